@@ -13,21 +13,21 @@ import { displayAspect } from '../core/size.js';
 import {
   framesOfPair,
   nameOf,
+  type OpenPair,
   openPlanned,
   type PairingPlan,
-  type PreparedPair,
   partOfPlan,
   type Side,
 } from '../media/pairing/prepare.js';
 import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
-import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
+import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { Scope } from './contract/scope.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { coloursOf } from './inputs/colours.js';
-import { identifyInputs, openForScoring } from './inputs/open.js';
-import { closeKnown, expectPairs, type KnownInputs, type OpenPair, readPair } from './pair/pair.js';
+import { identifyPair, openPair } from './inputs/open.js';
+import { closePair, expectPairs, type Pair, readPair } from './pair/pair.js';
 
 /** Most frames to skip before the next requested one; beyond that, a new decoder starts. */
 const PASSED_OVER = 48;
@@ -57,9 +57,9 @@ export async function* extractPairs(
   const { signal } = options;
   const scope = new Scope(signal);
   try {
-    const identifying = identifyInputs(platform, request, checked, scope.signal);
+    const identifying = identifyPair(request, { platform, checked, signal: scope.signal });
     // Also waits for an input that is still being opened.
-    scope.own(() => identifying.then(closeKnown).catch(() => {}));
+    scope.own({ close: () => identifying.then(closePair).catch(() => {}) });
     const known = await unlessAborted(signal, identifying);
     refuseUnreadable(known.sides.reference);
     refuseUnreadable(known.sides.distorted);
@@ -67,7 +67,7 @@ export async function* extractPairs(
       ? 'length' in wanted
         ? decodeRuns(known, wanted, scope.signal)
         : decodeAsked(known, wanted, scope.signal)
-      : readStored(known, checked, wanted, scope.signal);
+      : readStored(known, wanted, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
@@ -75,19 +75,18 @@ export async function* extractPairs(
   }
 }
 
-function isEncoded({ sides }: KnownInputs): boolean {
+function isEncoded({ sides }: Pair): boolean {
   return sides.reference.kind === 'encoded' || sides.distorted.kind === 'encoded';
 }
 
 /** Frames of files with random access. */
 async function* readStored(
-  known: KnownInputs,
-  checked: InputOptions,
+  known: Pair,
   wanted: FrameNumbers,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
-  const pair = await openForScoring(known, checked);
-  const { expected } = expectPairs(pair, pair.limit);
+  const pair = await openPair(known);
+  const { expected } = expectPairs(pair);
   const { skip } = pair;
   for await (const index of wanted) {
     if (expected !== null && index >= expected) throw beyond(known, index, expected);
@@ -100,7 +99,7 @@ async function* readStored(
 
 /** Frames of which at least one side must be decoded, with one decoder per group of near frames. */
 async function* decodeRuns(
-  known: KnownInputs,
+  known: Pair,
   wanted: readonly number[],
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
@@ -125,14 +124,14 @@ async function* decodeRuns(
 
 /** Frames in any order: decoding goes on while the next one is near, else a decoder starts there. */
 async function* decodeAsked(
-  known: KnownInputs,
+  known: Pair,
   asked: AsyncIterable<number>,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
   const { plan } = known;
   if (!plan) throw new Error('a plan is needed to decode');
   let run:
-    | { readonly part: PairingPlan; readonly start: number; next: number; readonly pair: PreparedPair }
+    | { readonly part: PairingPlan; readonly start: number; next: number; readonly pair: OpenPair }
     | undefined;
   try {
     for await (const index of asked) {
@@ -159,7 +158,7 @@ async function* decodeAsked(
 }
 
 /** Ends decoders; files that are not decoded serve the next ones. */
-async function closeDecoders({ sides }: KnownInputs, prepared: PreparedPair): Promise<void> {
+async function closeDecoders({ sides }: Pair, prepared: OpenPair): Promise<void> {
   const roles = ['reference', 'distorted'] as const;
   await Promise.all(
     roles.map((role) => (sides[role].kind === 'encoded' ? prepared[role].close() : undefined)),
@@ -188,7 +187,7 @@ interface Place {
 }
 
 async function take(
-  known: KnownInputs,
+  known: Pair,
   pair: OpenPair,
   { index, at, frames }: Place,
   signal: AbortSignal,
@@ -246,7 +245,7 @@ function refuseUnreadable(side: Side): void {
 }
 
 /** @param count total pairs, `null` if only reading to the end showed it */
-function beyond({ sides }: KnownInputs, index: number, count: number | null): AnyvmafError {
+function beyond({ sides }: Pair, index: number, count: number | null): AnyvmafError {
   const names = `${shown(nameOf(sides.reference))} and ${shown(nameOf(sides.distorted))}`;
   return usageError(
     `frame ${index} was asked for, but ${names} have ` +

@@ -9,7 +9,7 @@ import { openInput } from '../media/open.js';
 import { checkMeasurable, closeInput } from '../media/pair.js';
 import type { SideFacts } from '../media/preflight/types.js';
 import type { VideoInput } from '../media/types.js';
-import { checkOptions, checkRequest, type InputOptions } from './contract/options.js';
+import { type CheckedOptions, checkOptions, checkRequest, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { Scope } from './contract/scope.js';
 import type {
@@ -21,27 +21,31 @@ import type {
   ScoreRequest,
 } from './contract/types.js';
 import { findOffset } from './inputs/alignment.js';
-import { identifyInputs } from './inputs/open.js';
+import type { InputContext, SharedInputs } from './inputs/context.js';
+import { identifyPair } from './inputs/open.js';
 import { Preflight } from './inputs/preflight.js';
-import { closeKnown, formatOf, type KnownInputs, refuseTruncated } from './pair/pair.js';
+import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
-/** Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them. */
+/**
+ * Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them.
+ * @param shared with runs that score them
+ */
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
   options: InspectOptions,
+  shared?: SharedInputs,
 ): Promise<Inspection> {
   requireObject('options', options);
-  const checked = checkOptions({ scale: 'bicubic', ...options }, 'look');
-  return known(platform, request, { scale: 'bicubic', ...options }, async (inputs, signal) => {
-    await refuseUnscorable(inputs, checked);
-    const size = () => inputs.plan?.format ?? { width: 1920, height: 1080 };
+  return withPair(request, options, { platform, shared }, async (pair, context, checked) => {
+    await refuseUnscorable(pair, checked);
+    const size = () => pair.plan?.format ?? { width: 1920, height: 1080 };
     const requested = await loadRequested(checked, platform, size);
     // Preflight must not treat defaults as requested.
     const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
-    const preflight = new Preflight(platform, inputs, requested, asked);
-    preflight.readAgain(signal);
+    const preflight = new Preflight({ ...context, checked: asked }, pair, requested);
+    preflight.readAgain(context.signal);
     try {
       return await preflight.inspection();
     } finally {
@@ -69,7 +73,7 @@ export async function describeVideo(
       decoding: { urls },
       signal: scope.signal,
     });
-    scope.own(() => closeInput(input));
+    scope.own({ close: () => closeInput(input) });
     if (!('kind' in input)) return { ...input.info, timestamps: null };
     const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ urls });
     const { facts } = await chooseDecoder(input, { choice: pairing.decoder, decoders, signal: scope.signal });
@@ -93,14 +97,12 @@ function isStored(video: unknown): boolean {
 }
 
 /** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
-async function refuseUnscorable(inputs: KnownInputs, checked: InputOptions): Promise<void> {
-  const { plan, sides } = inputs;
-  checkMeasurable(formatOf(inputs), checked.colours);
+async function refuseUnscorable(pair: Pair, checked: InputOptions): Promise<void> {
+  const { plan } = pair;
+  checkMeasurable(formatOf(pair), checked.colours);
   if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
-  const { reference, distorted } = sides;
-  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return;
-  const pair = { reference: reference.source, distorted: distorted.source, ...checked };
-  await refuseTruncated(pair, plan?.count ?? checked.frameCount);
+  const stored = storedPair(pair);
+  if (stored) await refuseTruncated(stored);
 }
 
 /** The offset at which the pictures of two videos match. */
@@ -111,31 +113,27 @@ export async function alignPair(
 ): Promise<AlignResult> {
   requireObject('options', options);
   const { window, ...others } = options;
-  return known(platform, request, { scale: 'bicubic', ...others }, async ({ sides }, signal) => {
-    return findOffset(platform, sides, {
-      skip: { reference: 0, distorted: 0 },
-      assumed: 0,
-      ...(window !== undefined && { window }),
-      signal,
-    });
-  });
+  return withPair(request, others, { platform }, ({ sides }, context) =>
+    findOffset(context, sides, { assumed: 0, window }),
+  );
 }
 
-/** Runs `use` on identified inputs and closes them. */
-async function known<T>(
-  platform: Platform,
+/** Runs `use` on the two videos and closes them. */
+async function withPair<T>(
   request: ScoreRequest,
   options: ScoreOptions,
-  use: (inputs: KnownInputs, signal: AbortSignal) => Promise<T>,
+  reading: Pick<InputContext, 'platform' | 'shared'>,
+  use: (pair: Pair, context: InputContext, checked: CheckedOptions) => Promise<T>,
 ): Promise<T> {
   const { signal } = options;
+  const checked = checkOptions({ scale: 'bicubic', ...options }, 'look');
   checkRequest(request);
   const scope = new Scope(signal);
   try {
-    const checked = checkOptions(options, 'look');
-    const inputs = await identifyInputs(platform, request, checked, scope.signal);
-    scope.own(() => closeKnown(inputs));
-    return await use(inputs, scope.signal);
+    const context = { ...reading, checked, signal: scope.signal };
+    const pair = await identifyPair(request, context);
+    scope.own({ close: () => closePair(pair) });
+    return await use(pair, context, checked);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {

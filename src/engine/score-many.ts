@@ -6,7 +6,6 @@
 import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
-import { pickOptions } from '../core/options.js';
 import { openDecoded } from '../media/decoders.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
@@ -18,7 +17,7 @@ import type { Report } from '../report/types.js';
 import { checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
-import { probesOnce, SharedInspection } from './inputs/shared.js';
+import { SharedInputs } from './inputs/context.js';
 import { scorePair } from './score.js';
 
 /** How runs of one reference differ. */
@@ -42,17 +41,17 @@ export async function scoreEach(
   { each, isolated = false }: RunsApart = {},
 ): Promise<Report[]> {
   requireObject('options', options);
-  const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared } = options;
-  checkMany(reference, distorted, shared, signal);
+  const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...forAll } = options;
+  checkMany(reference, distorted, forAll, signal);
   const several = distorted.length > 1;
-  const sharing = several ? probesOnce(platform, reference) : platform;
   const fans = new ReferenceFans(distorted.length);
-  const inspection = new SharedInspection();
   // One signal per run: Node warns of many listeners on one signal.
   const stops = distorted.map(() => new AbortController());
-  const stop = (reason: unknown) => [...stops, inspection].map((own) => own.abort(reason));
+  const sharing = new AbortController();
+  const shared = several ? new SharedInputs(['reference'], sharing.signal) : undefined;
+  const stop = (reason: unknown) => [...stops, sharing].map((own) => own.abort(reason));
   async function run(video: VideoInput, index: number): Promise<Report | undefined> {
-    const common = { ...shared, ...each?.[index] };
+    const common = { ...forAll, ...each?.[index] };
     const own: ScoreOptions = {
       ...common,
       ...(several && {
@@ -64,8 +63,7 @@ export async function scoreEach(
     const seat = fans.seat();
     try {
       const request = { reference, distorted: video, ...(raw && { raw }) };
-      const variant = { openDecoder: seat.open, ...(sharesPictures(own) && { inspection }) };
-      const report = await scorePair(sharing, request, own, variant);
+      const report = await scorePair(platform, request, own, { openDecoder: seat.open, shared });
       onReport?.(report, index);
       return report;
     } catch (error) {
@@ -91,7 +89,7 @@ export async function scoreEach(
     });
   } finally {
     forget();
-    inspection.abort();
+    sharing.abort();
   }
 }
 
@@ -105,12 +103,6 @@ function observersOf(
     ...(onStart && { onStart: (head) => onStart(head, index) }),
     ...(onFrame && { onFrame: (frame) => onFrame(frame, index) }),
   };
-}
-
-/** Whether runs see the same pictures of the reference: filters may make others for each run, and its tracks hold others. */
-function sharesPictures(options: ScoreOptions): boolean {
-  const filters = pickOptions(options, ({ filter }) => filter);
-  return options.trackReference === undefined && Object.keys(filters).length === 0;
 }
 
 /** At least one worker each; in total about the number of cores or the caller's limit. */

@@ -18,13 +18,13 @@ import { valueOfWhole, wholeValue } from '../report/whole-value.js';
 import { historyNeeds } from './backends/types.js';
 import { type CheckedOptions, checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { Scope } from './contract/scope.js';
+import { inScope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { identifyInputs } from './inputs/open.js';
+import { type InputContext, SharedInputs } from './inputs/context.js';
+import { identifyPair } from './inputs/open.js';
 import { refuseFindings } from './inputs/preflight.js';
-import { probesOnce } from './inputs/shared.js';
 import { inspectPair } from './inspect.js';
-import { closeKnown, formatOf, type KnownInputs, lightOf } from './pair/pair.js';
+import { closePair, formatOf, lightOf, type Pair } from './pair/pair.js';
 import { loadRequested, planRun } from './plan/plan.js';
 import { headOf, inputsOf } from './results/report-head.js';
 
@@ -35,11 +35,11 @@ const TRAIL = 3;
 const LEAD = 2;
 
 /** Scores a part of the pair. */
-type ScoreRun = (platform: Platform, options: ScoreOptions) => Promise<Report>;
+type ScorePart = (options: ScoreOptions, shared: SharedInputs) => Promise<Report>;
 
 /** The whole pair, of which runs are drawn. */
 interface Whole {
-  readonly known: KnownInputs;
+  readonly known: Pair;
   readonly checked: CheckedOptions;
   /** Pairs in all, and the reference's frame of the first. */
   readonly total: number;
@@ -59,38 +59,32 @@ export async function scoreSampled(
   platform: Platform,
   request: ScoreRequest,
   options: ScoreOptions,
-  score: ScoreRun,
+  scorePart: ScorePart,
 ): Promise<Report> {
-  const { samples = 'auto', ...all } = options;
+  const { samples = 'auto' } = options;
   const sizes = checkSamples(samples);
   const checked = checkOptions(options, 'score');
   refuseUnfit(request, options, checked);
-  const asking = probesOnce(probesOnce(platform, request.distorted), request.reference ?? request.distorted);
-  const scope = new Scope(options.signal);
-  try {
-    const whole = await identifyWhole(asking, request, checked, scope.signal);
+  return inScope(options, async ({ samples: _, ...all }, { signal }) => {
+    const shared = new SharedInputs(['reference', 'distorted'], signal);
+    const score = (own: ScoreOptions) => scorePart(own, shared);
+    const whole = await identifyWhole(request, { platform, checked, signal, shared });
     const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
     const drawn = drawRuns(whole.total, length, sizes);
     if (!drawn) {
-      if (samples === 'auto') return allScored(await score(platform, all));
+      if (samples === 'auto') return allScored(await score(all));
       throw usageError(
         `samples are ${sizes.runs} runs of ${sizes.seconds} s, but ${shown(nameOf(whole.known.sides.reference))} has ` +
           `${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s) only, of which that is a quarter or more; ` +
           'score all of it, or less of it.',
       );
     }
-    const findings = await inspected(asking, request, all, checked);
-    return await scoreDrawn({
-      platform: asking,
-      ...{ options: all, score },
-      whole,
-      drawn,
-      seed: sizes.seed,
-      findings,
-    });
-  } finally {
-    await scope.close();
-  }
+    const { strict, preflight } = checked.pairing;
+    const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), shared) : undefined;
+    const findings = inspection?.findings;
+    if (findings) refuseFindings(findings, strict ? ['error', 'warning'] : ['error']);
+    return scoreDrawn({ options: all, score, whole, drawn, seed: sizes.seed, findings });
+  });
 }
 
 /** A video that is hardly longer than its samples. */
@@ -116,14 +110,13 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
 }
 
 async function identifyWhole(
-  platform: Platform,
   request: ScoreRequest,
-  checked: CheckedOptions,
-  signal: AbortSignal,
+  context: InputContext & { readonly checked: CheckedOptions },
 ): Promise<Whole> {
+  const { platform, checked } = context;
   const range = checked.pairing.range ?? { unit: 'frames' as const, start: 0 };
   const pairing = { ...checked.pairing, range };
-  const known = await identifyInputs(platform, request, { ...checked, pairing }, signal);
+  const known = await identifyPair(request, { ...context, checked: { ...checked, pairing } });
   try {
     const { plan } = known;
     const side = known.sides.reference;
@@ -143,21 +136,8 @@ async function identifyWhole(
     const { offset } = plan.options;
     return { known, checked, total: plan.count, first: plan.first.reference, rate, offset, lead };
   } finally {
-    await closeKnown(known);
+    await closePair(known);
   }
-}
-
-/** Findings about the pair, once. @throws {AnyvmafError} `mismatch` */
-async function inspected(
-  platform: Platform,
-  request: ScoreRequest,
-  options: ScoreOptions,
-  { pairing }: CheckedOptions,
-): Promise<readonly Finding[] | undefined> {
-  if (!pairing.preflight) return undefined;
-  const { findings } = await inspectPair(platform, request, lookOptions(options));
-  refuseFindings(findings, pairing.strict ? ['error', 'warning'] : ['error']);
-  return findings;
 }
 
 /** Options that `inspect` has too. */
@@ -167,9 +147,8 @@ function lookOptions(options: ScoreOptions): ScoreOptions {
 }
 
 interface Sampling {
-  readonly platform: Platform;
   readonly options: ScoreOptions;
-  readonly score: ScoreRun;
+  readonly score: (options: ScoreOptions) => Promise<Report>;
   readonly whole: Whole;
   readonly drawn: Drawn;
   readonly seed: number;
@@ -177,7 +156,7 @@ interface Sampling {
 }
 
 async function scoreDrawn(sampling: Sampling): Promise<Report> {
-  const { platform, options, score, whole, drawn } = sampling;
+  const { options, score, whole, drawn } = sampling;
   const { first, total, lead, offset } = whole;
   const { window: _, strict: __, frameCount: ___, onProgress, ...shared } = options;
   const reports: Report[] = [];
@@ -188,7 +167,7 @@ async function scoreDrawn(sampling: Sampling): Promise<Report> {
     const until = Math.min(total, start + drawn.length + TRAIL);
     const range = { unit: 'frames', start: first + from, end: first + until } as const;
     const own: ScoreOptions = { ...shared, offset, range, preflight: false };
-    const report = await score(platform, own);
+    const report = await score(own);
     const frames = report.frames
       .map(({ frameNum, metrics }) => ({ frameNum: frameNum + from, metrics }))
       .filter(({ frameNum }) => frameNum >= start && frameNum < start + drawn.length);
@@ -238,7 +217,7 @@ function joined(
     ],
   };
   const { checked, known } = whole;
-  const head = headOf(inputsOf(known, checked), checked);
+  const head = headOf(inputsOf(known), checked);
   const { frames: _, pooled_metrics: __, aggregate_metrics: ___, distribution: ____, ...rest } = report;
   const warnings = reports.flatMap((one) => one.warnings);
   return buildReport({

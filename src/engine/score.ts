@@ -4,132 +4,112 @@
  * report together.
  */
 
-import { unlessAborted } from '../core/abort.js';
-import type { KnownColour } from '../core/colour.js';
 import { usageError } from '../core/errors.js';
 import { checkMeasurable, readsOnce } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
-import type { VideoInput } from '../media/types.js';
-import { buildReport, type ReportParts } from '../report/build.js';
+import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
-import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
+import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { Scope, withinLimit } from './contract/scope.js';
+import { inScope, type Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest } from './contract/types.js';
-import { identifyInputs, RunInputs } from './inputs/open.js';
+import type { InputContext, SharedInputs } from './inputs/context.js';
+import { identifyPair, RunInputs } from './inputs/open.js';
 import { PairChecks } from './inputs/pair-checks.js';
-import type { SharedInspection } from './inputs/shared.js';
 import type { Steering } from './live/steering.js';
-import type { Measured } from './measure/measurement.js';
 import { prepareBackend } from './measure/open.js';
-import type { KnownInputs, ReadyInputs } from './pair/pair.js';
 import {
   describePair,
   type Extent,
   expectPairs,
   lengthsOf,
+  type Pair,
   refuseEmpty,
   refuseTruncated,
 } from './pair/pair.js';
-import { scoredSize } from './plan/model-texts.js';
 import { Meter } from './results/progress.js';
-import { decoderWarnings, headOf, inputsOf, namesOf, sayLengths } from './results/report-head.js';
+import { decoderWarnings, headOf, inputsOf, sayLengths } from './results/report-head.js';
 
-/** Overrides for a run that shares its reference with others. */
-export interface RunVariant {
-  /** The colour of both videos, which their files do not state. */
-  readonly colour?: KnownColour | undefined;
+/** How a run differs from others of the same videos. */
+export interface RunVariant extends Pick<InputContext, 'colour' | 'shared'> {
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
-  /** Inspects the reference once for all runs. */
-  readonly inspection?: SharedInspection;
   /** Steers the run. */
   readonly steering?: Steering;
 }
 
-/** A call of {@link scoreWhole}. */
+/** A call of {@link scorePair}. */
 interface Call {
   readonly platform: Platform;
   readonly request: ScoreRequest;
   readonly options: ScoreOptions;
-  /** The same options. */
-  readonly checked: CheckedOptions;
   readonly variant?: RunVariant;
 }
 
 /**
- * Scores all pairs of frames of a request that was checked.
+ * Scores all pairs of frames.
  * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
  */
 function scoreWhole(call: Call): Promise<Report> {
-  return withinLimit(call.options, async (options) => {
-    const scope = new Scope(options.signal);
-    try {
-      return await unlessAborted(options.signal, run({ ...call, options }, scope));
-    } finally {
-      await scope.close();
-    }
-  });
+  return inScope(call.options, (options, scope) => run({ ...call, options }, scope));
 }
 
 async function run(call: Call, scope: Scope): Promise<Report> {
-  const { platform, request, options, checked, variant = {} } = call;
-  const { openDecoder, inspection, steering, colour } = variant;
+  const { platform, request, options, variant = {} } = call;
+  const { steering, openDecoder, ...own } = variant;
+  const checked = checkOptions(options, 'score');
+  const context = { ...own, platform, checked, signal: scope.signal };
   // Load inputs and models concurrently; report errors of inputs before those of models.
-  const inputs = new RunInputs(identifyInputs(platform, request, checked, scope.signal, inspection, colour));
-  scope.own(() => inputs.close());
-  const format = async () => scoredSize(await inputs.known);
-  const openBackend = prepareBackend(platform, checked, { options, format, signal: scope.signal, steering });
-  const checks = new PairChecks(platform, checked, inspection, scope.signal);
-  scope.own(() => checks.close());
-
+  const inputs = scope.own(new RunInputs(identifyPair(request, context)));
+  const openBackend = prepareBackend({ ...context, options, steering, pair: inputs.known });
+  const checks = scope.own(new PairChecks(context));
   const known = await inputs.known;
   const bothGrains = checked.pairing.grain === 'both' && asksForGrain(known);
-  const readsTwice = canReadTwice(request.reference) && canReadTwice(request.distorted);
-  if (bothGrains) refuseBothGrains(readsTwice, steering);
-  if (bothGrains || (known.apart && readsTwice)) {
+  if (bothGrains) refuseBothGrains(call);
+  if (bothGrains || (known.apart && canReadTwice(request))) {
     await inputs.close();
     return runTwice(call, bothGrains, known.plan?.options.offset);
   }
   // Stored pairs were checked when they were opened.
   if (known.plan) checkMeasurable(known.plan.format, checked.colours);
-  const backend = await openBackend(known);
+  const backend = await openBackend();
   await checks.refuse(known, backend.requested);
   // If aborted while opening inputs, do not start decoders or workers.
   scope.signal.throwIfAborted();
-  const ready = await inputs.open(known, checked, openDecoder);
-  const planned = backend.plan(ready);
-  scope.own(() => planned.close());
-  await refuseTruncated(ready, ready.limit);
+  const ready = await inputs.open(openDecoder);
+  const planned = scope.own(backend.plan(ready));
+  await refuseTruncated(ready);
   scope.signal.throwIfAborted();
 
-  const { expected, bound } = expectPairs(ready, ready.limit);
+  const { expected, bound } = expectPairs(ready);
   const aside = planned.isAside(expected);
   const inThread = !aside || describePair(ready) === undefined;
   // A run in this thread is so short that an inspection would take longer.
   const inspectStored = options.preflight === true && aside;
-  const reading = { expected, inThread, inspectStored };
-  const pair = await checks.observe(known, backend.requested, ready, reading);
+  const pair = await checks.observe(known, backend.requested, ready, { expected, inThread, inspectStored });
   const meter = new Meter(options.onProgress, expected);
-  const stated = inputsOf(known, pair);
+  const stated = inputsOf(known);
   const head = (extent?: Extent) => headOf(stated, checked, extent);
   const measured = await planned.measure({
-    pair,
-    expected,
-    bound,
-    meter,
+    ...{ pair, expected, bound, meter },
     continuity: inThread ? undefined : checks.continuity,
     onStart: (start) => options.onStart?.({ ...head(), ...start }),
   });
   refuseEmpty(pair, measured.extent);
   meter.finish();
-  const findings = await checks.findings(measured.extent.pairs, measured.backend_used);
+  const { extent, warnings } = measured;
+  const findings = await checks.findings(extent.pairs, measured.backend_used);
+  const lengths = { lengths: lengthsOf(pair), extent, planned: known.plan !== undefined };
+  const said = sayLengths({ inputs: stated, ...lengths }, checked, findings);
   return buildReport({
-    ...head(measured.extent),
+    ...head(extent),
     fps: meter.fps,
     ...measured,
     ...(checked.pairing.grain === 'both' && { withoutGrain: [] }),
-    ...describeRun({ known, pair, checked }, measured, findings),
+    pairing: checked.single ? undefined : pair.describe?.(extent.pairs),
+    preflight: said.findings,
+    frameCount: extent.pairs,
+    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...warnings, ...said.warnings],
   });
 }
 
@@ -144,64 +124,36 @@ async function runTwice(
 ): Promise<Report> {
   const { scoreApart, scoreBothGrains } = await import('./score-apart.js');
   const part = (options: ScoreOptions, main: boolean) =>
-    scoreWhole({
-      platform,
-      request,
-      options,
-      checked: checkOptions(options, 'score'),
-      variant: main ? variant : { colour: variant.colour },
-    });
+    scoreWhole({ platform, request, options, variant: main ? variant : { colour: variant.colour } });
   return bothGrains
     ? scoreBothGrains(options, offset, part)
     : scoreApart(options, offset, part, variant.steering);
 }
 
 /** Whether a decoder adds film grain to one of the videos. */
-function asksForGrain({ sides }: KnownInputs): boolean {
+function asksForGrain({ sides }: Pair): boolean {
   return [sides.reference, sides.distorted].some(
     (side) => side.kind === 'encoded' && side.video.facts.filmGrain === 'added',
   );
 }
 
 /** @throws {AnyvmafError} `usage` if the videos cannot be scored twice */
-function refuseBothGrains(readsTwice: boolean, steering: Steering | undefined): void {
-  const why = steering
+function refuseBothGrains({ request, variant }: Call): void {
+  const isWatched = variant?.steering !== undefined;
+  if (!isWatched && canReadTwice(request)) return;
+  const why = isWatched
     ? 'a run that is watched measures its frames once'
     : 'one of the videos is a stream, which can be read only once';
-  if (readsTwice && !steering) return;
   throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, {
     about: 'grain',
   });
 }
 
-/** Whether a video can be opened again once it was closed. */
-function canReadTwice(video: VideoInput = ''): boolean {
-  return !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video);
-}
-
-/** What the report says of the pair and of how far it was measured. */
-function describeRun(
-  {
-    known,
-    pair,
-    checked,
-  }: { readonly known: KnownInputs; readonly pair: ReadyInputs; readonly checked: CheckedOptions },
-  { extent, warnings }: Measured,
-  findings: Report['preflight'],
-): Pick<ReportParts, 'pairing' | 'preflight' | 'frameCount' | 'warnings'> {
-  const lengths = {
-    names: namesOf(known),
-    lengths: lengthsOf(pair),
-    extent,
-    planned: known.plan !== undefined,
-  };
-  const said = sayLengths(lengths, checked, findings);
-  return {
-    pairing: checked.single ? undefined : pair.describe?.(extent.pairs),
-    preflight: said.findings,
-    frameCount: extent.pairs,
-    warnings: [...known.warnings, ...decoderWarnings(known, pair), ...warnings, ...said.warnings],
-  };
+/** Whether videos can be opened again once they were closed. */
+function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
+  return [reference, distorted].every(
+    (video) => !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video),
+  );
 }
 
 /**
@@ -214,18 +166,16 @@ export async function scorePair(
   options: ScoreOptions,
   variant: RunVariant = {},
 ): Promise<Report> {
-  const checked = checkOptions(options, 'score');
-  checkRequest(request, checked.single);
-  if (options.samples === undefined) return scoreWhole({ platform, request, options, checked, variant });
+  const { single } = checkOptions(options, 'score');
+  checkRequest(request, single);
+  if (options.samples === undefined) return scoreWhole({ platform, request, options, variant });
   if (variant.steering) {
     throw usageError(
       'samples and a run that is watched or steered exclude each other; leave one of them out.',
     );
   }
   const { scoreSampled } = await import('./score-samples.js');
-  const score = (from: Platform, own: ScoreOptions) =>
-    scoreWhole({ platform: from, request, options: own, checked: checkOptions(own, 'score') });
-  return withinLimit(options, (limited) =>
-    unlessAborted(limited.signal, scoreSampled(platform, request, limited, score)),
-  );
+  const scorePart = (own: ScoreOptions, shared: SharedInputs) =>
+    scoreWhole({ platform, request, options: own, variant: { shared } });
+  return scoreSampled(platform, request, options, scorePart);
 }

@@ -88,8 +88,8 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
         decoder,
         facts: dolbyVision ? { dolbyVision, ...facts } : facts,
         others: candidates.slice(i + 1),
-        ...(cutOff && { cutOff }),
-        ...(encoderSettings && { encoderSettings }),
+        cutOff,
+        encoderSettings,
       };
     } catch (error) {
       attempts.push({ decoder, availability, error: refusal(error) });

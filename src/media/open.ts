@@ -62,11 +62,17 @@ export interface OpenOptions {
 }
 
 /** An input that needs a decoder. */
-export interface EncodedInput {
+export interface EncodedInput extends FileNotes {
   readonly kind: 'encoded';
   readonly name: string;
   /** The caller's input. */
   readonly input: VideoInput;
+  /** Set for pictures in files of their own. */
+  readonly sequence?: true;
+}
+
+/** What the bytes of an encoded file say of it. */
+interface FileNotes {
   /** File type by its first bytes, with its article; absent if unknown. */
   readonly looksLike?: string;
   /** Set for a truncated file: what is missing, a clause. */
@@ -77,8 +83,6 @@ export interface EncodedInput {
   readonly dolbyVision?: number;
   /** Set if the file has alpha that decoders leave out. */
   readonly alphaApart?: boolean;
-  /** Set for pictures in files of their own. */
-  readonly sequence?: true;
 }
 
 /**
@@ -135,19 +139,9 @@ export async function openInput(
       return await openStream(bytes.stream, name, raw, decoding?.streams ? platform.decodeStream : undefined);
     }
     const opened = await openRandom(bytes, name, options);
-    if (!('encoded' in opened)) return opened;
+    if ('info' in opened) return opened;
     close();
-    const { looksLike, cutOff, encoderSettings, dolbyVision, alphaApart } = opened;
-    return {
-      kind: 'encoded',
-      name,
-      input: remote ?? input,
-      ...(looksLike && { looksLike }),
-      ...(cutOff && { cutOff }),
-      ...(encoderSettings && { encoderSettings }),
-      ...(dolbyVision && { dolbyVision }),
-      ...(alphaApart && { alphaApart }),
-    };
+    return { kind: 'encoded', name, input: remote ?? input, ...opened };
   } catch (error) {
     close();
     // Closing looks like the end of the stream, so throw the abort reason instead.
@@ -284,20 +278,11 @@ async function openBytes(
   );
 }
 
-interface Encoded {
-  readonly encoded: true;
-  readonly looksLike: string | undefined;
-  readonly cutOff?: string;
-  readonly encoderSettings?: string;
-  readonly dolbyVision?: number;
-  readonly alphaApart?: boolean;
-}
-
 async function openRandom(
   bytes: RandomBytes,
   name: string,
   options: Pick<OpenOptions, 'raw' | 'decoding' | 'partialFrame'>,
-): Promise<FrameSource | Encoded> {
+): Promise<FrameSource | FileNotes> {
   const { raw, partialFrame } = options;
   const decoding = options.decoding !== undefined;
   const { reader } = bytes;
@@ -306,7 +291,7 @@ async function openRandom(
   const recognised = recognise(start, name, decoding && isContainer(start) ? undefined : raw);
   if (recognised.kind === 'other') {
     const { looksLike } = recognised;
-    if (!decoding || looksLike === undefined) return { encoded: true, looksLike };
+    if (!decoding || looksLike === undefined) return { looksLike };
     const [{ findCutOff }, notes] = await Promise.all([import('./cut-off.js'), import('./file-notes.js')]);
     if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
       throw new AnyvmafError(
@@ -318,7 +303,7 @@ async function openRandom(
     const dolbyVision = /MOV/.test(looksLike) ? await notes.dolbyVisionProfile(reader) : undefined;
     const alphaApart = /MOV|WebM/.test(looksLike) && (await notes.hasAlphaApart(reader));
     const encoderSettings = await notes.encoderSettings(reader);
-    return { encoded: true, looksLike, cutOff, encoderSettings, dolbyVision, alphaApart };
+    return { looksLike, cutOff, encoderSettings, dolbyVision, alphaApart };
   }
   if (recognised.kind === 'yuv') {
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };

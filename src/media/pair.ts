@@ -3,13 +3,13 @@
  * Checks that two videos can be compared without conversion (cli-formats-metrics B.4, B.6).
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, aboutInput, ofInput, usageError } from '../core/errors.js';
+import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, MIN_SIDE } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { areEqual, fractionText } from '../core/rational.js';
 import { convertCommand } from './errors.js';
-import { type EncodedInput, notY4m, type OpenOptions, openInput, openVideo } from './open.js';
+import { type EncodedInput, type OpenOptions, openInput } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** For smaller sides libvmaf's ADM is undefined at its smallest scale (integer-features 4.3). */
@@ -17,14 +17,6 @@ const UNDEFINED_IN_LIBVMAF = 32;
 
 /** Shortest side for metrics of colour: a sample of subsampled chroma. */
 const LEAST_OF_COLOUR = 2;
-
-/** Two videos that can be compared. */
-export interface VideoPair {
-  readonly reference: FrameSource;
-  readonly distorted: FrameSource;
-  /** From {@link checkPair}. */
-  readonly warnings: readonly string[];
-}
 
 /**
  * Checks that two videos have the same size, chroma format and bit depth, and that the size can be measured.
@@ -120,39 +112,25 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
   );
 }
 
-/**
- * Opens both videos concurrently, as two pipes of one producer may require, and checks them. Closes both on failure.
- * @throws {AnyvmafError} as {@link openInputs} and {@link checkPair}; `media` for encoded video
- */
-export async function openPair(
-  reference: VideoInput,
-  distorted: VideoInput,
-  options: Omit<OpenOptions, 'name'>,
-): Promise<VideoPair> {
-  const [first, second] = await openInputs(reference, distorted, options);
-  try {
-    if ('kind' in first) throw aboutInput(notY4m(first), 'reference');
-    if ('kind' in second) throw aboutInput(notY4m(second), 'distorted');
-    return { reference: first, distorted: second, warnings: checkPair(first.info, second.info) };
-  } catch (error) {
-    await Promise.all([closeInput(first), closeInput(second)]);
-    throw error;
-  }
-}
-
 /** An open video, or one that needs a decoder. */
 export type OpenedInput = FrameSource | EncodedInput;
 
+/** The videos of a request, opened; some have no reference. */
+export interface OpenedInputs {
+  readonly reference?: OpenedInput;
+  readonly distorted: OpenedInput;
+}
+
 /**
- * Opens both videos concurrently and returns encoded ones unopened. If one fails, closes the other.
+ * Opens both videos concurrently, as two pipes of one producer may require, and returns encoded ones unopened. If one fails,
+ * closes the other.
  * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
  */
 export async function openInputs(
-  reference: VideoInput,
-  distorted: VideoInput,
+  { reference, distorted }: { readonly reference?: VideoInput; readonly distorted: VideoInput },
   options: Omit<OpenOptions, 'name'>,
-): Promise<readonly [OpenedInput, OpenedInput]> {
-  if (reference === distorted && readsOnce(reference)) {
+): Promise<OpenedInputs> {
+  if (reference !== undefined && reference === distorted && readsOnce(reference)) {
     throw usageError(
       `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
         'which can be read only once; give one of them as a file.',
@@ -161,20 +139,18 @@ export async function openInputs(
   const giveUp = new AbortController();
   const forget = onAbort(options.signal, (reason) => giveUp.abort(reason));
   const each = { ...options, signal: giveUp.signal };
-  // Without decoders, what is encoded is refused at once, however long the other takes to open.
-  const open: (input: VideoInput) => Promise<OpenedInput> = (input) =>
-    options.decoding ? openInput(input, each) : openVideo(input, each);
   const opening = [
-    ofInput('reference', () => open(reference)),
-    ofInput('distorted', () => open(distorted)),
+    reference === undefined ? undefined : ofInput('reference', () => openInput(reference, each)),
+    ofInput('distorted', () => openInput(distorted, each)),
   ] as const;
   try {
     options.signal?.throwIfAborted();
-    return await Promise.all(opening);
+    const [first, second] = await Promise.all(opening);
+    return { reference: first, distorted: second };
   } catch (error) {
     giveUp.abort(error);
     // Close a video that is still opening once it has opened; ignore its errors.
-    for (const input of opening) input.then(closeInput).catch(() => {});
+    for (const input of opening) input?.then(closeInput).catch(() => {});
     throw error;
   } finally {
     forget();

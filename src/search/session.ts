@@ -88,8 +88,7 @@ export async function inSession<T>(
     const host = await (bound.encoding ?? platform.encoding)();
     options.onStage?.({ kind: 'reading' });
     const facts = await host.source(source, signal);
-    const folder = await host.openFolder(options.scratchBytes ?? DEFAULT_SCRATCH);
-    scope.own(() => folder.close());
+    const folder = scope.own(await host.openFolder(options.scratchBytes ?? DEFAULT_SCRATCH));
     const notes: string[] = [];
     return await work({
       platform: scoringPlatform(platform, options.origin, folder),

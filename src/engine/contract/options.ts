@@ -67,8 +67,11 @@ export type ModelOptions = Pick<
   'models' | 'alsoModels' | 'features' | 'predicts' | 'single' | 'tiny' | 'v1Settings'
 >;
 
-/** Options of opening and pairing two videos. */
-export type InputOptions = Pick<CheckedOptions, 'pairing' | 'single' | 'skip' | 'frameCount' | 'colours'>;
+/** Options of opening, pairing and checking two videos. */
+export type InputOptions = Pick<
+  CheckedOptions,
+  'pairing' | 'single' | 'skip' | 'frameCount' | 'colours' | 'subsample'
+>;
 
 /** Options of this package's core. */
 export type CoreOptions = Pick<

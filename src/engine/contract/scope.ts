@@ -2,13 +2,17 @@
  * @module engine/contract/scope
  * Owns everything that a run starts, and closes it in reverse order however the run ends; and limits its time.
  */
-import { onAbort, TimeLimitError, withinSeconds } from '../../core/abort.js';
+import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
 import type { ScoreOptions } from './types.js';
+
+interface Closable {
+  close(): unknown;
+}
 
 /** Use as `try { ... } finally { await scope.close(); }`. */
 export class Scope {
   readonly #ending = new AbortController();
-  readonly #closers: (() => unknown)[] = [];
+  readonly #owned: Closable[] = [];
   #closed = false;
   readonly #forget: () => void;
 
@@ -24,9 +28,10 @@ export class Scope {
   }
 
   /** Closes a resource with the scope, or at once if the scope is closed. */
-  own(close: () => unknown): void {
-    if (this.#closed) close();
-    else this.#closers.push(close);
+  own<Resource extends Closable>(resource: Resource): Resource {
+    if (this.#closed) resource.close();
+    else this.#owned.push(resource);
+    return resource;
   }
 
   /** @throws the first error of closing, after closing everything else */
@@ -35,9 +40,9 @@ export class Scope {
     this.#forget();
     this.#ending.abort();
     const failures: unknown[] = [];
-    for (const close of this.#closers.splice(0).reverse()) {
+    for (const resource of this.#owned.splice(0).reverse()) {
       try {
-        await close();
+        await resource.close();
       } catch (error) {
         failures.push(error);
       }
@@ -47,20 +52,29 @@ export class Scope {
 }
 
 /**
- * Does work within {@link ScoreOptions.maxSeconds}, if that is set; the work gets the options without it.
- * @throws {TimeLimitError} at the limit; otherwise what `work` throws
+ * Does work in a scope, within {@link ScoreOptions.maxSeconds} if that is set; the work gets the options without it. When the
+ * promise settles, everything that the scope owns is closed.
+ * @throws {TimeLimitError} at the limit; the signal's reason when aborted; otherwise what `work` throws
  */
-export function withinLimit<Options extends Pick<ScoreOptions, 'maxSeconds' | 'signal'>, T>(
+export function inScope<Options extends Pick<ScoreOptions, 'maxSeconds' | 'signal'>, T>(
   options: Options,
-  work: (options: Options) => Promise<T>,
+  work: (options: Options, scope: Scope) => Promise<T>,
 ): Promise<T> {
   const { maxSeconds, signal } = options;
-  if (maxSeconds === undefined) return work(options);
+  const scoped = async (limited: Options) => {
+    const scope = new Scope(limited.signal);
+    try {
+      return await unlessAborted(limited.signal, work(limited, scope));
+    } finally {
+      await scope.close();
+    }
+  };
+  if (maxSeconds === undefined) return scoped(options);
   const late = new TimeLimitError(
     `is ${maxSeconds}, but scoring took longer and was stopped; allow more, or score less, such as a range.`,
     { about: 'maxSeconds' },
   );
   return withinSeconds(maxSeconds, late, signal, (limited) =>
-    work({ ...options, maxSeconds: undefined, signal: limited }),
+    scoped({ ...options, maxSeconds: undefined, signal: limited }),
   );
 }

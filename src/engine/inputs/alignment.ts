@@ -8,23 +8,17 @@ import { alignThumbs, framesForWider, framesToRead } from '../../media/align/ind
 import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { WIDER } from '../../media/align/types.js';
-import { reopen } from '../../media/open.js';
 import { nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { framePartners, frameRatio } from '../../media/pairing/timeline.js';
-import type { Platform } from '../contract/platform.js';
-import type { SharedInspection } from './shared.js';
+import type { InputContext } from './context.js';
+import { openPart } from './few-frames.js';
 
 /** Range of the search. */
 export interface AlignmentOptions {
-  /** Frames of each before the first. */
-  readonly skip: Readonly<Record<InputRole, number>>;
   /** The offset to keep if the result is unclear. */
   readonly assumed: number;
   /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
   readonly window?: number;
-  /** Inspection of the reference, shared with other runs. */
-  readonly shared?: SharedInspection;
-  readonly signal?: AbortSignal;
 }
 
 /** Smallest limit on the decoded frames of each video. */
@@ -40,57 +34,37 @@ export function mostFrames(window = 0): number {
  * @throws {AnyvmafError} `usage` if a video can be read only once; errors of decoders
  */
 export async function findOffset(
-  platform: Platform,
+  context: InputContext,
   sides: Sides,
-  { skip, assumed, window, shared, signal }: AlignmentOptions,
+  { assumed, window }: AlignmentOptions,
 ): Promise<AlignResult> {
+  const { checked, signal, shared } = context;
+  const { skip } = checked;
   const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
   const most = mostFrames(window);
   const wider = window === undefined ? WIDER : [];
   const wanted = framesToRead(Math.max(most, ...wider.map(framesForWider)), rateRatio);
   const record = (role: InputRole, until = signal) =>
-    new RecordedThumbs((first, end) => openAgain(platform, sides[role], skip[role], { first, end }, until));
-  const recorded = shared?.thumbs((until) => record('reference', until)) ?? record('reference');
+    new RecordedThumbs((first, end) =>
+      openAgain({ ...context, signal: until }, sides[role], skip[role] + first, skip[role] + end),
+    );
+  const recorded = shared?.thumbs(checked, (until) => record('reference', until)) ?? record('reference');
   const reference = recorded.reader(wanted.reference);
   const distorted = record('distorted').reader(wanted.distorted);
   try {
     const partners = framePartners(sides.reference.times, sides.distorted.times, skip);
-    const search = { rateRatio, assumed, maxFrames: most, ...(window !== undefined && { window }) };
-    return await alignThumbs(
-      reference,
-      distorted,
-      { ...search, ...(signal && { signal }) },
-      { partners, wider },
-    );
+    const search = { rateRatio, assumed, maxFrames: most, window, signal };
+    return await alignThumbs(reference, distorted, search, { partners, wider });
   } finally {
     await Promise.all([reference.close(), distorted.close()]);
   }
 }
 
-/** Frames [first, end) of those that count, from a second reading of the same video. */
-async function openAgain(
-  platform: Platform,
-  side: Side,
-  skip: number,
-  { first, end }: { readonly first: number; readonly end: number },
-  signal: AbortSignal | undefined,
-): Promise<OpenedPart> {
-  if (side.kind === 'frames') {
-    const { descriptor } = side.source;
-    if (!descriptor) {
-      throw usageError(
-        `the offset of ${shown(nameOf(side))} cannot be found, because it can be read only once; give it as a file, ` +
-          'or state the offset.',
-      );
-    }
-    return { source: reopen(descriptor, platform.files), start: skip + first };
-  }
-  const { openDecoded } = await import('../../media/decoders.js');
-  const source = await openDecoded(side.video, {
-    // A decoder that knows its end also ends when no caller is left to stop it.
-    frames: { start: skip + first, end: skip + end },
-    damage: 'accept',
-    ...(signal && { signal }),
-  });
-  return { source, start: 0 };
+async function openAgain(context: InputContext, side: Side, start: number, end: number): Promise<OpenedPart> {
+  const part = await openPart(context, side, start, end);
+  if (part) return part;
+  throw usageError(
+    `the offset of ${shown(nameOf(side))} cannot be found, because it can be read only once; give it as a file, ` +
+      'or state the offset.',
+  );
 }

@@ -5,16 +5,7 @@
 import type { ColourAs } from '../../core/choices.js';
 import { colourAs, colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
 import { usageError } from '../../core/errors.js';
-import type { FilterOptions } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
-import type { EncodedVideo } from '../../media/decoders.js';
-import {
-  type Delivery,
-  delivery,
-  deliveryPhrases,
-  hasAlpha,
-  isRgb as isRgbLayout,
-} from '../../media/delivery.js';
 import { factsOf, nameOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { KnownColours } from '../pair/pair.js';
 
@@ -80,60 +71,4 @@ function colourOfSide(side: Side, plan: PairingPlan | undefined): KnownColour {
   const { chroma } = facts;
   const repeated = plan && !plan.options.light && chroma !== '400' && chroma !== plan.format.chroma;
   return repeated ? { ...colour, upsampling: 'nearest' } : colour;
-}
-
-/** RGB stays RGB, and alpha stays, where only metrics of colour read them. */
-export function keepRgb({ reference, distorted }: Sides): Sides {
-  const keep = (side: Side): Side => {
-    if (!isKept(side)) return side;
-    const { alpha: _, ...stored } = side.video.facts;
-    const { pixelFormat } = stored;
-    // Grey with alpha too, which ffmpeg makes RGB.
-    const asRgb = isRgbLayout(pixelFormat) || stored.chroma === '400';
-    const rgb = asRgb && ({ matrix: 'gbr', colorRange: 'full' } as const);
-    const asked = { ...side.video, facts: { ...stored, ...rgb, alpha: true as const } };
-    const { alpha, chroma } = deliveryOf(asked);
-    const converted = deliveryPhrases(pixelFormat, deliveryOf(side.video));
-    const facts = { ...stored, ...rgb, chroma, ...(alpha && { alpha }) };
-    return {
-      ...side,
-      video: { ...side.video, facts },
-      applied: (side.applied ?? []).filter((phrase) => !converted.includes(phrase)),
-    };
-  };
-  return { reference: keep(reference), distorted: keep(distorted) };
-}
-
-/** Whether samples of a video that other metrics do not read are kept: R, G and B, or alpha where ffmpeg decodes. */
-function isKept(side: Side): side is Side & { readonly kind: 'encoded' } {
-  if (side.kind !== 'encoded') return false;
-  const { decoder, facts } = side.video;
-  return isRgbLayout(facts.pixelFormat) || (decoder.id !== 'mediabunny' && hasAlpha(facts.pixelFormat));
-}
-
-/** Whether a video is RGB. */
-export function isRgb(side: Side): boolean {
-  return side.kind === 'encoded' && deliveryOf(side.video).fromRgb !== undefined;
-}
-
-/** Whether metrics of colour read other samples of one of the two than the rest. */
-export function anyKept({ reference, distorted }: Sides): boolean {
-  return isKept(reference) || isKept(distorted);
-}
-
-/** The planes in which the samples of a video are delivered. */
-export function deliveryOf({ facts }: EncodedVideo): Delivery {
-  return delivery(facts.pixelFormat, 0, facts.name, facts);
-}
-
-/** Filters by which ffmpeg makes RGB of a video for a PNG file, where it is not RGB already. */
-export function pngFilters({ reference, distorted }: Sides): FilterOptions {
-  const rgb = (side: Side) => {
-    const [plain, deep] = isKept(side) ? ['rgba', 'rgba64le'] : ['rgb24', 'rgb48le'];
-    return `format=${factsOf(side).bitDepth > 8 ? deep : plain}`;
-  };
-  return {
-    ...(!isRgb(reference) && { vfReference: rgb(reference) }),
-    ...(!isRgb(distorted) && { vfDistorted: rgb(distorted) }),
-  };
 }

@@ -5,12 +5,13 @@
 
 import { SlipDetector } from '../../media/align/slips.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
+import type { OpenPair } from '../../media/pairing/prepare.js';
 import { judge } from '../../media/preflight/judge.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/slips.js';
 import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
+import type { Pair } from '../pair/pair.js';
 import { observedSource } from './observed-source.js';
 
 /** Most pairs with only one signature; further pairs are ignored. */
@@ -27,11 +28,11 @@ export interface ContinuityRules {
 }
 
 /** @param subsample one pair in so many is scored */
-export function continuityRules({ plan }: Pick<KnownInputs, 'plan'>, subsample: number): ContinuityRules {
+export function continuityRules({ plan }: Pick<Pair, 'plan'>, subsample: number): ContinuityRules {
   const prevented =
     subsample > 1
       ? `only one frame in ${subsample} is scored`
-      : plan && plan.ratio !== 1 && plan.options.asked.pairBy !== 'distorted'
+      : plan && plan.ratio !== 1 && plan.options.pairing.pairBy !== 'distorted'
         ? 'the frame rates differ'
         : undefined;
   const byTime = plan?.paired?.consecutive === false;
@@ -89,7 +90,7 @@ export class Continuity {
   }
 
   /** Wraps the pair so that reading it in this thread takes signatures of its frames. */
-  observe(pair: ReadyInputs): ReadyInputs {
+  observe(pair: OpenPair): OpenPair {
     if (!this.active || pair.reference === pair.distorted) return pair;
     return {
       ...pair,

@@ -1,12 +1,14 @@
 /**
  * @module engine/inputs/few-frames
- * Looks at a few moments of both videos as they are stored, before anything is scaled or paired, and asks what they tell.
+ * Looks at a few frames of both videos as they are stored, opened once more, and asks what they tell.
  * Loaded where facts alone do not decide.
  */
 
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, type InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
+import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { displayAspect, SAME_ASPECT } from '../../core/size.js';
+import type { OpenedPart } from '../../media/align/recorded.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { openDecoded } from '../../media/decoders.js';
 import { type Framing, framingOf, type Picture } from '../../media/evidence/framing.js';
@@ -14,10 +16,20 @@ import { type Colours, matrixFitOf } from '../../media/evidence/matrix.js';
 import { reopen } from '../../media/open.js';
 import { factsOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { pairTimes } from '../../media/pairing/timeline.js';
-import { FrameMeter, measuredPlanes, spreadFrames } from '../../media/preflight/measure.js';
-import type { FrameSource, VideoInfo } from '../../media/types.js';
-import type { Platform } from '../contract/platform.js';
+import {
+  FrameMeter,
+  measuredPlanes,
+  measureEncoded,
+  measureLuma,
+  spreadFrames,
+} from '../../media/preflight/measure.js';
+import type { SideMeasurements } from '../../media/preflight/types.js';
+import type { VideoInfo } from '../../media/types.js';
 import { canReadAgain } from '../pair/pair.js';
+import type { InputContext } from './context.js';
+
+/** Frames of each video whose borders and sharpness are measured. */
+export const MEASURED = 3;
 
 /** Moments to look at. */
 const MOMENTS = 3;
@@ -25,18 +37,8 @@ const MOMENTS = 3;
 /** Difference of rows or columns below which a coded size may be padded. */
 const PADDED = 64;
 
-/** Which pair to look at. */
-export interface Look {
-  readonly platform: Platform;
-  readonly sides: Sides;
-  /** Distorted frame n pairs with reference frame n + offset. */
-  readonly offset: number;
-  readonly signal: AbortSignal;
-}
-
 /** The part that one video shows of the other; `undefined` for pictures of one size, and where scaling fits as well. */
-export async function findFraming(look: Look): Promise<Framing | undefined> {
-  const { sides } = look;
+export async function findFraming(context: InputContext, sides: Sides): Promise<Framing | undefined> {
   const [reference, distorted] = [factsOf(sides.reference), factsOf(sides.distorted)];
   const [across, down] = [
     Math.abs(reference.width - distorted.width),
@@ -47,7 +49,7 @@ export async function findFraming(look: Look): Promise<Framing | undefined> {
   if (across + down === 0 || turned) return undefined;
   const oneShape = Math.abs(displayAspect(distorted) / displayAspect(reference) - 1) <= SAME_ASPECT;
   if (Math.max(across, down) >= PADDED && oneShape) return undefined;
-  const pictures = await bothAt(look, ({ width, height, bitDepth }, { y: luma }): Picture => {
+  const pictures = await bothAt(context, sides, ({ width, height, bitDepth }, { y: luma }): Picture => {
     return { luma, width, height, bitDepth };
   });
   const pairs = pictures.map(([one, other]) => ({ reference: one, distorted: other }));
@@ -56,10 +58,11 @@ export async function findFraming(look: Look): Promise<Framing | undefined> {
 
 /** By which matrix RGB, which is decoded by BT.709, becomes what the other video shows. */
 export async function findMatrixOfRgb(
-  look: Look,
-  role: 'reference' | 'distorted',
+  context: InputContext,
+  sides: Sides,
+  role: InputRole,
 ): Promise<Required<Pick<TrackFacts, 'matrix' | 'fromRgb'>>> {
-  const moments = await bothAt(look, coloursOf);
+  const moments = await bothAt(context, sides, coloursOf);
   const pairs = moments.flatMap(([one, other]) => {
     if (!one || !other) return [];
     return role === 'reference' ? { reference: one, distorted: other } : { reference: other, distorted: one };
@@ -84,9 +87,12 @@ function coloursOf(info: VideoInfo, planes: FramePlanes): Colours | null {
 
 /** What is seen in both videos at moments spread over the distorted one; nothing of those that cannot be read again. */
 async function bothAt<T>(
-  { platform, sides: { reference, distorted }, offset, signal }: Look,
+  context: InputContext,
+  { reference, distorted }: Sides,
   see: (info: VideoInfo, planes: FramePlanes) => T,
 ): Promise<readonly (readonly [T, T])[]> {
+  const { skip, pairing } = context.checked;
+  const offset = skip.reference - skip.distorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
   if (!canReadAgain(reference) || !canReadAgain(distorted)) return [];
   const count = distorted.times?.length ?? factsOf(distorted).frameCount;
   const seen: [T, T][] = [];
@@ -94,13 +100,13 @@ async function bothAt<T>(
     for (const frame of spreadFrames(count, MOMENTS)) {
       const partner = partnerOf(frame, reference.times, distorted.times) + offset;
       const [one, other] = await Promise.all([
-        seeFrame(platform, reference, partner, see, signal),
-        seeFrame(platform, distorted, frame, see, signal),
+        seeFrame(context, reference, partner, see),
+        seeFrame(context, distorted, frame, see),
       ]);
       if (one !== undefined && other !== undefined) seen.push([one, other]);
     }
   } catch (error) {
-    signal.throwIfAborted();
+    context.signal.throwIfAborted();
     // The run itself reports what cannot be read.
     if (!(error instanceof AnyvmafError)) throw error;
   }
@@ -117,34 +123,73 @@ function partnerOf(frame: number, reference: Float64Array | null, distorted: Flo
 
 /** One frame, from the key frame before it; `undefined` where there is none. */
 async function seeFrame<T>(
-  platform: Platform,
+  context: InputContext,
   side: Side,
   frame: number,
   see: (info: VideoInfo, planes: FramePlanes) => T,
-  signal: AbortSignal,
 ): Promise<T | undefined> {
   const count = side.times?.length ?? factsOf(side).frameCount;
   if (frame < 0 || (count !== null && frame >= count)) return undefined;
-  const source = await openAt(platform, side, frame, signal);
-  if (!source) return undefined;
+  const part = await openPart(context, side, frame, frame + 1);
+  if (!part) return undefined;
+  const { source, start } = part;
   try {
     const planes = measuredPlanes(source.info);
-    const index = side.kind === 'encoded' ? 0 : frame;
-    return (await source.readFrame(index, planes)) ? see(source.info, planes) : undefined;
+    return (await source.readFrame(start, planes)) ? see(source.info, planes) : undefined;
   } finally {
     await source.close();
   }
 }
 
-async function openAt(
-  platform: Platform,
+/**
+ * Opens a video once more, to read frames [start, end).
+ * @returns `undefined` for one that can be read only once
+ */
+export async function openPart(
+  { platform, signal }: InputContext,
   side: Side,
-  frame: number,
-  signal: AbortSignal,
-): Promise<FrameSource | undefined> {
+  start: number,
+  end: number,
+): Promise<OpenedPart | undefined> {
   if (side.kind === 'encoded') {
-    return openDecoded(side.video, { frames: { start: frame, end: frame + 1 }, damage: 'accept', signal });
+    // A decoder that knows its end also ends when no caller is left to stop it.
+    const source = await openDecoded(side.video, { frames: { start, end }, damage: 'accept', signal });
+    return { source, start: 0 };
   }
   const { descriptor } = side.source;
-  return descriptor && reopen(descriptor, platform.files);
+  return descriptor && { source: reopen(descriptor, platform.files), start };
+}
+
+/**
+ * Measures a few frames spread over a video, opened once more; none of one that can be read only once.
+ * @param length frames over which to spread them; default: as many as are known of the video
+ */
+export async function measureSide(
+  { platform, signal }: InputContext,
+  side: Side,
+  {
+    count = MEASURED,
+    length = lengthOf(side),
+  }: { readonly count?: number; readonly length?: number | null } = {},
+): Promise<SideMeasurements> {
+  if (side.kind === 'encoded') {
+    const { video, times } = side;
+    const rate = quotientOf(video.facts.frameRate) ?? USUAL_RATE;
+    const at = spreadFrames(length, count).map((frame) => times?.[frame] ?? frame / rate);
+    return measureEncoded((request) => openDecoded(video, request), video.facts, at, signal);
+  }
+  const { descriptor } = side.source;
+  if (!descriptor) return { frames: [], sharpness: [], borders: null };
+  const source = reopen(descriptor, platform.files);
+  try {
+    return await measureLuma(source, spreadFrames(length, Math.max(count, 5)), signal);
+  } finally {
+    await source.close();
+  }
+}
+
+/** Number of frames, where it is known before decoding. */
+export function lengthOf(side: Side): number | null {
+  if (side.kind !== 'encoded') return side.source.info.frameCount;
+  return side.times?.length ?? side.video.facts.frameCount;
 }

@@ -4,7 +4,7 @@
  * lies that `crop: 'auto'` keeps. Loaded when filters are asked for.
  */
 
-import { usageError } from '../../core/errors.js';
+import { type InputRole, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { displayAspect } from '../../core/size.js';
 import { chooseDecoder } from '../../media/decoders.js';
@@ -12,9 +12,9 @@ import { deinterlacing, judgeFields } from '../../media/evidence/fields.js';
 import { areaText, checkFilters, filterSide, filtersFor, isOwn, stepsOf } from '../../media/filters/apply.js';
 import { factsOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { CropArea, SideFilters } from '../../media/types.js';
-import type { CheckedFilters, CheckedPairing } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import { measure } from './preflight.js';
+import type { CheckedFilters } from '../contract/options.js';
+import type { InputContext } from './context.js';
+import { measureSide } from './few-frames.js';
 
 /** Frames of each video in which borders are looked for. */
 const LOOKED_AT = 8;
@@ -22,102 +22,52 @@ const LOOKED_AT = 8;
 /** Largest relative difference of frames of one shape. */
 const SAME_SHAPE = 0.012;
 
-type Role = 'reference' | 'distorted';
-
 /**
- * Both sides with their filters.
+ * Both videos with their filters, or the distorted one, if it has no reference.
  * @throws {AnyvmafError} `usage` for filters that a video or what decodes it cannot have
  */
-export async function filterSides(
-  platform: Platform,
-  sides: Sides,
-  pairing: CheckedPairing,
-  signal: AbortSignal,
-): Promise<Sides> {
-  const filters = required(pairing);
-  const { reference: a, distorted: b } = sides;
-  if (a.kind === 'frames' && b.kind === 'frames' && a.source === b.source) {
+export async function filterSides<Some extends Partial<Sides>>(
+  context: InputContext,
+  sides: Some,
+  filters: CheckedFilters,
+): Promise<Some> {
+  checkFilters(filters, filters.foreign);
+  const { reference, distorted } = sides;
+  if (reference?.kind === 'frames' && distorted?.kind === 'frames' && reference.source === distorted.source) {
     throw usageError(
       'reference and distorted are one source of frames, which filters cannot read twice; open it twice.',
     );
   }
-  const reference = await prepared(platform, 'reference', sides.reference, pairing, signal);
-  const distorted = await prepared(platform, 'distorted', sides.distorted, pairing, signal);
-  const orders = await fieldOrders(platform, filters, [reference, distorted], signal);
-  const areas = filters.crop ? await commonArea(platform, [reference, distorted], signal) : [];
-  const filtered = async (role: Role, side: Side, area: CropArea | undefined) =>
-    filterSide(
-      {
-        role,
-        side: said(side, filters, area),
-        filters: filtersWith(role, side, filters, area, orders[role === 'reference' ? 0 : 1]),
-      },
-      signal,
-    );
-  return {
-    reference: await filtered('reference', reference, areas[0]),
-    distorted: await filtered('distorted', distorted, areas[1]),
-  };
-}
-
-/** As {@link filterSides}, of a video without a reference. */
-export async function filterAlone(
-  platform: Platform,
-  side: Side,
-  pairing: CheckedPairing,
-  signal: AbortSignal,
-): Promise<Side> {
-  const filters = required(pairing);
-  const ready = await prepared(platform, 'distorted', side, pairing, signal);
-  const [order] = await fieldOrders(platform, filters, [ready], signal);
-  const area = filters.crop ? (await commonArea(platform, [ready], signal))[0] : undefined;
-  return filterSide(
-    {
-      role: 'distorted',
-      side: said(ready, filters, area),
-      filters: filtersWith('distorted', ready, filters, area, order),
-    },
-    signal,
-  );
-}
-
-/** A picture, or several, in limited range. Their matrix stays, as that of videos does. */
-export function filterPicture(role: Role, side: Side, signal: AbortSignal): Promise<Side> {
-  if (side.kind !== 'encoded') return Promise.resolve(side);
-  const filters = filtersFor(role, side.video.facts, { colorRange: 'limited' });
-  return filterSide({ role, side, filters }, signal);
-}
-
-function required({ filters }: CheckedPairing): CheckedFilters {
-  if (!filters) throw new Error('no filters are asked for');
-  checkFilters(filters, filters.foreign);
-  return filters;
-}
-
-function filtersWith(
-  role: Role,
-  side: Side,
-  filters: CheckedFilters,
-  area: CropArea | undefined,
-  deinterlace: SideFilters['deinterlace'],
-): SideFilters {
-  const named = filtersFor(role, factsOf(side), filters);
-  return { ...named, ...(deinterlace && { deinterlace }), ...(area && { crop: area }) };
-}
-
-/** Says where `crop: 'auto'` found nothing to cut off. */
-function said(side: Side, { crop }: CheckedFilters, area: CropArea | undefined): Side {
-  return crop && !area ? { ...side, applied: ['not cropped: no borders to cut off'] } : side;
+  const ready: { readonly role: InputRole; readonly side: Side }[] = [];
+  for (const role of ['reference', 'distorted'] as const) {
+    const side = sides[role];
+    if (side) ready.push({ role, side: await readable(context, role, side, filters) });
+  }
+  const found = ready.map(({ side }) => side);
+  const orders = await fieldOrders(context, filters, found);
+  const areas = filters.crop ? await commonArea(context, found) : [];
+  const filtered: [InputRole, Side][] = [];
+  for (const [i, { role, side }] of ready.entries()) {
+    const [deinterlace, crop] = [orders[i], areas[i]];
+    const own = {
+      ...filtersFor(role, factsOf(side), filters),
+      ...(deinterlace && { deinterlace }),
+      ...(crop && { crop }),
+    };
+    const told = filters.crop && !crop ? { ...side, applied: ['not cropped: no borders to cut off'] } : side;
+    filtered.push([role, await filterSide(role, told, own, context.signal)]);
+  }
+  return Object.fromEntries(filtered) as Some;
 }
 
 /** A Y4M file that needs filters of ffmpeg is read by ffmpeg. */
-async function prepared(
-  platform: Platform,
-  role: Role,
+async function readable(
+  { platform, checked, signal }: InputContext,
+  role: InputRole,
   side: Side,
-  { filters = { foreign: true }, decoder: choice, urls }: CheckedPairing,
-  signal: AbortSignal,
+  filters: CheckedFilters,
 ): Promise<Side> {
+  const { decoder: choice, urls } = checked.pairing;
   if (side.kind !== 'frames') return side;
   const { info, descriptor } = side.source;
   const needed = filters.deinterlace === true || !isOwn(info, filtersFor(role, info, filters));
@@ -138,14 +88,13 @@ async function prepared(
  * @throws {AnyvmafError} `usage` if no video is interlaced
  */
 async function fieldOrders(
-  platform: Platform,
+  context: InputContext,
   { deinterlace }: CheckedFilters,
   sides: readonly Side[],
-  signal: AbortSignal,
 ): Promise<readonly SideFilters['deinterlace'][]> {
   if (!deinterlace) return [];
   const labels = sides.map((side) => factsOf(side).fieldOrder ?? 'unknown');
-  const measured = await Promise.all(sides.map((side) => measure(platform, side, signal)));
+  const measured = await Promise.all(sides.map((side) => measureSide(context, side)));
   const orders = measured.map(({ fields = [] }, i) =>
     deinterlacing(labels[i], judgeFields(fields, measured[1 - i]?.fields)),
   );
@@ -169,12 +118,11 @@ type Shares = Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
  * @returns `undefined` for a video of which nothing is cut off
  */
 async function commonArea(
-  platform: Platform,
+  context: InputContext,
   sides: readonly Side[],
-  signal: AbortSignal,
 ): Promise<readonly (CropArea | undefined)[]> {
   const found: Shares[] = [];
-  for (const side of sides) found.push(await bordersOf(platform, side, signal));
+  for (const side of sides) found.push(await bordersOf(context, side));
   const shapes = sides.map((side) => shapeOf(side));
   const [first = 1, second = first] = shapes;
   const alike = Math.abs(second / first - 1) <= SAME_SHAPE;
@@ -190,8 +138,8 @@ function shapeOf(side: Side): number {
   return displayAspect(factsOf(side));
 }
 
-async function bordersOf(platform: Platform, side: Side, signal: AbortSignal): Promise<Shares> {
-  const { borders } = await measure(platform, side, signal, { count: LOOKED_AT });
+async function bordersOf(context: InputContext, side: Side): Promise<Shares> {
+  const { borders } = await measureSide(context, side, { count: LOOKED_AT });
   if (!borders) {
     throw usageError(
       `crop is auto, but no frame of ${shown(nameOf(side))} that was looked at shows where its picture ends: they are too ` +

@@ -2,16 +2,17 @@
  * @module engine/inputs/frame-observer
  * Observes the frames of a pair while it is scored, for alignment and preflight, so that nothing is decoded twice.
  */
+
 import type { InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { alignThumbs, PassingThumbs } from '../../media/align/index.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { FIELD_RUN } from '../../media/evidence/fields.js';
 import type { MappedSource } from '../../media/pairing/mapped.js';
+import type { OpenPair } from '../../media/pairing/prepare.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import type { SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { ReadyInputs } from '../pair/pair.js';
 import { observedSource } from './observed-source.js';
 
 /** Frames whose fields are measured of a video that is read with gaps or repetitions: three periods of pulldown. */
@@ -60,9 +61,9 @@ export class FrameObserver {
   /** Error of observing, which {@link result} throws, so that reading does not fail. */
   #defect: { readonly error: unknown } | undefined;
   /** The observed pair, to read instead. */
-  readonly pair: ReadyInputs;
+  readonly pair: OpenPair;
 
-  constructor(pair: ReadyInputs, options: ObserverOptions) {
+  constructor(pair: OpenPair, options: ObserverOptions) {
     this.#options = options;
     this.#at = new Set(spreadFrames(options.expected, options.measured));
     const { alignment, facts } = options;

@@ -2,146 +2,114 @@
  * @module engine/inputs/open
  * Opens two inputs of any kind as two sources whose n-th frames form pairs.
  */
-import type { KnownColour } from '../../core/colour.js';
 import { ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
-import { checkPair, closeInput, openInputs } from '../../media/pair.js';
-import type { OpenDecoder, Side } from '../../media/pairing/prepare.js';
+import { checkPair, closeInput, type OpenedInput, type OpenedInputs, openInputs } from '../../media/pair.js';
+import type { OpenDecoder, OpenPair, Side } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import type { InputOptions } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
 import type { ScoreRequest } from '../contract/types.js';
-import { closeKnown, type KnownInputs, type ReadyInputs } from '../pair/pair.js';
-import type { SharedInspection } from './shared.js';
+import { closePair, type Pair, storedPair } from '../pair/pair.js';
+import type { InputContext } from './context.js';
 
 /**
- * Identifies the inputs and plans their pairing.
- * @param signal aborts probing decoders; its reason is thrown
- * @param shared inspection of the reference, shared with other runs
- * @param colour of both videos, if known
- * @throws {AnyvmafError} as the public `score`
+ * Identifies the videos of a request and plans their pairing.
+ * @throws {AnyvmafError} as the public `score`; the signal's reason
  */
-export async function identifyInputs(
-  platform: Platform,
-  request: ScoreRequest,
-  checked: InputOptions,
-  signal: AbortSignal,
-  shared?: SharedInspection,
-  colour?: KnownColour,
-): Promise<KnownInputs> {
-  const known = await identify(platform, request, checked, signal, shared, colour);
-  if (checked.colours === 'no') return known;
-  const { coloursOf } = await import('./colours.js');
-  return { ...known, colours: coloursOf(known.sides, known.plan, colour, checked.pairing.colourAs) };
-}
-
-async function identify(
-  platform: Platform,
-  request: ScoreRequest,
-  checked: InputOptions,
-  signal: AbortSignal,
-  shared: SharedInspection | undefined,
-  colour: KnownColour | undefined,
-): Promise<KnownInputs> {
-  const { pairing } = checked;
-  if (checked.single) {
-    const { identifyDistorted } = await import('./pairing.js');
-    return ofInput('distorted', () => identifyDistorted(platform, request, checked, signal));
-  }
-  if (request.reference === undefined) throw new Error('a pair needs a reference');
-  const inputs = await openInputs(request.reference, request.distorted, {
+export async function identifyPair(request: ScoreRequest, context: InputContext): Promise<Pair> {
+  const { platform, checked, signal, colour } = context;
+  const { pairing, single } = checked;
+  const inputs = await openInputs(single ? { distorted: request.distorted } : request, {
     raw: request.raw,
     platform: platform.files,
     decoding: {
       urls: pairing.urls,
-      streams: pairing.decoder === 'auto' || pairing.decoder === 'ffmpeg',
+      streams: !single && (pairing.decoder === 'auto' || pairing.decoder === 'ffmpeg'),
     },
-    partialFrame: pairing.damage === 'accept' ? 'drop' : 'refuse',
+    partialFrame: single ? undefined : pairing.damage === 'accept' ? 'drop' : 'refuse',
     signal,
   });
+  const { reference, distorted } = inputs;
   try {
-    const [reference, distorted] = inputs;
-    if (pairing.rate !== undefined && !inputs.some((input) => 'kind' in input && input.sequence)) {
-      throw usageError(
-        `is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
-        { about: 'rate' },
-      );
-    }
-    const { tracks } = pairing;
-    const ofBytes = await byteFindings(platform, inputs, checked);
-    const uniting = changed(pairing, ({ unites }) => unites !== undefined);
-    const sized = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
-    const asked = uniting.length > 0 || pairing.range !== undefined || pairing.offset !== 0;
-    const encoded = 'kind' in reference || 'kind' in distorted;
-    const filtered = pairing.filters !== undefined;
-    if (
-      encoded ||
-      Object.keys(tracks).length > 0 ||
-      asked ||
-      filtered ||
-      (pairing.colourAs === 'libjxl' && checked.colours !== 'no') ||
-      (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
-    ) {
-      const { pairVideos } = await import('./pairing.js');
-      return { ...(await pairVideos(platform, inputs, sized, checked, signal, shared, colour)), ofBytes };
-    }
-    const warnings = checkPair(reference.info, distorted.info, checked);
-    const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
-    return { sides: { reference: side(reference), distorted: side(distorted) }, warnings, ofBytes };
+    const known = reference
+      ? await identify(context, { reference, distorted })
+      : await ofInput('distorted', async () => (await import('./pairing.js')).pairAlone(context, distorted));
+    if (checked.colours === 'no') return known;
+    const { coloursOf } = await import('./colours.js');
+    return { ...known, colours: coloursOf(known.sides, known.plan, colour, pairing.colourAs) };
   } catch (error) {
-    await Promise.all(inputs.map(closeInput));
+    await Promise.all([reference && closeInput(reference), closeInput(distorted)]);
     throw error;
   }
 }
 
+async function identify(context: InputContext, inputs: Required<OpenedInputs>): Promise<Pair> {
+  const { checked } = context;
+  const { pairing, skip, frameCount } = checked;
+  const { reference, distorted } = inputs;
+  const isSequence = (input: OpenedInput) => 'kind' in input && input.sequence;
+  if (pairing.rate !== undefined && !isSequence(reference) && !isSequence(distorted)) {
+    throw usageError(
+      `is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
+      { about: 'rate' },
+    );
+  }
+  const ofBytes = await byteFindings(context, inputs);
+  const uniting = changed(pairing, ({ unites }) => unites !== undefined);
+  if (
+    'kind' in reference ||
+    'kind' in distorted ||
+    uniting.length > 0 ||
+    pairing.range !== undefined ||
+    pairing.offset !== 0 ||
+    pairing.filters !== undefined ||
+    Object.keys(pairing.tracks).length > 0 ||
+    (pairing.colourAs === 'libjxl' && checked.colours !== 'no') ||
+    (pairing.commonBitDepth && reference.info.bitDepth !== distorted.info.bitDepth)
+  ) {
+    const { pairVideos } = await import('./pairing.js');
+    return { ...(await pairVideos(context, inputs)), ofBytes };
+  }
+  const warnings = checkPair(reference.info, distorted.info, checked);
+  const side = (source: FrameSource): Side => ({ kind: 'frames', source, times: null });
+  const sides = { reference: side(reference), distorted: side(distorted) };
+  return { sides, skip, frameCount, warnings, ofBytes };
+}
+
 /** Findings from the bytes of both, where they are asked for. */
 async function byteFindings(
-  { files }: Platform,
-  inputs: Awaited<ReturnType<typeof openInputs>>,
-  { pairing: { preflight, tracks } }: InputOptions,
+  { platform, checked }: InputContext,
+  { reference, distorted }: Required<OpenedInputs>,
 ): Promise<readonly Finding[]> {
+  const { preflight, tracks } = checked.pairing;
   // One file may be compared with another track of itself.
   if (!preflight || tracks.reference?.index !== tracks.distorted?.index) return [];
   const { findingsOfBytes } = await import('./byte-findings.js');
-  return findingsOfBytes(inputs, files);
+  return findingsOfBytes([reference, distorted], platform.files);
 }
 
 /**
  * Opens decoders, if needed.
  * @param open replaces the default way to open them
  */
-export async function openForScoring(
-  known: KnownInputs,
-  checked: InputOptions,
-  open?: OpenDecoder,
-): Promise<ReadyInputs> {
-  const { plan, sides } = known;
-  if (plan) {
+export async function openPair(known: Pair, open?: OpenDecoder): Promise<OpenPair> {
+  if (known.plan) {
     const { openPlanned } = await import('../../media/pairing/prepare.js');
-    const prepared = await openPlanned(plan, open);
-    return { ...prepared, limit: plan.count ?? checked.frameCount };
+    return openPlanned(known.plan, open);
   }
-  const { reference, distorted } = sides;
-  if (reference.kind !== 'frames' || distorted.kind !== 'frames')
-    throw new Error('a plan is needed to decode');
-  const { skip, frameCount } = checked;
-  return {
-    reference: reference.source,
-    distorted: distorted.source,
-    skip,
-    limit: frameCount,
-  };
+  const stored = storedPair(known);
+  if (!stored) throw new Error('a plan is needed to decode');
+  return stored;
 }
 
 /** The inputs of one run, which can be closed in any state. */
 export class RunInputs {
-  readonly known: Promise<KnownInputs>;
-  #known: KnownInputs | undefined;
-  #ready: Promise<ReadyInputs> | undefined;
+  readonly known: Promise<Pair>;
+  #known: Pair | undefined;
+  #ready: Promise<OpenPair> | undefined;
 
-  /** @param known from {@link identifyInputs} */
-  constructor(known: Promise<KnownInputs>) {
+  /** @param known from {@link identifyPair} */
+  constructor(known: Promise<Pair>) {
     this.known = known.then((inputs) => {
       this.#known = inputs;
       return inputs;
@@ -149,9 +117,9 @@ export class RunInputs {
     this.known.catch(() => {});
   }
 
-  /** Opens them once they are identified; see {@link openForScoring}. */
-  open(known: KnownInputs, checked: InputOptions, openDecoder?: OpenDecoder): Promise<ReadyInputs> {
-    this.#ready = openForScoring(known, checked, openDecoder);
+  /** Opens them once they are identified; see {@link openPair}. */
+  open(openDecoder?: OpenDecoder): Promise<OpenPair> {
+    this.#ready = this.known.then((known) => openPair(known, openDecoder));
     return this.#ready;
   }
 
@@ -160,7 +128,7 @@ export class RunInputs {
     if (this.#ready) {
       const pair = await this.#ready.catch(() => undefined);
       await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
-    } else if (this.#known) await closeKnown(this.#known);
-    else this.known.then(closeKnown).catch(() => {});
+    } else if (this.#known) await closePair(this.#known);
+    else this.known.then(closePair).catch(() => {});
   }
 }

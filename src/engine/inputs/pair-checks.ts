@@ -2,14 +2,13 @@
  * @module engine/inputs/pair-checks
  * Checks a pair: the videos' declared properties before scoring, and their pictures while frames are read.
  */
+import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
-import type { CheckedOptions, InputOptions } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
+import type { Pair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
+import type { InputContext } from './context.js';
 import type { Continuity, ContinuityRules, SignatureSink } from './continuity.js';
 import type { Preflight, WholePair } from './preflight.js';
-import type { SharedInspection } from './shared.js';
 
 /** How the frames of a run are read. */
 interface Reading {
@@ -33,29 +32,18 @@ export interface ShardChecks {
 
 /** The checks of one run. */
 export class PairChecks {
-  readonly #platform: Platform;
-  readonly #checked: InputOptions & Pick<CheckedOptions, 'subsample'>;
-  readonly #shared: SharedInspection | undefined;
-  readonly #signal: AbortSignal;
+  readonly #inputs: InputContext;
   readonly #loading: Promise<typeof import('./continuity.js')> | undefined;
   #preflight: Preflight | undefined;
   #continuity: Continuity | undefined;
   /** Checks of a pair compared as stored, concurrent with the start of workers. */
   #stored: Promise<void> | undefined;
 
-  /** @param signal aborts decoding for checks */
-  constructor(
-    platform: Platform,
-    checked: InputOptions & Pick<CheckedOptions, 'subsample'>,
-    shared: SharedInspection | undefined,
-    signal: AbortSignal,
-  ) {
-    this.#platform = platform;
-    this.#checked = checked;
-    this.#shared = shared;
-    this.#signal = signal;
+  constructor(inputs: InputContext) {
+    this.#inputs = inputs;
     // Without a reference there is nothing to compare the video with.
-    const wanted = checked.pairing.preflight && !checked.single;
+    const { pairing, single } = inputs.checked;
+    const wanted = pairing.preflight && !single;
     this.#loading = wanted ? import('./continuity.js') : undefined;
     this.#loading?.catch(() => {});
   }
@@ -64,30 +52,30 @@ export class PairChecks {
    * @param inspects whether to inspect the pictures for `strict`
    * @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings
    */
-  async refuse(known: KnownInputs, requested: RequestedModels, inspects = true): Promise<void> {
-    const { strict } = this.#checked.pairing;
+  async refuse(known: Pair, requested: RequestedModels, inspects = true): Promise<void> {
+    const { strict } = this.#inputs.checked.pairing;
     // Stored pairs were checked when they were opened.
     if (!this.#loading || !(strict || known.plan || (known.ofBytes ?? []).length > 0)) return;
     const preflight = await this.#open(known, requested);
     preflight.refuseErrors();
     if (!strict || !inspects) return;
-    preflight.readAgain(this.#signal);
+    preflight.readAgain(this.#inputs.signal);
     await preflight.refuseWarnings();
   }
 
   /** Starts the checks that run while frames are read; returns the pair to read. */
   async observe(
-    known: KnownInputs,
+    known: Pair,
     requested: RequestedModels,
-    ready: ReadyInputs,
+    ready: OpenPair,
     { expected, inThread, inspectStored }: Reading,
-  ): Promise<ReadyInputs> {
+  ): Promise<OpenPair> {
     if (!this.#loading) return ready;
-    const { pairing, subsample } = this.#checked;
+    const { pairing, subsample } = this.#inputs.checked;
     let pair = ready;
     if (this.#preflight && known.plan && !pairing.strict) {
       const observed = inThread ? this.#preflight.observe(pair, expected) : undefined;
-      if (!observed) this.#preflight.readAgain(this.#signal);
+      if (!observed) this.#preflight.readAgain(this.#inputs.signal);
       pair = observed ?? pair;
     }
     const { Continuity, continuityRules } = await this.#loading;
@@ -101,16 +89,16 @@ export class PairChecks {
   }
 
   /** Starts the checks of a shard, which takes signatures of its own pairs only; returns the pair to read. */
-  async observeShard(known: KnownInputs, ready: ReadyInputs, work: ShardChecks): Promise<ReadyInputs> {
+  async observeShard(known: Pair, ready: OpenPair, work: ShardChecks): Promise<OpenPair> {
     if (!this.#loading) return ready;
-    const { pairing, subsample } = this.#checked;
+    const { pairing, subsample } = this.#inputs.checked;
     const { Continuity, continuityRules } = await this.#loading;
     this.#continuity = new Continuity(continuityRules(known, subsample), work.signatures);
     const { whole, requested } = work;
     if (whole && !pairing.strict) {
       if (known.plan) {
-        if (!(whole.inThread && this.#preflight?.observeAhead(whole, this.#signal)))
-          this.#preflight?.readAgain(this.#signal);
+        if (!(whole.inThread && this.#preflight?.observeAhead(whole, this.#inputs.signal)))
+          this.#preflight?.readAgain(this.#inputs.signal);
       } else {
         this.#stored = this.#checkStored(known, requested, whole.inspectStored);
         this.#stored.catch(() => {});
@@ -126,16 +114,16 @@ export class PairChecks {
   async shardFindings(): Promise<{ readonly known?: readonly Finding[]; readonly defect?: Finding }> {
     await this.#stored;
     const known = (await this.#preflight?.inspection())?.findings;
-    if (this.#checked.pairing.strict && known) this.#preflight?.refuse(known);
+    if (this.#inputs.checked.pairing.strict && known) this.#preflight?.refuse(known);
     const defect = this.#continuity?.defect;
     return { ...(known && { known }), ...(defect && { defect }) };
   }
 
   /** How a shard's frames are checked once all shards are there. */
-  async rulesOf(known: KnownInputs): Promise<{ readonly continuity?: ContinuityRules }> {
+  async rulesOf(known: Pair): Promise<{ readonly continuity?: ContinuityRules }> {
     if (!this.#loading) return {};
     const { continuityRules } = await this.#loading;
-    return { continuity: continuityRules(known, this.#checked.subsample) };
+    return { continuity: continuityRules(known, this.#inputs.checked.subsample) };
   }
 
   /** Takes signatures of pairs that only workers read. */
@@ -153,7 +141,7 @@ export class PairChecks {
     await this.#stored;
     const known = (await this.#preflight?.inspection())?.findings;
     const found = known && (this.#continuity?.findings(pairs, known, backend) ?? known);
-    if (this.#checked.pairing.strict) this.#preflight?.refuse(found ?? []);
+    if (this.#inputs.checked.pairing.strict) this.#preflight?.refuse(found ?? []);
     return found;
   }
 
@@ -163,14 +151,14 @@ export class PairChecks {
   }
 
   /** Decoding pictures would take much of a stored pair's short run, so it is only done on request. */
-  async #checkStored(known: KnownInputs, requested: RequestedModels, inspect: boolean) {
+  async #checkStored(known: Pair, requested: RequestedModels, inspect: boolean) {
     const preflight = this.#preflight ?? (await this.#open(known, requested));
-    if (inspect) preflight.readAgain(this.#signal);
+    if (inspect) preflight.readAgain(this.#inputs.signal);
   }
 
-  async #open(known: KnownInputs, requested: RequestedModels): Promise<Preflight> {
+  async #open(known: Pair, requested: RequestedModels): Promise<Preflight> {
     const { Preflight } = await import('./preflight.js');
-    this.#preflight = new Preflight(this.#platform, known, requested, this.#checked, this.#shared);
+    this.#preflight = new Preflight(this.#inputs, known, requested);
     return this.#preflight;
   }
 }

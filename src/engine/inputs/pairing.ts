@@ -4,51 +4,35 @@
  * reference get blank frames in its place, which no metric reads. Not loaded for two Y4M or raw videos of one format.
  */
 
-import type { KnownColour } from '../../core/colour.js';
 import { type InputRole, ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { blankSource } from '../../media/blank.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
-import { convertsBy, deliveryPhrases, hasAlpha } from '../../media/delivery.js';
+import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
-import { openInput } from '../../media/open.js';
-import { checkMeasurable, checkPair, closeInput, type OpenedInput } from '../../media/pair.js';
+import type { EncodedInput } from '../../media/open.js';
+import { checkMeasurable, checkPair, type OpenedInput, type OpenedInputs } from '../../media/pair.js';
 import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
-import { type CheckedPairing, type InputOptions, readsStored } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import type { ScoreRequest } from '../contract/types.js';
-import type { KnownInputs } from '../pair/pair.js';
-import { anyKept, coloursOf, deliveryOf, isRgb, keepRgb, pngFilters } from './colours.js';
-import type { Look } from './few-frames.js';
-import type { SharedInspection } from './shared.js';
+import type { InputOptions } from '../contract/options.js';
+import type { Pair } from '../pair/pair.js';
+import { coloursOf } from './colours.js';
+import type { InputContext } from './context.js';
+import { asRead, deliveryOf, limitedPicture } from './pictures.js';
 
 /** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
-export async function pairVideos(
-  platform: Platform,
-  inputs: readonly [OpenedInput, OpenedInput],
-  sized: boolean,
-  checked: InputOptions,
-  signal: AbortSignal,
-  shared?: SharedInspection,
-  colour?: KnownColour,
-): Promise<KnownInputs> {
+export async function pairVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Pair> {
+  const { checked, signal, colour } = context;
   const { pairing, skip, frameCount } = checked;
-  const identified = await identifyVideos(platform, inputs, pairing, signal);
-  const start = skip.reference - skip.distorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
-  const look = { platform, sides: identified, offset: start, signal };
-  const { sides, apart } = await asRead(look, checked);
+  const { sides, apart } = await asRead(context, await identifyVideos(context, inputs));
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
-  const warnings = storedWarnings(sides, stored && !sized, checked);
-  const framing = pairing.preflight
-    ? await framingOfSides({ platform, sides, offset: start, signal })
-    : undefined;
-  const alignment =
-    pairing.offset === 'auto' ? await align(platform, sides, checked, signal, shared) : undefined;
+  const warnings = storedWarnings(sides, checked);
+  const framing = pairing.preflight ? await framingOfSides(context, sides) : undefined;
+  const alignment = pairing.offset === 'auto' ? await align(context, sides) : undefined;
   if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
   if (alignment?.ambiguous && !pairing.preflight) {
     const { doubtText } = await import('../../media/preflight/timing.js');
@@ -57,25 +41,16 @@ export async function pairVideos(
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
   // Y4M and raw video are paired by number, as in libvmaf, unless times are requested.
   const timed = !stored || changed(pairing, ({ unites }) => unites === 'times').length > 0;
-  const plan = planPairing(timed ? sides : untimed(sides), {
-    ...{ asked: pairing, offset, alignment, skip, frameCount, damage: pairing.damage, signal },
-    ...(checked.colours === 'only' && { light: coloursOf(sides, undefined, colour, pairing.colourAs) }),
-  });
-  return {
-    ...{ sides, warnings, plan },
-    ...(apart && { apart }),
-    ...(framing && { framing }),
-    ...(alignment && { alignment }),
-  };
+  const light =
+    checked.colours === 'only' ? coloursOf(sides, undefined, colour, pairing.colourAs) : undefined;
+  const plan = planPairing(timed ? sides : untimed(sides), { ...checked, offset, alignment, light, signal });
+  return { sides, skip, frameCount, warnings, plan, framing, alignment, apart };
 }
 
-/** What stored videos warn of. @param alike whether they must be of one format, which is checked */
-function storedWarnings(
-  { reference, distorted }: Sides,
-  alike: boolean,
-  { colours, pairing }: InputOptions,
-): string[] {
-  if (alike && reference.kind === 'frames' && distorted.kind === 'frames')
+/** What stored videos warn of. Unless they may be scaled, both must be of one format. */
+function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: InputOptions): string[] {
+  const scales = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
+  if (!scales && reference.kind === 'frames' && distorted.kind === 'frames')
     return checkPair(reference.source.info, distorted.source.info, {
       anyDepth: pairing.commonBitDepth,
       colours,
@@ -85,94 +60,18 @@ function storedWarnings(
   );
 }
 
-/** The videos with the samples that metrics read, and whether metrics of colour need others than the rest. */
-async function asRead(
-  { platform, sides: identified, offset, signal }: Look,
-  { colours, pairing }: Pick<InputOptions, 'colours' | 'pairing'>,
-): Promise<{ readonly sides: Sides; readonly apart: boolean }> {
-  const asStored = colours !== 'no' && readsStored(pairing.filters);
-  const asPng = pairing.colourAs === 'libjxl';
-  if (asPng && colours === 'only') {
-    const filters = { foreign: false, ...pairing.filters, ...pngFilters(identified) };
-    const { filterSides } = await import('./filters.js');
-    const sides = await filterSides(platform, keepRgb(identified), { ...pairing, filters }, signal);
-    return { sides: keepRgb(sides), apart: false };
-  }
-  const found =
-    asStored && colours === 'only'
-      ? keepRgb(identified)
-      : await oneMatrix({ platform, sides: await oneRange(identified, signal), offset, signal });
-  const converted = asStored && (asPng || anyKept(identified) || differ(found, identified));
-  const sides = pairing.filters
-    ? await (await import('./filters.js')).filterSides(platform, found, pairing, signal)
-    : found;
-  const kept = asStored && colours === 'only' && pairing.filters ? keepRgb(sides) : sides;
-  return { sides: kept, apart: colours === 'also' && (converted || areUnlike(identified)) };
-}
-
-function differ(some: Sides, others: Sides): boolean {
-  return some.reference !== others.reference || some.distorted !== others.distorted;
-}
-
-/** Whether a common format by shifts and repetition is not what metrics of colour need. */
-function areUnlike({ reference, distorted }: Sides): boolean {
-  const [one, other] = [reference, distorted].map(factsOf);
-  const full = one?.colorRange === 'full' || other?.colorRange === 'full';
-  return one?.chroma !== other?.chroma || (full && one?.bitDepth !== other?.bitDepth);
-}
-
 /** Finds the offset. */
-async function align(
-  platform: Platform,
-  sides: Sides,
-  { pairing: { window }, skip }: InputOptions,
-  signal: AbortSignal,
-  shared: SharedInspection | undefined,
-): Promise<AlignResult> {
+async function align(context: InputContext, sides: Sides): Promise<AlignResult> {
   const { findOffset } = await import('./alignment.js');
-  return findOffset(platform, sides, { skip, assumed: 0, window, shared, signal });
-}
-
-/** Pictures have the limited range of most videos; beside a video that states full range they stay as they are. */
-async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): Promise<Sides> {
-  const isFull = (side: Side) => !isPicture(side) && factsOf(side).colorRange === 'full';
-  if (isFull(reference) || isFull(distorted)) return { reference, distorted };
-  return {
-    reference: await limitedPicture('reference', reference, signal),
-    distorted: await limitedPicture('distorted', distorted, signal),
-  };
-}
-
-/** A picture in limited range; a video as it is. */
-async function limitedPicture(role: InputRole, side: Side, signal: AbortSignal): Promise<Side> {
-  if (!isPicture(side)) return side;
-  return (await import('./filters.js')).filterPicture(role, side, signal);
-}
-
-/** Where one of the two is RGB, it becomes luma and chroma by the matrix of the other. */
-async function oneMatrix(look: Look): Promise<Sides> {
-  const { sides } = look;
-  const roles = (['reference', 'distorted'] as const).filter((role) => isRgb(sides[role]));
-  const [role] = roles;
-  if (role === undefined || roles.length > 1) return sides;
-  const side = sides[role];
-  const other = sides[role === 'reference' ? 'distorted' : 'reference'];
-  const stated = other.kind === 'encoded' ? other.video.facts.matrix : undefined;
-  if (side.kind !== 'encoded') return sides;
-  const found = convertsBy(stated)
-    ? ({ matrix: stated, fromRgb: 'stated' } as const)
-    : await (await import('./few-frames.js')).findMatrixOfRgb(look, role);
-  const video = { ...side.video, facts: { ...side.video.facts, ...found } };
-  const applied = deliveryPhrases(video.facts.pixelFormat, deliveryOf(video));
-  return { ...sides, [role]: { ...side, video: { ...video, filters: applied.join('; ') }, applied } };
+  return findOffset(context, sides, { assumed: 0, window: context.checked.pairing.window });
 }
 
 /** Asks pixels of pictures of different sizes. */
-async function framingOfSides(look: Look): Promise<Framing | undefined> {
-  const { reference, distorted } = look.sides;
+async function framingOfSides(context: InputContext, sides: Sides): Promise<Framing | undefined> {
+  const { reference, distorted } = sides;
   const [one, other] = [reference, distorted].map(factsOf);
   if (one?.width === other?.width && one?.height === other?.height) return undefined;
-  return (await import('./few-frames.js')).findFraming(look);
+  return (await import('./few-frames.js')).findFraming(context, sides);
 }
 
 function untimed({ reference, distorted }: Sides): Sides {
@@ -183,17 +82,12 @@ function untimed({ reference, distorted }: Sides): Sides {
  * Probes both videos concurrently.
  * @throws {AnyvmafError} as {@link chooseDecoder}
  */
-async function identifyVideos(
-  platform: Platform,
-  inputs: readonly [OpenedInput, OpenedInput],
-  pairing: CheckedPairing,
-  signal: AbortSignal,
-): Promise<Sides> {
+async function identifyVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Sides> {
   const identify = (role: InputRole, input: OpenedInput) =>
-    ofInput(role, () => identifyVideo(platform, input, pairing, signal, role));
+    ofInput(role, () => identifyVideo(context, role, input));
   const [reference, distorted] = await Promise.allSettled([
-    identify('reference', inputs[0]),
-    identify('distorted', inputs[1]),
+    identify('reference', inputs.reference),
+    identify('distorted', inputs.distorted),
   ]);
   // If both fail, report the reference, whichever failed first.
   if (reference.status === 'rejected') throw reference.reason;
@@ -205,19 +99,26 @@ async function identifyVideos(
  * One video.
  * @throws {AnyvmafError} as {@link chooseDecoder}
  */
-async function identifyVideo(
-  platform: Platform,
-  input: OpenedInput,
-  { decoder: choice, urls, rate, tracks, grain }: CheckedPairing,
-  signal: AbortSignal,
-  role: InputRole,
-): Promise<Side> {
-  const track = tracks[role];
+async function identifyVideo(context: InputContext, role: InputRole, input: OpenedInput): Promise<Side> {
+  const { pairing } = context.checked;
   if (!('kind' in input)) {
     const { info } = input;
-    chooseTrack([{ ...info, isDefault: true }], track, info.name);
+    chooseTrack([{ ...info, isDefault: true }], pairing.tracks[role], info.name);
     return { kind: 'frames', source: input, times: storedTimes(info) };
   }
+  const shared = context.shared?.side(role, pairing, (signal) =>
+    identifyEncoded({ ...context, signal }, role, input),
+  );
+  return shared ?? identifyEncoded(context, role, input);
+}
+
+async function identifyEncoded(
+  { platform, checked, signal }: InputContext,
+  role: InputRole,
+  input: EncodedInput,
+): Promise<Side> {
+  const { decoder: choice, urls, rate, tracks, grain } = checked.pairing;
+  const track = tracks[role];
   const decoders = choice === 'none' ? [] : await platform.decoders({ urls: urls === true, rate, track });
   const chosen = await chooseDecoder(input, { choice, decoders, signal });
   const { video, times } = await readTimes(grain === 'on' ? chosen : grainOf(chosen, grain), signal);
@@ -251,13 +152,6 @@ function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
     : video;
 }
 
-/** Whether a video is a picture, or several, as cameras and programs for drawing write them. */
-function isPicture(side: Side): boolean {
-  if (side.kind !== 'encoded') return false;
-  const { container, name } = side.video.facts;
-  return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?$/i.test(name);
-}
-
 /** Frames at the header's rate; `null` if rate or number is unknown. */
 function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null {
   if (!frameRate || frameCount === null) return null;
@@ -280,53 +174,31 @@ async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<s
   return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
 }
 
-/**
- * Identifies the distorted video.
- * @param signal aborts probing decoders; its reason is thrown
- * @throws {AnyvmafError} as the public `score`
- */
-export async function identifyDistorted(
-  platform: Platform,
-  { distorted: video, raw }: ScoreRequest,
-  checked: InputOptions,
-  signal: AbortSignal,
-): Promise<KnownInputs> {
+/** Pairs a video with blank frames. */
+export async function pairAlone(context: InputContext, input: OpenedInput): Promise<Pair> {
+  const { checked, signal } = context;
   const { pairing, skip, frameCount } = checked;
-  const input = await openInput(video, {
-    raw,
-    platform: platform.files,
-    decoding: { urls: pairing.urls },
-    signal,
-  });
-  try {
-    const identified = await identifyVideo(platform, input, pairing, signal, 'distorted');
-    const found = await limitedPicture('distorted', identified, signal);
-    const distorted = pairing.filters
-      ? await (await import('./filters.js')).filterAlone(platform, found, pairing, signal)
-      : found;
-    const { range } = pairing;
-    const facts = factsOf(distorted);
-    const { width, height, bitDepth, chroma } = facts;
-    checkMeasurable({ width, height, bitDepth, chroma });
-    const frames = distorted.times?.length ?? facts.frameCount;
-    const reference: Side = {
-      kind: 'frames',
-      source: blankSource({ width, height, bitDepth, chroma }, frames),
-      times: distorted.times,
-    };
-    const sides = { reference, distorted };
-    const warnings =
-      distorted.kind === 'frames'
-        ? distorted.source.info.warnings
-        : await setBackWarnings({ 'the video': distorted });
-    if (distorted.kind === 'frames' && range === undefined && !pairing.filters) return { sides, warnings };
-    const plan = planPairing(sides, {
-      ...{ asked: pairing, offset: 0, frameCount, damage: pairing.damage, signal },
-      skip: { reference: skip.distorted, distorted: skip.distorted },
-    });
-    return { sides, warnings, plan };
-  } catch (error) {
-    await closeInput(input);
-    throw error;
-  }
+  const identified = await identifyVideo(context, 'distorted', input);
+  const found = await limitedPicture('distorted', identified, signal);
+  const { distorted } = pairing.filters
+    ? await (await import('./filters.js')).filterSides(context, { distorted: found }, pairing.filters)
+    : { distorted: found };
+  const facts = factsOf(distorted);
+  const { width, height, bitDepth, chroma } = facts;
+  checkMeasurable({ width, height, bitDepth, chroma });
+  const frames = distorted.times?.length ?? facts.frameCount;
+  const reference: Side = {
+    kind: 'frames',
+    source: blankSource({ width, height, bitDepth, chroma }, frames),
+    times: distorted.times,
+  };
+  const sides = { reference, distorted };
+  const warnings =
+    distorted.kind === 'frames'
+      ? distorted.source.info.warnings
+      : await setBackWarnings({ 'the video': distorted });
+  const pair = { sides, skip, frameCount, warnings };
+  if (distorted.kind === 'frames' && pairing.range === undefined && !pairing.filters) return pair;
+  const both = { reference: skip.distorted, distorted: skip.distorted };
+  return { ...pair, plan: planPairing(sides, { ...checked, offset: 0, skip: both, signal }) };
 }

@@ -7,37 +7,33 @@ import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
 import { objectionsText } from '../../core/hint.js';
-import { quotientOf, USUAL_RATE } from '../../core/rational.js';
+import { USUAL_RATE } from '../../core/rational.js';
 import { WIDEST } from '../../media/align/types.js';
-import { reopen } from '../../media/open.js';
-import type { Side } from '../../media/pairing/prepare.js';
+import type { OpenPair, Side } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
 import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
+import { measuredPlanes } from '../../media/preflight/measure.js';
 import { uncheckedFinding } from '../../media/preflight/text.js';
-import type { Finding, PreflightContext, SideFacts, SideMeasurements } from '../../media/preflight/types.js';
+import type { Finding, PreflightContext, SideFacts } from '../../media/preflight/types.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
-import type { InputOptions } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
 import type { Inspection } from '../contract/types.js';
-import { canReadAgain, type KnownInputs, type ReadyInputs, readPair } from '../pair/pair.js';
+import { canReadAgain, type Pair, readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, mostFrames } from './alignment.js';
+import type { InputContext } from './context.js';
+import { lengthOf, MEASURED, measureSide } from './few-frames.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
-import type { SharedInspection } from './shared.js';
 
 /** A pair as a run in one piece reads it. */
 export interface WholePair {
   /** Open from its first pair. */
-  readonly pair: ReadyInputs;
+  readonly pair: OpenPair;
   /** Number of pairs, if known. */
   readonly expected: number | null;
   /** Opens it again from a pair on; the caller closes it. */
-  part(first: number): Promise<ReadyInputs>;
+  part(first: number): Promise<OpenPair>;
 }
-
-/** Frames of each video whose borders and sharpness are measured. */
-const MEASURED = 3;
 
 /** Offsets to try in each direction if no search was requested: a second of most videos. */
 const WINDOW = 25;
@@ -54,10 +50,8 @@ function withRate({ spec, options, given }: ExtractorInstance): readonly string[
 
 /** Inspects a pair in two steps: declared properties, then pictures. */
 export class Preflight {
-  readonly #platform: Platform;
-  readonly #known: KnownInputs;
-  readonly #checked: InputOptions;
-  readonly #shared: SharedInspection | undefined;
+  readonly #inputs: InputContext;
+  readonly #known: Pair;
   readonly #context: PreflightContext;
   readonly #facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
   readonly #declared: readonly Finding[];
@@ -65,19 +59,12 @@ export class Preflight {
   #inspecting: Promise<Inspection | undefined> | undefined;
   #observer: FrameObserver | undefined;
 
-  constructor(
-    platform: Platform,
-    known: KnownInputs,
-    requested: RequestedModels,
-    checked: InputOptions,
-    shared?: SharedInspection,
-  ) {
+  constructor(inputs: InputContext, known: Pair, requested: RequestedModels) {
     const { sides, plan, framing } = known;
+    const { checked } = inputs;
     const { pairing } = checked;
-    this.#platform = platform;
+    this.#inputs = inputs;
     this.#known = known;
-    this.#checked = checked;
-    this.#shared = shared;
     this.#facts = { reference: sideFacts(sides.reference), distorted: sideFacts(sides.distorted) };
     this.#context = {
       ...pairing,
@@ -122,7 +109,7 @@ export class Preflight {
    * @param expected number of pairs, if known
    * @returns the pair to read from now on; `undefined` if that would show too little
    */
-  observe(pair: ReadyInputs, expected: number | null): ReadyInputs | undefined {
+  observe(pair: OpenPair, expected: number | null): OpenPair | undefined {
     if (!this.#showsEnough(pair, expected)) return undefined;
     this.#observer = this.#observe(pair, expected);
     return this.#observer.pair;
@@ -162,7 +149,6 @@ export class Preflight {
       if (await readPair(observer.pair, index, reference, distorted)) break;
     }
     const left = observer.unmeasured();
-    const { measuredPlanes } = await import('../../media/preflight/measure.js');
     const planes = () => measuredPlanes(pair.reference.info);
     const [wholeReference, wholeDistorted] = [planes(), planes()];
     for (const frame of left) {
@@ -179,12 +165,12 @@ export class Preflight {
   }
 
   /** Whether reading the pairs in order shows enough of the pictures. */
-  #showsEnough(pair: ReadyInputs, expected: number | null): boolean {
+  #showsEnough(pair: OpenPair, expected: number | null): boolean {
     const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
     return !(partial || !this.#inPhase || pair.reference === pair.distorted);
   }
 
-  #observe(pair: ReadyInputs, expected: number | null): FrameObserver {
+  #observe(pair: OpenPair, expected: number | null): FrameObserver {
     const { alignment, plan } = this.#known;
     return new FrameObserver(pair, {
       facts: this.#facts,
@@ -235,28 +221,21 @@ export class Preflight {
 
   async #inspectAgain(): Promise<Inspection | undefined> {
     const { sides, alignment } = this.#known;
-    const { skip } = this.#checked;
+    const { checked, shared } = this.#inputs;
     const { signal } = this.#stop;
+    const inputs = { ...this.#inputs, signal };
     const assumed = this.#offset;
     if (!alignment && Math.abs(assumed) > WIDEST)
       throw usageError(`the offset is ${assumed}, and only offsets of up to ${WIDEST} frames are searched.`);
-    const searching =
-      alignment ??
-      findOffset(this.#platform, sides, {
-        skip,
-        assumed,
-        window: this.#window,
-        shared: this.#shared,
-        signal,
-      });
-    const measured = (side: Side, until: AbortSignal, other: Side) =>
-      measure(this.#platform, side, until, { length: lengthOf(side) ?? lengthOf(other) });
+    const searching = alignment ?? findOffset(inputs, sides, { assumed, window: this.#window });
+    const measured = (side: Side, other: Side, until = signal) =>
+      measureSide({ ...inputs, signal: until }, side, { length: lengthOf(side) ?? lengthOf(other) });
     const found = await unlessUnreadable(
       Promise.all([
         searching,
-        this.#shared?.measured((until) => measured(sides.reference, until, sides.distorted)) ??
-          measured(sides.reference, signal, sides.distorted),
-        measured(sides.distorted, signal, sides.reference),
+        shared?.measured(checked, (until) => measured(sides.reference, sides.distorted, until)) ??
+          measured(sides.reference, sides.distorted),
+        measured(sides.distorted, sides.reference),
       ]),
       signal,
     );
@@ -331,42 +310,4 @@ function sideFacts(side: Side): SideFacts {
   const { video, setBacks } = side;
   const { facts, encoderSettings } = video;
   return { ...facts, ...(encoderSettings && { encoderSettings }), timestamps, ...(setBacks && { setBacks }) };
-}
-
-/** Number of frames, where it is known before decoding. */
-function lengthOf(side: Side): number | null {
-  if (side.kind !== 'encoded') return side.source.info.frameCount;
-  return side.times?.length ?? side.video.facts.frameCount;
-}
-
-/**
- * Measures a few frames spread over a video, opened once more; none of one that can be read only once.
- * @param length frames over which to spread them; default: as many as are known of the video
- */
-export async function measure(
-  platform: Platform,
-  side: Side,
-  signal: AbortSignal,
-  {
-    count = MEASURED,
-    length = lengthOf(side),
-  }: { readonly count?: number; readonly length?: number | null } = {},
-): Promise<SideMeasurements> {
-  const { measureEncoded, measureLuma, spreadFrames } = await import('../../media/preflight/measure.js');
-  if (side.kind === 'encoded') {
-    const { video, times } = side;
-    const frames = spreadFrames(length, count);
-    const rate = quotientOf(video.facts.frameRate) ?? USUAL_RATE;
-    const at = frames.map((frame) => times?.[frame] ?? frame / rate);
-    const { openDecoded } = await import('../../media/decoders.js');
-    return measureEncoded((request) => openDecoded(video, request), video.facts, at, signal);
-  }
-  const { descriptor } = side.source;
-  if (!descriptor) return { frames: [], sharpness: [], borders: null };
-  const source = reopen(descriptor, platform.files);
-  try {
-    return await measureLuma(source, spreadFrames(length, Math.max(count, 5)), signal);
-  } finally {
-    await source.close();
-  }
 }

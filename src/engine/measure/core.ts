@@ -36,7 +36,9 @@ interface CoreRun {
   readonly checked: CoreOptions;
   readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
-  readonly steering: Steering | undefined;
+  /** Absent where nobody steers. */
+  readonly steering?: Steering;
+  /** Reasons for choosing the core, if not obvious: full sentences. */
   readonly notes: readonly string[];
 }
 
@@ -46,22 +48,13 @@ type PairWork = Omit<MeasurementWork, 'onStart'>;
 /** Tiny models of a run, and the code that runs them. */
 type Tiny = typeof import('../backends/tiny.js') & { readonly plan: TinyPlan };
 
-/**
- * The core with the models of a run.
- * @param notes reasons for choosing the core, if not obvious: full sentences
- */
+/** The core with the models of a run. */
 export function openCore(
-  platform: Platform,
-  checked: CoreOptions,
   [requested, modules]: readonly [Requested, CoreModules],
-  {
-    options,
-    steering,
-    light,
-  }: Pick<CoreRun, 'options' | 'steering'> & { readonly light: ReturnType<typeof lightOf> },
-  notes: readonly string[],
+  { light, ...request }: Omit<CoreRun, 'modules'> & { readonly light: ReturnType<typeof lightOf> },
 ): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
-  const run = { platform, checked, modules, options, steering, notes };
+  const run = { ...request, modules };
+  const { checked } = run;
   const planFor = ({ width, height, bitDepth, chroma, alpha }: VideoFormat, keep?: number) => {
     const scored = { width, height, bitDepth, chroma, ...(alpha && { alpha }), ...light };
     return new CoreMeasurement(run, planRun(requested, scored, checked.compat), keep);

@@ -2,10 +2,11 @@
  * @module engine/measure/measurement
  * What measures the frames of a run, whichever backend it is: opened once models are known, planned once the format is.
  */
+import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { ReportParts } from '../../report/build.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { Continuity } from '../inputs/continuity.js';
-import type { Extent, ReadyInputs } from '../pair/pair.js';
+import type { Extent } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
 
@@ -45,7 +46,7 @@ export interface OpenBackend {
    * Prepares for a pair.
    * @throws {AnyvmafError} when its format cannot be measured
    */
-  plan(pair: ReadyInputs): PlannedMeasurement;
+  plan(pair: OpenPair): PlannedMeasurement;
 }
 
 /** A run that can start. */
@@ -70,7 +71,7 @@ export type Recorded = Pick<
 /** Inputs of measuring. */
 export interface MeasurementWork {
   /** The pair as it is to be read: the one that was planned, perhaps observed. */
-  readonly pair: ReadyInputs;
+  readonly pair: OpenPair;
   /** Number of the first pair to measure. Default 0. */
   readonly first?: number;
   /** Pairs there are at most, as far as is known. */

@@ -8,10 +8,11 @@ import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes, storedChromaSize } from '../../core/frame.js';
 import type { PictureSize } from '../../core/size.js';
 import { MediaError } from '../../media/errors.js';
+import type { PairSources } from '../../media/pairing/prepare.js';
 import type { FrameSource } from '../../media/types.js';
 import type { Feed } from '../backends/native/host.js';
 import type { EndOfPair } from '../contract/protocol.js';
-import type { Extent, OpenPair } from '../pair/pair.js';
+import type { Extent } from '../pair/pair.js';
 
 /** How frames go through a pipe. */
 export interface PipeForm {
@@ -36,7 +37,7 @@ interface Progress {
 
 /** Feeds a pair. */
 export class PairFeed {
-  readonly #pair: OpenPair;
+  readonly #pair: PairSources;
   readonly #form: PipeForm;
   readonly #limit: number;
   readonly #onPair: () => void;
@@ -49,7 +50,7 @@ export class PairFeed {
    * @param limit most pairs, `Infinity` for all
    * @param onPair is called for every pair that the program took
    */
-  constructor(pair: OpenPair, form: PipeForm, limit: number, onPair: () => void) {
+  constructor(pair: PairSources, form: PipeForm, limit: number, onPair: () => void) {
     this.#pair = pair;
     this.#form = form;
     this.#limit = limit;

@@ -7,6 +7,7 @@ import type { Compat } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { chromaSize, describeFormat, storedChromaSize, storedFrameBytes } from '../../core/frame.js';
+import type { PairSources } from '../../media/pairing/prepare.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import { STREAM_HEADER_MAX } from '../../media/y4m.js';
 import { parseFeature } from '../../metrics/options.js';
@@ -21,7 +22,7 @@ import type { NativeInput, NativeTask } from '../backends/native/task.js';
 import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from '../backends/native/vmaf-command.js';
 import type { ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import type { Extent, OpenPair } from '../pair/pair.js';
+import type { Extent } from '../pair/pair.js';
 import type { ScoredSize } from '../plan/model-texts.js';
 import { planRun } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
@@ -113,7 +114,7 @@ export async function openNative(
 /** A run whose frames are ready. */
 interface NativeRun {
   readonly platform: Platform;
-  readonly pair: OpenPair;
+  readonly pair: PairSources;
   readonly stored: boolean;
   readonly checked: ProgramOptions;
   readonly loaded: NativeModels;

@@ -3,14 +3,13 @@
  * Opens the backend of a run: this package's core or an installed program. Prepares it while inputs are opened.
  */
 import { type AnyvmafError, usageError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import type { CoreOptions, ModelOptions, ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
-import { formatOf, type KnownInputs, lightOf } from '../pair/pair.js';
-import type { ScoredSize } from '../plan/model-texts.js';
+import { formatOf, lightOf, type Pair } from '../pair/pair.js';
+import { scoredSize } from '../plan/model-texts.js';
 import { loadModules, loadRequested } from '../plan/plan.js';
 import type { BackendChosen } from './choice.js';
 import { openCore } from './core.js';
@@ -18,9 +17,11 @@ import type { OpenBackend } from './measurement.js';
 
 /** The run to open a backend for. */
 interface BackendRun {
+  readonly platform: Platform;
+  readonly checked: CoreOptions & ProgramOptions & ModelOptions;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
-  /** Resolves to the scored format. */
-  readonly format: () => Promise<VideoFormat & ScoredSize>;
+  /** Of which the format is scored. */
+  readonly pair: Promise<Pair>;
   /** Aborts programs. */
   readonly signal: AbortSignal;
   /** Absent where nobody steers. */
@@ -29,14 +30,18 @@ interface BackendRun {
 
 /**
  * Starts to load models and the core, or to search for a program.
- * @returns a function that opens the backend for these inputs and throws errors of loading or choosing
+ * @returns a function that opens the backend for the pair and throws errors of loading or choosing
  */
-export function prepareBackend(
-  platform: Platform,
-  checked: CoreOptions & ProgramOptions & ModelOptions,
-  { options, format, signal, steering }: BackendRun,
-): (inputs: KnownInputs) => Promise<OpenBackend> {
+export function prepareBackend({
+  platform,
+  checked,
+  options,
+  pair,
+  signal,
+  steering,
+}: BackendRun): () => Promise<OpenBackend> {
   const { backend } = checked;
+  const format = async () => scoredSize(await pair);
   const load = () => loadModules(platform, loadRequested(checked, platform, format));
   const loading = isOwnBackend(backend) ? load() : undefined;
   const choosing = loading ? undefined : choose();
@@ -47,18 +52,19 @@ export function prepareBackend(
     return chooseBackend(platform, checked, signal);
   }
 
-  return async (inputs) => {
+  return async () => {
+    const known = await pair;
     const { native, notes } = (await choosing) ?? { notes: [] };
-    const run = { options, steering, light: lightOf(inputs) };
-    if (!native) return openCore(platform, checked, await (loading ?? load()), run, notes);
+    const run = { platform, checked, options, steering, light: lightOf(known) };
+    if (!native) return openCore(await (loading ?? load()), { ...run, notes });
     if (steering) throw steerless(native.backend);
     const { nativeProblem, openNative } = await import('./native.js');
-    const problem = backend === 'auto' ? nativeProblem(native, formatOf(inputs)) : undefined;
+    const problem = backend === 'auto' ? nativeProblem(native, formatOf(known)) : undefined;
     if (problem !== undefined) {
       const why = `The backend ${native.backend} was not used: ${problem}.`;
-      return openCore(platform, checked, await load(), run, [...notes, why]);
+      return openCore(await load(), { ...run, notes: [...notes, why] });
     }
-    const stored = inputs.plan === undefined;
+    const stored = known.plan === undefined;
     const { onFrame } = options;
     return openNative(platform, native, checked, { stored, notes, onFrame, size: format, signal });
   };

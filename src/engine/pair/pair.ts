@@ -12,9 +12,14 @@ import { quotientOf } from '../../core/rational.js';
 import type { AlignResult } from '../../media/align/types.js';
 import { MediaError } from '../../media/errors.js';
 import type { Framing } from '../../media/evidence/framing.js';
-import type { MappedFrames } from '../../media/pairing/prepare.js';
-import { factsOf, type PairingPlan, type Side, type Sides } from '../../media/pairing/prepare.js';
-import type { Pairing } from '../../media/pairing/types.js';
+import {
+  factsOf,
+  type OpenPair,
+  type PairingPlan,
+  type PairSources,
+  type Side,
+  type Sides,
+} from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { ReportInput } from '../../report/types.js';
@@ -29,9 +34,13 @@ export interface KnownColours {
   readonly stills: boolean;
 }
 
-/** Two identified inputs, not yet open for scoring. */
-export interface KnownInputs {
+/** The two videos of a run, identified, and how their frames pair. */
+export interface Pair {
   readonly sides: Sides;
+  /** Frames to discard at the start of each. */
+  readonly skip: Readonly<Record<InputRole, number>>;
+  /** Most pairs, `Infinity` for all. */
+  readonly frameCount: number;
   /** From opening what is not encoded. */
   readonly warnings: readonly string[];
   /** Absent if frames are compared as stored, by number. */
@@ -42,30 +51,30 @@ export interface KnownInputs {
   readonly framing?: Framing;
   /** Where metrics of colour are measured. */
   readonly colours?: KnownColours;
-  /** Set if samples were converted that metrics of colour read as they are. */
-  readonly apart?: true;
+  /** Whether samples were converted that metrics of colour read as they are. */
+  readonly apart?: boolean;
   /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }
 
-/** A pair ready to be measured. */
-export interface ReadyInputs extends OpenPair {
-  /** Most pairs, `Infinity` for all. */
-  readonly limit: number;
-  /** Conversions of the frames, if any. */
-  describe?(pairs: number): Pairing;
-}
-
 /** The format in which the pair is measured. */
-export function formatOf({ plan, sides: { reference } }: KnownInputs): VideoFormat {
+export function formatOf({ plan, sides: { reference } }: Pair): VideoFormat {
   if (plan) return plan.format;
   if (reference.kind !== 'frames') throw new Error('a plan is needed to decode');
   return reference.source.info;
 }
 
+/** The pair as its files store it, of which each frame can be read; `undefined` if one of them must be decoded. */
+export function storedPair({ sides, skip, frameCount, plan }: Pair): OpenPair | undefined {
+  const { reference, distorted } = sides;
+  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
+  const limit = plan?.count ?? frameCount;
+  return { reference: reference.source, distorted: distorted.source, skip, limit };
+}
+
 /** What metrics of colour and time take into account. Two single pictures have no rate. */
-export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredFormat, 'frameRate' | 'colours'> {
-  const first = sides[plan?.options.asked.pairBy ?? 'reference'];
+export function lightOf({ plan, sides, colours }: Pair): Pick<ScoredFormat, 'frameRate' | 'colours'> {
+  const first = sides[plan?.options.pairing.pairBy ?? 'reference'];
   // Raw video states none.
   const frameRate = [first, sides.reference, sides.distorted]
     .map((side) => factsOf(side).frameRate)
@@ -76,8 +85,8 @@ export function lightOf({ plan, sides, colours }: KnownInputs): Pick<ScoredForma
   };
 }
 
-/** Closes inputs that `identifyInputs` left open. */
-export async function closeKnown({ sides }: KnownInputs): Promise<void> {
+/** Closes videos that `identifyPair` left open. */
+export async function closePair({ sides }: Pair): Promise<void> {
   for (const side of [sides.reference, sides.distorted]) {
     if (side.kind === 'frames') await side.source.close();
   }
@@ -113,15 +122,6 @@ export function canReadAgain(side: Side): boolean {
   return side.kind === 'encoded' || side.source.descriptor !== undefined;
 }
 
-/** Two open videos with the number of frames to skip at the start of each. Pair 0 follows them. */
-export interface OpenPair {
-  readonly reference: FrameSource;
-  readonly distorted: FrameSource;
-  readonly skip: Readonly<Record<InputRole, number>>;
-  /** Reader of the distorted frames if their order differs. */
-  readonly mapped?: MappedFrames;
-}
-
 /** Number of pairs measured, and which videos had no more frames (`null`: the requested number was measured). */
 export interface Extent {
   readonly pairs: number;
@@ -137,7 +137,7 @@ const BOTH: PicturesRead = { reference: true, distorted: true };
  * @throws {MediaError} when a frame of the pair is incomplete or damaged
  */
 export function readPair(
-  pair: OpenPair,
+  pair: PairSources,
   index: number,
   reference: FramePlanes,
   distorted: FramePlanes,
@@ -193,7 +193,7 @@ function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
 }
 
 /** How workers can open the pair; `undefined` if they cannot, or if that would copy whole videos. */
-export function describePair(pair: OpenPair): PairDescriptor | undefined {
+export function describePair(pair: PairSources): PairDescriptor | undefined {
   const [reference, distorted] = [pair.reference, pair.distorted].map(({ seekable, descriptor }) => {
     if (!seekable || !descriptor) return undefined;
     return staysHere(descriptor) ? undefined : descriptor;
@@ -216,8 +216,8 @@ export interface ExpectedPairs {
   readonly bound: number | null;
 }
 
-/** @param limit requested pairs, `Infinity` for all */
-export function expectPairs(pair: OpenPair, limit: number): ExpectedPairs {
+export function expectPairs(pair: OpenPair): ExpectedPairs {
+  const { limit } = pair;
   const [reference, distorted] = framesLeft(pair);
   const known = Math.min(limit, reference ?? limit, distorted ?? limit);
   const finite = (count: number) => (Number.isFinite(count) ? count : null);
@@ -229,11 +229,11 @@ export function expectPairs(pair: OpenPair, limit: number): ExpectedPairs {
  * so is whether the other's last frame is reached.
  * @throws {MediaError} naming the video and the frame
  */
-export async function refuseTruncated(pair: OpenPair, limit: number): Promise<void> {
+export async function refuseTruncated(pair: OpenPair): Promise<void> {
   const [reference, distorted] = framesLeft(pair);
   if (reference === null || distorted === null) return;
   const scored = Math.min(
-    limit,
+    pair.limit,
     withIncomplete(pair.reference, reference),
     withIncomplete(pair.distorted, distorted),
   );
@@ -254,14 +254,14 @@ function withIncomplete(source: FrameSource, whole: number): number {
 }
 
 /** Frames of each after those to skip, `null` while unknown. */
-function framesLeft(pair: OpenPair): readonly [number | null, number | null] {
+function framesLeft(pair: PairSources): readonly [number | null, number | null] {
   const left = ({ info }: FrameSource, skip: number) =>
     info.frameCount && Math.max(0, info.frameCount - skip);
   return [left(pair.reference, pair.skip.reference), left(pair.distorted, pair.skip.distorted)];
 }
 
 /** @throws {AnyvmafError} `media` if there was no pair at all */
-export function refuseEmpty(pair: OpenPair, extent: Extent): void {
+export function refuseEmpty(pair: PairSources, extent: Extent): void {
   if (extent.pairs > 0) return;
   const sides = [
     { role: 'reference', source: pair.reference, skip: pair.skip.reference, ended: extent.ended?.reference },
@@ -306,11 +306,10 @@ export function lengthsOf(pair: OpenPair): PairLengths {
 
 /**
  * The warning that one video is shorter than the other, else empty.
- * @param names of the two
  * @param limit requested pairs, `Infinity` for all
  */
 export function explainLengths(
-  names: { readonly reference: string; readonly distorted: string },
+  inputs: Readonly<Record<InputRole, { readonly name: string }>>,
   { left: { reference, distorted }, mapped, skips }: PairLengths,
   { pairs, ended }: Extent,
   limit: number,
@@ -324,12 +323,12 @@ export function explainLengths(
         reference > distorted ? (['reference', 'distorted'] as const) : (['distorted', 'reference'] as const);
       const more = counted(Math.abs(reference - distorted), 'frame');
       return [
-        `The ${long} ${shown(names[long])} goes on for ${more} after the ${short} ${shown(names[short])} has ended; ${only}`,
+        `The ${long} ${shown(inputs[long].name)} goes on for ${more} after the ${short} ${shown(inputs[short].name)} has ended; ${only}`,
       ];
     }
     const after = skips ? ' after those skipped' : '';
     return [
-      `The reference ${shown(names.reference)} has ${counted(reference, 'frame')} and the distorted ${shown(names.distorted)} has ` +
+      `The reference ${shown(inputs.reference.name)} has ${counted(reference, 'frame')} and the distorted ${shown(inputs.distorted.name)} has ` +
         `${counted(distorted, 'frame')}${after}; ${only}`,
     ];
   }
@@ -337,6 +336,6 @@ export function explainLengths(
   const roles = ['reference', 'distorted'] as const;
   const [short, long] = ended.reference ? roles : ([roles[1], roles[0]] as const);
   return [
-    `The ${short} ${shown(names[short])} ended after ${counted(pairs, 'frame')}, before the ${long} ${shown(names[long])}; ${only}`,
+    `The ${short} ${shown(inputs[short].name)} ended after ${counted(pairs, 'frame')}, before the ${long} ${shown(inputs[long].name)}; ${only}`,
   ];
 }

@@ -9,7 +9,7 @@ import type { PictureSize } from '../../core/size.js';
 import { factsOf } from '../../media/pairing/prepare.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { LoadedModel } from '../../models/types.js';
-import { formatOf, type KnownInputs } from '../pair/pair.js';
+import { formatOf, type Pair } from '../pair/pair.js';
 
 /** Pictures as an encoder got them. */
 export interface EncodedPictures {
@@ -23,12 +23,12 @@ export interface ScoredSize extends PictureSize {
   readonly encode?: EncodedPictures;
 }
 
-export function scoredSize(known: KnownInputs): VideoFormat & ScoredSize {
+export function scoredSize(known: Pair): VideoFormat & ScoredSize {
   return { ...formatOf(known), encode: scaledEncode(known) };
 }
 
 /** The distorted pictures before they are scaled; `undefined` where they are not, or only ffmpeg knows how. */
-function scaledEncode({ plan, sides: { distorted } }: KnownInputs): EncodedPictures | undefined {
+function scaledEncode({ plan, sides: { distorted } }: Pair): EncodedPictures | undefined {
   if (!plan || distorted.reshaped) return undefined;
   const { width, height, bitDepth } = factsOf(distorted);
   const { format } = plan;

@@ -3,27 +3,19 @@
  * What a report says of its inputs, and the warnings about their lengths.
  */
 import { version } from '../../core/version.js';
-import { nameOf } from '../../media/pairing/prepare.js';
+import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { Report, ReportHead, ReportInput } from '../../report/types.js';
 import type { CheckedOptions } from '../contract/options.js';
-import {
-  type Extent,
-  explainLengths,
-  type KnownInputs,
-  type PairLengths,
-  type ReadyInputs,
-  reportInput,
-} from '../pair/pair.js';
+import { type Extent, explainLengths, type Pair, type PairLengths, reportInput } from '../pair/pair.js';
+
+type Inputs = Pick<Report, 'reference' | 'distorted'>;
 
 /** The options that a report repeats. */
 type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
 
 /** The report's inputs, as far as they are known before they were read. */
-export function inputsOf(
-  known: KnownInputs,
-  { skip }: Pick<ReadyInputs, 'skip'>,
-): Pick<Report, 'reference' | 'distorted'> {
-  const skipped = known.plan?.first ?? skip;
+export function inputsOf(known: Pair): Inputs {
+  const skipped = known.plan?.first ?? known.skip;
   return {
     reference: reportInput(known.sides.reference, skipped.reference, known.colours?.reference),
     distorted: reportInput(known.sides.distorted, skipped.distorted, known.colours?.distorted),
@@ -32,7 +24,7 @@ export function inputsOf(
 
 /** The report's description of the request. @param extent of the run, once it is over */
 export function headOf(
-  inputs: Pick<Report, 'reference' | 'distorted'>,
+  inputs: Inputs,
   { backend, single, subsample }: HeadOptions,
   extent?: Extent,
 ): Pick<
@@ -54,14 +46,9 @@ export function headOf(
   };
 }
 
-/** The names of two inputs in messages. */
-export function namesOf({ sides }: KnownInputs): { readonly reference: string; readonly distorted: string } {
-  return { reference: nameOf(sides.reference), distorted: nameOf(sides.distorted) };
-}
-
 /** A finished run, as far as its lengths concern it. */
 interface Said {
-  readonly names: Parameters<typeof explainLengths>[0];
+  readonly inputs: Inputs;
   readonly lengths: PairLengths;
   readonly extent: Extent;
   /** Whether frames are paired or converted, and not compared as stored. */
@@ -73,13 +60,13 @@ interface Said {
  * finding where there is one.
  */
 export function sayLengths(
-  { names, lengths, extent, planned }: Said,
+  { inputs, lengths, extent, planned }: Said,
   { pairing, single, frameCount }: Pick<CheckedOptions, 'pairing' | 'single' | 'frameCount'>,
   findings: Report['preflight'],
 ): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
   // A finding of many lost frames says it all.
   if (findings?.some(({ code }) => code === 'lost-frames')) return { findings, warnings: [] };
-  const warnings = pairing.range || single ? [] : explainLengths(names, lengths, extent, frameCount);
+  const warnings = pairing.range || single ? [] : explainLengths(inputs, lengths, extent, frameCount);
   const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
   if (!twice) return { findings, warnings };
   if (planned) return { findings, warnings: [] };
@@ -87,7 +74,7 @@ export function sayLengths(
 }
 
 /** Warnings of decoders, some of which arrive only at the end. */
-export function decoderWarnings({ sides }: KnownInputs, pair: ReadyInputs): string[] {
+export function decoderWarnings({ sides }: Pair, pair: OpenPair): string[] {
   return (['reference', 'distorted'] as const).flatMap((role) =>
     sides[role].kind === 'encoded' ? pair[role].info.warnings : [],
   );

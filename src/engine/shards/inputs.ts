@@ -5,6 +5,7 @@
  */
 import { reopen } from '../../media/open.js';
 import {
+  type OpenPair,
   openPlanned,
   type PairingPlan,
   partOfPlan,
@@ -12,9 +13,8 @@ import {
   shardOfPlan,
 } from '../../media/pairing/prepare.js';
 import type { FilePlatform } from '../../media/platform.js';
-import type { InputOptions } from '../contract/options.js';
-import { openForScoring, type RunInputs } from '../inputs/open.js';
-import type { KnownInputs, ReadyInputs } from '../pair/pair.js';
+import { openPair, type RunInputs } from '../inputs/open.js';
+import type { Pair } from '../pair/pair.js';
 
 /** Pairs of a shard. */
 export interface ShardRange {
@@ -31,43 +31,44 @@ export interface ShardRange {
 
 /** Opens parts of a pair, and closes them. */
 export class ShardInputs {
-  readonly #known: KnownInputs;
-  readonly #checked: InputOptions;
+  readonly #known: Pair;
   readonly #files: FilePlatform;
   readonly #inputs: RunInputs;
-  #whole: Promise<ReadyInputs> | undefined;
-  #part: Promise<ReadyInputs> | undefined;
+  #whole: Promise<OpenPair> | undefined;
+  #part: Promise<OpenPair> | undefined;
 
-  constructor(known: KnownInputs, checked: InputOptions, files: FilePlatform, inputs: RunInputs) {
+  constructor(known: Pair, files: FilePlatform, inputs: RunInputs) {
     this.#known = known;
-    this.#checked = checked;
     this.#files = files;
     this.#inputs = inputs;
   }
 
   /** The pairs of a shard and its lead-in. Only of pairs with a plan. */
-  part({ lead, end, last }: ShardRange): Promise<ReadyInputs> {
+  part({ lead, end, last }: ShardRange): Promise<OpenPair> {
     const plan = this.#plan();
-    this.#part = openFrom(shardOfPlan(plan, lead, last ? null : end), lead, plan.count ?? end);
+    const opening = openPlanned(shardOfPlan(plan, lead, last ? null : end));
+    this.#part = opening.then((pair) => ({
+      ...pair,
+      skip: { reference: pair.skip.reference - lead, distorted: pair.skip.distorted - lead },
+      limit: plan.count ?? end,
+    }));
     return this.#part;
   }
 
   /** Two videos compared as stored, of which any part can be read. */
-  stored(): Promise<ReadyInputs> {
-    return this.#inputs.open(this.#known, this.#checked);
+  stored(): Promise<OpenPair> {
+    return this.#inputs.open();
   }
 
   /** The pair from its start, opened a second time; stored videos as they are. */
-  whole(): Promise<ReadyInputs> {
-    this.#whole ??= this.#known.plan
-      ? openFrom(this.#plan(), 0, this.#known.plan.count ?? this.#checked.frameCount)
-      : openForScoring(this.#known, this.#checked);
+  whole(): Promise<OpenPair> {
+    this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known);
     return this.#whole;
   }
 
   /** One pair, opened once more; the caller closes it. */
-  again(pair: number): Promise<ReadyInputs> {
-    return openFrom(partOfPlan(this.#plan(), pair, 1), 0, 1);
+  again(pair: number): Promise<OpenPair> {
+    return openPlanned(partOfPlan(this.#plan(), pair, 1));
   }
 
   /** Waits for what is being opened. */
@@ -92,14 +93,4 @@ export class ShardInputs {
     const { descriptor } = side.source;
     return descriptor ? { ...side, source: reopen(descriptor, this.#files) } : side;
   }
-}
-
-/** Opens a plan whose first pair has a number in the run. */
-async function openFrom(plan: PairingPlan, first: number, limit: number): Promise<ReadyInputs> {
-  const pair = await openPlanned(plan);
-  return {
-    ...pair,
-    skip: { reference: pair.skip.reference - first, distorted: pair.skip.distorted - first },
-    limit,
-  };
 }

@@ -180,9 +180,8 @@ function report({ all, parts, extent, checked, plan, result, findings }: Merged)
       'mismatch',
       'the last shard lacks what it is to know of the whole pair; measure it again.',
     );
-  const names = { reference: first.reference.name, distorted: first.distorted.name };
   const said = sayLengths(
-    { names, lengths: whole.lengths, extent, planned: first.planned },
+    { inputs: first, lengths: whole.lengths, extent, planned: first.planned },
     checked,
     findings,
   );

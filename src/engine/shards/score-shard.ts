@@ -3,22 +3,22 @@
  * Measures one part of a pair: opens, checks and pairs the two videos as a run in one piece does, but reads, from the key
  * frame before it, its own part only.
  */
-import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import { checkMeasurable, readsOnce } from '../../media/pair.js';
-import { nameOf } from '../../media/pairing/prepare.js';
+import { nameOf, type OpenPair } from '../../media/pairing/prepare.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import { historyNeeds } from '../backends/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { Scope, withinLimit } from '../contract/scope.js';
+import { inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
+import type { InputContext } from '../inputs/context.js';
 import type { SignatureSink } from '../inputs/continuity.js';
-import { identifyInputs, RunInputs } from '../inputs/open.js';
+import { identifyPair, RunInputs } from '../inputs/open.js';
 import { PairChecks } from '../inputs/pair-checks.js';
 import type { CoreMeasurement } from '../measure/core.js';
 import { openCore } from '../measure/core.js';
@@ -28,12 +28,12 @@ import {
   describePair,
   expectPairs,
   formatOf,
-  type KnownInputs,
   lengthsOf,
   lightOf,
-  type ReadyInputs,
+  type Pair,
   refuseEmpty,
   refuseTruncated,
+  storedPair,
 } from '../pair/pair.js';
 import { scoredSize } from '../plan/model-texts.js';
 import { loadModules, loadRequested } from '../plan/plan.js';
@@ -58,14 +58,9 @@ export async function measureShard(
   checkRequest(request, checked.single);
   checkShard(shard);
   refuseUnfit(request, options, checked);
-  return withinLimit(options, async (limited) => {
-    const scope = new Scope(limited.signal);
-    try {
-      const run = new ShardRun({ platform, request, shard, options: limited, checked }, scope);
-      return await unlessAborted(limited.signal, run.result());
-    } finally {
-      await scope.close();
-    }
+  return inScope(options, (limited, scope) => {
+    const { signal } = scope;
+    return new ShardRun({ platform, checked, signal, request, shard, options: limited }, scope).result();
   });
 }
 
@@ -98,12 +93,11 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
 }
 
 /** A call of {@link measureShard}. */
-interface Call {
-  readonly platform: Platform;
+interface Call extends InputContext {
+  readonly checked: CheckedOptions;
   readonly request: ScoreRequest;
   readonly shard: ShardChoice;
   readonly options: ScoreShardOptions;
-  readonly checked: CheckedOptions;
 }
 
 class ShardRun {
@@ -114,19 +108,15 @@ class ShardRun {
   readonly #signatures: OrderedSignatures;
 
   constructor(call: Call, scope: Scope) {
-    const { platform, checked } = call;
     this.#call = call;
     this.#scope = scope;
     this.#signatures = new OrderedSignatures();
-    this.#checks = new PairChecks(platform, checked, undefined, scope.signal);
-    scope.own(() => this.#checks.close());
+    this.#checks = scope.own(new PairChecks(call));
   }
 
   async result(): Promise<Shard> {
-    const { platform, request, checked, options, shard } = this.#call;
-    const { signal } = this.#scope;
-    const inputs = new RunInputs(identifyInputs(platform, request, checked, signal));
-    this.#scope.own(() => inputs.close());
+    const { platform, request, checked, options, shard, signal } = this.#call;
+    const inputs = this.#scope.own(new RunInputs(identifyPair(request, this.#call)));
     const format = async () => scoredSize(await inputs.known);
     const loading = loadModules(platform, loadRequested(checked, platform, format));
     loading.catch(() => {});
@@ -134,21 +124,14 @@ class ShardRun {
     if (known.plan) checkMeasurable(known.plan.format, checked.colours);
     refuseUnreadable(known);
     refuseApart(known);
-    const backend = openCore(
-      platform,
-      checked,
-      await loading,
-      { options, steering: undefined, light: lightOf(known) },
-      [],
-    );
+    const light = lightOf(known);
+    const backend = openCore(await loading, { platform, checked, options, light, notes: [] });
     const leads = shard.number === shard.count;
     await this.#checks.refuse(known, backend.requested, leads);
     signal.throwIfAborted();
-    const planned = backend.planFor(formatOf(known));
-    this.#scope.own(() => planned.close());
-    const range = this.#cut(known, checked, planned);
-    const parts = new ShardInputs(known, checked, platform.files, inputs);
-    this.#scope.own(() => parts.close());
+    const planned = this.#scope.own(backend.planFor(formatOf(known)));
+    const range = this.#cut(known, planned);
+    const parts = this.#scope.own(new ShardInputs(known, platform.files, inputs));
     const [files, measured] = await Promise.all([
       this.#identify(known),
       this.#measure(known, backend.requested, { parts, range, planned, leads }),
@@ -157,11 +140,11 @@ class ShardRun {
   }
 
   /** The shard's pairs. @throws {AnyvmafError} `usage` if the number of pairs is not known; `media` if there are none */
-  #cut(known: KnownInputs, checked: CheckedOptions, planned: CoreMeasurement): ShardRange {
+  #cut(known: Pair, planned: CoreMeasurement): ShardRange {
     const { shard } = this.#call;
     const { plan } = known;
-    const stored = plan ? undefined : storedPair(known, checked);
-    const total = plan ? plan.count : stored ? expectPairs(stored, checked.frameCount).expected : null;
+    const stored = plan ? undefined : storedPair(known);
+    const total = plan ? plan.count : stored ? expectPairs(stored).expected : null;
     if (total === null) {
       const name = shown(nameOf(known.sides.distorted));
       throw usageError(
@@ -175,7 +158,7 @@ class ShardRun {
     return { first, end, lead, total, last: shard.number === shard.count };
   }
 
-  async #identify({ sides }: KnownInputs): Promise<Shard['files']> {
+  async #identify({ sides }: Pair): Promise<Shard['files']> {
     const { platform, checked } = this.#call;
     const reference = checked.single ? undefined : await contentOf(sides.reference, platform.files);
     const distorted = await contentOf(sides.distorted, platform.files);
@@ -183,7 +166,7 @@ class ShardRun {
   }
 
   async #measure(
-    known: KnownInputs,
+    known: Pair,
     requested: Parameters<PairChecks['observe']>[1],
     {
       parts,
@@ -194,12 +177,12 @@ class ShardRun {
   ): Promise<Measured> {
     const { options } = this.#call;
     const whole = leads ? await parts.whole() : undefined;
-    const limit = whole ? expectPairs(whole, whole.limit) : { expected: range.end, bound: range.end };
+    const limit = whole ? expectPairs(whole) : { expected: range.end, bound: range.end };
     const meter = new Meter(options.onProgress, range.end - range.first);
     if (range.first === range.end && !range.last) return { meter };
-    if (whole) await refuseTruncated(whole, whole.limit);
+    if (whole) await refuseTruncated(whole);
     const ready = known.plan ? await parts.part(range) : await parts.stored();
-    this.#scope.signal.throwIfAborted();
+    this.#call.signal.throwIfAborted();
     const isFar = (pairs: number) => planned.isAside(pairs);
     const described = describePair(ready) !== undefined;
     const inThread = !(isFar(range.end - range.first) && described);
@@ -235,7 +218,7 @@ class ShardRun {
     return { meter, recorded, ready: pair, ...(lengths && { lengths }) };
   }
 
-  async #record(known: KnownInputs, made: Made): Promise<Shard> {
+  async #record(known: Pair, made: Made): Promise<Shard> {
     const { shard, options, checked } = this.#call;
     const { measured, range, planned, files } = made;
     const { recorded, ready, lengths, meter } = measured;
@@ -252,7 +235,7 @@ class ShardRun {
       ...(encode && { encode }),
       plan: await planDigest(planned.plan),
       files,
-      ...inputsOf(known, checked),
+      ...inputsOf(known),
       planned: known.plan !== undefined,
       ...(pairing && { pairing }),
       pairs: {
@@ -287,7 +270,7 @@ class ShardRun {
 interface Measured {
   readonly meter: Meter;
   readonly recorded?: Recorded;
-  readonly ready?: ReadyInputs;
+  readonly ready?: OpenPair;
   readonly lengths?: ReturnType<typeof lengthsOf>;
 }
 
@@ -304,15 +287,8 @@ function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
 }
 
-/** Two stored videos, frames of which pair by number. */
-function storedPair({ sides }: KnownInputs, checked: CheckedOptions) {
-  const { reference, distorted } = sides;
-  if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
-  return { reference: reference.source, distorted: distorted.source, skip: checked.skip };
-}
-
 /** @throws {AnyvmafError} `usage` for a video that can be read only once */
-function refuseUnreadable({ sides }: KnownInputs): void {
+function refuseUnreadable({ sides }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     if (canReadAgain(side)) continue;
@@ -325,7 +301,7 @@ function refuseUnreadable({ sides }: KnownInputs): void {
 }
 
 /** @throws {AnyvmafError} `usage` for pictures that metrics of colour and others need in different formats */
-function refuseApart({ apart }: KnownInputs): void {
+function refuseApart({ apart }: Pair): void {
   if (!apart) return;
   throw usageError(
     'a shard reads its pictures once, but these must be read twice: metrics of colour and others need them in different ' +

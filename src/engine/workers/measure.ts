@@ -5,12 +5,13 @@
 
 import type { FramePlanes } from '../../core/frame.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
+import type { PairSources } from '../../media/pairing/prepare.js';
 import type { HeatmapWriter } from '../backends/heatmaps.js';
 import type { PictureScorers } from '../backends/tiny.js';
 import type { FrameSlot, Measurer } from '../backends/types.js';
 import { type ExtractionPlan, historyNeeds, type PicturesRead, picturesRead } from '../backends/types.js';
 import type { Chunk, EndOfPair } from '../contract/protocol.js';
-import { type OpenPair, readPair } from '../pair/pair.js';
+import { readPair } from '../pair/pair.js';
 
 /** What else uses the frames of a pair. */
 export interface PairOutputs {
@@ -89,13 +90,13 @@ export class ChunkMeasurer {
   readonly #measurer: Measurer;
   readonly #pairs: PairMeasurer;
   readonly #plan: ExtractionPlan;
-  readonly #pair: OpenPair;
+  readonly #pair: PairSources;
   readonly #subsample: number;
   /** What is read of pairs that subsampling leaves out, and of those that it lists. */
   readonly #wanted: readonly [unlisted: PicturesRead, listed: PicturesRead];
   readonly #signer: Signer | undefined;
 
-  constructor(measurer: Measurer, plan: ExtractionPlan, pair: OpenPair, options: ChunkOptions) {
+  constructor(measurer: Measurer, plan: ExtractionPlan, pair: PairSources, options: ChunkOptions) {
     const { subsample, signs } = options;
     this.#measurer = measurer;
     this.#pairs = new PairMeasurer(measurer, subsample, options);

@@ -4,6 +4,7 @@
  */
 
 import { AnyvmafError } from '../../core/errors.js';
+import type { PairSources } from '../../media/pairing/prepare.js';
 import { coreMeasurers } from '../backends/core/extractor.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
 import type { HeatmapWriter } from '../backends/heatmaps.js';
@@ -11,7 +12,7 @@ import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
 import type { ExtractionPlan, InstantKind } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
 import type { Chunk, WorkerSetup } from '../contract/protocol.js';
-import { describePair, type Extent, type OpenPair, readPair } from '../pair/pair.js';
+import { describePair, type Extent, readPair } from '../pair/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
 import { BackendProbe } from './backend-probe.js';
 import { dispatch, type RecordSink } from './dispatch.js';
@@ -23,7 +24,7 @@ import { WorkerPool } from './worker-pool.js';
 export interface Run {
   readonly platform: Platform;
   readonly setup: WorkerSetup;
-  readonly pair: OpenPair;
+  readonly pair: PairSources;
   /** Number of the first pair to measure; metrics look back before it. */
   readonly first: number;
   /** Pairs there are at most, as far as is known, those before the first included. */

@@ -4,7 +4,7 @@
  * package as far as it can.
  */
 import type { ColorMatrix } from '../../core/choices.js';
-import { usageError } from '../../core/errors.js';
+import { type InputRole, usageError } from '../../core/errors.js';
 import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
 import type { FilterOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
@@ -23,13 +23,6 @@ import type { Side } from '../pairing/prepare.js';
 import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
 import type { CropArea, DecoderFilters, OwnFilters, SideFilters, VideoInput } from '../types.js';
 import { checkChain } from './chain.js';
-
-/** One of two videos with what is done to it. */
-export interface FilteredSide {
-  readonly role: 'reference' | 'distorted';
-  readonly side: Side;
-  readonly filters: SideFilters;
-}
 
 /** What is said of a video, stored or encoded. */
 type Facts = VideoFormat &
@@ -58,11 +51,7 @@ export function checkFilters(options: FilterOptions, foreign: boolean): void {
  * What is to be done to one video. `crop: 'auto'` is not resolved here.
  * @throws {AnyvmafError} `usage` for what does not go with the video
  */
-export function filtersFor(
-  role: 'reference' | 'distorted',
-  facts: Facts,
-  options: FilterOptions,
-): SideFilters {
+export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions): SideFilters {
   const reference = role === 'reference';
   const crop = reference ? options.cropReference : options.cropDistorted;
   const vf = reference ? options.vfReference : options.vfDistorted;
@@ -128,8 +117,10 @@ function nameOfFormat(format: SampleFormat): string {
  * @throws {AnyvmafError} `usage` if what decodes cannot do it
  */
 export async function filterSide(
-  { role, side, filters }: FilteredSide,
-  signal: AbortSignal | undefined,
+  role: InputRole,
+  side: Side,
+  filters: SideFilters,
+  signal?: AbortSignal,
 ): Promise<Side> {
   const facts = side.kind === 'frames' ? side.source.info : side.video.facts;
   if (isIdle(facts, filters)) return side;

@@ -29,28 +29,27 @@ import {
 import { type FrameList, type FrameRange, type InputPairing, LISTED_FRAMES, type Pairing } from './types.js';
 
 /** One video before it is opened for scoring. */
-export type Side =
-  | {
-      readonly kind: 'frames';
-      readonly source: FrameSource;
-      readonly times: Float64Array | null;
-      /** What filters do to its pictures, a phrase each. */
-      readonly applied?: readonly string[];
-      /** Bits of a sample before filters. */
-      readonly storedDepth?: number;
-      /** A chain of filters that the caller wrote made its pictures. */
-      readonly reshaped?: true;
-    }
-  | {
-      readonly kind: 'encoded';
-      readonly video: EncodedVideo;
-      readonly times: Float64Array | null;
-      /** Seconds at which the file's clock is set back; times continue as if it was not. */
-      readonly setBacks?: readonly number[];
-      readonly applied?: readonly string[];
-      readonly storedDepth?: number;
-      readonly reshaped?: true;
-    };
+export type Side = SidePictures &
+  (
+    | { readonly kind: 'frames'; readonly source: FrameSource }
+    | {
+        readonly kind: 'encoded';
+        readonly video: EncodedVideo;
+        /** Seconds at which the file's clock is set back; times continue as if it was not. */
+        readonly setBacks?: readonly number[];
+      }
+  );
+
+/** The pictures of a video, and what was done to them. */
+interface SidePictures {
+  readonly times: Float64Array | null;
+  /** What filters do to them, a phrase each. */
+  readonly applied?: readonly string[];
+  /** Bits of a sample before filters. */
+  readonly storedDepth?: number;
+  /** A chain of filters that the caller wrote made them. */
+  readonly reshaped?: true;
+}
 
 /** Both videos. */
 export interface Sides {
@@ -61,16 +60,18 @@ export interface Sides {
 /** How to pair frames and convert them to one format. */
 export interface PairingPlanOptions {
   /** What the caller asks for. */
-  readonly asked: OptionsOf<'pair'>;
-  /** Distorted frame n pairs with reference frame n + offset. */
-  readonly offset: number;
-  /** Outcome of the search for it. */
-  readonly alignment?: AlignResult;
+  readonly pairing: OptionsOf<'pair'> & {
+    /** What a damaged video does: it is scored up to its damage, or refused. */
+    readonly damage: 'accept' | 'refuse';
+  };
   /** Frames to discard at the start of each. */
   readonly skip: FrameNumbers;
   /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
-  readonly damage: 'accept' | 'refuse';
+  /** Distorted frame n pairs with reference frame n + offset. */
+  readonly offset: number;
+  /** Outcome of the search for it. */
+  readonly alignment?: AlignResult;
   /** The colours of both where only metrics of colour read them: conversions keep the light of samples. */
   readonly light?: Readonly<Record<'reference' | 'distorted', LightOfSamples>>;
   readonly signal?: AbortSignal;
@@ -110,16 +111,22 @@ export interface MappedFrames {
   readonly source: MappedSource;
 }
 
-/** Two sources whose n-th frames pair. */
-export interface PreparedPair {
+/** Two open videos with the number of frames to skip at the start of each. Pair 0 follows them. */
+export interface PairSources {
   readonly reference: FrameSource;
   readonly distorted: FrameSource;
-  /** Number of frames to discard at the start of each source; 0 for decoders. */
+  /** 0 for decoders. */
   readonly skip: FrameNumbers;
+}
+
+/** The two videos of a run, open. */
+export interface OpenPair extends PairSources {
+  /** Most pairs, `Infinity` for all. */
+  readonly limit: number;
   /** The source of one video's frames, if some repeat or are skipped. */
   readonly mapped?: MappedFrames;
-  /** Describes what was done, once the number of pairs is known. */
-  describe(pairs: number): Pairing;
+  /** Describes the conversions, once the number of pairs is known; absent if frames are compared as stored. */
+  describe?(pairs: number): Pairing;
 }
 
 /** What is known of a video before it is decoded. */
@@ -144,7 +151,7 @@ function frameCountOf(side: Side): number | null {
 export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
   const format = scoredFormat(sides, options);
   const { reference, distorted } = sides;
-  const { asked: wanted, offset, skip } = options;
+  const { pairing, offset, skip } = options;
   const ratio = frameRatio(reference.times, distorted.times);
   const early = Math.max(0, -offset);
   const origin = {
@@ -152,7 +159,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
     // Offsets count reference frames, of which the same time may hold more or fewer.
     distorted: skip.distorted + Math.round(early / ratio),
   };
-  const range = frameRange(reference, wanted.range);
+  const range = frameRange(reference, pairing.range);
   const start = Math.max(origin.reference, range.start);
   const asked = Math.min(range.end - start, options.frameCount);
   const end = Math.min(start + asked, frameCountOf(reference) ?? Number.POSITIVE_INFINITY);
@@ -168,13 +175,13 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
       start,
       end: Math.min(range.end, reference.times.length),
     };
-    if (wanted.pairBy === 'distorted') return planByDistorted(sides, options, { format, times, ratio });
+    if (pairing.pairBy === 'distorted') return planByDistorted(sides, options, { format, times, ratio });
     const paired = pairTimes({ ...times, end: Math.min(end, reference.times.length) });
-    if (wanted.frameRatePolicy === 'strict') refuseUnequal(sides, paired);
+    if (pairing.frameRatePolicy === 'strict') refuseUnequal(sides, paired);
     const first = { reference: start, distorted: paired.frames[0] ?? origin.distorted };
     return { sides, options, format, first, asked, count: paired.frames.length, paired, ratio };
   }
-  if (wanted.pairBy === 'distorted') throw withoutTimes(sides);
+  if (pairing.pairBy === 'distorted') throw withoutTimes(sides);
   const first = { reference: start, distorted: origin.distorted + start - origin.reference };
   const left = (frameCountOf(distorted) ?? Number.POSITIVE_INFINITY) - first.distorted;
   const count = Math.max(0, Math.min(end - start, left));
@@ -217,7 +224,7 @@ function withoutTimes({ reference, distorted }: Sides): AnyvmafError {
 /** Numbers of the pair's frames in both videos. */
 export function framesOfPair({ first, paired, options }: PairingPlan, index: number): FrameNumbers {
   const other = paired?.frames[index];
-  const byDistorted = options.asked.pairBy === 'distorted';
+  const byDistorted = options.pairing.pairBy === 'distorted';
   return {
     reference: (byDistorted ? other : undefined) ?? first.reference + index,
     distorted: (byDistorted ? undefined : other) ?? first.distorted + index,
@@ -292,7 +299,7 @@ export type OpenDecoder = (
  * Opens both videos as planned; if one fails, closes the other.
  * @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed
  */
-export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<PreparedPair> {
+export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<OpenPair> {
   refuseCutOffs(plan);
   const opening = [
     ofInput('reference', () => openSide(plan, 'reference', open)),
@@ -304,6 +311,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
       reference: reference.source,
       distorted: distorted.source,
       skip: { reference: reference.skip, distorted: distorted.skip },
+      limit: plan.count ?? plan.options.frameCount,
       ...(reference.mapped && { mapped: { role: 'reference', source: reference.mapped } }),
       ...(distorted.mapped && { mapped: { role: 'distorted', source: distorted.mapped } }),
       describe: (pairs) => describePairing(plan, reference.done, distorted.done, pairs),
@@ -316,7 +324,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
 
 /** @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed */
 export function refuseCutOffs(plan: PairingPlan): void {
-  if (plan.options.damage === 'accept') return;
+  if (plan.options.pairing.damage === 'accept') return;
   for (const [role, cutOff] of cutOffs(plan)) refuseCutOff(cutOff, role);
 }
 
@@ -342,7 +350,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   const side = plan.sides[role];
   const stored = factsOf(side);
   const resizes = stored.width !== format.width || stored.height !== format.height;
-  const { scale = 'bicubic', pairBy = 'reference' } = options.asked;
+  const { scale = 'bicubic', pairBy = 'reference' } = options.pairing;
   const filter = scale === 'none' ? 'bicubic' : scale;
   const map = role !== pairBy && paired && !paired.consecutive ? paired.frames : undefined;
   const light = options.light?.[role];
@@ -391,7 +399,7 @@ async function openEncoded(
       ...((from > 0 || end < all) && {
         frames: { start: from, end: Math.min(end, all, UNKNOWN_END), ...(plan.seeks && timeOf(side, from)) },
       }),
-      damage: options.damage,
+      damage: options.pairing.damage,
       ...(options.signal && { signal: options.signal }),
     },
     role,
@@ -403,7 +411,7 @@ async function openEncoded(
   const cutOff = cutOffs(plan).get(role);
   const watched = cutOff
     ? new CutOffSource(decoded, cutOff, {
-        allowed: options.damage === 'accept',
+        allowed: options.pairing.damage === 'accept',
         wanted: end - from,
         before: plan.whole ? from - plan.whole.first[role] : 0,
       })
@@ -451,7 +459,7 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
 /** The format in which to score both. */
 function scoredFormat(
   { reference, distorted }: Sides,
-  { asked: { scale, scaleTo = 'ref' }, light }: PairingPlanOptions,
+  { pairing: { scale, scaleTo = 'ref' }, light }: PairingPlanOptions,
 ): VideoFormat {
   const [first, second] = [factsOf(reference), factsOf(distorted)];
   const { width, height } = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
@@ -598,7 +606,7 @@ function describePairing(
   distorted: InputPairing,
   pairs: number,
 ): Pairing {
-  const { scale = 'bicubic', frameRatePolicy = 'nearest', pairBy, offset = 0, range } = options.asked;
+  const { scale = 'bicubic', frameRatePolicy = 'nearest', pairBy, offset = 0, range } = options.pairing;
   const { alignment } = options;
   const { width, height, bitDepth, chroma } = format;
   return {

@@ -28,7 +28,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
-import { openPair } from '../../../src/media/pair.js';
+import { openInputs } from '../../../src/media/pair.js';
 import { RandomAccessSource } from '../../../src/media/random.js';
 import { blobReader, bytesReader } from '../../../src/media/readers.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
@@ -93,11 +93,13 @@ describe('regular files', () => {
   });
 
   it('may be the reference and the distorted video at once', async () => {
-    const pair = await openPair(file('clip.y4m'), file('clip.y4m'), { platform: nodeFiles });
-    expect(await readAll(pair.reference, 1)).toEqual(await readAll(pair.distorted, 1));
-    await pair.reference.close();
-    expect(await readAll(pair.distorted, 2)).toEqual(expectedPlanes(format, 2));
-    await pair.distorted.close();
+    const both = { reference: file('clip.y4m'), distorted: file('clip.y4m') };
+    const inputs = await openInputs(both, { platform: nodeFiles });
+    const { reference, distorted } = inputs as Record<keyof typeof both, FrameSource>;
+    expect(await readAll(reference, 1)).toEqual(await readAll(distorted, 1));
+    await reference.close();
+    expect(await readAll(distorted, 2)).toEqual(expectedPlanes(format, 2));
+    await distorted.close();
   });
 
   it('may have any name', async () => {

@@ -106,10 +106,9 @@ describe('what a decoder needs', () => {
     [
       'through filters',
       (video: EncodedVideo) =>
-        filterSide(
-          { role: 'distorted', side: { kind: 'encoded', video, times: null }, filters: { vf: 'hflip' } },
-          undefined,
-        ).then((side) => ('video' in side ? side.video : video)),
+        filterSide('distorted', { kind: 'encoded', video, times: null }, { vf: 'hflip' }).then((side) =>
+          'video' in side ? side.video : video,
+        ),
     ],
   ])('keeps what no probe tells: %s', async (_, read) => {
     const [first, other] = [decoder('mediabunny', 'works'), decoder('wasm', 'works')];

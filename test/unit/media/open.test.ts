@@ -4,11 +4,14 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../../src/core/errors.js';
+import { AnyvmafError, type InputRole } from '../../../src/core/errors.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { quoted, shown, withoutAccess } from '../../../src/core/printable.js';
+import { checkOptions } from '../../../src/engine/contract/options.js';
+import type { Platform } from '../../../src/engine/contract/platform.js';
+import { identifyPair } from '../../../src/engine/inputs/open.js';
 import { openInput, openVideo } from '../../../src/media/open.js';
-import { checkPair, openPair } from '../../../src/media/pair.js';
+import { checkPair, openInputs } from '../../../src/media/pair.js';
 import type { FilePlatform } from '../../../src/media/platform.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { sniffContent } from '../../../src/media/sniff.js';
@@ -274,9 +277,15 @@ describe('checkPair', () => {
   });
 });
 
-describe('openPair', () => {
+describe('openInputs', () => {
+  const openBoth = async (
+    reference: VideoInput,
+    distorted: VideoInput,
+    options: Parameters<typeof openInputs>[1],
+  ) => (await openInputs({ reference, distorted }, options)) as Record<InputRole, FrameSource>;
   const clip = y4mVideo({ width: 40, height: 36, bitDepth: 8, chroma: '420' }, '420', 2);
   const other = y4mVideo({ width: 40, height: 38, bitDepth: 8, chroma: '420' }, '420', 2);
+  const nothing = () => streamOf(ascii('nothing'), () => 7);
   const closable = () => {
     const closed: string[] = [];
     const platform: FilePlatform = {
@@ -293,31 +302,35 @@ describe('openPair', () => {
 
   it('opens the same file twice', async () => {
     const { closed, platform } = closable();
-    const { reference, distorted, warnings } = await openPair('a', 'a', { platform });
+    const { reference, distorted } = await openBoth('a', 'a', { platform });
     expect(await readAll(distorted, 1)).toEqual(await readAll(reference, 1));
-    expect(warnings).toEqual([]);
     expect(closed).toEqual([]);
   });
 
   it('closes both when they do not match, and the other when one does not open', async () => {
     const { closed, platform } = closable();
-    await failure(() => openPair('a', 'other', { platform }), 'mismatch');
-    await new Promise((done) => setTimeout(done));
+    const checked = checkOptions({ preflight: false }, 'score');
+    const context = {
+      platform: { files: platform } as Platform,
+      checked,
+      signal: new AbortController().signal,
+    };
+    await failure(() => identifyPair({ reference: 'a', distorted: 'other' }, context), 'mismatch');
     expect(new Set(closed)).toEqual(new Set(['a', 'other']));
     closed.length = 0;
-    await expect(openPair('missing', 'a', { platform })).rejects.toThrow('missing');
+    await expect(openBoth('missing', 'a', { platform })).rejects.toThrow('missing');
     await new Promise((done) => setTimeout(done));
     expect(new Set(closed)).toEqual(new Set(['a']));
   });
 
   it('refuses what can be read only once for both', async () => {
     const { platform } = closable();
-    expect(await failure(() => openPair('-', '-', { platform }), 'usage')).toContain('standard input (-)');
+    expect(await failure(() => openBoth('-', '-', { platform }), 'usage')).toContain('standard input (-)');
     const stream = streamOf(clip, () => 99);
-    expect(await failure(() => openPair(stream, stream, { platform }), 'usage')).toContain('the same stream');
+    expect(await failure(() => openBoth(stream, stream, { platform }), 'usage')).toContain('the same stream');
     const info: VideoInfo = { ...base, container: 'frames' };
     const pushed: FrameSource = { info, seekable: false, readFrame: () => false, close() {} };
-    expect(await failure(() => openPair(pushed, pushed, { platform }), 'usage')).toContain('read only once');
+    expect(await failure(() => openBoth(pushed, pushed, { platform }), 'usage')).toContain('read only once');
   });
 
   it('opens both at once, so that one producer may feed two pipes', async () => {
@@ -337,7 +350,7 @@ describe('openPair', () => {
       },
       { highWaterMark: 0 },
     );
-    const pair = await openPair(reference, distorted, { platform: noFiles });
+    const pair = await openBoth(reference, distorted, { platform: noFiles });
     expect(await readAll(pair.reference, 0)).toEqual(await readAll(pair.distorted, 0));
   });
 
@@ -349,20 +362,20 @@ describe('openPair', () => {
           cancelled++;
         },
       });
-    await failure(() => openPair(silent(), ascii('nothing'), { platform: noFiles }), 'media');
+    await failure(() => openBoth(silent(), nothing(), { platform: noFiles }), 'media');
     expect(cancelled).toBe(1);
     const controller = new AbortController();
-    const opening = openPair(silent(), silent(), { platform: noFiles, signal: controller.signal });
+    const opening = openBoth(silent(), silent(), { platform: noFiles, signal: controller.signal });
     setTimeout(() => controller.abort(new Error('enough')), 5);
     await expect(opening).rejects.toThrow('enough');
     expect(cancelled).toBe(3);
-    await expect(openPair(clip, clip, { platform: noFiles, signal: controller.signal })).rejects.toThrow(
+    await expect(openBoth(clip, clip, { platform: noFiles, signal: controller.signal })).rejects.toThrow(
       'enough',
     );
   });
 
   it('reports that neither is a video only once', async () => {
-    await failure(() => openPair(ascii('nothing'), ascii('nothing'), { platform: noFiles }), 'media');
+    await failure(() => openBoth(nothing(), nothing(), { platform: noFiles }), 'media');
   });
 });
 
