@@ -89,7 +89,7 @@ const figures = {
 const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
 
 /** One evaluation, as both tools answer it. */
-export const evaluationSchema = z.looseObject({
+const evaluationSchema = z.looseObject({
   model: z.string(),
   features: z.string(),
   split: z.enum(SPLITS).describe('Rows that were evaluated; all for a table without keys.'),

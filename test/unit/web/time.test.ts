@@ -178,11 +178,9 @@ it.each([
   (codec, head, bits) => {
     const fields = (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '1'), 2));
     const unit = [0, 0, 1, ...head, ...fields];
-    const packet = Uint8Array.from(Array.from({ length: 4000 }, () => unit).flat());
-    const start = performance.now();
+    // To the end of the packet from each of so many, it would take many minutes.
+    const packet = Uint8Array.from(Array.from({ length: 60_000 }, () => unit).flat());
     expect(headReader(codec, undefined)?.read(packet)).toEqual({});
-    // To the end of the packet from each of them, it would take seconds.
-    expect(performance.now() - start).toBeLessThan(500);
   },
 );
 
