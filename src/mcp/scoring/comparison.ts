@@ -216,10 +216,10 @@ function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]
   );
 }
 
-type Scored = ReturnType<typeof encodeRow>;
-type EncodeRow = ReturnType<typeof rank<Scored>>[number];
+type ScoredRow = ReturnType<typeof encodeRow>;
+type EncodeRow = ReturnType<typeof rank<ScoredRow>>[number];
 /** What ranks an encode. */
-type Unranked = Pick<Scored, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
+type Unranked = Pick<ScoredRow, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
 
 /** The row of a report, not ranked. */
 export function encodeRow(report: Report, distorted: string, precision: string, target?: readonly Limit[]) {
