@@ -229,6 +229,42 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     expect(await page.evaluate(() => document.body.dataset.late)).toBeUndefined();
   });
 
+  it('draws every one of many curves in its full width once they rest, and no hairlines', async () => {
+    const page = await site.open();
+    await page.evaluate(() => {
+      const { prototype } = CanvasRenderingContext2D;
+      const { stroke, clearRect } = prototype;
+      prototype.clearRect = function (...area) {
+        this.canvas.dataset.wide = '0';
+        clearRect.apply(this, area);
+      };
+      prototype.stroke = function () {
+        const wide = Math.abs(this.lineWidth - 1.6) < 0.01;
+        if (wide) this.canvas.dataset.wide = String(Number(this.canvas.dataset.wide) + 1);
+        stroke.apply(this);
+      };
+    });
+    const levels = [95, 90, 85, 80, 75, 70];
+    await page.setInputFiles(
+      '#pick-reports',
+      levels.map((level) => fileOf(of500(`level${level}.mp4`, level))),
+    );
+    await settled(page);
+    await middle(page);
+    const canvas = chart(page).locator('canvas');
+    const wide = () => canvas.getAttribute('data-wide');
+    await expect.poll(wide).toBe('6');
+    await slider(page).focus();
+    for (const key of ['+', '+', '0']) {
+      await canvas.evaluate((drawn) => drawn.setAttribute('data-wide', 'before'));
+      await page.keyboard.press(key);
+      await expect.poll(wide).toBe('6');
+    }
+    // Few are drawn so at once.
+    await page.locator('.legend button').first().click();
+    await expect.poll(wide).toBe('1');
+  });
+
   describe('of two encodes', () => {
     let page: Page;
     beforeAll(async () => {

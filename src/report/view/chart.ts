@@ -37,6 +37,9 @@ const BARE = [4, 0, 4, 0] as const;
 /** Most encodes whose means a chart draws. */
 const MEANS = 3;
 
+/** Most lines that are drawn finely at once: where no graphics card draws, 16 would hold the page up for 50 ms. */
+const FINE = 4;
+
 /** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
 const REST = 400;
 
@@ -53,7 +56,7 @@ function dashOf(index: number, colour: Colours): number[] {
 export class FrameChart {
   /** What the chart reads now: the last drawing's scale. */
   scale = new Scale(1, 1, [0, 1], [0, 1]);
-  readonly #canvas: HTMLCanvasElement;
+  #canvas: HTMLCanvasElement;
   readonly #marks: HTMLElement;
   readonly #tip: HTMLElement;
   /** The encodes of its rows. */
@@ -64,8 +67,10 @@ export class FrameChart {
   #seen = false;
   #closed = false;
   #stale = true;
-  /** Whether the last drawing is that of a movement. */
+  /** Whether the last drawing is a rough one. */
   #rough = false;
+  /** The fine drawing that is being made of it. */
+  #fine: Generator | undefined;
   #resting: ReturnType<typeof setTimeout> | undefined;
   readonly #stop: (() => void)[];
 
@@ -110,7 +115,7 @@ export class FrameChart {
       },
       // The map moves its window only.
       state.zoom.watch(() => (kind === 'map' ? this.#point() : this.update())),
-      state.rest.watch(() => this.#rough && this.update()),
+      state.rest.watch(() => this.#rough && this.#refine()),
       state.shown.watch(() => this.update()),
       state.lit.watch(() => this.update()),
       // Out of sight it is drawn, with that, when it comes into it.
@@ -209,22 +214,55 @@ export class FrameChart {
     if (this.#stale) this.#draw();
   }
 
-  #draw(rough = this.state.moving && this.kind !== 'map'): void {
+  #draw(rough = this.state.moving || this.state.visible.length > FINE): void {
     const [width, height] = this.#room;
     if (width === 0 || height === 0 || this.#closed) return;
     this.#stale = false;
     this.#rough = rough;
+    this.#fine = undefined;
     const pen = penOf(this.#canvas, width, height);
     if (!pen) return;
-    this.drawOn(pen, [width, height], rough);
+    for (const _ of this.#drawing(pen, this.#room, rough));
     // Up to where it is drawn.
     const last = Math.max(0, ...this.state.encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
     if (!this.paint) this.element.dataset.last = String(last);
     this.#point();
+    if (rough) this.#refine();
+  }
+
+  /** Once all is at rest: draws finely out of sight, a few lines a frame, and shows that when it is whole. */
+  #refine(): void {
+    if (this.state.moving || this.state.encodes.coming) return;
+    const canvas = this.element.ownerDocument.createElement('canvas');
+    const pen = penOf(canvas, ...this.#room);
+    if (!pen) return;
+    const drawing = this.#drawing(pen, this.#room, false);
+    this.#fine = drawing;
+    const next = () => {
+      if (this.#stale || this.#closed || this.#fine !== drawing) return;
+      for (let i = 0; i < FINE; i++) {
+        if (!drawing.next().done) continue;
+        this.#canvas.replaceWith(canvas);
+        this.#canvas = canvas;
+        this.#rough = false;
+        return;
+      }
+      this.state.eachFrame(next);
+    };
+    this.state.eachFrame(next);
   }
 
   /** Draws all but what is pointed at, in the colours that the element has now. */
-  drawOn(pen: Pen, [width, height]: readonly [width: number, height: number], rough = false): void {
+  drawOn(pen: Pen, room: readonly [width: number, height: number]): void {
+    for (const _ of this.#drawing(pen, room, false));
+  }
+
+  /** Draws the same line by line. @param rough as for {@link drawLine} */
+  *#drawing(
+    pen: Pen,
+    [width, height]: readonly [width: number, height: number],
+    rough: boolean,
+  ): Generator<undefined, void> {
     const { encodes, visible } = this.state;
     const [top, right, bottom, left] = this.#insets;
     const scale = new Scale(width - left - right, height - top - bottom, this.#span, this.#range());
@@ -259,6 +297,7 @@ export class FrameChart {
       pen.strokeStyle = pen.fillStyle = hueOf(index, colour);
       pen.setLineDash(dashOf(index, colour));
       if (values) drawn = drawLine(pen, scale, { frames: columns.numbers, values }, large, rough);
+      yield;
     }
     pen.setLineDash([]);
     if (large) this.#drawMoments(pen, colour, drawn);
