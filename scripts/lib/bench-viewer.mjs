@@ -241,6 +241,10 @@ function moveChart(place, path) {
       for (let i = 0; i < 4; i++) await page.keyboard.press('+');
       await pause(SECONDS);
       const map = page.locator('.plot.map');
+      // What stands between the chart and its map may push it out of the window.
+      await map.scrollIntoViewIfNeeded();
+      const place = () => map.locator('.window').evaluate(({ style }) => style.left);
+      const before = await place();
       const box = await map.boundingBox();
       const [x, y] = [box.x + 20, box.y + box.height / 2];
       await page.mouse.move(x, y);
@@ -267,6 +271,7 @@ function moveChart(place, path) {
         },
         [x, y, box.width, MOVED],
       );
+      if ((await place()) === before) throw new Error('the chart did not move');
       await page.mouse.up();
       const gaps = times.slice(1).map((time, i) => time - times[i]);
       return {
