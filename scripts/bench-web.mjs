@@ -1,14 +1,16 @@
 /**
  * @module scripts/bench-web
  * `npm run bench:web`: compares the built page in Chromium with the Node command line on the same H.264 pair, and measures
- * long tasks during scoring, memory over a long clip, time to interactive, and the viewer and the chart of an hour. Needs
- * ffmpeg and Chromium.
+ * long tasks during scoring, memory over a long clip, time to interactive, the viewer and the chart of an hour, and the curves of
+ * many long encodes. Needs ffmpeg and Chromium.
  *
- *   node scripts/bench-web.mjs [--frames N] [--long N] [--hour N] [--runs N] [--loads N] [--threads N] [--folder DIR] [--write]
+ *   node scripts/bench-web.mjs [--frames N] [--long N] [--hour N] [--encodes N] [--runs N] [--loads N] [--threads N] [--folder DIR]
+ *     [--write]
  *
  * --frames   frames of the timed 1080p pair, default 240; rounded up to whole groups of pictures, like --long
  * --long     frames of the long pair, which repeats the same frames, default 2000; 0 skips memory
  * --hour     frames of the film that is looked at in the viewer and in the chart, default 89890; 0 skips them
+ * --encodes  encodes of 20,000 frames whose curves are moved, default 16; 0 skips them
  * --runs     alternating runs of both, default 3; the median counts; 0 skips them
  * --loads    loads of the page from a warm cache, default 9; the median counts
  * --threads  workers of both, default: one per core
@@ -24,6 +26,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { build } from 'vite';
+import { CURVE_FRAMES, curveRows } from './lib/bench-curves.mjs';
 import { viewerRows } from './lib/bench-viewer.mjs';
 import { builtCommand, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
 
@@ -32,6 +35,7 @@ const { values: flags } = parseArgs({
     frames: { type: 'string', default: '240' },
     long: { type: 'string', default: '2000' },
     hour: { type: 'string', default: '89890' },
+    encodes: { type: 'string', default: '16' },
     runs: { type: 'string', default: '3' },
     loads: { type: 'string', default: '9' },
     threads: { type: 'string', default: String(cpus().length) },
@@ -41,7 +45,8 @@ const { values: flags } = parseArgs({
 });
 /** Pictures of a closed group: a file can be cut between groups without decoding. */
 const GROUP = 40;
-const [RUNS, LOADS, THREADS, HOUR] = [flags.runs, flags.loads, flags.threads, flags.hour].map(Number);
+const [RUNS, LOADS, THREADS] = [flags.runs, flags.loads, flags.threads].map(Number);
+const [HOUR, ENCODES] = [flags.hour, flags.encodes].map(Number);
 const [FRAMES, LONG] = [flags.frames, flags.long].map((frames) => Math.ceil(Number(frames) / GROUP) * GROUP);
 const FOLDER = resolve(flags.folder);
 const PAGE = join(FOLDER, 'page');
@@ -85,20 +90,20 @@ async function pair(frames) {
   return paths;
 }
 
-/** A film of an hour in 1080p, of pictures that take few bytes: its groups are repeated, not encoded again. */
-async function film() {
+/** A long film of pictures that take few bytes: its groups are repeated, not encoded again. */
+async function film(total, size) {
   const paths = {};
   for (const [side, crf] of [
     ['reference', '34'],
     ['distorted', '42'],
   ]) {
-    const made = join(FOLDER, `film-${side}.mp4`);
-    const source = ['-f', 'lavfi', '-i', 'testsrc2=size=1920x1080:rate=25', '-frames:v', String(MADE)];
+    const made = join(FOLDER, `film-${side}-${size}.mp4`);
+    const source = ['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=25`, '-frames:v', String(MADE)];
     const groups = ['-x264-params', `keyint=${GROUP}:min-keyint=${GROUP}:scenecut=0`];
     await ffmpeg(made, [...source, '-c:v', 'libx264', ...groups, '-pix_fmt', 'yuv420p', '-crf', crf]);
-    paths[side] = join(FOLDER, `film-${side}-${HOUR}.mp4`);
-    const loops = String(Math.ceil(HOUR / MADE) - 1);
-    await ffmpeg(paths[side], ['-stream_loop', loops, '-i', made, '-frames:v', String(HOUR), '-c', 'copy']);
+    paths[side] = join(FOLDER, `film-${side}-${size}-${total}.mp4`);
+    const loops = String(Math.ceil(total / MADE) - 1);
+    await ffmpeg(paths[side], ['-stream_loop', loops, '-i', made, '-frames:v', String(total), '-c', 'copy']);
   }
   return paths;
 }
@@ -326,7 +331,8 @@ const holder = await chromium.launchServer({
 const rows = [];
 try {
   const browser = await chromium.connect(holder.wsEndpoint());
-  const place = { browser, pid: holder.process().pid, url };
+  const { pid } = holder.process();
+  const place = { browser, pid, url, used: () => timeBelow(pid) };
   const files = await pair(FRAMES);
   const [page, node, tasks] = [[], [], []];
   for (let run = 0; run < RUNS; run++) {
@@ -369,7 +375,12 @@ try {
   }
   if (HOUR > 0) {
     const report = join(FOLDER, 'hour.json');
-    rows.push(...(await viewerRows(place, { film: await film(), short: files, report, total: HOUR })));
+    const long = await film(HOUR, '1920x1080');
+    rows.push(...(await viewerRows(place, { film: long, short: files, report, total: HOUR })));
+  }
+  if (ENCODES > 0) {
+    const small = await film(CURVE_FRAMES, '320x180');
+    rows.push(...(await curveRows(place, { encodes: ENCODES, film: small, folder: FOLDER })));
   }
   await browser.close();
 } finally {

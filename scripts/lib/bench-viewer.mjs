@@ -8,7 +8,7 @@ import { loadBuilt } from './project.mjs';
 
 const SECONDS = 1000;
 /** Time limit for states of the page, for busy machines. */
-const PATIENCE = 300 * SECONDS;
+export const PATIENCE = 300 * SECONDS;
 /** Pairs that are scored of a long film before its viewer is opened. */
 const SCORED = 48;
 /** Milliseconds after which a closed viewer has let its files go. */
@@ -70,7 +70,8 @@ function watchFrames() {
     }, frame);
 }
 
-async function withPage({ browser, url }, prepare, use) {
+/** Calls back with the served page in a window of its own. */
+export async function withPage({ browser, url }, prepare, use) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   try {
     const page = await context.newPage();
@@ -85,11 +86,11 @@ async function withPage({ browser, url }, prepare, use) {
 }
 
 /** Chooses files by their paths, which no protocol has to carry. */
-async function choose(page, context, selector, path) {
+export async function choose(page, context, selector, ...files) {
   const session = await context.newCDPSession(page);
   const { root } = await session.send('DOM.getDocument');
   const { nodeId } = await session.send('DOM.querySelector', { nodeId: root.nodeId, selector });
-  await session.send('DOM.setFileInputFiles', { nodeId, files: [path] });
+  await session.send('DOM.setFileInputFiles', { nodeId, files });
   await session.detach();
 }
 
@@ -177,11 +178,15 @@ function play(place, files) {
   );
 }
 
-/** A report of so many frames, with the features of the default model. */
-async function longReport(total, path) {
+/**
+ * Writes a report with the features of the default model.
+ * @param score of each frame
+ * @param parts what else the report says
+ */
+export async function longReport(path, score, { name = 'encode.mp4', ...parts } = {}) {
   const { buildReport } = await loadBuilt('report/build.js');
   const { formatReport } = await loadBuilt('report/write.js');
-  const score = Float64Array.from({ length: total }, (_, i) => 80 + 12 * Math.sin(i / 999) + (i % 7));
+  const total = score.length;
   const features = ['adm2', 'motion2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3'];
   const input = {
     container: 'mp4',
@@ -199,7 +204,7 @@ async function longReport(total, path) {
     version: '0',
     fps: 1,
     reference: { ...input, name: 'master.mp4' },
-    distorted: { ...input, name: 'encode.mp4' },
+    distorted: { ...input, name },
     models: [{ name: 'vmaf', source: 'vmaf_v0.6.1', features: names, options }],
     frameNumbers: Array.from(score, (_, i) => i),
     series: [
@@ -214,6 +219,7 @@ async function longReport(total, path) {
     subsample: 1,
     frameCount: total,
     warnings: [],
+    ...parts,
   });
   writeFileSync(path, formatReport(report, 'json'));
 }
@@ -235,6 +241,10 @@ function moveChart(place, path) {
       for (let i = 0; i < 4; i++) await page.keyboard.press('+');
       await pause(SECONDS);
       const map = page.locator('.plot.map');
+      // What stands between the chart and its map may push it out of the window.
+      await map.scrollIntoViewIfNeeded();
+      const place = () => map.locator('.window').evaluate(({ style }) => style.left);
+      const before = await place();
       const box = await map.boundingBox();
       const [x, y] = [box.x + 20, box.y + box.height / 2];
       await page.mouse.move(x, y);
@@ -261,6 +271,7 @@ function moveChart(place, path) {
         },
         [x, y, box.width, MOVED],
       );
+      if ((await place()) === before) throw new Error('the chart did not move');
       await page.mouse.up();
       const gaps = times.slice(1).map((time, i) => time - times[i]);
       return {
@@ -284,7 +295,8 @@ export async function viewerRows(place, { film, short, report, total }) {
     `viewer: openings ${openings.map(Math.round)}, jumps ${[first, ...jumps].map(Math.round)} ms`,
   );
   const played = await play(place, short);
-  await longReport(total, report);
+  const wave = Float64Array.from({ length: total }, (_, i) => 80 + 12 * Math.sin(i / 999) + (i % 7));
+  await longReport(report, wave);
   const moved = await moveChart(place, report);
   return [
     [`opening a frame of ${total}, files closed before, ms`, spread(openings), 'below 1000'],

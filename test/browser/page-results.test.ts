@@ -8,6 +8,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { decode as decodePng } from 'fast-png';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -202,6 +203,68 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     expect(await told(fresh)).toMatch(/^frame 0 /);
   });
 
+  it('draws nothing more of a chart that moves when others take its place', async () => {
+    const page = await opened([high]);
+    await middle(page);
+    await page.evaluate(() => {
+      const { prototype } = CanvasRenderingContext2D;
+      const plain = prototype.clearRect;
+      prototype.clearRect = function (...area) {
+        if (!this.canvas.isConnected) document.body.dataset.late = 'drawn';
+        plain.apply(this, area);
+      };
+      const moved = document.querySelector('.slider');
+      // As fast as a key repeats, so that a drawing is due at any time.
+      const moving = setInterval(() => {
+        const key = Math.random() < 0.5 ? '+' : '-';
+        if (moved?.isConnected) moved.dispatchEvent(new KeyboardEvent('keydown', { key }));
+        else clearInterval(moving);
+      }, 4);
+    });
+    await page.setInputFiles('#pick-reports', fileOf(low));
+    await says(page.locator('#result-heading')).toBe('low.mp4');
+    await middle(page);
+    // Longer than charts wait for rest.
+    await page.waitForTimeout(1000);
+    expect(await page.evaluate(() => document.body.dataset.late)).toBeUndefined();
+  });
+
+  it('draws every one of many curves in its full width once they rest, and no hairlines', async () => {
+    const page = await site.open();
+    await page.evaluate(() => {
+      const { prototype } = CanvasRenderingContext2D;
+      const { stroke, clearRect } = prototype;
+      prototype.clearRect = function (...area) {
+        this.canvas.dataset.wide = '0';
+        clearRect.apply(this, area);
+      };
+      prototype.stroke = function () {
+        const wide = Math.abs(this.lineWidth - 1.6) < 0.01;
+        if (wide) this.canvas.dataset.wide = String(Number(this.canvas.dataset.wide) + 1);
+        stroke.apply(this);
+      };
+    });
+    const levels = [95, 90, 85, 80, 75, 70];
+    await page.setInputFiles(
+      '#pick-reports',
+      levels.map((level) => fileOf(of500(`level${level}.mp4`, level))),
+    );
+    await settled(page);
+    await middle(page);
+    const canvas = chart(page).locator('canvas');
+    const wide = () => canvas.getAttribute('data-wide');
+    await expect.poll(wide).toBe('6');
+    await slider(page).focus();
+    for (const key of ['+', '+', '0']) {
+      await canvas.evaluate((drawn) => drawn.setAttribute('data-wide', 'before'));
+      await page.keyboard.press(key);
+      await expect.poll(wide).toBe('6');
+    }
+    // Few are drawn so at once.
+    await page.locator('.legend button').first().click();
+    await expect.poll(wide).toBe('1');
+  });
+
   describe('of two encodes', () => {
     let page: Page;
     beforeAll(async () => {
@@ -238,6 +301,64 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await expect.poll(() => all(page).isDisabled()).toBe(false);
       await page.keyboard.press('0');
       await expect.poll(() => all(page).isDisabled()).toBe(true);
+    });
+
+    it('move as their window over the map does, and have the statistics of what is on show once that rests', async () => {
+      await slider(page).focus();
+      await page.keyboard.press('Home');
+      for (let i = 0; i < 3; i++) await page.keyboard.press('+');
+      const map = page.locator('.plot.map');
+      const spans = new Set<string>();
+      for (const right of [0, 900, 400]) {
+        await chart(page).hover();
+        await page.mouse.wheel(right, 0);
+        // An eighth of all.
+        const shares = () =>
+          map.locator('.window').evaluate((window) => {
+            const { left, width } = window.getBoundingClientRect();
+            const all = window.parentElement?.getBoundingClientRect() ?? new DOMRect();
+            return [(left - all.left) / all.width, width / all.width];
+          });
+        await expect.poll(async () => ((await shares())[1] ?? 0) * 8).toBeCloseTo(1, 1);
+        const table = page.locator('.span-statistics');
+        const told = async () => {
+          const [from = 0] = await shares();
+          const heading = (await table.locator('h3').textContent()) ?? '';
+          const [first = -9, last = -9] = [...heading.matchAll(/frame (\d+)/g)].map(([, frame]) =>
+            Number(frame),
+          );
+          const near = Math.abs(first - 499 * from) < 2 && Math.abs(last - 499 * (from + 1 / 8)) < 2;
+          const rows = await table
+            .locator('tbody tr')
+            .evaluateAll((all) =>
+              all.map((row) =>
+                [...row.querySelectorAll('td[data-label]')].slice(0, 4).map((cell) => cell.textContent),
+              ),
+            );
+          const expected = [high, low].map(({ frames }) => {
+            const values = frames.slice(first, last + 1).map(({ metrics }) => metrics.vmaf ?? Number.NaN);
+            const { length } = values;
+            const sum = (one: (value: number) => number) =>
+              values.reduce((all, value) => all + one(value), 0);
+            const harmonic = length / sum((value) => 1 / (value + 1)) - 1;
+            return [sum((value) => value) / length, harmonic, Math.min(...values)].map((value) =>
+              value.toFixed(2),
+            );
+          });
+          spans.add(heading);
+          return (
+            near &&
+            isDeepStrictEqual(
+              rows,
+              expected.map((row) => [String(last - first + 1), ...row]),
+            )
+          );
+        };
+        await expect.poll(told).toBe(true);
+      }
+      expect(spans.size).toBeGreaterThan(2);
+      await page.keyboard.press('0');
+      await expect.poll(() => page.locator('.span-statistics').isVisible()).toBe(false);
     });
 
     it('have the best of each column marked, and lines that can be hidden', async () => {

@@ -46,9 +46,14 @@ export function valueAt({ columns }: FrameEncodes['list'][number], metric: strin
   return columns.numbers[i] === frame ? (columns.values(metric)?.[i] ?? Number.NaN) : Number.NaN;
 }
 
+/** Milliseconds without another change after which the part on show has come to rest. */
+const REST = 200;
+
 export class ChartState<E extends FrameEncodes = FrameEncodes> {
   /** First and last frame on show; `null`: all there are. */
   readonly zoom: Cell<Span | null>;
+  /** The same once it has come to rest: for what takes too long to follow every step of a movement. */
+  readonly rest: Cell<Span | null>;
   /** The frame pointed at. */
   readonly pointed: Cell<number | null>;
   /** By encode: whether charts show it. */
@@ -63,17 +68,24 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   readonly lit = new Cell<number | null>(null);
   /** The chart that the pointer is over, which has the readout; `null`: the large one has it. */
   over: HTMLElement | null = null;
+  readonly #pieces: (() => void)[] = [];
   /** Whether keys or a button pointed last: their frame stays until the pointer moves. */
   pinned = false;
 
   /** @param axis charts over the same frames, which show the same part of them */
   constructor(
     readonly encodes: E,
-    axis?: Pick<ChartState, 'zoom' | 'pointed'>,
+    axis?: Pick<ChartState, 'zoom' | 'rest' | 'pointed'>,
   ) {
     this.zoom = axis?.zoom ?? new Cell<Span | null>(null);
+    this.rest = axis?.rest ?? restOf(this.zoom);
     this.pointed = axis?.pointed ?? new Cell<number | null>(null);
     this.shown = new Cell<readonly boolean[]>(encodes.list.map(() => true));
+  }
+
+  /** Whether the part on show has just changed, and may go on changing. */
+  get moving(): boolean {
+    return this.rest.value !== this.zoom.value;
   }
 
   /** The frames on show. */
@@ -84,6 +96,21 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   /** The encodes that charts show. */
   get visible(): readonly E['list'][number][] {
     return this.encodes.list.filter(({ index }) => this.shown.value[index]);
+  }
+
+  /** Does one piece of work before each time that the screen is drawn: a drawing of many curves may take most of that time. */
+  eachFrame(work: () => void): void {
+    this.#pieces.push(work);
+    if (this.#pieces.length === 1) requestAnimationFrame(() => this.#next());
+  }
+
+  #next(): void {
+    try {
+      this.#pieces[0]?.();
+    } finally {
+      this.#pieces.shift();
+      if (this.#pieces.length > 0) requestAnimationFrame(() => this.#next());
+    }
   }
 
   /** Shows an encode, or hides it unless it is the only one shown. */
@@ -169,6 +196,19 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.lead.value = encode;
     this.pointAt(frame);
   }
+}
+
+/** What another cell holds once it has not changed for a while. */
+function restOf<T>(cell: Cell<T>): Cell<T> {
+  const rest = new Cell(cell.value);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  cell.watch((value) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      rest.value = value;
+    }, REST);
+  });
+  return rest;
 }
 
 /** A value that tells its watchers when it changes. */

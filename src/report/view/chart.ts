@@ -26,8 +26,8 @@ import { extentOf, frameTicks, valueRange } from './scales.js';
  */
 export type ChartKind = 'large' | 'lane' | 'small' | 'map';
 
-/** Draws what a lane shows in place of a metric's lines. */
-export type LanePainter = (pen: Pen, scale: Scale, colour: Colours) => void;
+/** Draws what a lane shows in place of a metric's lines. @param rough whether speed counts more than the last bit of a pixel */
+export type LanePainter = (pen: Pen, scale: Scale, colour: Colours, rough: boolean) => void;
 
 /** Pixels around the part that has the lines: above, right, below, left. */
 const LARGE = [8, 4, 26, 40] as const;
@@ -36,6 +36,9 @@ const BARE = [4, 0, 4, 0] as const;
 
 /** Most encodes whose means a chart draws. */
 const MEANS = 3;
+
+/** Most lines that are drawn finely at once: where no graphics card draws, 16 would hold the page up for 50 ms. */
+const FINE = 4;
 
 /** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
 const REST = 400;
@@ -53,15 +56,21 @@ function dashOf(index: number, colour: Colours): number[] {
 export class FrameChart {
   /** What the chart reads now: the last drawing's scale. */
   scale = new Scale(1, 1, [0, 1], [0, 1]);
-  readonly #canvas: HTMLCanvasElement;
+  #canvas: HTMLCanvasElement;
   readonly #marks: HTMLElement;
   readonly #tip: HTMLElement;
+  /** The encodes of its rows. */
+  #listed = '';
   /** Of the element: asked for when it changes, for asking while it is being changed would lay the page out. */
   #room: readonly [width: number, height: number] = [0, 0];
   #selection: Span | undefined;
   #seen = false;
   #closed = false;
   #stale = true;
+  /** Whether the last drawing is a rough one. */
+  #rough = false;
+  /** The fine drawing that is being made of it. */
+  #fine: Generator | undefined;
   #resting: ReturnType<typeof setTimeout> | undefined;
   readonly #stop: (() => void)[];
 
@@ -87,7 +96,7 @@ export class FrameChart {
     const sight = new IntersectionObserver(
       (entries) => {
         this.#seen = entries.at(-1)?.isIntersecting ?? false;
-        if (this.#seen && this.#stale) soon(() => this.#late());
+        if (this.#seen && this.#stale) this.#schedule();
       },
       { rootMargin: '150px' },
     );
@@ -104,10 +113,16 @@ export class FrameChart {
       () => {
         for (const observer of [sight, resize, theme]) observer.disconnect();
       },
-      state.zoom.watch(() => this.update()),
+      // The map moves its window only.
+      state.zoom.watch(() => (kind === 'map' ? this.#point() : this.update())),
+      state.rest.watch(() => this.#rough && this.#refine()),
       state.shown.watch(() => this.update()),
       state.lit.watch(() => this.update()),
-      state.pointed.watch(() => this.#point()),
+      // Out of sight it is drawn, with that, when it comes into it.
+      state.pointed.watch(() => {
+        if (this.#seen) this.#point();
+        else this.#stale = true;
+      }),
       ...(kind === 'large'
         ? [state.moments, state.shots].map((cell) => cell.watch(() => this.update()))
         : []),
@@ -136,16 +151,22 @@ export class FrameChart {
       if (!coming) this.#resting = setTimeout(() => this.soon(() => this.#late()), REST);
       return;
     }
-    if (waits) return;
-    // The large chart follows the pointer; the others come one by one, and so does all that grows.
-    if (this.kind === 'large' && !coming) requestAnimationFrame(() => this.#late());
-    else this.soon(() => this.#late());
+    if (!waits) this.#schedule();
+  }
+
+  #schedule(): void {
+    const { moving, encodes } = this.state;
+    const late = () => this.#late();
+    // While the part on show moves, all follow it; the large chart without delay.
+    if (moving && this.kind === 'large') requestAnimationFrame(late);
+    else if (moving || encodes.coming) this.soon(late);
+    else this.state.eachFrame(late);
   }
 
   /** Draws at once, wherever it is and as wide as it is now. */
   complete(): void {
     this.#measure();
-    this.#draw();
+    this.#draw(false);
   }
 
   /** The frames that are being selected; `undefined` when that is over. */
@@ -193,21 +214,55 @@ export class FrameChart {
     if (this.#stale) this.#draw();
   }
 
-  #draw(): void {
+  #draw(rough = this.state.moving || this.state.visible.length > FINE): void {
     const [width, height] = this.#room;
     if (width === 0 || height === 0 || this.#closed) return;
     this.#stale = false;
+    this.#rough = rough;
+    this.#fine = undefined;
     const pen = penOf(this.#canvas, width, height);
     if (!pen) return;
-    this.drawOn(pen, [width, height]);
+    for (const _ of this.#drawing(pen, this.#room, rough));
     // Up to where it is drawn.
     const last = Math.max(0, ...this.state.encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
     if (!this.paint) this.element.dataset.last = String(last);
     this.#point();
+    if (rough) this.#refine();
+  }
+
+  /** Once all is at rest: draws finely out of sight, a few lines a frame, and shows that when it is whole. */
+  #refine(): void {
+    if (this.state.moving || this.state.encodes.coming) return;
+    const canvas = this.element.ownerDocument.createElement('canvas');
+    const pen = penOf(canvas, ...this.#room);
+    if (!pen) return;
+    const drawing = this.#drawing(pen, this.#room, false);
+    this.#fine = drawing;
+    const next = () => {
+      if (this.#stale || this.#closed || this.#fine !== drawing) return;
+      for (let i = 0; i < FINE; i++) {
+        if (!drawing.next().done) continue;
+        this.#canvas.replaceWith(canvas);
+        this.#canvas = canvas;
+        this.#rough = false;
+        return;
+      }
+      this.state.eachFrame(next);
+    };
+    this.state.eachFrame(next);
   }
 
   /** Draws all but what is pointed at, in the colours that the element has now. */
-  drawOn(pen: Pen, [width, height]: readonly [width: number, height: number]): void {
+  drawOn(pen: Pen, room: readonly [width: number, height: number]): void {
+    for (const _ of this.#drawing(pen, room, false));
+  }
+
+  /** Draws the same line by line. @param rough as for {@link drawLine} */
+  *#drawing(
+    pen: Pen,
+    [width, height]: readonly [width: number, height: number],
+    rough: boolean,
+  ): Generator<undefined, void> {
     const { encodes, visible } = this.state;
     const [top, right, bottom, left] = this.#insets;
     const scale = new Scale(width - left - right, height - top - bottom, this.#span, this.#range());
@@ -217,7 +272,7 @@ export class FrameChart {
     const large = this.kind === 'large';
     pen.translate(left, top);
     if (this.paint) {
-      this.paint(pen, scale, colour);
+      this.paint(pen, scale, colour, rough);
       return;
     }
     // Axes say nothing before there is a frame.
@@ -241,7 +296,8 @@ export class FrameChart {
       pen.globalAlpha = lit !== null && lit !== index ? 0.2 : this.kind === 'map' ? 0.75 : 1;
       pen.strokeStyle = pen.fillStyle = hueOf(index, colour);
       pen.setLineDash(dashOf(index, colour));
-      if (values) drawn = drawLine(pen, scale, { frames: columns.numbers, values }, large);
+      if (values) drawn = drawLine(pen, scale, { frames: columns.numbers, values }, large, rough);
+      yield;
     }
     pen.setLineDash([]);
     if (large) this.#drawMoments(pen, colour, drawn);
@@ -326,20 +382,34 @@ export class FrameChart {
   #showTip(frame: number): void {
     const { encodes, visible, lead } = this.state;
     const several = encodes.list.length > 1;
-    const rows = visible.map((encode) => {
-      const row = this.#make('div', several && encode.index === lead.value ? 'current' : '');
-      row.append(
-        this.#make('span', 'swatch', colourOf(encode.index)),
-        this.#make('span', '', '', several ? encode.name : labelOf(this.metric)),
-        this.#make('b', '', '', encodes.valueText(this.metric, valueAt(encode, this.metric, frame))),
-      );
-      return row;
-    });
-    this.#tip.replaceChildren(this.#make('div', 'soft', '', encodes.said(frame)), ...rows);
+    const names = visible.map(({ index, name }) => [index, several ? name : labelOf(this.metric)] as const);
+    // Rows stay as long as they are of the same encodes.
+    const listed = JSON.stringify(names);
+    if (listed !== this.#listed) {
+      this.#listed = listed;
+      const rows = names.map(([index, name]) => {
+        const row = this.#make('div', '');
+        row.append(
+          this.#make('span', 'swatch', colourOf(index)),
+          this.#make('span', '', '', name),
+          this.#make('b', ''),
+        );
+        return row;
+      });
+      this.#tip.replaceChildren(this.#make('div', 'soft'), ...rows);
+    }
+    const [head, ...rows] = this.#tip.children;
+    if (head) head.textContent = encodes.said(frame);
+    for (const [i, row] of rows.entries()) {
+      const encode = visible[i];
+      if (!encode || !row.lastChild) continue;
+      row.className = several && encode.index === lead.value ? 'current' : '';
+      row.lastChild.textContent = encodes.valueText(this.metric, valueAt(encode, this.metric, frame));
+    }
     if (!this.#tip.isConnected) this.element.append(this.#tip);
     const x = this.scale.x(frame) + this.#insets[3];
     const wide = this.#tip.offsetWidth;
-    const left = x + 18 + wide > this.element.clientWidth ? x - 14 - wide : x + 14;
+    const left = x + 18 + wide > this.#room[0] ? x - 14 - wide : x + 14;
     this.#tip.style.left = `${Math.max(0, left)}px`;
   }
 }

@@ -191,6 +191,28 @@ export function thinned(
 }
 
 /**
+ * Of bars that fall into one pixel, the highest: the others are behind it.
+ * @param bars their indices, from left to right
+ * @param x where a bar is drawn
+ */
+export function highest(
+  bars: readonly number[],
+  heights: ArrayLike<number>,
+  x: (i: number) => number,
+): number[] {
+  const found: number[] = [];
+  let pixel = Number.NaN;
+  for (const i of bars) {
+    const at = Math.floor(x(i));
+    const last = found.at(-1) ?? i;
+    if (at !== pixel) found.push(i);
+    else if ((heights[i] ?? 0) > (heights[last] ?? 0)) found[found.length - 1] = i;
+    pixel = at;
+  }
+  return found;
+}
+
+/**
  * A line as a path, for drawings that need no script.
  * @param span first and last frame of the drawing
  * @param columns width of the drawing in units

@@ -4,17 +4,20 @@
  * compares many encodes: colours, which metrics stand by themselves, order of rows, axes, BD-rate.
  */
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { InputPairing } from '../../../src/media/pairing/types.js';
 import { bdQuality, bdRate } from '../../../src/report/bd-rate.js';
 import { STYLES } from '../../../src/report/html/styles.js';
 import { pool } from '../../../src/report/pool.js';
 import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
+import { drawLine, type Pen, Scale } from '../../../src/report/view/chart-drawing.js';
+import { ChartState, type FrameEncodes } from '../../../src/report/view/chart-state.js';
 import { comparable, type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
 import { curveNames } from '../../../src/report/view/groups.js';
 import {
   bitrateText,
   compare,
+  highest,
   leftOutText,
   logTicks,
   numberedColour,
@@ -124,6 +127,132 @@ describe('thinning', () => {
   it('values that are not finite are gaps', () => {
     const { y } = thinned(line(columnsOf([1, Number.NaN, 3])), [0, 2], 100);
     expect(y).toEqual([1, Number.NaN, 3]);
+  });
+});
+
+/** Frames 0 to 999 of an encode. */
+const FRAMES: FrameEncodes = {
+  list: [{ index: 0, name: 'encode', columns: columnsOf(new Float64Array(1000)) }],
+  span: [0, 999],
+  rate: undefined,
+  origin: 0,
+  coming: false,
+  isScore: () => true,
+  said: String,
+  valueText: (_, value) => String(value),
+  meanOf: () => undefined,
+};
+
+describe('a chart that moves', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+
+  it('comes to rest once its part has not changed for a while', () => {
+    const state = new ChartState(FRAMES);
+    const rests: unknown[] = [];
+    state.rest.watch((part) => rests.push(part));
+    for (let i = 0; i < 50; i++) {
+      state.zoomTo(i, i + 100);
+      vi.advanceTimersByTime(20);
+      expect(state.moving).toBe(true);
+    }
+    expect(rests).toEqual([null]);
+    vi.advanceTimersByTime(500);
+    expect(state.moving).toBe(false);
+    expect(rests).toEqual([null, [49, 149]]);
+    // Those that share its frames rest with it.
+    const other = new ChartState(FRAMES, state);
+    other.zoomBy(2);
+    expect([state.moving, other.moving]).toEqual([true, true]);
+  });
+
+  it('has one drawing a frame, also after one that fails', () => {
+    const due: FrameRequestCallback[] = [];
+    vi.stubGlobal('requestAnimationFrame', (work: FrameRequestCallback) => due.push(work));
+    const state = new ChartState(FRAMES);
+    const done: number[] = [];
+    state.eachFrame(() => done.push(1));
+    state.eachFrame(() => {
+      done.push(2);
+      throw new Error('no canvas');
+    });
+    state.eachFrame(() => done.push(3));
+    expect(due.length).toBe(1);
+    due.shift()?.(0);
+    expect(done).toEqual([1]);
+    expect(() => due.shift()?.(16)).toThrow('no canvas');
+    due.shift()?.(33);
+    expect(done).toEqual([1, 2, 3]);
+    expect(due.length).toBe(0);
+    state.eachFrame(() => done.push(4));
+    due.shift()?.(50);
+    expect(done.at(-1)).toBe(4);
+  });
+
+  /** The lines that a chart strokes: of each its width and its points. */
+  function strokes(rough: boolean, density: number, values: Float64Array) {
+    vi.stubGlobal('devicePixelRatio', density);
+    const found: { readonly width: number; readonly points: (readonly [number, number])[] }[] = [];
+    let points: [number, number][] = [];
+    const point = (x: number, y: number) => points.push([x, y]);
+    const pen = {
+      lineWidth: 1.6,
+      moveTo: point,
+      lineTo: point,
+      beginPath: () => {
+        points = [];
+      },
+      stroke: () => found.push({ width: pen.lineWidth, points }),
+    };
+    const line = { frames: values.map((_, i) => i), values };
+    drawLine(
+      pen as unknown as Pen,
+      new Scale(400, 100, [0, values.length - 1], [0, 100]),
+      line,
+      false,
+      rough,
+    );
+    expect(pen.lineWidth).toBe(1.6);
+    return found;
+  }
+
+  it('has hairlines along the same points, together as wide as its line, and no bad frame gets lost', () => {
+    const values = new Float64Array(20_000).fill(90);
+    values[7777] = 3;
+    for (const density of [1, 2, 3]) {
+      const [exact, ...others] = strokes(false, density, values);
+      expect(others).toEqual([]);
+      expect(exact?.width).toBe(1.6);
+      expect(Math.max(...(exact?.points.map(([, y]) => y) ?? []))).toBe(97);
+      const rough = strokes(true, density, values);
+      const shifts = rough.map(({ width, points }) => {
+        expect(width).toBeCloseTo(1 / density, 9);
+        const away = points.flatMap(([x, y], i) => {
+          const [at = 0, height = 0] = exact?.points[i] ?? [];
+          return [x - at, y - height];
+        });
+        expect(points.length).toBe(exact?.points.length);
+        const [shift = 0] = away;
+        for (const one of away) expect(one).toBeCloseTo(shift, 9);
+        return shift;
+      });
+      const wide = Math.max(...shifts) - Math.min(...shifts) + 1 / density;
+      expect(Math.abs(wide - 1.6)).toBeLessThanOrEqual(0.5 / density);
+      expect(shifts.reduce((sum, shift) => sum + shift, 0)).toBeCloseTo(0, 9);
+    }
+  });
+
+  it('has the highest bar of each pixel', () => {
+    const bytes = [5, 9, 1, 4, 4, 8, 2];
+    const frames = [0, 1, 3, 4, 5, 6];
+    expect(highest(frames, bytes, (i) => i / 3)).toEqual([1, 5, 6]);
+    expect(highest(frames, bytes, (i) => i)).toEqual(frames);
+    expect(highest([], bytes, (i) => i)).toEqual([]);
   });
 });
 

@@ -144,8 +144,17 @@ export class Encodes extends EncodeList<Encode> {
     if (!same) {
       this.#statistics.clear();
       const names = distinctNames(results.map(({ name }) => name));
+      // Frames that were taken over are not taken again because others come.
+      const taken = new Map(this.list.map(({ result, columns }) => [result.frames, columns]));
       this.list = results.map((result, index) =>
-        encodeOf(result, index, names[index] ?? result.name, this.#session, () => !this.running),
+        encodeOf(
+          result,
+          index,
+          names[index] ?? result.name,
+          taken.get(result.frames) ?? new Columns(),
+          this.#session,
+          () => !this.running,
+        ),
       );
       this.onReplaced();
     }
@@ -200,10 +209,10 @@ function encodeOf(
   result: EncodeResult,
   index: number,
   name: string,
+  columns: Columns,
   { series }: Session,
   over: () => boolean,
 ): Encode {
-  const columns = new Columns();
   return {
     index,
     name,

@@ -11,9 +11,10 @@ import {
   drawLine,
   extentOf,
   FrameChart,
+  highest,
+  type LanePainter,
   labelOf,
   listen,
-  type Pen,
   Scale,
   sizeText,
   valueRange,
@@ -79,12 +80,10 @@ class CodedLane {
     this.#encodes = encodes;
     this.#view = view;
     const plot = h('div', { class: 'plot lane', role: 'img', 'aria-label': words.coded });
-    this.chart = new FrameChart(plot, view, 'lane', '', inTurn, (pen, scale, colour) =>
-      this.#paint(pen, scale, colour),
-    );
+    this.chart = new FrameChart(plot, view, 'lane', '', inTurn, (...drawing) => this.#paint(...drawing));
     const below = h('div', { class: 'plot lane quantizers', role: 'img' });
-    this.quantizers = new FrameChart(below, view, 'lane', '', inTurn, (pen, scale, colour) =>
-      this.#paintQuantizers(pen, scale, colour),
+    this.quantizers = new FrameChart(below, view, 'lane', '', inTurn, (...drawing) =>
+      this.#paintQuantizers(...drawing),
     );
     this.#element = h(
       'div',
@@ -99,7 +98,7 @@ class CodedLane {
       listen(this.quantizers),
       view.lead.watch(() => this.update()),
       view.pointed.watch(() => this.#tell()),
-      view.zoom.watch(() => this.#describe()),
+      view.rest.watch(() => this.#describe()),
     ];
   }
 
@@ -245,7 +244,7 @@ class CodedLane {
   }
 
   /** A bar a frame, as high as it has bytes; lines where pictures are coded anew; and the bit rate. */
-  #paint(pen: Pen, scale: Scale, colour: (name: string) => string): void {
+  #paint(...[pen, scale, colour, rough]: Parameters<LanePainter>): void {
     const coded = this.of(this.#encode);
     if (!coded) return;
     const shift = this.#encode?.columns.shift ?? 0;
@@ -260,8 +259,8 @@ class CodedLane {
     // Rare ones last, so that they stay visible where a pixel has several frames.
     for (const kind of [4, 3, 2, 1, 0]) {
       pen.fillStyle = colours[kind] ?? '';
-      for (let i = from; i <= to; i++) {
-        if (kinds[i] !== kind) continue;
+      const frames = framesOf(kinds, kind, from, to);
+      for (const i of rough ? highest(frames, bytes, x) : frames) {
         const high = Math.max(1, ((bytes[i] ?? 0) / most) * height);
         pen.fillRect(x(i) - wide / 2, height - high, wide, high);
         if (kind === 0 && keys < width / 6) pen.fillRect(Math.round(x(i)), 0, 1, height);
@@ -277,7 +276,7 @@ class CodedLane {
     pen.stroke();
   }
 
-  #paintQuantizers(pen: Pen, { width, height, span }: Scale, colour: (name: string) => string): void {
+  #paintQuantizers(...[pen, { width, height, span }, colour, rough]: Parameters<LanePainter>): void {
     const coded = this.of(this.#encode);
     if (!coded) return;
     const shift = this.#encode?.columns.shift ?? 0;
@@ -288,8 +287,15 @@ class CodedLane {
     drawAxes(pen, scale, [], colour);
     pen.strokeStyle = colour('--ink');
     pen.lineWidth = 1.2;
-    drawLine(pen, scale, { frames: coded.pairs, values: quantizers }, false);
+    drawLine(pen, scale, { frames: coded.pairs, values: quantizers }, false, rough);
   }
+}
+
+/** Indices of the frames of a kind. */
+function framesOf(kinds: Uint8Array, kind: number, from: number, to: number): number[] {
+  const frames: number[] = [];
+  for (let i = from; i <= to; i++) if (kinds[i] === kind) frames.push(i);
+  return frames;
 }
 
 /** The greatest of some values; there are too many to be arguments of a call. */
@@ -412,26 +418,46 @@ class SpanStatistics {
   readonly #view: View;
   readonly #coded: CodedLane;
   readonly #stops: (() => void)[];
+  /** Which values are being worked out: those of earlier turns are not shown any more. */
+  #turn = 0;
 
   constructor(encodes: Encodes, view: View, coded: CodedLane) {
     this.#encodes = encodes;
     this.#view = view;
     this.#coded = coded;
     coded.onRead = () => this.update();
-    this.#stops = [view.zoom, view.shown, view.chosen].map((cell) => cell.watch(() => this.update()));
+    this.#stops = [
+      ...[view.rest, view.shown, view.chosen].map((cell) => cell.watch(() => this.update())),
+      // Its room is there at once, so that nothing moves later.
+      view.zoom.watch((zoom) => (zoom === null) !== this.element.hidden && this.update()),
+    ];
   }
 
   close(): void {
+    this.#turn++;
     for (const stop of this.#stops) stop();
   }
 
+  /** Works out the values of one encode at a time, for they sort all frames; a table on show stays until all are there. */
   update(): void {
-    const zoom = this.#view.zoom.value;
-    const metric = this.#view.metric;
-    this.element.hidden = zoom === null || metric === undefined;
-    if (zoom === null || metric === undefined) return;
-    const [from, to] = [Math.ceil(zoom[0]), Math.floor(zoom[1])];
-    const head = [labelOf(metric), ...Object.values(words.statistics)];
+    const turn = ++this.#turn;
+    const { zoom, metric, visible, moving } = this.#view;
+    const span = zoom.value && ([Math.ceil(zoom.value[0]), Math.floor(zoom.value[1])] as const);
+    const appears = this.element.hidden;
+    this.element.hidden = span === null || metric === undefined;
+    if (span === null || metric === undefined) return;
+    if (appears) this.#show(metric, span, []);
+    if (moving) return;
+    const values: string[][] = [];
+    const inTime = (work: () => void) => inTurn(() => turn === this.#turn && work());
+    for (const encode of visible) inTime(() => values.push(this.#values(encode, metric, span)));
+    inTime(() => this.#show(metric, span, values));
+  }
+
+  /** @param values of each encode on show; of none as long as they are worked out */
+  #show(metric: string, [from, to]: readonly [number, number], values: readonly string[][]): void {
+    const names = Object.values(words.statistics);
+    const head = [labelOf(metric), ...names];
     const open = (index: number) =>
       h(
         'button',
@@ -452,14 +478,12 @@ class SpanStatistics {
         h(
           'tbody',
           {},
-          ...this.#view.visible.map((encode) =>
+          ...this.#view.visible.map((encode, row) =>
             h(
               'tr',
               { style: colourOf(encode.index) },
               h('th', { scope: 'row' }, encode.name),
-              ...this.#values(encode, metric, [from, to]).map((value, i) =>
-                h('td', { 'data-label': head[i + 1] ?? '' }, value),
-              ),
+              ...names.map((name, i) => h('td', { 'data-label': name }, values[row]?.[i] ?? '\u00a0')),
               h('td', {}, this.#view.canOpen(encode.index) && open(encode.index)),
             ),
           ),

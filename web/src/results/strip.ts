@@ -51,6 +51,11 @@ export class MomentStrip {
   readonly #view: View;
   readonly #pictures: MomentPictures;
   readonly #stops: (() => void)[];
+  /** Pixels for all pictures, and of one: asked for when they change. */
+  #room = 0;
+  #wide = 0;
+  #buttons = new Map<number, HTMLButtonElement>();
+  readonly #stems = svg('svg', { 'aria-hidden': 'true', height: 10 });
   /** Canvases by encode and frame: a picture is drawn once. */
   readonly #drawn = new Map<string, HTMLCanvasElement>();
 
@@ -59,11 +64,16 @@ export class MomentStrip {
     this.#encodes = encodes;
     this.#view = view;
     this.#pictures = pictures;
-    const resize = new ResizeObserver(() => this.update());
+    const resize = new ResizeObserver(() => {
+      this.#room = Math.max(0, element.clientWidth - LEFT - RIGHT);
+      this.#wide = Number.parseFloat(getComputedStyle(element).getPropertyValue('--wide')) || 96;
+      this.update();
+    });
     resize.observe(element);
     this.#stops = [
       () => resize.disconnect(),
-      ...[view.moments, view.zoom, view.lead].map((cell) => cell.watch(() => this.update())),
+      view.zoom.watch(() => this.#move()),
+      ...[view.moments, view.lead].map((cell) => cell.watch(() => this.update())),
       pictures.listen(() => this.update()),
     ];
   }
@@ -72,34 +82,54 @@ export class MomentStrip {
     for (const stop of this.#stops) stop();
   }
 
+  /** Makes the pictures on show anew. */
   update(): void {
-    const { lead, moments, span } = this.#view;
     const element = this.#element;
-    const width = element.clientWidth - LEFT - RIGHT;
-    const encode = this.#encodes.list[lead.value];
-    if (!encode || width <= 0) return;
-    const wide = Number.parseFloat(getComputedStyle(element).getPropertyValue('--wide')) || 96;
-    const frames = moments.value
-      .filter((one) => one.encode === lead.value && one.frame >= span[0] && one.frame <= span[1])
-      .map(({ frame }) => ({ frame, at: (percentOf(frame, ...span) / 100) * width }));
-    const places = placed(frames, wide, width);
-    const stems = svg('svg', { 'aria-hidden': 'true', width, height: 10 });
-    for (const { at, middle } of places) stems.append(svg('line', { x1: middle, y1: 0, x2: at, y2: 10 }));
+    const { lead } = this.#view;
+    if (!this.#encodes.list[lead.value] || this.#room === 0) return;
+    const places = this.#places();
     const held = element.contains(document.activeElement) ? document.activeElement?.textContent : undefined;
-    const buttons = places.map(({ frame, middle }) => this.#button(lead.value, frame, middle));
-    element.replaceChildren(...buttons, stems);
+    this.#buttons = new Map(places.map(({ frame }) => [frame, this.#button(lead.value, frame)]));
+    element.replaceChildren(...this.#buttons.values(), this.#stems);
+    this.#put(places);
     // What is made anew keeps the focus.
-    buttons.find(({ textContent }) => textContent === held)?.focus({ preventScroll: true });
+    const again = [...this.#buttons.values()].find(({ textContent }) => textContent === held);
+    again?.focus({ preventScroll: true });
   }
 
-  #button(encode: number, frame: number, middle: number): HTMLButtonElement {
+  /** Moves the pictures with the curve, as long as they are the same. */
+  #move(): void {
+    const places = this.#places();
+    if (places.map(({ frame }) => frame).join() === [...this.#buttons.keys()].join()) this.#put(places);
+    else this.update();
+  }
+
+  #places(): Place[] {
+    const { lead, moments, span } = this.#view;
+    const frames = moments.value
+      .filter((one) => one.encode === lead.value && one.frame >= span[0] && one.frame <= span[1])
+      .map(({ frame }) => ({ frame, at: (percentOf(frame, ...span) / 100) * this.#room }));
+    return placed(frames, this.#wide, this.#room);
+  }
+
+  #put(places: readonly Place[]): void {
+    for (const { frame, middle } of places) {
+      const button = this.#buttons.get(frame);
+      if (button) button.style.left = `${LEFT + middle}px`;
+    }
+    this.#stems.setAttribute('width', String(this.#room));
+    const stems = places.map(({ at, middle }) => svg('line', { x1: middle, y1: 0, x2: at, y2: 10 }));
+    this.#stems.replaceChildren(...stems);
+  }
+
+  #button(encode: number, frame: number): HTMLButtonElement {
     const said = words.moment(this.#encodes.said(frame));
     return h(
       'button',
       {
         type: 'button',
         title: said,
-        style: `left:${LEFT + middle}px;${colourOf(encode)}`,
+        style: colourOf(encode),
         onclick: () => this.#view.open(encode, frame),
       },
       this.#picture(encode, frame),
