@@ -48,7 +48,7 @@ function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', env: environment, ...options }).status ?? 1;
 }
 
-/** Checks that pack the package: without scripts, which would build it again under the other checks. */
+/** Checks that pack the package into this folder: without scripts, which would build it again, and before there are tests. */
 const PACKING = ['package', 'types of the package'];
 
 /** Runs a check beside others; resolves with its exit status and what it printed. */
@@ -109,13 +109,22 @@ function installDebianPackages() {
   }
 }
 
+/** Runs a program in this terminal while this process goes on; resolves with its exit status. */
+function watch(command, args) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT, env: environment, stdio: 'inherit' });
+    child.on('error', () => resolve(1));
+    child.on('close', (status) => resolve(status ?? 1));
+  });
+}
+
 /** Runs Vitest and counts its tests. */
-function tests(...args) {
+async function tests(...args) {
   const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
   try {
     const file = join(scratch, 'results.json');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
-    const status = run(tool('vitest'), ['run', ...reporters, ...args]);
+    const status = await watch(tool('vitest'), ['run', ...reporters, ...args]);
     if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
     const result = JSON.parse(readFileSync(file, 'utf8'));
     // Titles give the reasons.
@@ -159,8 +168,9 @@ function verdict(status) {
 
 const node = (...args) => [process.execPath, ...args];
 
-/** Checks by command, which run side by side. The package's module and worker scripts have no types. */
+/** Checks by command, which run side by side: what waits for a network first. The package's module and worker scripts have no types. */
 const CHECKS = {
+  installation: node('scripts/installation.mjs'),
   types: [tool('tsc'), '-p', 'tsconfig.json', '--noEmit'],
   'types of the page': [tool('tsc'), '-p', 'web', '--noEmit'],
   lint: [tool('biome'), 'check', '--error-on-warnings', '.'],
@@ -179,7 +189,6 @@ const CHECKS = {
     ],
     ...['browser-worker.js', 'browser-ffmpeg-worker.js', 'browser-parser-worker.js'],
   ],
-  installation: node('scripts/installation.mjs'),
   'generated files': node('scripts/generate.mjs', '--check'),
   'protocol conformance': node('scripts/mcp-conformance.mjs'),
 };
@@ -191,8 +200,9 @@ const EXHAUSTIVE_CHECKS = {
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 
-function count(name, result, started) {
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+const secondsSince = (started) => ((performance.now() - started) / 1000).toFixed(1);
+
+function count(name, result, seconds) {
   const word = result.failed > 0 ? 'FAILED' : result.passed > 0 ? 'ok' : 'SKIPPED';
   console.log(`--- ${name}: ${word}, ${seconds} s`);
   if (result.failed > 0) failures.push(name);
@@ -201,32 +211,55 @@ function count(name, result, started) {
 
 const isWanted = (name) => names.length === 0 || names.some((word) => name.includes(word));
 
-/** Two checks at a time. */
-async function runChecks(checks) {
-  const left = Object.entries(checks).filter(([name]) => isWanted(name));
+/** Runs checks, so many at a time, and has `report` called with each that is done. */
+async function runChecks(checks, atOnce, report) {
+  const left = [...checks];
   const worker = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
       const [name, [command, ...args]] = next;
       const started = performance.now();
       const { status, output } = await start(name, command, args);
-      if (status !== 0) console.log(output);
-      count(name, verdict(status), started);
+      const seconds = secondsSince(started);
+      report(() => {
+        if (status !== 0) console.log(output);
+        count(name, verdict(status), seconds);
+      });
     }
   };
-  await Promise.all([worker(), worker()]);
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+/** Runs the tests, and beside them the checks one by one: they fill the time in which tests wait. */
+async function runTests(checks) {
+  const started = performance.now();
+  // In a terminal Vitest draws over what others write there.
+  const held = [];
+  const report = process.stdout.isTTY ? (say) => held.push(say) : (say) => say();
+  const [[result, seconds]] = await Promise.all([
+    tests(...files).then((result) => [result, secondsSince(started)]),
+    runChecks(checks, 1, report),
+  ]);
+  for (const say of held) say();
+  count('tests', result, seconds);
 }
 
 const isBuilt = installNodeModules() || process.env.ANYVMAF_BUILT === 'yes';
 installDebianPackages();
-if (files.length === 0) {
+const hasTests = files.length > 0 || isWanted('tests');
+const checks =
+  files.length > 0
+    ? []
+    : Object.entries(exhaustive ? { ...CHECKS, ...EXHAUSTIVE_CHECKS } : CHECKS).filter(([name]) =>
+        isWanted(name),
+      );
+if (files.length === 0 && !isBuilt) {
   const started = performance.now();
-  if (!isBuilt) count('build', verdict(run('npm', ['run', '--silent', 'build'])), started);
-  await runChecks(exhaustive ? { ...CHECKS, ...EXHAUSTIVE_CHECKS } : CHECKS);
+  const status = run('npm', ['run', '--silent', 'build']);
+  count('build', verdict(status), secondsSince(started));
 }
-if (files.length > 0 || isWanted('tests')) {
-  const started = performance.now();
-  count('tests', tests(...files), started);
-}
+const first = hasTests ? checks.filter(([name]) => PACKING.includes(name)) : checks;
+await runChecks(first, 2, (say) => say());
+if (hasTests) await runTests(checks.filter((one) => !first.includes(one)));
 console.log('');
 if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);

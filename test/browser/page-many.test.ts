@@ -1,7 +1,7 @@
 /**
  * @module test/browser/page-many
  * Many encodes in the page, in headless Chromium: colours, sorting, what stands out, BD-rate and files of the comparison; results
- * of runs that grow, the metrics that were asked for, from their boxes to their columns, and the sample.
+ * of runs that grow, and the metrics that were asked for, from their boxes to their columns.
  */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,6 @@ import {
   screenshot,
   settled,
   start,
-  tabTo,
   type View,
   write,
 } from '../support/page.js';
@@ -477,49 +476,6 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       // Scrolling is by whole pixels, once for each change.
       expect(Math.max(...tops) - Math.min(...tops)).toBeLessThanOrEqual(2);
       expect(await box.isChecked()).toBe(true);
-    });
-
-    it('of the sample come at one click, and say what measured', async () => {
-      const page = await site.open({ width: 1440, height: 900 });
-      const offer = page.getByRole('button', { name: 'Try it with a sample' });
-      await offer.click();
-      await done(page);
-      await settled(page);
-      expect(await page.locator('#result-heading').textContent()).toContain('sample-encode.y4m');
-      const value = Number.parseFloat((await page.locator('.score').textContent()) ?? '');
-      expect(value).toBeGreaterThan(30);
-      expect(value).toBeLessThan(95);
-      expect(await page.locator('.flaw, .flaw-note').count()).toBe(0);
-      // The moment that is worse than the rest is found.
-      const first = await page.locator('.moments .when').first().textContent();
-      const frame = Number(/frame (\d+)/.exec(first ?? '')?.[1]);
-      expect(frame).toBeGreaterThanOrEqual(28);
-      expect(frame).toBeLessThan(38);
-      expect(await offer.isVisible()).toBe(false);
-      // The tour has the focus, and is gone through by keys.
-      const tour = page.getByRole('dialog');
-      const parts = ['The score', 'Every frame', 'The worst moments', 'Send it on, then your own videos'];
-      for (const part of parts) {
-        await page.locator('[role=dialog]:focus', { hasText: part }).waitFor();
-        expect(await page.locator('.toured').evaluate((at) => at.getBoundingClientRect().top)).toBeLessThan(
-          450,
-        );
-        if (part === 'The worst moments') {
-          await page.locator('.moments .shot canvas').nth(3).waitFor();
-          expect(await lookAround(page)).toEqual({});
-          await page.setViewportSize(FIRST);
-        }
-        await tabTo(page, /^(Next|Done)$/);
-        await page.keyboard.press('Enter');
-      }
-      expect(await tour.count()).toBe(0);
-      expect(await page.locator('.take :focus').count()).toBe(1);
-      expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(2 * 900);
-      await page.locator('#results .details > summary').click();
-      const run = page.locator('#results .details .run > div').filter({ hasText: 'What measured' });
-      expect(await run.textContent()).toContain('the processor, WebAssembly (simd128)');
-      expect(await run.locator('dt').allTextContents()).toEqual(['metrics', 'threads']);
-      await screenshot(page, 'page-sample');
     });
   });
 

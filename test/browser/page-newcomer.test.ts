@@ -9,7 +9,18 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import { checked, done, drop, pages, saved, says, score, settled } from '../support/page.js';
+import {
+  checked,
+  done,
+  drop,
+  pages,
+  saved,
+  says,
+  score,
+  screenshot,
+  settled,
+  tabTo,
+} from '../support/page.js';
 import { openSent } from '../support/sent-report.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
@@ -45,22 +56,54 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
   const number = async () => Number.parseFloat((await page.locator('.score').textContent()) ?? '');
   const badge = () => page.locator('.answer .badge');
 
-  it('scores the sample at one click, and goes through the tour', async () => {
-    await page.getByRole('button', { name: 'Try it with a sample' }).click();
+  it('scores the sample at one click, reads what measured, and goes through the tour by keys', async () => {
+    const offer = page.getByRole('button', { name: 'Try it with a sample' });
+    await offer.click();
     await done(page);
     await settled(page);
+    expect(await page.locator('#result-heading').textContent()).toContain('sample-encode.y4m');
     await says(page.locator('.answer .pill')).toBe('good');
-    await says(page.getByRole('dialog')).toContain('Tour: 1 of 4');
-    for (let step = 2; step <= 4; step++) {
-      await page.getByRole('button', { name: 'Next' }).click();
-      await says(page.getByRole('dialog')).toContain(`Tour: ${step} of 4`);
+    expect(await number()).toBeGreaterThan(30);
+    expect(await number()).toBeLessThan(95);
+    expect(await page.locator('.flaw, .flaw-note').count()).toBe(0);
+    // The moment that is worse than the rest is found.
+    const first = await page.locator('.moments .when').first().textContent();
+    const frame = Number(/frame (\d+)/.exec(first ?? '')?.[1]);
+    expect(frame).toBeGreaterThanOrEqual(28);
+    expect(frame).toBeLessThan(38);
+    expect(await offer.isVisible()).toBe(false);
+    const tour = page.getByRole('dialog');
+    const parts = ['The score', 'Every frame', 'The worst moments', 'Send it on, then your own videos'];
+    for (const [i, part] of parts.entries()) {
+      await page.locator('[role=dialog]:focus', { hasText: part }).waitFor();
+      await says(tour).toContain(`Tour: ${i + 1} of 4`);
+      expect(await page.locator('.toured').evaluate((at) => at.getBoundingClientRect().top)).toBeLessThan(
+        450,
+      );
+      if (part === 'The worst moments') {
+        await page.locator('.moments .shot canvas').nth(3).waitFor();
+        expect(await lookAround(page)).toEqual({});
+        await page.setViewportSize(FIRST);
+      }
+      if (i === 3) {
+        await page.setViewportSize({ width: 390, height: 844 });
+        const card = await tour.boundingBox();
+        expect(card?.x).toBeGreaterThanOrEqual(0);
+        await page.setViewportSize(FIRST);
+        await says(tour).toContain('drop them anywhere on this page');
+      }
+      await tabTo(page, /^(Next|Done)$/);
+      await page.keyboard.press('Enter');
     }
-    await page.setViewportSize({ width: 390, height: 844 });
-    const card = await page.getByRole('dialog').boundingBox();
-    expect(card?.x).toBeGreaterThanOrEqual(0);
-    await page.setViewportSize(FIRST);
-    await says(page.getByRole('dialog')).toContain('drop them anywhere on this page');
-    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await tour.count()).toBe(0);
+    expect(await page.locator('.take :focus').count()).toBe(1);
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(2 * 900);
+    await page.locator('#results .details > summary').click();
+    const run = page.locator('#results .details .run > div').filter({ hasText: 'What measured' });
+    expect(await run.textContent()).toContain('the processor, WebAssembly (simd128)');
+    expect(await run.locator('dt').allTextContents()).toEqual(['metrics', 'threads']);
+    await screenshot(page, 'page-sample');
+    await page.locator('#results .details > summary').click();
   });
 
   it('drops a pair of their own, for which the sample makes room', async () => {

@@ -752,7 +752,7 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
 
 describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, () => {
   const site = pages();
-  const format = { width: 960, height: 540, bitDepth: 8, chroma: '420' } as const;
+  const format = { width: 960, height: 272, bitDepth: 8, chroma: '420' } as const;
   /** Two a second, so that worst moments are as near as every second frame. */
   const film = (name: string, side: 'reference' | 'distorted', blur = 1) => {
     const distortion = { blur, quantiser: 10 };
