@@ -3,6 +3,7 @@
  * Many encodes in the page, in headless Chromium: colours, sorting, what stands out, BD-rate and files of the comparison; results
  * of runs that grow, and the metrics that were asked for, from their boxes to their columns.
  */
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { score as scoreInNode, scoreMany } from '../../src/index.js';
@@ -13,11 +14,13 @@ import { formatReport } from '../../src/report/write.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample, type SampleOptions } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
+import { encode, hasFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround, violations } from '../support/looks.js';
 import {
   checked,
   choose,
   done,
+  drop,
   pages,
   saved,
   says,
@@ -61,6 +64,16 @@ const ELEVEN = [
   ...[60, 75, 86, 94].map((level, i) => coded(`vp9-${i}.webm`, 'vp9', 240_000 * 2 ** i, level)),
   ...[20, 30, 40].map((level, i) => coded(`av1-${i}.mp4`, 'av1', 100_000 * 2 ** i, level)),
 ];
+
+declare global {
+  interface Window {
+    /** How often the legend of the lane of coded frames was drawn. */
+    drawn: number;
+  }
+}
+
+/** Frames of a short encode. */
+const FEW = 6;
 
 describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
   const site = pages();
@@ -329,6 +342,33 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       expect(over).toBeLessThanOrEqual(0);
       await screenshot(page, `web-many-${name}`);
+    },
+  );
+
+  it.skipIf(!hasFfmpeg)(
+    'draw the lane below the curve once for each video that is given to them',
+    async () => {
+      const names = Array.from({ length: 10 }, (_, i) => `lane-${i}.mp4`);
+      const page = await opened(names.map((name, i) => made(name, scores(80 + i, FEW))));
+      const legend = page.locator('.lane-key');
+      await page.evaluate(() => {
+        window.drawn = 0;
+        new MutationObserver((changes) => {
+          for (const { target } of changes)
+            if (target instanceof Element && target.matches('.lane-key')) window.drawn++;
+        }).observe(document.body, { subtree: true, childList: true });
+      });
+      const video = readFileSync(encode({ codec: 'h264', frames: FEW, size: '160x120' }));
+      await drop(
+        page,
+        'main',
+        ['master.mov', ...names].map((name) => write(name, video)),
+      );
+      await says(page.locator('.notice')).toBe('10 results have their videos again.');
+      await legend.locator('.kind').first().waitFor();
+      await checked(page);
+      // Twice as many with each video, it would be a thousand.
+      expect(await page.evaluate(() => window.drawn)).toBeLessThan(100);
     },
   );
 

@@ -70,6 +70,8 @@ class CodedLane {
   readonly #legend = h('p', { class: 'lane-key small soft' });
   readonly #now = h('span', { class: 'lane-now' });
   readonly #known = new Map<File, Coded | undefined>();
+  /** Each is read once: every one that comes updates the lane, which would ask for all that are still to come again. */
+  readonly #asked = new Set<File>();
   readonly #rates = new WeakMap<Coded, Float64Array>();
   readonly #stops: (() => void)[];
   /** Told when the frames of an encode were read. */
@@ -139,7 +141,8 @@ class CodedLane {
 
   #read(result: Encode['result']): void {
     const file = result.source?.distorted;
-    if (!file || !result.report || this.#known.has(file)) return;
+    if (!file || !result.report || this.#asked.has(file)) return;
+    this.#asked.add(file);
     const done = (coded: Coded | undefined) => {
       this.#known.set(file, coded);
       this.update();
