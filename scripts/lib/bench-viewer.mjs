@@ -40,7 +40,8 @@ function shorten({ scored, total }) {
     }
     postMessage(message, transfer) {
       const range = { start: 0, end: scored - 1, unit: 'frames' };
-      if (message?.name === 'score') message.argument.options = { ...message.argument.options, range };
+      if (message?.name === 'score')
+        message.argument.options = message.argument.options.map((one) => ({ ...one, range }));
       super.postMessage(message, transfer ?? []);
     }
   };
