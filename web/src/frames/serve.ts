@@ -57,7 +57,7 @@ export interface ReportPicturesCall {
 }
 
 /** As many as the viewer shows encodes at once. Small pictures are made of others meanwhile. */
-const readers = new Readers(3);
+const readers = new Readers(4);
 
 /** Reads pairs of a source, whose files stay open until `use` has ended. */
 function reading<Result>(
