@@ -63,7 +63,11 @@ export function interruption(patience = PATIENCE): Interruption {
     const end = () => endNow(name, reason.exitCode);
     if (controller.signal.aborted) return end();
     controller.abort(reason);
-    timer = setTimeout(end, patience);
+    timer = setTimeout(() => {
+      // Nobody else will say so any more.
+      process.stderr.write(`anyvmaf: ${reason.message}\n`);
+      end();
+    }, patience);
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
   return {

@@ -383,6 +383,30 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await expect.poll(asks).toBe(false);
     });
 
+    it('stays when it is opened again before its end is told and before the browser has gone back', async () => {
+      await show(page);
+      await page.evaluate(() => {
+        const dialog = document.querySelector<HTMLDialogElement>('dialog[open]');
+        // The event of this end comes in a task of its own.
+        dialog?.close();
+        document.querySelector<HTMLButtonElement>('.moments button')?.click();
+        return new Promise((resolve) => dialog?.addEventListener('close', resolve, { once: true }));
+      });
+      expect(await page.locator('dialog[open]').count()).toBe(1);
+      await page.evaluate(() => {
+        const dialog = document.querySelector<HTMLDialogElement>('dialog[open]');
+        // After the page's own listener, which has asked the browser to go back.
+        const reopen = () => document.querySelector<HTMLButtonElement>('.moments button')?.click();
+        dialog?.addEventListener('close', reopen, { once: true });
+        dialog?.close();
+        return new Promise((resolve) => addEventListener('popstate', resolve, { once: true }));
+      });
+      expect(await page.locator('dialog[open][data-frame]').count()).toBe(1);
+      await page.goBack();
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      expect(await page.locator('.moments').isVisible()).toBe(true);
+    });
+
     it('moves the border of the split by pointer and by key', async () => {
       await show(page);
       await page.keyboard.press('2');

@@ -313,10 +313,11 @@ session.watchPhase((phase, before) => {
 });
 // What a reload left of earlier entries.
 if (history.state) history.replaceState(null, '');
-/** Whether the viewer's entry of the history is being left. */
+/** Whether the viewer's entry of the history is being left: from the call of `back` until the browser has gone there. */
 let leaving = false;
 session.cursor.watch((cursor) => {
   if (cursor) showFrames();
+  if (leaving) return;
   const there = history.state?.viewer !== undefined;
   if (cursor && !there) history.pushState({ ...history.state, viewer: cursor }, '');
   leaving = !cursor && there;
@@ -325,10 +326,11 @@ session.cursor.watch((cursor) => {
 addEventListener('popstate', () => {
   const { viewer, report } = history.state ?? {};
   const { cursor, results, curves } = session;
-  // Opened again meanwhile.
-  if (leaving && cursor.value) history.pushState({ ...history.state, viewer: cursor.value }, '');
-  else cursor.value = results.value[viewer?.encode] ? viewer : null;
+  const left = leaving;
   leaving = false;
+  // Opened again meanwhile.
+  if (left && cursor.value) history.pushState({ ...history.state, viewer: cursor.value }, '');
+  else cursor.value = results.value[viewer?.encode] ? viewer : null;
   if (report) return;
   curves.value = null;
   if (covered) results.value = covered;

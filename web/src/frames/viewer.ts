@@ -149,7 +149,8 @@ export class FrameViewer {
         class: 'frames',
         'aria-labelledby': 'frames-title',
         onclose: () => {
-          this.#session.cursor.value = null;
+          // Not if it was opened again before the event came.
+          if (!this.#dialog.open) this.#session.cursor.value = null;
         },
         oncancel: (event) => {
           // Escape closes an open menu first.
