@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
@@ -76,8 +77,8 @@ export default defineConfig({
       ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE, FORKS)] : []),
     ],
     pool: 'forks',
-    // One more than the cores of a small machine: tests of processes and pages wait a quarter of their time.
-    maxWorkers: 3,
+    // More than there are cores: tests of processes and pages wait a third of their time.
+    maxWorkers: Math.min(availableParallelism() + 2, 8),
     // Tests make and drop much; to collect it from the usual 16 MB takes a good twentieth of their time.
     execArgv: ['--max-semi-space-size=64'],
     // Of one file after another; only a test's own defects make it wait for so long.
