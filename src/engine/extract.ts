@@ -6,8 +6,7 @@
 import { unlessAborted } from '../core/abort.js';
 import { isArray, requireObject } from '../core/arguments.js';
 import { type AnyvmafError, usageError } from '../core/errors.js';
-import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import { allocateFrame } from '../core/frame.js';
+import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
 import { displayAspect } from '../core/size.js';
 import {
@@ -19,8 +18,8 @@ import {
   partOfPlan,
   type Side,
 } from '../media/pairing/prepare.js';
-import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
+import { colorMeaning } from '../pictures/rgb.js';
 import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { Scope } from './contract/scope.js';

@@ -6,9 +6,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { chooseShapes, compareReports, type runBenchmark as RunBenchmark } from '../../../src/bench/run.js';
+import {
+  type BenchResult,
+  type BenchRun,
+  chooseShapes,
+  compareReports,
+  type runBenchmark as RunBenchmark,
+} from '../../../src/bench/run.js';
 import { benchData, benchOutput } from '../../../src/bench/table.js';
-import type { BenchResult, BenchRun } from '../../../src/bench/types.js';
 import { type FrameMetrics, type Report, score } from '../../../src/index.js';
 import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';

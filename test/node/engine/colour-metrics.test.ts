@@ -11,8 +11,7 @@ import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
-import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
-import { Steering } from '../../../src/engine/live/steering.js';
+import { requireSteerable, STEERED, Steering } from '../../../src/engine/live/steering.js';
 import { scorePair } from '../../../src/engine/score.js';
 import {
   createScorer,

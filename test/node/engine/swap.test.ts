@@ -5,9 +5,14 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { SwapOutcome } from '../../../src/engine/contract/types.js';
-import { isSteerable, STEERED } from '../../../src/engine/live/steerable.js';
-import { type RunObserver, Steering, type SwapOptions } from '../../../src/engine/live/steering.js';
-import { prepareRun } from '../../../src/engine/score-live.js';
+import {
+  type RunObserver,
+  requireSteerable,
+  STEERED,
+  Steering,
+  type SwapOptions,
+} from '../../../src/engine/live/steering.js';
+import { prepareRun } from '../../../src/engine/score.js';
 import {
   createScorer,
   type Report,
@@ -86,15 +91,13 @@ async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' |
   const request =
     from === 'stored' ? sides : { reference: source('reference'), distorted: source('distorted') };
   const run = prepareRun(nodePlatform, request, { models: [OLD], ...options });
-  if (!isSteerable(run)) throw new Error('a run can be steered');
-  run[STEERED](swapper.steering);
+  requireSteerable(run)[STEERED](swapper.steering);
   return run.start();
 }
 
 async function pushWith(swapper: Swapper, threads: number, options: ScorerOptions = {}): Promise<Report> {
   const scorer = await createScorer(SMALL, { models: [OLD], threads, ...options });
-  if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
-  scorer[STEERED](swapper.steering);
+  requireSteerable(scorer)[STEERED](swapper.steering);
   const sources = (['reference', 'distorted'] as const).map((side) => sampleSource(pair.clip, side, FRAMES));
   const planes = () => ({ y: new Uint8Array(SMALL.width * SMALL.height) });
   for (let i = 0; i < FRAMES; i++) {
@@ -175,9 +178,8 @@ describe('a change of the model', () => {
 
   it('that others follow at the same boundary is one change; to the model that scores it is refused', async () => {
     const scorer = await createScorer(SMALL, { models: [OLD], threads: 0, keep: { frames: 4 } });
-    if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
     const swapper = new Swapper(-1, OLD, {});
-    scorer[STEERED](swapper.steering);
+    requireSteerable(scorer)[STEERED](swapper.steering);
     swapper.steering.resume();
     const push = async (count: number) => {
       for (let i = 0; i < count; i++) {

@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { escapeOption } from '../../../src/engine/backends/native/ffmpeg-command.js';
+import { escapeOption } from '../../../src/engine/backends/native/command.js';
 import { describeNative, probeBackend, score } from '../../../src/index.js';
 import { ffmpeg } from '../../support/encode.js';
 import { copyFfprobe, hasEncoder, nativeIsAbsent, nativeVmaf } from '../../support/native.js';
