@@ -130,6 +130,25 @@ export const mergeShards =
     return mergeRun(from(platform, options), shards, options);
   };
 
+/**
+ * The record of a shard as the text of a file.
+ * @throws {AnyvmafError} `usage` for what is no record
+ */
+export async function formatShard(shard: Shard): Promise<string> {
+  const file = await import('./engine/shards/shard-file.js');
+  return file.formatShard(shard);
+}
+
+/**
+ * Reads a record back.
+ * @param name what messages call it
+ * @throws {AnyvmafError} `io` if it is not the record of a shard, or is damaged
+ */
+export async function readShard(text: string, name?: string): Promise<Shard> {
+  const file = await import('./engine/shards/shard-file.js');
+  return file.readShard(text, name);
+}
+
 export const inspect =
   (platform: Platform) =>
   async (request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> => {

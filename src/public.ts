@@ -75,7 +75,6 @@ export type {
   ShardOptions,
   ShardPairs,
 } from './engine/shards/shard.js';
-export { formatShard, readShard } from './engine/shards/shard-text.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
 export type { Comparison, FailedEvaluation } from './evaluate/compare.js';
 export type { Agreement } from './evaluate/correlation.js';

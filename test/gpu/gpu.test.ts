@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { FromWorker, WorkerHandle } from '../../src/engine/contract/protocol.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { scorePair } from '../../src/engine/score.js';
-import { BackendProbe } from '../../src/engine/workers/backend-probe.js';
+import { BackendProbe } from '../../src/engine/workers/dispatch.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
 import type { Report } from '../../src/report/types.js';

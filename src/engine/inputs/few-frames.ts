@@ -14,7 +14,7 @@ import { openDecoded } from '../../media/decoders.js';
 import { type Framing, framingOf, type Picture } from '../../media/evidence/framing.js';
 import { type Colours, matrixFitOf } from '../../media/evidence/matrix.js';
 import { reopen } from '../../media/open.js';
-import { factsOf, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { factsOf, frameCountOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { pairTimes } from '../../media/pairing/timeline.js';
 import {
   FrameMeter,
@@ -94,10 +94,9 @@ async function bothAt<T>(
   const { skip, pairing } = context.checked;
   const offset = skip.reference - skip.distorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
   if (!canReadAgain(reference) || !canReadAgain(distorted)) return [];
-  const count = distorted.times?.length ?? factsOf(distorted).frameCount;
   const seen: [T, T][] = [];
   try {
-    for (const frame of spreadFrames(count, MOMENTS)) {
+    for (const frame of spreadFrames(frameCountOf(distorted), MOMENTS)) {
       const partner = partnerOf(frame, reference.times, distorted.times) + offset;
       const [one, other] = await Promise.all([
         seeFrame(context, reference, partner, see),
@@ -128,7 +127,7 @@ async function seeFrame<T>(
   frame: number,
   see: (info: VideoInfo, planes: FramePlanes) => T,
 ): Promise<T | undefined> {
-  const count = side.times?.length ?? factsOf(side).frameCount;
+  const count = frameCountOf(side);
   if (frame < 0 || (count !== null && frame >= count)) return undefined;
   const part = await openPart(context, side, frame, frame + 1);
   if (!part) return undefined;
@@ -169,7 +168,7 @@ export async function measureSide(
   side: Side,
   {
     count = MEASURED,
-    length = lengthOf(side),
+    length = frameCountOf(side),
   }: { readonly count?: number; readonly length?: number | null } = {},
 ): Promise<SideMeasurements> {
   if (side.kind === 'encoded') {
@@ -186,10 +185,4 @@ export async function measureSide(
   } finally {
     await source.close();
   }
-}
-
-/** Number of frames, where it is known before decoding. */
-export function lengthOf(side: Side): number | null {
-  if (side.kind !== 'encoded') return side.source.info.frameCount;
-  return side.times?.length ?? side.video.facts.frameCount;
 }

@@ -19,7 +19,7 @@ import type { Platform } from '../contract/platform.js';
 import { Continuity } from '../inputs/continuity.js';
 import { refuseFindings } from '../inputs/preflight.js';
 import type { Extent } from '../pair/pair.js';
-import { loadRequested, planRun, type RunPlan, reportModel } from '../plan/plan.js';
+import { loadRequested, planRun, type RunPlan, reportModels } from '../plan/plan.js';
 import { headOf, sayLengths } from '../results/report-head.js';
 import { Scoring } from '../results/scoring.js';
 import { planDigest } from './identity.js';
@@ -86,7 +86,6 @@ function untilEnd(all: readonly Shard[]): { readonly parts: readonly Shard[]; re
 /** Scores, and who made them. */
 interface Predicted extends Awaited<ReturnType<Scoring['finish']>> {
   readonly tiny?: NonNullable<Report['tiny']>;
-  readonly tinyWarnings: readonly string[];
 }
 
 interface Prediction {
@@ -100,14 +99,10 @@ async function predict(
   platform: Platform,
   { parts, plan, checked, options }: Prediction,
 ): Promise<Predicted> {
-  const { tiny, features } = plan;
-  const code = tiny && (await import('../backends/tiny.js'));
-  const regressors =
-    tiny && code && tiny.featureMetrics.length > 0
-      ? await code.TinyRegressors.open(tiny, platform.tiny, features.names)
-      : undefined;
+  const tiny = plan.tiny && new (await import('../backends/tiny.js')).TinyRun(plan.tiny);
   try {
-    const scoring = new Scoring(plan, checked.subsample, options.onFrame, regressors);
+    await tiny?.open(platform.tiny, plan.features.names);
+    const scoring = new Scoring(plan, checked.subsample, options.onFrame, tiny?.regressors);
     for (const { pairs, records, fields } of parts) {
       for (let at = 0; at < pairs.measured; at += SLICE) {
         const count = Math.min(SLICE, pairs.measured - at);
@@ -117,14 +112,14 @@ async function predict(
       }
     }
     const finished = await scoring.finish();
-    const facts = [...(regressors?.facts ?? []), ...sessionsOf(parts)];
+    const told = tiny?.report(sessionsOf(parts));
     return {
       ...finished,
-      ...(tiny && code && { tiny: code.reportTiny(tiny, facts) }),
-      tinyWarnings: tiny && code ? code.tinyWarnings(tiny, facts) : [],
+      ...(told && { tiny: told.tiny }),
+      warnings: [...finished.warnings, ...(told?.warnings ?? [])],
     };
   } finally {
-    await regressors?.close();
+    await tiny?.close();
   }
 }
 
@@ -189,14 +184,13 @@ function report({ all, parts, extent, checked, plan, result, findings }: Merged)
   const seconds = parts.reduce((sum, shard) => sum + shard.seconds, 0);
   const pairing = parts.find((shard) => shard.pairing)?.pairing;
   const measurers = measurersOf(parts, plan);
-  const { tinyWarnings, warnings, tiny, ...finished } = result;
+  const { warnings, ...finished } = result;
   const each = (kind: 'decoders' | 'backend') => [...new Set(parts.flatMap((shard) => shard.warnings[kind]))];
   return buildReport({
     ...headOf(first, checked, extent),
     fps: seconds > 0 ? extent.pairs / seconds : 0,
     ...finished,
-    models: plan.models.map((model) => reportModel(model, plan.chosen)),
-    ...(tiny && { tiny }),
+    models: reportModels(plan),
     compat: checked.compat,
     backend_used: backendOf(parts),
     implementation: first.implementation,
@@ -211,7 +205,6 @@ function report({ all, parts, extent, checked, plan, result, findings }: Merged)
       ...each('backend'),
       ...plan.warnings,
       ...warnings,
-      ...tinyWarnings,
       ...said.warnings,
     ],
   });

@@ -12,12 +12,12 @@ import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
 import type { ExtractionPlan, InstantKind } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
 import type { Chunk, WorkerSetup } from '../contract/protocol.js';
+import type { Steering } from '../live/steering.js';
 import { describePair, type Extent, readPair } from '../pair/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
-import { BackendProbe } from './backend-probe.js';
-import { dispatch, type RecordSink } from './dispatch.js';
+import { BackendProbe, dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
-import { ChunkMeasurer } from './measure.js';
+import { ChunkMeasurer, openPictures } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
 /** What to measure and where to put it. */
@@ -37,14 +37,7 @@ export interface Run {
   /** Asked before pairs are read; see `ScoreOptions`. */
   readonly gate: (() => Promise<void> | undefined) | undefined;
   /** Pauses and stops the run; absent if nobody does. */
-  readonly steered?: SteeredMeasuring;
-}
-
-/** What steers a run from outside. */
-export interface SteeredMeasuring {
-  readonly gate: () => Promise<void> | undefined;
-  /** Whether to end with the pairs that were taken. */
-  readonly stopped: () => boolean;
+  readonly steered?: Pick<Steering, 'gate' | 'stopped'>;
 }
 
 /** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
@@ -78,12 +71,8 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
   let heatmaps: HeatmapWriter | undefined;
   try {
     heatmaps = setup.heatmaps && (await platform.heatmaps?.())?.open(setup.heatmaps);
-    if (setup.pictures) {
-      const { PictureScorers } = await import('../backends/tiny.js');
-      const runtimes = async () => (await platform.tiny()).runtimes;
-      pictures = await PictureScorers.open(setup.pictures, runtimes, plan.format);
-      listener.onSessions?.(pictures.facts);
-    }
+    pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
+    if (pictures) listener.onSessions?.(pictures.facts);
     const chunks = new ChunkMeasurer(measurer, plan, pair, {
       subsample,
       pictures,
@@ -110,7 +99,7 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
       sink.add(chunk.first, count, records);
       pairs += count;
       if (ended) return { pairs, ended };
-      if (steered?.stopped()) break;
+      if (steered?.stopped) break;
     }
     return { pairs, ended: null };
   } finally {
@@ -158,7 +147,7 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<
     first,
     total: bound,
     ...(gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers), gate: steered?.gate }),
-    stopped: steered?.stopped,
+    stopped: () => steered?.stopped === true,
   };
   const chunks = cutChunks(
     bound,
@@ -217,7 +206,7 @@ async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
   for (let index = first; !ended && (bound === null || index < bound); index++) {
     await gate?.();
     await steered?.gate();
-    if (steered?.stopped()) break;
+    if (steered?.stopped) break;
     const room = await feeder.room();
     ended = await readPair(pair, index, room.reference, room.distorted);
     if (ended) break;

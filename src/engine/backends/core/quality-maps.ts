@@ -12,7 +12,7 @@ import { type AdmCsf, admCsf } from '../../../metrics/adm-csf.js';
 import { BUTTERAUGLI } from '../../../metrics/butteraugli.js';
 import { doubles, type ExtractorInstance } from '../../../metrics/metric.js';
 import { vifCall } from '../../../metrics/vif.js';
-import { planeSizes } from '../pairs.js';
+import { planeSizes } from '../types.js';
 import { type AdmScale, admScales, admUnits } from '../webgpu/adm-scales.js';
 
 const SCALES = [0, 1, 2, 3] as const;

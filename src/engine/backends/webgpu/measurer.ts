@@ -4,14 +4,15 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import type { CoreCall, PlaneArgument } from '../../../core/kernel.js';
-import { callsOf, startRecord } from '../pairs.js';
 import {
+  callsOf,
   type ExtractionPlan,
   type FrameSlot,
   historyNeeds,
   type Measurer,
   type RecordLayout,
   recordLayout,
+  startRecord,
 } from '../types.js';
 import { ADM_ON_GPU } from './adm.js';
 import { BufferUsage, GpuLostError, type OpenDevice } from './device.js';

@@ -7,8 +7,7 @@
 
 import { type FramePlanes, sampleBytes } from '../../../core/frame.js';
 import type { PictureSize } from '../../../core/size.js';
-import { placeOf, planeSizes } from '../pairs.js';
-import { type ExtractionPlan, planesRead } from '../types.js';
+import { type ExtractionPlan, placeOf, planeSizes, planesRead } from '../types.js';
 import { BufferUsage, MapMode } from './device.js';
 import type { GpuPicture } from './kernel.js';
 
