@@ -24,6 +24,16 @@ export const ALL_FEATURES = [
   'psnr=enable_apsnr=true:enable_mse=true',
 ];
 
+/** Metrics of every plane, without a model that hides one. */
+export const EVERY_PLANE = {
+  features: ['vif', 'adm', 'motion', 'psnr'],
+  noPrediction: true,
+  preflight: false,
+} as const;
+
+/** A quick metric alone. */
+export const PSNR = { features: ['psnr'], noPrediction: true } as const;
+
 /** A pair of Y4M files as bytes. */
 export interface Y4mPair {
   readonly clip: SampleClip;
@@ -53,6 +63,14 @@ export function file(folder: string, name: string, bytes: Uint8Array): string {
   const path = join(folder, name);
   writeFileSync(path, bytes);
   return path;
+}
+
+/** Writes both videos of a pair. @param name begins their names */
+export function storedPair(folder: string, name: string, { reference, distorted }: Omit<Y4mPair, 'clip'>) {
+  return {
+    reference: file(folder, `${name}-reference.y4m`, reference),
+    distorted: file(folder, `${name}-distorted.y4m`, distorted),
+  };
 }
 
 /** Bytes as a stream, cut into pieces that do not fit frames. */

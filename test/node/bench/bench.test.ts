@@ -2,10 +2,9 @@
  * @module test/node/bench/bench
  * The benchmark as it ships, on its smallest pair: equal twins, reports where they are asked for, nothing left behind.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type BenchResult,
   type BenchRun,
@@ -19,12 +18,12 @@ import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
+import { scratchFolder } from '../../support/clips.js';
 import { report } from '../../support/report.js';
 
 const { runBenchmark }: { runBenchmark: typeof RunBenchmark } = await import(built('dist/bench/run.js'));
 
-const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-bench-test-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 const SMALL = { shapes: ['576x324'], backends: ['cpu'], temporary: folder } as const;
 

@@ -92,10 +92,19 @@ function expected(side: number, first: number, frames: readonly number[], count:
 const folder = scratchFolder();
 const video = file(folder, 'bands.yuv', bands());
 const request = { reference: video, distorted: video, raw: format };
+/** Expects the heatmaps of all frames, to the byte. */
+function expectAll(into: string): void {
+  for (const [scale, [side, first]] of SCALES.entries()) {
+    const written = readFileSync(join(into, name(scale, side)));
+    expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
+  }
+}
 const featureOf = (into: string, more = '') => `cambi=heatmaps_path=${into}${more}`;
 const only = (feature: string) => ({ features: [feature], noPrediction: true });
 
 describe('every byte', () => {
+  const plain = score(request, only('cambi'));
+
   it.each([
     ['in the calling thread', { threads: 0 }],
     ['by workers that read for themselves', { threads: 3, chunkFrames: 1 }],
@@ -104,22 +113,15 @@ describe('every byte', () => {
     const into = join(folder, how, 'made', 'for it');
     const report = await score(request, { ...only(featureOf(into)), ...options });
     expect(readdirSync(into).sort()).toEqual(SCALES.map(([side], scale) => name(scale, side)));
-    for (const [scale, [side, first]] of SCALES.entries()) {
-      const written = readFileSync(join(into, name(scale, side)));
-      expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
-    }
-    const plain = await score(request, only('cambi'));
-    expect(report.frames).toEqual(plain.frames);
+    expectAll(into);
+    expect(report.frames).toEqual((await plain).frames);
   });
 
   it('of frames that the calling thread hands to workers', async () => {
     const into = join(folder, 'handed');
     const pair = { reference: streamOf(bands()), distorted: streamOf(bands()), raw: format };
     await score(pair, { ...only(featureOf(into)), threads: 2 });
-    for (const [scale, [side, first]] of SCALES.entries()) {
-      const written = readFileSync(join(into, name(scale, side)));
-      expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
-    }
+    expectAll(into);
   });
 
   it('with zeros for frames that subsampling leaves out, up to the last that it does not', async () => {
