@@ -40,6 +40,12 @@ export interface Run {
   readonly steered?: Pick<Steering, 'gate' | 'stopped'>;
 }
 
+/** Waits for the caller's gate, then for whoever pauses the run. */
+function hold({ gate, steered }: Run): Promise<void> | undefined {
+  const wait = gate?.();
+  return wait ? wait.then(() => steered?.gate()) : steered?.gate();
+}
+
 /** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
 const LOCAL_CHUNK = 16;
 /** Milliseconds of measuring in the calling thread before it yields. */
@@ -61,7 +67,7 @@ async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: Gpu
 
 /** Measures in the calling thread, which yields between frames. */
 export async function measureHere(run: Run, listener: LocalListener = {}): Promise<Extent> {
-  const { platform, setup, pair, sink, signal, gate, steered } = run;
+  const { platform, setup, pair, sink, signal, steered } = run;
   const { modules, implementation, plan, subsample } = setup;
   const core = await coreMeasurers(modules, implementation);
   const gpu = setup.gpu && (await openGpuHere(run, core, setup.gpu));
@@ -82,7 +88,7 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
     const measured = () => {
       sink.measured(1);
       signal?.throwIfAborted();
-      const wait = gate?.() ?? steered?.gate();
+      const wait = hold(run);
       return wait || performance.now() - rested >= LOCAL_SLICE ? rest(wait) : undefined;
     };
     const rest = async (wait: Promise<void> | undefined) => {
@@ -92,8 +98,7 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
       rested = performance.now();
     };
     let pairs = run.first;
-    await gate?.();
-    await steered?.gate();
+    await hold(run);
     for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK, run.first)) {
       const { count, records, ended } = await chunks.measure(chunk, measured);
       sink.add(chunk.first, count, records);
@@ -146,7 +151,8 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<
   const dispatching = {
     first,
     total: bound,
-    ...(gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers), gate: steered?.gate }),
+    gate: () => hold(run),
+    ...(!gate && { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) }),
     stopped: () => steered?.stopped === true,
   };
   const chunks = cutChunks(
@@ -195,7 +201,7 @@ function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
 
 /** Reads in the calling thread and hands the frames out. */
 async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
-  const { setup, pair, first, bound, chunkFrames, sink, gate, steered } = run;
+  const { setup, pair, first, bound, chunkFrames, sink, steered } = run;
   const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });
   let ended: Extent['ended'] = null;
   for (let index = feeder.begins; index < first && !ended; index++) {
@@ -204,8 +210,7 @@ async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
     if (!ended) feeder.keep();
   }
   for (let index = first; !ended && (bound === null || index < bound); index++) {
-    await gate?.();
-    await steered?.gate();
+    await hold(run);
     if (steered?.stopped) break;
     const room = await feeder.room();
     ended = await readPair(pair, index, room.reference, room.distorted);

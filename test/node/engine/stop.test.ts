@@ -8,7 +8,8 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Platform } from '../../../src/engine/contract/platform.js';
 import type { WorkerHandle } from '../../../src/engine/contract/protocol.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/engine/contract/types.js';
-import { scorePair } from '../../../src/engine/score.js';
+import { requireSteerable, STEERED, Steering } from '../../../src/engine/live/steering.js';
+import { prepareRun, scorePair } from '../../../src/engine/score.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { startNodeWorker } from '../../../src/platform/node/pool.js';
 import { ALL_FEATURES, ownSource, SMALL, scratchFolder, storedPair, y4mPair } from '../../support/clips.js';
@@ -341,6 +342,20 @@ describe('a gate', () => {
     const gate = () => (++asked < 3 ? undefined : Promise.reject(new Error('closed for good')));
     const run = scorePair(nodePlatform, files, { ...everything, threads, chunkFrames: 1, gate });
     await expect(run).rejects.toThrow('closed for good');
+  });
+
+  it('leaves a run that is watched to who pauses it, too', async () => {
+    const run = prepareRun(nodePlatform, files, {
+      ...{ ...everything, threads: 2, chunkFrames: 1, gate: () => undefined },
+    });
+    const steering = new Steering({ planned() {}, boundary() {}, frame() {}, swapped() {}, ended() {} });
+    requireSteerable(run)[STEERED](steering);
+    steering.pause();
+    const report = run.start();
+    const later = new Promise((resolve) => setTimeout(resolve, 1500, 'it waits'));
+    expect(await Promise.race([report, later])).toBe('it waits');
+    steering.resume();
+    expect((await report).frameCount).toBe(FRAMES);
   });
 
   it('must be a function', async () => {
