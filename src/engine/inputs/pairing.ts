@@ -61,7 +61,7 @@ function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: I
 
 /** Finds the offset. */
 async function align(context: InputContext, sides: Sides): Promise<AlignResult> {
-  const { findOffset } = await import('./alignment.js');
+  const { findOffset } = await import('./few-frames.js');
   return findOffset(context, sides, { assumed: 0, window: context.checked.pairing.window });
 }
 

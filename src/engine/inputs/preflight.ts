@@ -20,9 +20,8 @@ import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { Inspection } from '../contract/types.js';
 import { canReadAgain, type Pair, readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
-import { findOffset, mostFrames } from './alignment.js';
 import type { InputContext } from './context.js';
-import { MEASURED, measureSide } from './few-frames.js';
+import { findOffset, MEASURED, measureSide, mostFrames } from './few-frames.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
 
 /** A pair as a run in one piece reads it. */
