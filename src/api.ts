@@ -3,6 +3,7 @@
  * The public functions, each made for a platform; `index` documents them. One function each, and not one object of all, so
  * that bundlers drop what a program does not use; a function loads its code when it is called.
  */
+
 import { AnyvmafError } from './core/errors.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
@@ -91,7 +92,7 @@ export const score =
 export const prepareRun =
   (platform: Platform) =>
   async (request: ScoreRequest, options: ScoreOptions = {}): Promise<ScoreRun> => {
-    const { prepareRun } = await import('./engine/score-live.js');
+    const { prepareRun } = await import('./engine/score.js');
     return prepareRun(from(platform, options), request, options);
   };
 
@@ -128,6 +129,25 @@ export const mergeShards =
     const { mergeRun } = await import('./engine/shards/merge.js');
     return mergeRun(from(platform, options), shards, options);
   };
+
+/**
+ * The record of a shard as the text of a file.
+ * @throws {AnyvmafError} `usage` for what is no record
+ */
+export async function formatShard(shard: Shard): Promise<string> {
+  const file = await import('./engine/shards/shard-file.js');
+  return file.formatShard(shard);
+}
+
+/**
+ * Reads a record back.
+ * @param name what messages call it
+ * @throws {AnyvmafError} `io` if it is not the record of a shard, or is damaged
+ */
+export async function readShard(text: string, name?: string): Promise<Shard> {
+  const file = await import('./engine/shards/shard-file.js');
+  return file.readShard(text, name);
+}
 
 export const inspect =
   (platform: Platform) =>
@@ -234,7 +254,7 @@ export async function refuseEmbeddedServer(
   measurement: Scorer | ScoreRun,
   _options: EmbeddedServerOptions = {},
 ): Promise<never> {
-  const { requireSteerable } = await import('./engine/live/steerable.js');
+  const { requireSteerable } = await import('./engine/live/steering.js');
   requireSteerable(measurement);
   throw new AnyvmafError('backend', 'The live server needs Node; browsers have no sockets to listen on.');
 }
@@ -336,6 +356,6 @@ export const describeNative =
 export const diagnose =
   (platform: Platform) =>
   async (options: ProbeOptions = {}): Promise<Diagnosis> => {
-    const { diagnose } = await import('./engine/diagnosis.js');
+    const { diagnose } = await import('./engine/backends.js');
     return diagnose(platform, options);
   };

@@ -5,6 +5,7 @@
 import * as api from './api.js';
 import { browserPlatform } from './platform/browser/platform.js';
 
+export { formatShard, readShard } from './api.js';
 export { configureBrowser as configure } from './platform/browser/platform.js';
 export * from './public.js';
 

@@ -6,6 +6,7 @@ import * as api from './api.js';
 import { nodePlatform } from './platform/node/platform.js';
 import type { EmbeddedServer, EmbeddedServerOptions, ScoreRun, Scorer } from './public.js';
 
+export { formatShard, readShard } from './api.js';
 export { configureNode as configure } from './platform/node/platform.js';
 export * from './public.js';
 

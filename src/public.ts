@@ -14,6 +14,13 @@ export type { Fraction } from './core/rational.js';
 export type { SampleSizes, Samples } from './core/sampling.js';
 export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
+export type {
+  AdmBandCells,
+  AdmCells,
+  ButteraugliMap,
+  ScaleCells,
+  VifCells,
+} from './engine/backends/core/quality-maps.js';
 export type { AdapterFacts } from './engine/backends/gpu.js';
 export type {
   BackendChoice,
@@ -27,6 +34,7 @@ export type {
   NativeOptions,
   ProbeOptions,
 } from './engine/backends/native/types.js';
+export type { Diagnosis } from './engine/backends.js';
 export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engine/batch.js';
 export type { Assets } from './engine/contract/platform.js';
 export type {
@@ -48,7 +56,6 @@ export type {
   ScorerOptions,
 } from './engine/contract/types.js';
 export type { DatasetOptions, DatasetPair, DatasetSummary } from './engine/dataset.js';
-export type { Diagnosis } from './engine/diagnosis.js';
 export type {
   AdmMap,
   HeatmapImage,
@@ -68,7 +75,6 @@ export type {
   ShardOptions,
   ShardPairs,
 } from './engine/shards/shard.js';
-export { formatShard, readShard } from './engine/shards/shard-text.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
 export type { Comparison, FailedEvaluation } from './evaluate/compare.js';
 export type { Agreement } from './evaluate/correlation.js';
@@ -137,26 +143,19 @@ export type {
   PulledModel,
   PullOptions,
 } from './models/types.js';
-export type { ColorMatrix, ColorMeaning } from './pictures/color.js';
 export type { DifferenceMap, DifferenceOptions } from './pictures/difference.js';
 export type { FactLevel, FrameFact, FrameFactName, FrameFacts } from './pictures/facts.js';
 export type { FramePair, FramePicture } from './pictures/frame-pair.js';
-export type { CellGrid } from './pictures/heatmap/draw.js';
+export type { CellGrid } from './pictures/heatmap.js';
 export type { ImageOptions, RgbaImage, RgbImage } from './pictures/image.js';
+export type { PicturePart, Place } from './pictures/measures.js';
 export {
   HEATMAP_FULLS,
   type HeatmapColor,
   heatmapColor,
   heatmapFull,
 } from './pictures/palette.js';
-export type { PicturePart, Place } from './pictures/place.js';
-export type {
-  AdmBandCells,
-  AdmCells,
-  ButteraugliMap,
-  ScaleCells,
-  VifCells,
-} from './pictures/quality-maps.js';
+export type { ColorMatrix, ColorMeaning } from './pictures/rgb.js';
 export type {
   BdOptions,
   BdResult,

@@ -6,7 +6,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { y4mFrame, y4mHeader } from '../sample/files.js';
 import { makeSample, type SampleSide } from '../sample/generator.js';
-import type { MakerJob } from './pair.js';
+import type { MakerJob } from './run.js';
 
 const port = parentPort;
 if (!port) throw new Error('bench/pair-maker must run as a worker thread');

@@ -1,15 +1,109 @@
 /**
  * @module bench/run
- * Times every usable backend on generated videos and compares its numbers with those of the portable core.
+ * Times every usable backend on generated videos and compares its numbers with those of the portable core. A thread makes the
+ * videos: programs that are timed read files, and the caller's thread stays free.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { onAbort } from '../core/abort.js';
 import { usageError } from '../core/errors.js';
 import { makeScratchFolder, removeScratch, writeWhole } from '../files/scratch.js';
-import { AnyvmafError, formatReport, listBackends, probeBackend, type Report, score } from '../index.js';
-import { makePair, type PairPaths } from './pair.js';
-import type { BenchBackend, BenchOptions, BenchResult, BenchRun, BenchShape, BenchTest } from './types.js';
+import {
+  AnyvmafError,
+  type BackendName,
+  formatReport,
+  listBackends,
+  probeBackend,
+  type Report,
+  score,
+  type VideoFormat,
+} from '../index.js';
+
+/** A pair of generated videos to time. */
+export interface BenchShape {
+  /** `576x324`. */
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  /** Pairs that are scored. */
+  readonly frames: number;
+  /** Pairs with `full`. */
+  readonly fullFrames: number;
+}
+
+/** How to time. Everything has a default. */
+export interface BenchOptions {
+  /** All frames of the largest shape, which takes minutes and 5 GB of disk while it runs. Default false. */
+  readonly full?: boolean;
+  /** Names of shapes to time. Default: all. */
+  readonly shapes?: readonly string[];
+  /** Backends to time beside the portable core, asked for by name. Default: all that work here. */
+  readonly backends?: readonly BenchBackend[];
+  /** Worker threads of the core at most. Default: as many as there are cores. */
+  readonly maxThreads?: number;
+  /** A folder for one JSON report per shape and backend. Default: none are written. */
+  readonly reports?: string;
+  /** A folder in which the videos are made; they are deleted again. Default: the system's for temporary files. */
+  readonly temporary?: string;
+  /** Stops it; `runBenchmark` then rejects with its reason, and nothing is left. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: BenchProgress) => void;
+}
+
+/** How far it is. */
+export interface BenchProgress {
+  /** Pairs made and pairs scored. */
+  readonly done: number;
+  /** Both in all. */
+  readonly total: number;
+  readonly message: string;
+}
+
+/** Backends that can be timed. `cpu` is the core with SIMD. */
+export type BenchBackend = Exclude<BackendName, 'wasm'>;
+
+/** One backend on one shape. */
+export interface BenchRun {
+  /** `portable` is the core without SIMD, which defines the result. */
+  readonly backend: 'portable' | BenchBackend;
+  /** Mean VMAF; `null` where the run failed. */
+  readonly mean: number | null;
+  /** Wall-clock seconds of the whole call: reading, measuring, predicting. */
+  readonly seconds: number | null;
+  readonly fps: number | null;
+  /** Largest difference of a frame's VMAF from the portable result; 0 is the same to the last bit. */
+  readonly maxDifference: number | null;
+  /** The frame that has it; `null` where there is none. */
+  readonly maxDifferenceFrame: number | null;
+  /** Whether every metric that both have is the same to the last bit in every frame. */
+  readonly identical: boolean | null;
+  /** Why it failed, a sentence. */
+  readonly error: string | null;
+}
+
+/** All backends on one shape. */
+export interface BenchTest {
+  readonly shape: Pick<BenchShape, 'name' | 'width' | 'height' | 'frames'>;
+  readonly runs: readonly BenchRun[];
+}
+
+/** Everything that was measured. */
+export interface BenchResult {
+  readonly tests: readonly BenchTest[];
+  /** Backends that were not timed, and why. */
+  readonly skipped: readonly { readonly backend: BenchBackend; readonly reason: string }[];
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly platform: string;
+    readonly node: string;
+  };
+  /** Worker threads of the core at most. */
+  readonly threads: number;
+  readonly model: string;
+}
 
 const MODEL = 'version=vmaf_v0.6.1';
 const METRIC = 'vmaf';
@@ -211,4 +305,66 @@ export function compareReports(
     maxDifferenceFrame: worst && worst.difference > 0 ? worst.frame : null,
     identical,
   };
+}
+
+/** What the thread is to make. */
+export interface MakerJob {
+  readonly format: VideoFormat;
+  readonly frames: number;
+  readonly seed: number;
+  readonly paths: PairPaths;
+}
+
+/** Two Y4M files. */
+interface PairPaths {
+  readonly reference: string;
+  readonly distorted: string;
+}
+
+/** The content is the same on every machine. */
+const SEED = 7;
+
+/**
+ * Makes both videos of a shape in `folder`.
+ * @param onFrame called with the number of pairs that are there
+ * @throws {AnyvmafError} `io` when they cannot be written; the signal's reason
+ */
+async function makePair(
+  { name, width, height, frames }: BenchShape,
+  folder: string,
+  { signal, onFrame }: { readonly signal?: AbortSignal; readonly onFrame?: (made: number) => void },
+): Promise<PairPaths> {
+  signal?.throwIfAborted();
+  const paths = {
+    reference: join(folder, `${name}-reference.y4m`),
+    distorted: join(folder, `${name}-distorted.y4m`),
+  };
+  const format: VideoFormat = { width, height, bitDepth: 8, chroma: '420' };
+  const job: MakerJob = { format, frames, seed: SEED, paths };
+  // Flags of the process, such as --import of a test runner, are not meant for it.
+  const worker = new Worker(new URL('./pair-maker.js', import.meta.url), { workerData: job, execArgv: [] });
+  const forget = onAbort(signal, () => void worker.terminate());
+  try {
+    let failure: Error | undefined;
+    await new Promise<void>((resolve) => {
+      worker.on('message', (made: number) => onFrame?.(made));
+      worker.on('error', (error) => {
+        failure = error;
+      });
+      worker.on('exit', () => resolve());
+    });
+    signal?.throwIfAborted();
+    if (failure) {
+      throw new AnyvmafError(
+        'io',
+        `The videos of the benchmark cannot be made in ${folder}: ${failure.message}.`,
+        {
+          cause: failure,
+        },
+      );
+    }
+    return paths;
+  } finally {
+    forget();
+  }
 }

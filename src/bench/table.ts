@@ -2,7 +2,7 @@
  * @module bench/table
  * Results of the benchmark as text for people, and as the exit code and the two streams of a program.
  */
-import type { BenchResult, BenchRun, BenchTest } from './types.js';
+import type { BenchResult, BenchRun, BenchTest } from './run.js';
 
 /** What a program that runs the benchmark would leave behind. */
 export interface BenchOutput {

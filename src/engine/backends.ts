@@ -1,16 +1,18 @@
 /**
  * @module engine/backends
- * Lists backends, probes whether they work, and names what runs them.
+ * Lists backends, probes whether they work, and names what runs them; and checks with them all that is installed here.
  */
 import { requireObject } from '../core/arguments.js';
 import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { capital } from '../core/hint.js';
 import { showValue } from '../core/printable.js';
+import { version } from '../core/version.js';
+import type { DecoderAvailability } from '../media/decoder.js';
+import type { TinyDeviceStatus } from '../tiny/types.js';
 import { programName } from './backends/native/host.js';
 import { probeNative } from './backends/native/probe.js';
 import { NO_BACKENDS, type Survey, survey } from './backends/native/survey.js';
-import type { NativeBackend } from './backends/native/task.js';
 import {
   BACKEND_CHOICES,
   type BackendDetail,
@@ -19,6 +21,7 @@ import {
   type BackendName,
   GPU_BACKENDS,
   isOwnBackend,
+  type NativeBackend,
   type NativeDescription,
   type NativeOptions,
   type NativeProgram,
@@ -145,7 +148,7 @@ export async function probeBackend(
 function absent(backend: NativeBackend, found: Survey | undefined): BackendHealth {
   const built = found?.programs[0];
   const why = built
-    ? `${programName(built.flavour, built.path)} was built without ${backend}. ${howToGet(backend)}`
+    ? `${programName(built)} was built without ${backend}. ${howToGet(backend)}`
     : describe(found).error;
   return {
     backend,
@@ -182,4 +185,38 @@ async function probeOwn(
     const message = error instanceof Error ? error.message : String(error);
     return { ...health, runtime_healthy: false, latency_ms: null, score: null, error: message };
   }
+}
+
+/** Result of {@link diagnose}. */
+export interface Diagnosis {
+  /** Version of anyvmaf. */
+  readonly version: string;
+  /** Threads that can run at the same time. */
+  readonly cores: number;
+  /** Video decoders, the preferred first. */
+  readonly decoders: readonly DecoderAvailability[];
+  readonly backends: BackendList;
+  /** Health of every backend that is compiled in here, this package's core first. */
+  readonly health: readonly BackendHealth[];
+  /** Runtimes and devices for tiny ONNX models. */
+  readonly tiny: readonly TinyDeviceStatus[];
+}
+
+/** @throws the signal's reason */
+export async function diagnose(platform: Platform, options: ProbeOptions): Promise<Diagnosis> {
+  requireObject('options', options);
+  const [decoders, backends] = await Promise.all([askDecoders(platform), listBackends(platform, options)]);
+  const health: BackendHealth[] = [];
+  // Probe one after the other, so that each probe's time is its own.
+  for (const { backend, compiled_in } of backends.details) {
+    // If the GPU works, `hybrid` does too.
+    if (compiled_in && backend !== 'hybrid') health.push(await probeBackend(platform, backend, options));
+  }
+  const tiny = await (await platform.tiny()).runtimes.devices();
+  return { version, cores: platform.parallelism, decoders, backends, health, tiny };
+}
+
+async function askDecoders(platform: Platform): Promise<readonly DecoderAvailability[]> {
+  const decoders = await platform.decoders({ urls: false });
+  return Promise.all(decoders.map((decoder) => decoder.availability()));
 }

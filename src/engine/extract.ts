@@ -6,11 +6,11 @@
 import { unlessAborted } from '../core/abort.js';
 import { isArray, requireObject } from '../core/arguments.js';
 import { type AnyvmafError, usageError } from '../core/errors.js';
-import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import { allocateFrame } from '../core/frame.js';
+import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
 import { displayAspect } from '../core/size.js';
 import {
+  factsOf,
   framesOfPair,
   nameOf,
   type OpenPair,
@@ -19,14 +19,14 @@ import {
   partOfPlan,
   type Side,
 } from '../media/pairing/prepare.js';
-import { colorMeaning } from '../pictures/color.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
+import { colorMeaning } from '../pictures/rgb.js';
 import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { Scope } from './contract/scope.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
-import { coloursOf } from './inputs/colours.js';
 import { identifyPair, openPair } from './inputs/open.js';
+import { coloursOf } from './inputs/pictures.js';
 import { closePair, expectPairs, type Pair, readPair } from './pair/pair.js';
 
 /** Most frames to skip before the next requested one; beyond that, a new decoder starts. */
@@ -63,11 +63,11 @@ export async function* extractPairs(
     const known = await unlessAborted(signal, identifying);
     refuseUnreadable(known.sides.reference);
     refuseUnreadable(known.sides.distorted);
-    yield* known.plan && isEncoded(known)
-      ? 'length' in wanted
-        ? decodeRuns(known, wanted, scope.signal)
-        : decodeAsked(known, wanted, scope.signal)
-      : readStored(known, wanted, scope.signal);
+    const { plan } = known;
+    if (plan && isEncoded(known)) {
+      const asked = 'length' in wanted ? inRuns(wanted) : oneByOne(wanted, plan.count);
+      yield* decode(known, plan, asked, scope.signal);
+    } else yield* readStored(known, wanted, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
@@ -97,55 +97,37 @@ async function* readStored(
   }
 }
 
-/** Frames of which at least one side must be decoded, with one decoder per group of near frames. */
-async function* decodeRuns(
-  known: Pair,
-  wanted: readonly number[],
-  signal: AbortSignal,
-): AsyncGenerator<FramePair, void, undefined> {
-  const { plan } = known;
-  if (!plan) throw new Error('a plan is needed to decode');
-  for (const run of runsOf(wanted)) {
-    const [start = 0] = run;
-    const end = run.at(-1) ?? start;
-    if (plan.count !== null && end >= plan.count) throw beyond(known, end, plan.count);
-    const part = partOfPlan(plan, start, end - start + 1);
-    const prepared = await openPlanned(part);
-    try {
-      for (const index of run) {
-        const at = index - start;
-        yield await take(known, prepared, { index, at, frames: framesOfPair(part, at) }, signal);
-      }
-    } finally {
-      await closeDecoders(known, prepared);
-    }
-  }
+/** A pair that is asked for, and the last one that decoders go on to from there. */
+interface Asked {
+  readonly index: number;
+  readonly last: number;
 }
 
-/** Frames in any order: decoding goes on while the next one is near, else a decoder starts there. */
-async function* decodeAsked(
+/** Frames of which at least one side must be decoded: decoding goes on while the next one is near, else a decoder starts there. */
+async function* decode(
   known: Pair,
-  asked: AsyncIterable<number>,
+  plan: PairingPlan,
+  wanted: Iterable<Asked> | AsyncIterable<Asked>,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
-  const { plan } = known;
-  if (!plan) throw new Error('a plan is needed to decode');
   let run:
-    | { readonly part: PairingPlan; readonly start: number; next: number; readonly pair: OpenPair }
+    | {
+        readonly part: PairingPlan;
+        readonly start: number;
+        next: number;
+        last: number;
+        readonly pair: OpenPair;
+      }
     | undefined;
   try {
-    for await (const index of asked) {
-      if (plan.count !== null && index >= plan.count) throw beyond(known, index, plan.count);
-      const leads = run && index >= run.next && index - run.next <= PASSED_OVER && index < run.start + LENGTH;
+    for await (const { index, last } of wanted) {
+      const leads = run && index >= run.next && index - run.next <= PASSED_OVER && index <= run.last;
       if (!run || !leads) {
+        if (plan.count !== null && last >= plan.count) throw beyond(known, last, plan.count);
         if (run) await closeDecoders(known, run.pair);
         run = undefined;
-        const part = partOfPlan(
-          plan,
-          index,
-          Math.min(LENGTH, (plan.count ?? Number.POSITIVE_INFINITY) - index),
-        );
-        run = { part, start: index, next: index, pair: await openPlanned(part) };
+        const part = partOfPlan(plan, index, last - index + 1);
+        run = { part, start: index, next: index, last, pair: await openPlanned(part) };
       }
       const { part, start, pair } = run;
       const at = index - start;
@@ -165,15 +147,21 @@ async function closeDecoders({ sides }: Pair, prepared: OpenPair): Promise<void>
   );
 }
 
-/** Groups of numbers that are near enough to share a decoder. */
-function runsOf(wanted: readonly number[]): number[][] {
+/** Numbers in groups that are near enough to share a decoder, which ends with the last of its group. */
+function inRuns(wanted: readonly number[]): Asked[] {
   const runs: number[][] = [];
   for (const index of wanted) {
     const run = runs.at(-1);
     if (run && index - (run.at(-1) ?? index) <= PASSED_OVER) run.push(index);
     else runs.push([index]);
   }
-  return runs;
+  return runs.flatMap((run) => run.map((index) => ({ index, last: run.at(-1) ?? index })));
+}
+
+/** Numbers one by one; nobody knows what follows. */
+async function* oneByOne(wanted: AsyncIterable<number>, count: number | null): AsyncGenerator<Asked> {
+  for await (const index of wanted)
+    yield { index, last: Math.max(index, Math.min(index + LENGTH, count ?? Number.POSITIVE_INFINITY) - 1) };
 }
 
 /** A requested pair. */
@@ -207,31 +195,19 @@ async function take(
   const picture = (role: 'reference' | 'distorted', planes: FramePlanes) => {
     const side = known.sides[role];
     const frame = frames[role];
-    return new FramePicture(
-      { frame, time: timeOf(side, frame) },
-      format,
-      planes,
-      meaningOf(side),
-      aspectOf(side),
-      colours[role],
-    );
+    const facts = factsOf(side);
+    // A video that was scaled keeps the shape it had.
+    const aspect = displayAspect(facts);
+    const place = { frame, time: timeOf(side, frame) };
+    return new FramePicture(place, format, planes, colorMeaning(facts), aspect, colours[role]);
   };
   return new FramePair(index, picture('reference', reference), picture('distorted', distorted));
-}
-
-function meaningOf(side: Side) {
-  return colorMeaning(side.kind === 'encoded' ? side.video.facts : side.source.info);
-}
-
-/** Width over height as shown: a video that was scaled keeps the shape it had. */
-function aspectOf(side: Side): number {
-  return displayAspect(side.kind === 'encoded' ? side.video.facts : side.source.info);
 }
 
 function timeOf(side: Side, frame: number): number | null {
   const time = side.times?.[frame];
   if (time !== undefined) return time - (side.times?.[0] ?? 0);
-  const { frameRate } = side.kind === 'encoded' ? side.video.facts : side.source.info;
+  const { frameRate } = factsOf(side);
   return frameRate && frameRate.num > 0 ? (frame * frameRate.den) / frameRate.num : null;
 }
 

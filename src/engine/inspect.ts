@@ -20,8 +20,8 @@ import type {
   ScoreOptions,
   ScoreRequest,
 } from './contract/types.js';
-import { findOffset } from './inputs/alignment.js';
 import type { InputContext, SharedInputs } from './inputs/context.js';
+import { findOffset } from './inputs/few-frames.js';
 import { identifyPair } from './inputs/open.js';
 import { Preflight } from './inputs/preflight.js';
 import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';

@@ -1,7 +1,7 @@
 /**
  * @module engine/score
  * Scores a pair of videos, all of it or samples, from the request to the report: opens, checks, plans, measures, and puts the
- * report together.
+ * report together. A run can be prepared first, to be handed to a server before it starts.
  */
 
 import { usageError } from '../core/errors.js';
@@ -9,24 +9,31 @@ import { checkMeasurable, readsOnce } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/types.js';
-import { checkOptions, checkRequest } from './contract/options.js';
+import { isOwnBackend } from './backends/native/types.js';
+import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { inScope, type Scope } from './contract/scope.js';
-import type { ScoreOptions, ScoreRequest } from './contract/types.js';
+import type { ScoreOptions, ScoreRequest, ScoreRun } from './contract/types.js';
 import type { InputContext, SharedInputs } from './inputs/context.js';
 import { identifyPair, RunInputs } from './inputs/open.js';
 import { PairChecks } from './inputs/pair-checks.js';
-import type { Steering } from './live/steering.js';
-import { prepareBackend } from './measure/open.js';
+import { STEERED, type Steerable, type Steering } from './live/steering.js';
+import type { BackendChosen } from './measure/choice.js';
+import { openCore } from './measure/core.js';
+import type { OpenBackend } from './measure/measurement.js';
 import {
   describePair,
   type Extent,
   expectPairs,
+  formatOf,
   lengthsOf,
+  lightOf,
   type Pair,
   refuseEmpty,
   refuseTruncated,
 } from './pair/pair.js';
+import { scoredSize } from './plan/model-texts.js';
+import { loadModules, loadRequested } from './plan/plan.js';
 import { Meter } from './results/progress.js';
 import { decoderWarnings, headOf, inputsOf, sayLengths } from './results/report-head.js';
 
@@ -61,7 +68,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   const context = { ...own, platform, checked, signal: scope.signal };
   // Load inputs and models concurrently; report errors of inputs before those of models.
   const inputs = scope.own(new RunInputs(identifyPair(request, context)));
-  const openBackend = prepareBackend({ ...context, options, steering, pair: inputs.known });
+  const openBackend = prepareBackend(context, options, inputs.known, steering);
   const checks = scope.own(new PairChecks(context));
   const known = await inputs.known;
   const bothGrains = checked.pairing.grain === 'both' && asksForGrain(known);
@@ -178,4 +185,88 @@ export async function scorePair(
   const scorePart = (own: ScoreOptions, shared: SharedInputs) =>
     scoreWhole({ platform, request, options: own, variant: { shared } });
   return scoreSampled(platform, request, options, scorePart);
+}
+
+/**
+ * Starts to load models and the core, or to search for a program.
+ * @returns a function that opens the backend for the pair and throws errors of loading or choosing
+ */
+function prepareBackend(
+  { platform, checked, signal }: InputContext & { readonly checked: CheckedOptions },
+  options: ScoreOptions,
+  pair: Promise<Pair>,
+  steering: Steering | undefined,
+): () => Promise<OpenBackend> {
+  const { backend } = checked;
+  const format = async () => scoredSize(await pair);
+  const load = () => loadModules(platform, loadRequested(checked, platform, format));
+  const loading = isOwnBackend(backend) ? load() : undefined;
+  const choosing = loading ? undefined : choose();
+  for (const early of [loading, choosing]) early?.catch(() => {});
+
+  async function choose(): Promise<BackendChosen> {
+    const { chooseBackend } = await import('./measure/choice.js');
+    return chooseBackend(platform, checked, signal);
+  }
+
+  return async () => {
+    const known = await pair;
+    const { native, notes } = (await choosing) ?? { notes: [] };
+    const run = { platform, checked, options, steering, light: lightOf(known) };
+    if (!native) return openCore(await (loading ?? load()), { ...run, notes });
+    if (steering) {
+      throw usageError(
+        `The backend ${native.backend} gives all frames at its end, so a run on it cannot be watched; use cpu, webgpu or hybrid.`,
+      );
+    }
+    const { nativeProblem, openNative } = await import('./measure/native.js');
+    const problem = backend === 'auto' ? nativeProblem(native, formatOf(known)) : undefined;
+    if (problem !== undefined) {
+      const why = `The backend ${native.backend} was not used: ${problem}.`;
+      return openCore(await load(), { ...run, notes: [...notes, why] });
+    }
+    const stored = known.plan === undefined;
+    const { onFrame } = options;
+    return openNative(platform, native, checked, { stored, notes, onFrame, size: format, signal });
+  };
+}
+
+/**
+ * Prepares a run; opens nothing.
+ * @throws {AnyvmafError} `usage` as the public `score`
+ */
+export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions): ScoreRun {
+  checkRequest(request, checkOptions(options, 'score').single);
+  return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));
+}
+
+class PreparedRun implements ScoreRun, Steerable {
+  readonly #score: (steering: Steering | undefined) => Promise<Report>;
+  #steering: Steering | undefined;
+  #started = false;
+
+  constructor(score: (steering: Steering | undefined) => Promise<Report>) {
+    this.#score = score;
+  }
+
+  async start(): Promise<Report> {
+    if (this.#started) throw usageError('The run has started already; prepare another one.');
+    this.#started = true;
+    try {
+      const report = await this.#score(this.#steering);
+      this.#steering?.ended();
+      return report;
+    } catch (error) {
+      this.#steering?.ended(error);
+      throw error;
+    }
+  }
+
+  /** Hands itself over to who steers it. */
+  [STEERED](steering: Steering): void {
+    if (this.#started) throw usageError('The run has started; create its server before.');
+    if (this.#steering && !this.#steering.released)
+      throw usageError('The run has a server already; it can have one.');
+    this.#steering = steering;
+  }
 }

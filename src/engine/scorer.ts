@@ -6,8 +6,7 @@ import { isObject, oneOf, requireObject } from '../core/arguments.js';
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
-import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import { copyPlanes, formatProblem } from '../core/frame.js';
+import { copyPlanes, type FramePlanes, formatProblem, type VideoFormat } from '../core/frame.js';
 import { showValue } from '../core/printable.js';
 import { quotientOf } from '../core/rational.js';
 import { version } from '../core/version.js';
@@ -18,19 +17,19 @@ import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
 import { coreMeasurers } from './backends/core/extractor.js';
 import { type PlaneName, planeBytes } from './backends/frame-buffer.js';
 import { createHeatmaps } from './backends/heatmaps.js';
-import type { TinyRegressors, TinySessionFacts } from './backends/tiny.js';
+import type { TinyRun } from './backends/tiny.js';
 import type { ExtractionPlan } from './backends/types.js';
 import { type CheckedOptions, checkFormat, checkOptions, framesToKeep } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { WorkerSetup } from './contract/protocol.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
-import { STEERED, type Steerable } from './live/steerable.js';
-import type { Steering } from './live/steering.js';
+import { STEERED, type Steerable, type Steering } from './live/steering.js';
 import { chooseThreads } from './plan/chunks.js';
-import { loadModules, loadRequested, planRun, type RunPlan, reportModel } from './plan/plan.js';
+import { loadModules, loadRequested, planRun, type RunPlan, reportModels } from './plan/plan.js';
 import { Meter } from './results/progress.js';
 import { Scoring } from './results/scoring.js';
 import type { RecordSink } from './workers/dispatch.js';
+import { openPictures } from './workers/measure.js';
 import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
 
 /**
@@ -58,36 +57,26 @@ export async function openScorer(
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
   const warnings = [...checkPair(...inputs, checked), ...plan.warnings];
-  const tiny = plan.tiny && { ...(await import('./backends/tiny.js')), plan: plan.tiny };
+  const tiny = plan.tiny && new (await import('./backends/tiny.js')).TinyRun(plan.tiny);
   const setup: WorkerSetup = {
     modules,
     plan: extraction,
     implementation: checked.implementation,
     subsample: checked.subsample,
-    ...(tiny && tiny.plan.pictureMetrics.length > 0 && { pictures: tiny.pictureModels(tiny.plan) }),
+    ...tiny?.setup,
     ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
   };
   const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, null);
-  const regressors =
-    tiny && tiny.plan.featureMetrics.length > 0
-      ? await tiny.TinyRegressors.open(tiny.plan, platform.tiny, plan.features.names)
-      : undefined;
-  const describe = tiny && {
-    regressors,
-    report: (facts: readonly TinySessionFacts[]) => ({
-      tiny: tiny.reportTiny(tiny.plan, facts),
-      warnings: tiny.tinyWarnings(tiny.plan, facts),
-    }),
-  };
+  await tiny?.open(platform.tiny, plan.features.names);
   try {
     const openQueue = await prepareQueue(platform, setup, threads);
     const { onFrame } = options;
     return new PushScorer(
-      { platform, format, plan, checked, keep, threads, inputs, warnings, onFrame, tiny: describe },
+      { platform, format, plan, checked, keep, threads, inputs, warnings, onFrame, tiny },
       openQueue,
     );
   } catch (error) {
-    await regressors?.close();
+    await tiny?.close();
     throw error;
   }
 }
@@ -124,12 +113,7 @@ async function prepareQueue(
   threads: number,
 ): Promise<(sink: RecordSink) => PairQueue> {
   if (threads > 0) return (sink) => new WorkerQueue(platform, setup, threads, sink);
-  const runtimes = async () => (await platform.tiny()).runtimes;
-  const pictures =
-    setup.pictures &&
-    (await (
-      await import('./backends/tiny.js')
-    ).PictureScorers.open(setup.pictures, runtimes, setup.plan.format));
+  const pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
   const core = await coreMeasurers(setup.modules, setup.implementation);
   return (sink) => new LocalQueue(core.open(setup.plan), setup, sink, pictures);
 }
@@ -150,12 +134,7 @@ interface Facts {
   readonly inputs: readonly [VideoInfo, VideoInfo];
   readonly warnings: readonly string[];
   readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
-  readonly tiny:
-    | {
-        readonly regressors: TinyRegressors | undefined;
-        report(facts: readonly TinySessionFacts[]): Pick<Report, 'tiny' | 'warnings'>;
-      }
-    | undefined;
+  readonly tiny: TinyRun | undefined;
 }
 
 class PushScorer implements Scorer, Steerable {
@@ -260,14 +239,9 @@ class PushScorer implements Scorer, Steerable {
     steering.begin(
       {
         facts: {
-          format,
           reference: reference ?? '',
           distorted: distorted ?? '',
-          rate: quotientOf(format.frameRate) ?? null,
           total: null,
-          metrics: plan.metrics,
-          models: plan.models.map((model) => reportModel(model, plan.chosen)),
-          extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
           backend: 'wasm',
           threads,
           subsample: checked.subsample,
@@ -284,7 +258,7 @@ class PushScorer implements Scorer, Steerable {
 
   async #release(): Promise<void> {
     await this.#queue.close();
-    await this.#facts.tiny?.regressors?.close();
+    await this.#facts.tiny?.close();
   }
 
   [Symbol.dispose](): void {
@@ -298,8 +272,7 @@ class PushScorer implements Scorer, Steerable {
   async #report(): Promise<Report> {
     const { format, plan, checked, threads, inputs, warnings } = this.#facts;
     const finished = await this.#scoring.finish();
-    const sessions = [...(this.#facts.tiny?.regressors?.facts ?? []), ...this.#queue.sessions];
-    const tiny = this.#facts.tiny?.report(sessions);
+    const tiny = this.#facts.tiny?.report(this.#queue.sessions);
     const [reference, distorted] = inputs;
     const { swaps = [], models: more = [] } =
       this.#steering?.report(finished.frameNumbers.at(-1) ?? -1) ?? {};
@@ -309,7 +282,7 @@ class PushScorer implements Scorer, Steerable {
       ...finished,
       reference: this.#input(reference, format.colours?.reference),
       distorted: this.#input(distorted, format.colours?.distorted),
-      models: [...plan.models.map((model) => reportModel(model, plan.chosen)), ...more],
+      models: [...reportModels(plan), ...more],
       ...(swaps.length > 0 && { swaps }),
       ...(tiny && { tiny: tiny.tiny }),
       compat: checked.compat,

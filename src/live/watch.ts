@@ -3,7 +3,7 @@
  * Watches a measurement without a server: alarms, and statistics of each second.
  */
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
-import { requireSteerable, STEERED } from '../engine/live/steerable.js';
+import { requireSteerable, STEERED } from '../engine/live/steering.js';
 import type { AlarmRule } from './alarms.js';
 import { Link, type LinkOptions } from './link.js';
 

@@ -3,7 +3,8 @@
  * The functions of the public API that open files, as tools call them: only with checked paths and models, and always
  * with the origin of the call, by which each file is checked again when it is opened.
  */
-import type { BenchOptions, BenchResult } from '../bench/types.js';
+
+import type { BenchOptions, BenchResult } from '../bench/run.js';
 import * as api from '../index.js';
 import type { CheckedModel, CheckedPath } from './paths.js';
 

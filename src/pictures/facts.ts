@@ -3,10 +3,18 @@
  * Measures defects of a frame from its luma and the reference's; docs/worst-frames.md explains each fact.
  */
 import type { VideoFormat } from '../core/frame.js';
-import { banding, flatBlocks, noiseIn } from './flat.js';
-import { type Luma, lumaOf } from './luma.js';
-import { blockiness, brightness, sharpness } from './measures.js';
-import { type Place, place } from './place.js';
+import {
+  banding,
+  blockiness,
+  brightness,
+  flatBlocks,
+  type Luma,
+  lumaOf,
+  noiseIn,
+  type Place,
+  place,
+  sharpness,
+} from './measures.js';
 
 /** How visible a defect is. */
 export type FactLevel = 'none' | 'slight' | 'clear' | 'strong';

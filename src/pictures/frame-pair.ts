@@ -4,11 +4,10 @@
  */
 import type { Colour } from '../core/colour.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
-import type { ColorMeaning } from './color.js';
 import { type DifferenceMap, type DifferenceOptions, differenceMap } from './difference.js';
 import { type FrameFacts, measureFacts } from './facts.js';
 import { encodePng, type ImageOptions, type RgbaImage, type RgbImage, shrink } from './image.js';
-import { toRgb, toRgba } from './rgb.js';
+import { type ColorMeaning, toRgb, toRgba } from './rgb.js';
 
 /** One frame of one video. */
 export class FramePicture {

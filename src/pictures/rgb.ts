@@ -1,13 +1,16 @@
 /**
  * @module pictures/rgb
- * Converts planes of any depth and chroma format to RGB.
+ * Converts planes of any depth and chroma format to RGB, by the colour matrix and range of their samples. Pictures of high
+ * dynamic range are brought to a standard screen: light up to 1000 cd/m² is brought below reference white (203 cd/m², ITU-R
+ * BT.2408) by the curve of ITU-R BT.2390-11, section 5.4.1, on the largest of red, green and blue, so that hues stay; then BT.2020
+ * becomes BT.709 and the light sRGB. What is brighter than 1000 cd/m² is cut off.
  */
 
+import { LUMA_WEIGHTS, type LumaMatrix, usualMatrix } from '../core/colour.js';
 import { chromaSize, type FramePlanes, samplesOf, type VideoFormat } from '../core/frame.js';
 import type { PictureSize } from '../core/size.js';
-import { type ColorMeaning, rgbCoefficients } from './color.js';
+import type { TrackFacts } from '../media/decoder.js';
 import type { RgbaImage, RgbImage } from './image.js';
-import { toneMap } from './tone-map.js';
 
 /**
  * Converts a frame. Chroma is interpolated linearly from its position since MPEG-2: on the left of its two
@@ -99,4 +102,176 @@ class ChromaRows {
     row[2 * width] = mixed[width]!;
     return row;
   }
+}
+
+export type { LumaMatrix as ColorMatrix };
+
+/** How to convert samples to RGB. */
+export interface ColorMeaning {
+  readonly matrix: LumaMatrix;
+  readonly range: 'limited' | 'full';
+  /** Properties that the video does not declare, or by an unknown name; assumed as players do. */
+  readonly assumed: readonly ('matrix' | 'range')[];
+  /** Set for high dynamic range, whose pictures are tone-mapped for standard screens. */
+  readonly toneMapped?: HdrTransfer;
+}
+
+/** ffmpeg's names. Constant-luminance BT.2020 uses the weights of the non-constant one, which is close. */
+const NAMED: Readonly<Record<string, LumaMatrix>> = {
+  bt709: 'bt709',
+  bt470bg: 'bt601',
+  smpte170m: 'bt601',
+  bt2020nc: 'bt2020',
+  bt2020c: 'bt2020',
+  smpte240m: 'smpte240m',
+  fcc: 'fcc',
+};
+
+const HDR: Readonly<Record<string, HdrTransfer>> = { smpte2084: 'pq', 'arib-std-b67': 'hlg' };
+
+/**
+ * Determines matrix, range and dynamic range of a video's samples.
+ * @param facts the video's declared properties and stored size
+ */
+export function colorMeaning(
+  facts: Pick<TrackFacts, 'width' | 'height'> &
+    Partial<Pick<TrackFacts, 'matrix' | 'colorRange' | 'transfer'>>,
+): ColorMeaning {
+  const said = NAMED[facts.matrix ?? ''];
+  const toneMapped = HDR[facts.transfer ?? ''];
+  return {
+    matrix: said ?? usualMatrix(facts),
+    range: facts.colorRange ?? 'limited',
+    assumed: [...(said ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
+    ...(toneMapped && { toneMapped }),
+  };
+}
+
+/**
+ * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb' and Cr'
+ * are luma and chroma minus their offsets.
+ */
+export interface RgbCoefficients {
+  readonly lumaOffset: number;
+  readonly chromaOffset: number;
+  readonly y: number;
+  readonly rv: number;
+  readonly gu: number;
+  readonly gv: number;
+  readonly bu: number;
+}
+
+/** Coefficients for samples of `bitDepth` bits (ITU-T H.273, equations 20 to 31 solved for RGB). */
+export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: number): RgbCoefficients {
+  const { kr, kb } = LUMA_WEIGHTS[matrix];
+  const kg = 1 - kr - kb;
+  const unit = 2 ** (bitDepth - 8);
+  const full = 255 / (2 ** bitDepth - 1);
+  const [luma, chroma] = range === 'full' ? [full, full] : [255 / (219 * unit), 255 / (224 * unit)];
+  return {
+    lumaOffset: range === 'full' ? 0 : 16 * unit,
+    chromaOffset: 128 * unit,
+    y: luma,
+    rv: 2 * (1 - kr) * chroma,
+    gu: (-2 * kb * (1 - kb) * chroma) / kg,
+    gv: (-2 * kr * (1 - kr) * chroma) / kg,
+    bu: 2 * (1 - kb) * chroma,
+  };
+}
+
+/** Transfer functions of high dynamic range. */
+type HdrTransfer = 'pq' | 'hlg';
+
+/** Brightest light of the source, and the light that becomes white, in cd/m². */
+const [PEAK, WHITE] = [1000, 203];
+/** Entries of a table less one: so many that a step of light is less than one of the picture where it is dark, too. */
+const LAST = 65_535;
+
+/** Constants of SMPTE ST 2084. */
+const [M1, M2] = [2610 / 16384, (2523 / 4096) * 128];
+const [C1, C2, C3] = [3424 / 4096, (2413 / 4096) * 32, (2392 / 4096) * 32];
+/** Constants of ARIB STD-B67. */
+const [A, B, C] = [0.17883277, 0.28466892, 0.55991073];
+
+/** Light of a PQ signal in cd/m². */
+function pqLight(signal: number): number {
+  const power = signal ** (1 / M2);
+  return 10_000 * (Math.max(0, power - C1) / (C2 - C3 * power)) ** (1 / M1);
+}
+
+function pqSignal(light: number): number {
+  const power = (light / 10_000) ** M1;
+  return ((C1 + C2 * power) / (1 + C3 * power)) ** M2;
+}
+
+/** Light of the scene of an HLG signal, 0..1. */
+function hlgScene(signal: number): number {
+  return signal <= 0.5 ? (signal * signal) / 3 : (Math.exp((signal - C) / A) + B) / 12;
+}
+
+/** The curve: PQ signals of its ends and where it begins to bend, relative to the brightest. */
+const TOP = pqSignal(PEAK);
+const LEVEL = pqSignal(WHITE) / TOP;
+const KNEE = 1.5 * LEVEL - 0.5;
+
+/** Light of a standard screen for light of the source, both in cd/m². */
+function mapped(light: number): number {
+  const signal = Math.min(1, pqSignal(light) / TOP);
+  if (signal < KNEE) return light;
+  const t = (signal - KNEE) / (1 - KNEE);
+  const [t2, t3] = [t * t, t * t * t];
+  const bent = (2 * t3 - 3 * t2 + 1) * KNEE + (t3 - 2 * t2 + t) * (1 - KNEE) + (-2 * t3 + 3 * t2) * LEVEL;
+  return pqLight(bent * TOP);
+}
+
+/** sRGB of light, both 0..1. */
+function srgb(light: number): number {
+  return light <= 0.0031308 ? 12.92 * light : 1.055 * light ** (1 / 2.4) - 0.055;
+}
+
+/** A function as a table over 0..1. */
+function table(of: (at: number) => number): Float32Array {
+  return Float32Array.from({ length: LAST + 1 }, (_, i) => of(i / LAST));
+}
+
+/** The entry of a table nearest to 0..1; what lies outside has the first or the last. */
+function look(values: Float32Array, at: number): number {
+  const entry = (at * LAST + 0.5) | 0;
+  return values[Math.max(0, Math.min(LAST, entry))]!;
+}
+
+/** Writes a pixel of red, green and blue signals (0..255) as sRGB. */
+type ToneMap = (into: Uint8ClampedArray, at: number, red: number, green: number, blue: number) => void;
+
+const known = new Map<HdrTransfer, ToneMap>();
+
+/** The tone mapping of a transfer function; its tables are made once. */
+function toneMap(transfer: HdrTransfer): ToneMap {
+  const map = known.get(transfer) ?? makeToneMap(transfer);
+  known.set(transfer, map);
+  return map;
+}
+
+function makeToneMap(transfer: HdrTransfer): ToneMap {
+  const light = table(transfer === 'pq' ? (at) => Math.min(1, pqLight(at) / PEAK) : hlgScene);
+  const gain = table((at) => (at === 0 ? 1 : mapped(PEAK * at) / (PEAK * at)) * (PEAK / WHITE));
+  const coded = table((at) => 255 * srgb(at));
+  // HLG is light of the scene; a screen of 1000 cd/m² shows it with gamma 1.2 of its luminance (ITU-R BT.2100).
+  const screen = table((at) => at ** 0.2);
+  return (into, at, red, green, blue) => {
+    let r = look(light, red / 255);
+    let g = look(light, green / 255);
+    let b = look(light, blue / 255);
+    if (transfer === 'hlg') {
+      const factor = look(screen, 0.2627 * r + 0.678 * g + 0.0593 * b);
+      r *= factor;
+      g *= factor;
+      b *= factor;
+    }
+    const scale = look(gain, Math.max(r, g, b));
+    // BT.2020 to BT.709, the inverse of ITU-R BT.2087.
+    into[at] = look(coded, scale * (1.6605 * r - 0.5876 * g - 0.0728 * b));
+    into[at + 1] = look(coded, scale * (-0.1246 * r + 1.1329 * g - 0.0083 * b));
+    into[at + 2] = look(coded, scale * (-0.0182 * r - 0.1006 * g + 1.1187 * b));
+  };
 }

@@ -6,21 +6,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { FromWorker, WorkerHandle } from '../../src/engine/contract/protocol.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { scorePair } from '../../src/engine/score.js';
-import { BackendProbe } from '../../src/engine/workers/backend-probe.js';
+import { BackendProbe } from '../../src/engine/workers/dispatch.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
 import type { Report } from '../../src/report/types.js';
-import { ALL_FEATURES, file, ownSource, SMALL_10, scratchFolder, y4mPair } from '../support/clips.js';
-import { CARD, type FakeGpuOptions, FakeGpus, platformWith } from '../support/gpu-engine.js';
+import { ALL_FEATURES, ownSource, SMALL_10, scratchFolder, storedPair, y4mPair } from '../support/clips.js';
+import { CARD, type FakeGpuOptions, FakeGpus, platformWith, values } from '../support/gpu-engine.js';
 import { tier } from '../support/tier.js';
 
-const folder = scratchFolder();
 const FRAMES = 23;
 const pair = y4mPair(SMALL_10, FRAMES);
-const stored: ScoreRequest = {
-  reference: file(folder, 'r.y4m', pair.reference),
-  distorted: file(folder, 'd.y4m', pair.distorted),
-};
+const stored: ScoreRequest = storedPair(scratchFolder(), 'small', pair);
 const fed = (): ScoreRequest => ({
   reference: ownSource(pair.clip, 'reference', FRAMES),
   distorted: ownSource(pair.clip, 'distorted', FRAMES),
@@ -31,14 +27,6 @@ const coreSampled = await scorePair(nodePlatform, stored, { features, threads: 0
 
 const run = (gpus: FakeGpus, options: ScoreOptions, request = stored): Promise<Report> =>
   scorePair(platformWith(gpus), request, { features, ...options });
-
-/** What a report says of the videos, not of the machine. */
-const values = ({ frames, pooled_metrics, aggregate_metrics, frameCount }: Report) => ({
-  frames,
-  pooled_metrics,
-  aggregate_metrics,
-  frameCount,
-});
 
 const EACH: readonly (readonly [string, ScoreOptions])[] = [
   ['on one worker', {}],

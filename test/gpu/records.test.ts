@@ -3,13 +3,14 @@
  * What the GPU measures equals what the core measures, double by double: VIF, ADM, motion and squared errors over sizes,
  * depths, options and pictures that ordinary videos do not hold. `npm run gpu:parity` does the same at length.
  */
+
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { VideoFormat } from '../../src/core/frame.js';
 import type { ExtractionPlan } from '../../src/engine/backends/types.js';
+import { ADM_HIGH, ADM_LOW } from '../../src/engine/backends/webgpu/adm.js';
 import maskNarrow from '../../src/engine/backends/webgpu/adm-mask-s0.wgsl';
 import maskWide from '../../src/engine/backends/webgpu/adm-mask-s123.wgsl';
-import { ADM_HIGH, ADM_LOW } from '../../src/engine/backends/webgpu/adm-uniform.js';
 import { openWebgpu, type WebgpuKind } from '../../src/engine/backends/webgpu/open.js';
 import { VIF_FILTERS, vifLogOffsets } from '../../src/engine/backends/webgpu/vif.js';
 import { ADM, admVariant } from '../../src/metrics/adm.js';

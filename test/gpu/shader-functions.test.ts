@@ -3,16 +3,16 @@
  * Functions of VIF's and ADM's shaders by themselves, on random and extreme input, against the definitions in doubles and
  * integers: what a pixel of VIF explains, and the angle test and the restored coefficients of ADM (spec 4.5).
  */
+
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scaleUniform } from '../../src/engine/backends/webgpu/adm.js';
 import ANGLE from '../../src/engine/backends/webgpu/adm-angle.wgsl';
 import DECOUPLE from '../../src/engine/backends/webgpu/adm-decouple.wgsl';
 import NARROW from '../../src/engine/backends/webgpu/adm-decouple-s0.wgsl';
 import WIDE_DECOUPLE from '../../src/engine/backends/webgpu/adm-decouple-s123.wgsl';
-import { powerOfThird } from '../../src/engine/backends/webgpu/adm-power.js';
 import SCALE from '../../src/engine/backends/webgpu/adm-scale.wgsl';
-import { admScales } from '../../src/engine/backends/webgpu/adm-scales.js';
-import { scaleUniform } from '../../src/engine/backends/webgpu/adm-uniform.js';
+import { admScales, powerOfThird } from '../../src/engine/backends/webgpu/adm-scales.js';
 import { limitsData } from '../../src/engine/backends/webgpu/vif.js';
 import PIXEL from '../../src/engine/backends/webgpu/vif-pixel.wgsl';
 import WIDE from '../../src/engine/backends/webgpu/wide.wgsl';

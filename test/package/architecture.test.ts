@@ -205,7 +205,7 @@ const BELOW =
 
 /** Command lines that we start ourselves. */
 const COMMAND_LINES = [
-  'src/engine/backends/native/vmaf-command.ts',
+  'src/engine/backends/native/command.ts',
   'src/platform/node/parser-process.ts',
   'src/platform/node/tiny/try-provider.ts',
   'src/report/bandwidth.ts',

@@ -11,6 +11,8 @@ import type { FrameSource } from '../../src/media/types.js';
 import type { Report } from '../../src/report/types.js';
 import { sampleSource, y4mFile } from '../../src/sample/files.js';
 import { makeSample, type SampleClip } from '../../src/sample/generator.js';
+import { framesOnce } from './fixtures.js';
+import { streamOf as inPieces } from './media.js';
 
 export const SMALL: VideoFormat = { width: 98, height: 54, bitDepth: 8, chroma: '420' };
 export const SMALL_10: VideoFormat = { ...SMALL, bitDepth: 10 };
@@ -24,6 +26,16 @@ export const ALL_FEATURES = [
   'psnr=enable_apsnr=true:enable_mse=true',
 ];
 
+/** Metrics of every plane, without a model that hides one. */
+export const EVERY_PLANE = {
+  features: ['vif', 'adm', 'motion', 'psnr'],
+  noPrediction: true,
+  preflight: false,
+} as const;
+
+/** A quick metric alone. */
+export const PSNR = { features: ['psnr'], noPrediction: true } as const;
+
 /** A pair of Y4M files as bytes. */
 export interface Y4mPair {
   readonly clip: SampleClip;
@@ -31,9 +43,15 @@ export interface Y4mPair {
   readonly distorted: Uint8Array<ArrayBuffer>;
 }
 
+/** Clips by their format, cut and seed: what moves in them takes long to make. */
+const clips = new Map<string, SampleClip>();
+
 /** A generated pair with a scene cut in the middle. */
 export function y4mPair(format: VideoFormat, frames: number, seed = 1): Y4mPair {
-  const clip = makeSample(format, { seed, cut: Math.ceil(frames / 2) });
+  const cut = Math.ceil(frames / 2);
+  const key = JSON.stringify([format, cut, seed]);
+  const clip = clips.get(key) ?? framesOnce(makeSample(format, { seed, cut }));
+  clips.set(key, clip);
   return {
     clip,
     reference: y4mFile(clip, 'reference', frames),
@@ -55,16 +73,17 @@ export function file(folder: string, name: string, bytes: Uint8Array): string {
   return path;
 }
 
+/** Writes both videos of a pair. @param name begins their names */
+export function storedPair(folder: string, name: string, { reference, distorted }: Omit<Y4mPair, 'clip'>) {
+  return {
+    reference: file(folder, `${name}-reference.y4m`, reference),
+    distorted: file(folder, `${name}-distorted.y4m`, distorted),
+  };
+}
+
 /** Bytes as a stream, cut into pieces that do not fit frames. */
-export function streamOf(bytes: Uint8Array<ArrayBuffer>, piece = 7919): ReadableStream<Uint8Array> {
-  let at = 0;
-  return new ReadableStream({
-    pull(controller) {
-      if (at >= bytes.length) return controller.close();
-      controller.enqueue(bytes.slice(at, at + piece));
-      at += piece;
-    },
-  });
+export function streamOf(bytes: Uint8Array, piece = 7919): ReadableStream<Uint8Array> {
+  return inPieces(bytes, () => piece);
 }
 
 /** What a test wants of its own source beyond frames. */

@@ -112,6 +112,17 @@ export function ffmpeg(path: string, args: readonly string[]): string {
   return path;
 }
 
+/** What ffmpeg makes of `args`, under a name in the folder of this process's encodes. */
+export function makeFile(name: string, ...args: readonly string[]): string {
+  return ffmpeg(join(encodeFolder(), name), args);
+}
+
+/** A lossy copy of a video. @param options stand before those of the encoder */
+export function copyOf(path: string, name: string, options: readonly string[] = [], crf = 34): string {
+  const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', String(crf)];
+  return makeFile(name, '-i', `file:${path}`, ...options, ...encoder);
+}
+
 /** A key of a command: files among its arguments count by their content, wherever they lie. */
 function keyOf(args: readonly string[]): string {
   const parts = args.map((arg) => {

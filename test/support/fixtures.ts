@@ -62,16 +62,22 @@ let latest: { readonly key: string; readonly pair: SampleClip } | undefined;
 export function fixtureClip(clip: FixtureClip): SampleClip {
   const key = JSON.stringify(clip);
   if (latest?.key === key) return latest.pair;
-  const made = generate(clip);
-  const frames = new Map<string, ReturnType<SampleClip['frame']>>();
-  const frame: SampleClip['frame'] = (side, index) => {
-    const name = `${side} ${index}`;
-    const found = frames.get(name) ?? made.frame(side, index);
-    frames.set(name, found);
-    return found;
-  };
-  latest = { key, pair: { ...made, frame } };
+  latest = { key, pair: framesOnce(generate(clip)) };
   return latest.pair;
+}
+
+/** A clip whose frames are made once. */
+export function framesOnce(clip: SampleClip): SampleClip {
+  const frames = new Map<string, ReturnType<SampleClip['frame']>>();
+  return {
+    ...clip,
+    frame(side, index) {
+      const name = `${side} ${index}`;
+      const found = frames.get(name) ?? clip.frame(side, index);
+      frames.set(name, found);
+      return found;
+    },
+  };
 }
 
 function generate(clip: FixtureClip): SampleClip {

@@ -16,6 +16,7 @@ import { createWorkerBody } from '../../src/engine/workers/worker-body.js';
 import { reopen } from '../../src/media/open.js';
 import { nodeFiles } from '../../src/platform/node/files.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
+import type { Report } from '../../src/report/types.js';
 
 export const CARD: AdapterFacts = {
   vendor: 'acme',
@@ -200,3 +201,8 @@ export function platformWith(gpus: Pick<FakeGpus, 'open'>, parallelism = 2): Pla
     startWorker: () => localWorker(gpus.open),
   };
 }
+
+/** What a report says of the videos, not of who measured them. */
+export const values = ({ frames, pooled_metrics, aggregate_metrics, frameCount }: Report) => ({
+  ...{ frames, pooled_metrics, aggregate_metrics, frameCount },
+});

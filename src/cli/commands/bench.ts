@@ -2,7 +2,7 @@
  * @module cli/commands/bench
  * `anyvmaf bench`: times every backend that works here on generated videos, and compares their numbers.
  */
-import type { BenchBackend, BenchOptions } from '../../bench/types.js';
+import type { BenchBackend, BenchOptions } from '../../bench/run.js';
 import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';

@@ -6,8 +6,7 @@
 import { AnyvmafError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/kernel.js';
-import { CompositeMeasurer, type MeasuredPart } from './composite.js';
-import { splitPlan } from './split.js';
+import { CompositeMeasurer, type MeasuredPart, splitPlan } from './composite.js';
 import type { ExtractionPlan, InstantKind, Measurer, MeasurerKind } from './types.js';
 
 /** A GPU as its driver describes it; what it does not say is empty. */

@@ -8,7 +8,7 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
-import type { ReportTinyModel, ReportTinyNotice } from '../../report/types.js';
+import type { Report, ReportTinyModel, ReportTinyNotice } from '../../report/types.js';
 import {
   bindTinyModel,
   type FeatureBinding,
@@ -161,7 +161,7 @@ function featuresOf(
 }
 
 /** Data for the threads that hold the frames. */
-export function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
+function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   return picturesOf(attached).map(({ model: { source, program, graph }, binding, options }) => ({
     model: { source, program, graph },
     binding,
@@ -337,6 +337,38 @@ export class TinyRegressors {
   }
 }
 
+/** The tiny models of a run that is planned: what threads are sent of them, what finished rows are scored with, and what the report says. */
+export class TinyRun {
+  readonly #plan: TinyPlan;
+  /** Open models on features; absent before {@link open}, and where there are none. */
+  regressors: TinyRegressors | undefined;
+
+  constructor(plan: TinyPlan) {
+    this.#plan = plan;
+  }
+
+  /** For the setup of the threads that hold the frames. */
+  get setup(): { readonly pictures?: readonly PictureModel[] } {
+    return this.#plan.pictureMetrics.length > 0 ? { pictures: pictureModels(this.#plan) } : {};
+  }
+
+  /** @throws {AnyvmafError} as {@link TinyRegressors.open} */
+  async open(platform: () => Promise<TinyPlatform>, names: readonly string[]): Promise<void> {
+    if (this.#plan.featureMetrics.length === 0) return;
+    this.regressors = await TinyRegressors.open(this.#plan, platform, names);
+  }
+
+  /** @param sessions of picture models, in whichever threads */
+  report(sessions: readonly TinySessionFacts[]): Required<Pick<Report, 'tiny' | 'warnings'>> {
+    const facts = [...(this.regressors?.facts ?? []), ...sessions];
+    return { tiny: reportTiny(this.#plan, facts), warnings: tinyWarnings(this.#plan, facts) };
+  }
+
+  async close(): Promise<void> {
+    await this.regressors?.close();
+  }
+}
+
 /** Opens models one after another; if one fails, closes those before it. */
 async function openAll<T, R extends { readonly session: TinySession }>(
   wanted: readonly T[],
@@ -353,7 +385,7 @@ async function openAll<T, R extends { readonly session: TinySession }>(
 }
 
 /** The report's description of the models. */
-export function reportTiny(
+function reportTiny(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],
 ): readonly ReportTinyModel[] {
@@ -415,7 +447,7 @@ function noticesOf(
 }
 
 /** Notes on the models. */
-export function tinyWarnings(
+function tinyWarnings(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],
 ): readonly string[] {

@@ -23,7 +23,7 @@ import { requireVideo } from '../../media/open.js';
 import type { ColoursAsked } from '../../media/pair.js';
 import { beyondLibvmaf, folderOption, isOfColour } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
-import type { DeviceOptions } from '../backends/native/task.js';
+import type { DeviceOptions } from '../backends/native/types.js';
 import { checkTiny } from './tiny-options.js';
 import type { Keep, PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 

@@ -11,20 +11,40 @@ import type { TinyModelOptions } from '../../tiny/types.js';
 const MAX_TINY_MODELS = 16;
 const MAX_THREADS = 1024;
 const MAX_CRF = 63;
-const KNOWN = [
-  'model',
-  'files',
-  'name',
-  'device',
-  'threads',
-  'fp16',
-  'precision',
-  'verify',
-  'codec',
-  'preset',
-  'crf',
-  'resize',
+
+const isText = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0');
+const within = (max: number) => (value: unknown) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
+const isFlag = (value: unknown) => typeof value === 'boolean';
+
+/** An option's name, what holds for its values, and that in words. */
+type Rule = readonly [name: string, holds: (value: unknown) => boolean, expected: string];
+
+const choice = (name: string, allowed: readonly string[]): Rule => [
+  name,
+  (value) => allowed.some((one) => one === value),
+  `one of ${allowed.join(', ')}`,
 ];
+
+const RULES: readonly Rule[] = [
+  ['model', isText, 'the id or the path of a tiny model'],
+  ['files', isFiles, 'an object of files (Blobs) by their names, with the model among them'],
+  [
+    'name',
+    (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
+    'a name of letters, digits, dots, dashes and underscores',
+  ],
+  choice('device', TINY_DEVICE_CHOICES),
+  ['threads', within(MAX_THREADS), `a whole number from 0 to ${MAX_THREADS}`],
+  ['fp16', isFlag, 'true or false'],
+  choice('precision', TINY_PRECISIONS),
+  ['verify', isFlag, 'true or false'],
+  ['codec', isText, 'the name of an encoder'],
+  ['preset', isText, "the name of an encoder's preset"],
+  ['crf', within(MAX_CRF), `a whole number from 0 to ${MAX_CRF}`],
+  choice('resize', TINY_RESIZES),
+];
+const KNOWN = RULES.map(([name]) => name);
 
 /**
  * @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values
@@ -42,47 +62,13 @@ export function checkTiny(value: readonly TinyModelOptions[] | undefined): reado
       if (member !== undefined && !KNOWN.includes(name))
         throw usageError(`${at} has no option ${quoted(name)}; there are ${KNOWN.join(', ')}.`);
     }
-    check(at, given);
+    for (const [name, holds, expected] of RULES) {
+      const member = given.get(name);
+      if (member === undefined && name !== 'model') continue;
+      if (!holds(member)) throw wrong(`${at}.${name}`, member, expected);
+    }
   });
   return value;
-}
-
-function check(at: string, given: ReadonlyMap<string, unknown>): void {
-  const isText = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0');
-  const within = (max: number) => (value: unknown) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
-  const isFlag = (value: unknown) => typeof value === 'boolean';
-  const rules: readonly (readonly [string, (value: unknown) => boolean, string])[] = [
-    ['model', isText, 'the id or the path of a tiny model'],
-    ['files', isFiles, 'an object of files (Blobs) by their names, with the model among them'],
-    [
-      'name',
-      (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
-      'a name of letters, digits, dots, dashes and underscores',
-    ],
-    [
-      'device',
-      (value) => TINY_DEVICE_CHOICES.some((one) => one === value),
-      `one of ${TINY_DEVICE_CHOICES.join(', ')}`,
-    ],
-    ['threads', within(MAX_THREADS), `a whole number from 0 to ${MAX_THREADS}`],
-    ['fp16', isFlag, 'true or false'],
-    [
-      'precision',
-      (value) => TINY_PRECISIONS.some((one) => one === value),
-      `one of ${TINY_PRECISIONS.join(', ')}`,
-    ],
-    ['verify', isFlag, 'true or false'],
-    ['codec', isText, 'the name of an encoder'],
-    ['preset', isText, "the name of an encoder's preset"],
-    ['crf', within(MAX_CRF), `a whole number from 0 to ${MAX_CRF}`],
-    ['resize', (value) => TINY_RESIZES.some((one) => one === value), `one of ${TINY_RESIZES.join(', ')}`],
-  ];
-  for (const [name, holds, expected] of rules) {
-    const value = given.get(name);
-    if (value === undefined && name !== 'model') continue;
-    if (!holds(value)) throw wrong(`${at}.${name}`, value, expected);
-  }
 }
 
 function isFiles(value: unknown): boolean {

@@ -1,8 +1,10 @@
 /**
  * @module engine/inputs/continuity
- * Checks by signatures of all pairs whether the two videos stay aligned over a whole run.
+ * Checks by signatures of all pairs whether the two videos stay aligned over a whole run. They are taken of frames as these are
+ * read, by a source that is observed.
  */
 
+import type { FramePlanes } from '../../core/frame.js';
 import { SlipDetector } from '../../media/align/slips.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
@@ -12,7 +14,6 @@ import { uncheckedFinding } from '../../media/preflight/text.js';
 import type { Finding } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
 import type { Pair } from '../pair/pair.js';
-import { observedSource } from './observed-source.js';
 
 /** Most pairs with only one signature; further pairs are ignored. */
 const MOST_WAITING = 64;
@@ -162,4 +163,29 @@ export class Continuity {
       this.#defect = { error };
     }
   }
+}
+
+/**
+ * A source that reports the planes of each frame read. Workers cannot open it.
+ * @param all planes for a frame of which all are wanted, also where the reader wants luma only
+ */
+export function observedSource(
+  source: FrameSource,
+  observe: (index: number, planes: FramePlanes) => void,
+  all?: (index: number) => FramePlanes | undefined,
+): FrameSource {
+  return {
+    info: source.info,
+    seekable: source.seekable,
+    readFrame(index, asked) {
+      const into = { ...(asked.cb ? undefined : all?.(index)), ...asked };
+      const observed = (found: boolean) => {
+        if (found) observe(index, into);
+        return found;
+      };
+      const reading = source.readFrame(index, into);
+      return typeof reading === 'boolean' ? observed(reading) : reading.then(observed);
+    },
+    close: () => source.close(),
+  };
 }

@@ -1,21 +1,24 @@
 /**
  * @module engine/inputs/few-frames
- * Looks at a few frames of both videos as they are stored, opened once more, and asks what they tell.
- * Loaded where facts alone do not decide.
+ * Looks at frames of both videos as they are stored, opened once more: a few tell what they show, those of the first seconds
+ * at which offset they match. Loaded where facts alone do not decide.
  */
 
-import { AnyvmafError, type InputRole } from '../../core/errors.js';
+import { AnyvmafError, type InputRole, usageError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
+import { shown } from '../../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { displayAspect, SAME_ASPECT } from '../../core/size.js';
-import type { OpenedPart } from '../../media/align/recorded.js';
+import { alignThumbs, framesForWider, framesToRead } from '../../media/align/index.js';
+import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
+import { type AlignResult, WIDER } from '../../media/align/types.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { openDecoded } from '../../media/decoders.js';
 import { type Framing, framingOf, type Picture } from '../../media/evidence/framing.js';
 import { type Colours, matrixFitOf } from '../../media/evidence/matrix.js';
 import { reopen } from '../../media/open.js';
-import { factsOf, type Side, type Sides } from '../../media/pairing/prepare.js';
-import { pairTimes } from '../../media/pairing/timeline.js';
+import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { framePartners, frameRatio, pairTimes } from '../../media/pairing/timeline.js';
 import {
   FrameMeter,
   measuredPlanes,
@@ -94,10 +97,9 @@ async function bothAt<T>(
   const { skip, pairing } = context.checked;
   const offset = skip.reference - skip.distorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
   if (!canReadAgain(reference) || !canReadAgain(distorted)) return [];
-  const count = distorted.times?.length ?? factsOf(distorted).frameCount;
   const seen: [T, T][] = [];
   try {
-    for (const frame of spreadFrames(count, MOMENTS)) {
+    for (const frame of spreadFrames(frameCountOf(distorted), MOMENTS)) {
       const partner = partnerOf(frame, reference.times, distorted.times) + offset;
       const [one, other] = await Promise.all([
         seeFrame(context, reference, partner, see),
@@ -128,7 +130,7 @@ async function seeFrame<T>(
   frame: number,
   see: (info: VideoInfo, planes: FramePlanes) => T,
 ): Promise<T | undefined> {
-  const count = side.times?.length ?? factsOf(side).frameCount;
+  const count = frameCountOf(side);
   if (frame < 0 || (count !== null && frame >= count)) return undefined;
   const part = await openPart(context, side, frame, frame + 1);
   if (!part) return undefined;
@@ -169,7 +171,7 @@ export async function measureSide(
   side: Side,
   {
     count = MEASURED,
-    length = lengthOf(side),
+    length = frameCountOf(side),
   }: { readonly count?: number; readonly length?: number | null } = {},
 ): Promise<SideMeasurements> {
   if (side.kind === 'encoded') {
@@ -188,8 +190,58 @@ export async function measureSide(
   }
 }
 
-/** Number of frames, where it is known before decoding. */
-export function lengthOf(side: Side): number | null {
-  if (side.kind !== 'encoded') return side.source.info.frameCount;
-  return side.times?.length ?? side.video.facts.frameCount;
+/** Range of the search. */
+export interface AlignmentOptions {
+  /** The offset to keep if the result is unclear. */
+  readonly assumed: number;
+  /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
+  readonly window?: number;
+}
+
+/** Smallest limit on the decoded frames of each video. */
+const FEWEST_MOST = 300;
+
+/** Most frames of each video that a search of a window decodes. */
+export function mostFrames(window = 0): number {
+  return Math.max(FEWEST_MOST, 4 * window);
+}
+
+/**
+ * Searches for the offset.
+ * @throws {AnyvmafError} `usage` if a video can be read only once; errors of decoders
+ */
+export async function findOffset(
+  context: InputContext,
+  sides: Sides,
+  { assumed, window }: AlignmentOptions,
+): Promise<AlignResult> {
+  const { checked, signal, shared } = context;
+  const { skip } = checked;
+  const rateRatio = frameRatio(sides.reference.times, sides.distorted.times);
+  const most = mostFrames(window);
+  const wider = window === undefined ? WIDER : [];
+  const wanted = framesToRead(Math.max(most, ...wider.map(framesForWider)), rateRatio);
+  const record = (role: InputRole, until = signal) =>
+    new RecordedThumbs((first, end) =>
+      openAgain({ ...context, signal: until }, sides[role], skip[role] + first, skip[role] + end),
+    );
+  const recorded = shared?.thumbs(checked, (until) => record('reference', until)) ?? record('reference');
+  const reference = recorded.reader(wanted.reference);
+  const distorted = record('distorted').reader(wanted.distorted);
+  try {
+    const partners = framePartners(sides.reference.times, sides.distorted.times, skip);
+    const search = { rateRatio, assumed, maxFrames: most, window, signal };
+    return await alignThumbs(reference, distorted, search, { partners, wider });
+  } finally {
+    await Promise.all([reference.close(), distorted.close()]);
+  }
+}
+
+async function openAgain(context: InputContext, side: Side, start: number, end: number): Promise<OpenedPart> {
+  const part = await openPart(context, side, start, end);
+  if (part) return part;
+  throw usageError(
+    `the offset of ${shown(nameOf(side))} cannot be found, because it can be read only once; give it as a file, ` +
+      'or state the offset.',
+  );
 }

@@ -13,7 +13,7 @@ import type { OpenPair } from '../../media/pairing/prepare.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import type { SideFacts, SideMeasurements } from '../../media/preflight/types.js';
 import type { FrameSource } from '../../media/types.js';
-import { observedSource } from './observed-source.js';
+import { observedSource } from './continuity.js';
 
 /** Frames whose fields are measured of a video that is read with gaps or repetitions: three periods of pulldown. */
 const MAPPED_FIELDS = 16;

@@ -35,7 +35,7 @@ export async function identifyPair(request: ScoreRequest, context: InputContext)
       ? await identify(context, { reference, distorted })
       : await ofInput('distorted', async () => (await import('./pairing.js')).pairAlone(context, distorted));
     if (checked.colours === 'no') return known;
-    const { coloursOf } = await import('./colours.js');
+    const { coloursOf } = await import('./pictures.js');
     return { ...known, colours: coloursOf(known.sides, known.plan, colour, pairing.colourAs) };
   } catch (error) {
     await Promise.all([reference && closeInput(reference), closeInput(distorted)]);

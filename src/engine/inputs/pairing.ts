@@ -15,13 +15,12 @@ import type { Framing } from '../../media/evidence/framing.js';
 import { chooseTrack } from '../../media/evidence/track.js';
 import type { EncodedInput } from '../../media/open.js';
 import { checkMeasurable, checkPair, type OpenedInput, type OpenedInputs } from '../../media/pair.js';
-import { factsOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { factsOf, frameCountOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
 import type { Pair } from '../pair/pair.js';
-import { coloursOf } from './colours.js';
 import type { InputContext } from './context.js';
-import { asRead, deliveryOf, limitedPicture } from './pictures.js';
+import { asRead, coloursOf, deliveryOf, limitedPicture } from './pictures.js';
 
 /** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
 export async function pairVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Pair> {
@@ -62,7 +61,7 @@ function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: I
 
 /** Finds the offset. */
 async function align(context: InputContext, sides: Sides): Promise<AlignResult> {
-  const { findOffset } = await import('./alignment.js');
+  const { findOffset } = await import('./few-frames.js');
   return findOffset(context, sides, { assumed: 0, window: context.checked.pairing.window });
 }
 
@@ -183,13 +182,11 @@ export async function pairAlone(context: InputContext, input: OpenedInput): Prom
   const { distorted } = pairing.filters
     ? await (await import('./filters.js')).filterSides(context, { distorted: found }, pairing.filters)
     : { distorted: found };
-  const facts = factsOf(distorted);
-  const { width, height, bitDepth, chroma } = facts;
+  const { width, height, bitDepth, chroma } = factsOf(distorted);
   checkMeasurable({ width, height, bitDepth, chroma });
-  const frames = distorted.times?.length ?? facts.frameCount;
   const reference: Side = {
     kind: 'frames',
-    source: blankSource({ width, height, bitDepth, chroma }, frames),
+    source: blankSource({ width, height, bitDepth, chroma }, frameCountOf(distorted)),
     times: distorted.times,
   };
   const sides = { reference, distorted };

@@ -9,7 +9,7 @@ import { lumaBytes } from '../../core/frame.js';
 import { objectionsText } from '../../core/hint.js';
 import { USUAL_RATE } from '../../core/rational.js';
 import { WIDEST } from '../../media/align/types.js';
-import type { OpenPair, Side } from '../../media/pairing/prepare.js';
+import { frameCountOf, type OpenPair, type Side } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
 import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
@@ -20,9 +20,8 @@ import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { Inspection } from '../contract/types.js';
 import { canReadAgain, type Pair, readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
-import { findOffset, mostFrames } from './alignment.js';
 import type { InputContext } from './context.js';
-import { lengthOf, MEASURED, measureSide } from './few-frames.js';
+import { findOffset, MEASURED, measureSide, mostFrames } from './few-frames.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
 
 /** A pair as a run in one piece reads it. */
@@ -229,7 +228,7 @@ export class Preflight {
       throw usageError(`the offset is ${assumed}, and only offsets of up to ${WIDEST} frames are searched.`);
     const searching = alignment ?? findOffset(inputs, sides, { assumed, window: this.#window });
     const measured = (side: Side, other: Side, until = signal) =>
-      measureSide({ ...inputs, signal: until }, side, { length: lengthOf(side) ?? lengthOf(other) });
+      measureSide({ ...inputs, signal: until }, side, { length: frameCountOf(side) ?? frameCountOf(other) });
     const found = await unlessUnreadable(
       Promise.all([
         searching,

@@ -1,12 +1,14 @@
 /**
  * @module engine/live/steering
- * Steers one measurement while it runs: pauses and stops it, and changes its models at frame boundaries. It belongs to the
+ * What can be steered, scorers and runs that have not started, and how: steers one measurement while it runs: pauses and stops it, and changes its models at frame boundaries. It belongs to the
  * thread that puts frames together, so that whatever it is told between two tasks is told between two frames.
  */
+
+import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
 import type { Origin } from '../../core/origin.js';
-import { quoted } from '../../core/printable.js';
+import { quoted, showValue } from '../../core/printable.js';
+import { quotientOf } from '../../core/rational.js';
 import { loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
@@ -14,7 +16,7 @@ import type { FrameMetrics, ReportModel } from '../../report/types.js';
 import type { Platform } from '../contract/platform.js';
 import type { ModelSwap, RunFacts, SwapOutcome } from '../contract/types.js';
 import { chooseModel, isOpen, settle } from '../plan/model-texts.js';
-import { type RunPlan, reportModel } from '../plan/plan.js';
+import { type RunPlan, reportModel, reportModels } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
 
 /** Without folders, only models that ship or were pulled are loaded. */
@@ -38,9 +40,10 @@ export interface RunObserver extends FrameWatcher {
 
 /** A planned run, as steering needs it. */
 export interface SteeredRun {
-  readonly facts: RunFacts;
+  /** What its plan and format do not say. */
+  readonly facts: Omit<RunFacts, 'format' | 'rate' | 'metrics' | 'models' | 'extractors'>;
   readonly plan: RunPlan;
-  readonly format: VideoFormat;
+  readonly format: ScoredFormat;
   readonly scoring: Scoring;
   readonly platform: Pick<Platform, 'models' | 'ofOrigin'>;
 }
@@ -123,9 +126,17 @@ export class Steering {
     this.#current = [...run.plan.models];
     for (const model of run.plan.models) this.#known.set(model.name, model);
     if (before) this.#takeOver(before);
+    const { plan, format } = run;
     const { metrics = [] } = this.beside ?? {};
     run.scoring.watch(this.beside ? joined(this.#observer, this.beside) : this.#observer);
-    this.#observer.planned({ ...run.facts, metrics: [...run.facts.metrics, ...metrics] });
+    this.#observer.planned({
+      ...run.facts,
+      format,
+      rate: quotientOf(format.frameRate) ?? null,
+      metrics: [...plan.metrics, ...metrics],
+      models: reportModels(plan),
+      extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
+    });
     for (const swap of this.#swaps) this.#observer.swapped(swap);
   }
 
@@ -286,5 +297,29 @@ function isSame(one: LoadedModel, other: LoadedModel): boolean {
     one.disableClip === other.disableClip &&
     one.enableTransform === other.enableTransform &&
     inputs(one) === inputs(other)
+  );
+}
+
+/** Key of the function that hands a measurement over; no part of the public types. */
+export const STEERED = Symbol('anyvmaf.steered');
+
+/** A measurement that can be steered. */
+export interface Steerable {
+  /**
+   * Hands itself over.
+   * @throws {AnyvmafError} `usage` if it is steered already, or over
+   */
+  [STEERED](steering: Steering): void;
+}
+
+/** @throws {AnyvmafError} `usage` for what is no measurement of this package */
+export function requireSteerable(value: unknown): Steerable {
+  try {
+    if (typeof value === 'object' && value !== null && STEERED in value) return value as Steerable;
+  } catch {
+    // A proxy that answers nothing.
+  }
+  throw usageError(
+    `The measurement is ${showValue(value)}, but it must be a scorer of createScorer or a run of prepareRun.`,
   );
 }

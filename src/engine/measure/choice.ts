@@ -8,13 +8,13 @@ import { capital, type Remedy } from '../../core/hint.js';
 import { type NativeHost, oneLine, programName } from '../backends/native/host.js';
 import { type ProbeRequest, probeNative } from '../backends/native/probe.js';
 import { type Rejected, survey } from '../backends/native/survey.js';
-import type { NativeBackend } from '../backends/native/task.js';
 import {
   type BackendHealth,
   type BackendName,
   GPU_BACKENDS,
   type GpuBackend,
   isOwnBackend,
+  type NativeBackend,
   type NativeProgram,
 } from '../backends/native/types.js';
 import type { ProgramOptions } from '../contract/options.js';
@@ -87,7 +87,7 @@ export async function chooseBackend(
   const program = found.programs.find((one) => backend === 'native-cpu' || one.build_flags[backend]);
   if (!program) {
     const why =
-      found.programs.map((one) => `${programName(one.flavour, one.path)} was built without it`)[0] ??
+      found.programs.map((one) => `${programName(one)} was built without it`)[0] ??
       reasons(found.rejected) ??
       'no vmaf was found on PATH';
     const message = `The backend ${backend} is not here: ${why}. ${await available(host, checked, signal)}`;
@@ -181,6 +181,6 @@ async function available(
   const [first] = programs;
   const there = [...(first ? [['native-cpu', first] as const] : []), ...gpus]
     .filter(([name]) => name !== except)
-    .map(([name, { flavour, path }]) => `${name} (${programName(flavour, path)})`);
+    .map(([name, program]) => `${name} (${programName(program)})`);
   return `Available: ${["cpu (this package's own core)", ...there].join(', ')}.`;
 }

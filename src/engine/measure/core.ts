@@ -1,16 +1,20 @@
 /**
  * @module engine/measure/core
- * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts.
+ * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts; and says
+ * which metrics GPUs measured, of how many pairs, and why the core measured the rest.
  */
 
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quotientOf } from '../../core/rational.js';
-import type { GpuMeasurer, GpuUse } from '../backends/gpu.js';
+import { adapterName } from '../../report/facts.js';
+import type { ReportMeasurer } from '../../report/types.js';
+import type { GpuMeasurer, GpuState, GpuUse } from '../backends/gpu.js';
 import { createHeatmaps, type HeatmapRun } from '../backends/heatmaps.js';
-import type { TinyPlan, TinyRegressors, TinySessionFacts } from '../backends/tiny.js';
-import { heatmapFiles } from '../backends/types.js';
+import type { BackendChoice } from '../backends/native/types.js';
+import type { TinyRun, TinySessionFacts } from '../backends/tiny.js';
+import { type ExtractionPlan, heatmapFiles } from '../backends/types.js';
 import { type CoreOptions, framesToKeep } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { WorkerSetup } from '../contract/protocol.js';
@@ -18,13 +22,11 @@ import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
 import type { lightOf } from '../pair/pair.js';
 import { chooseThreads, coreTime } from '../plan/chunks.js';
-import { planRun, type Requested, type RunPlan, reportModel } from '../plan/plan.js';
+import { planRun, type Requested, type RunPlan, reportModels } from '../plan/plan.js';
 import { Scoring } from '../results/scoring.js';
-import type { BackendProbe } from '../workers/backend-probe.js';
-import type { RecordSink } from '../workers/dispatch.js';
-import { measureHere, measureOnWorkers, type SteeredMeasuring } from '../workers/run.js';
+import type { BackendProbe, RecordSink } from '../workers/dispatch.js';
+import { measureHere, measureOnWorkers } from '../workers/run.js';
 import type { WorkerPool } from '../workers/worker-pool.js';
-import { type GpuRun, gpuNotes, gpuPairs, reportGpu } from './gpu-report.js';
 import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement, Recorded } from './measurement.js';
 
 /** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
@@ -44,9 +46,6 @@ interface CoreRun {
 
 /** The pairs to measure. */
 type PairWork = Omit<MeasurementWork, 'onStart'>;
-
-/** Tiny models of a run, and the code that runs them. */
-type Tiny = typeof import('../backends/tiny.js') & { readonly plan: TinyPlan };
 
 /** The core with the models of a run. */
 export function openCore(
@@ -72,13 +71,12 @@ export function openCore(
 export class CoreMeasurement implements PlannedMeasurement {
   readonly #run: CoreRun;
   readonly #plan: RunPlan;
-  #tiny: Tiny | undefined;
+  #tiny: TinyRun | undefined;
   #pool: WorkerPool | undefined;
   /** Of a run in the calling thread. */
   #gpu: GpuMeasurer | undefined;
   #probe: BackendProbe | undefined;
   #heatmaps: HeatmapRun | undefined;
-  #regressors: TinyRegressors | undefined;
   /** Of picture models in the calling thread. */
   #sessions: readonly TinySessionFacts[] = [];
 
@@ -105,7 +103,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     if (extent.pairs === 0 && this.#run.steering?.stopped)
       throw new AnyvmafError('media', 'There are no frames to score: the run was stopped before its first.');
     if (extent.pairs > 0) this.#heatmaps?.keep();
-    const tiny = this.#tiny?.tinyWarnings(this.#tiny.plan, this.#facts()) ?? [];
+    const tiny = this.#reportTiny()?.warnings ?? [];
     const steered = this.#run.steering?.report(finished.frameNumbers.at(-1) ?? -1);
     const start = this.#start();
     return {
@@ -157,7 +155,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     await this.#gpu?.close();
     await this.#pool?.terminate();
     await this.#heatmaps?.discard();
-    await this.#regressors?.close();
+    await this.#tiny?.close();
   }
 
   #threads(expected: number | null): number {
@@ -184,11 +182,10 @@ export class CoreMeasurement implements PlannedMeasurement {
 
   async #open(): Promise<void> {
     const { platform } = this.#run;
-    const { features, tiny } = this.#plan;
+    const { features } = this.#plan;
     this.#heatmaps = await createHeatmaps(features, platform.heatmaps);
     await this.#prepare();
-    if (tiny && this.#tiny && tiny.featureMetrics.length > 0)
-      this.#regressors = await this.#tiny.TinyRegressors.open(tiny, platform.tiny, features.names);
+    await this.#tiny?.open(platform.tiny, features.names);
   }
 
   /** Loads what tiny models need, and has fetched what workers will need. */
@@ -202,7 +199,8 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { runtimes } = await platform.tiny();
     for (const { options: wanted } of tiny.attached)
       await runtimes.obtain?.(wanted.device ?? 'auto', options.signal);
-    this.#tiny = { ...(await import('../backends/tiny.js')), plan: tiny };
+    const { TinyRun } = await import('../backends/tiny.js');
+    this.#tiny = new TinyRun(tiny);
   }
 
   /** Finishes frames and scores as records come in. */
@@ -217,7 +215,7 @@ export class CoreMeasurement implements PlannedMeasurement {
         begun = true;
         options.onFrame?.(frame);
       },
-      this.#regressors,
+      this.#tiny?.regressors,
       this.#keep,
     );
   }
@@ -269,43 +267,35 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   /** Lets the run be steered, where somebody wants to. */
-  #steer({ pair, expected, meter }: PairWork, scoring: Scoring): SteeredMeasuring | undefined {
+  #steer({ pair, expected, meter }: PairWork, scoring: Scoring): Steering | undefined {
     const { steering, checked, platform } = this.#run;
-    if (!steering) return undefined;
-    const plan = this.#plan;
     const { info } = pair.reference;
-    steering.begin({
+    steering?.begin({
       facts: {
-        format: info,
         reference: info.name,
         distorted: pair.distorted.info.name,
-        rate: quotientOf(info.frameRate) ?? null,
         total: expected,
-        metrics: plan.metrics,
-        models: plan.models.map((model) => reportModel(model, plan.chosen)),
-        extractors: plan.features.extractors.map(({ instance }) => instance.spec.name),
         backend: this.#backendUsed(),
         threads: this.#threads(expected),
         subsample: checked.subsample,
         taken: () => meter.done,
       },
-      plan,
+      plan: this.#plan,
       format: info,
       scoring,
       platform,
     });
-    return { gate: steering.gate, stopped: () => steering.stopped };
+    return steering;
   }
 
   #setup(): WorkerSetup {
     const { platform, checked, modules } = this.#run;
-    const tiny = this.#tiny;
     return {
       modules,
       plan: this.#plan.features.extraction,
       implementation: checked.implementation,
       subsample: checked.subsample,
-      ...(tiny && tiny.plan.pictureMetrics.length > 0 && { pictures: tiny.pictureModels(tiny.plan) }),
+      ...this.#tiny?.setup,
       ...(this.#heatmaps && { heatmaps: this.#heatmaps.paths }),
       ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
     };
@@ -314,10 +304,10 @@ export class CoreMeasurement implements PlannedMeasurement {
   /** The part of the report that is known before the first frame. */
   #start() {
     const { compat, implementation } = this.#run.checked;
-    const { models, chosen } = this.#plan;
+    const tiny = this.#reportTiny();
     return {
-      models: models.map((model) => reportModel(model, chosen)),
-      ...(this.#tiny && { tiny: this.#tiny.reportTiny(this.#tiny.plan, this.#facts()) }),
+      models: reportModels(this.#plan),
+      ...(tiny && { tiny: tiny.tiny }),
       compat,
       backend_used: this.#backendUsed(),
       implementation,
@@ -348,7 +338,73 @@ export class CoreMeasurement implements PlannedMeasurement {
     return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#probe?.result);
   }
 
-  #facts(): readonly TinySessionFacts[] {
-    return [...(this.#regressors?.facts ?? []), ...this.#sessions, ...(this.#pool?.sessions ?? [])];
+  #reportTiny() {
+    return this.#tiny?.report([...this.#sessions, ...(this.#pool?.sessions ?? [])]);
   }
+}
+
+/** The GPUs of a run: one, or several that do the same. */
+interface GpuRun {
+  readonly plan: ExtractionPlan;
+  readonly states: readonly GpuState[];
+}
+
+/** Pairs that were measured on a GPU. */
+function gpuPairs({ states }: GpuRun): number {
+  return states.reduce((sum, { pairs }) => sum + pairs, 0);
+}
+
+/**
+ * Who measured what.
+ * @param total pairs of the run
+ * @returns nothing where no GPU measured
+ */
+function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly ReportMeasurer[] } {
+  const used = run.states.filter(({ adapter }) => adapter);
+  const [state] = used;
+  const frames = gpuPairs(run);
+  if (!state?.adapter || frames === 0) return {};
+  const extractors = (measured: boolean) => {
+    const calls = run.plan.calls.filter((_, number) => state.calls.includes(number) === measured);
+    return [...new Set(calls.map(({ metric }) => metric))];
+  };
+  const [shared, rest] = [extractors(true), extractors(false)];
+  return {
+    measurers: [
+      { backend: 'webgpu', extractors: shared, frames, adapter: state.adapter },
+      ...(frames < total ? [{ backend: 'cpu', extractors: shared, frames: total - frames } as const] : []),
+      ...(rest.length > 0 ? [{ backend: 'cpu', extractors: rest, frames: total } as const] : []),
+    ],
+  };
+}
+
+/**
+ * What a reader should know, full sentences.
+ * @param rates pairs per second of GPU and core, where these were compared
+ */
+function gpuNotes(
+  { states }: GpuRun,
+  backend: BackendChoice,
+  rates?: { readonly gpu: number; readonly core: number },
+): readonly string[] {
+  const [state] = states.filter(({ adapter }) => adapter);
+  if (!state?.adapter) return [];
+  const name = adapterName(state.adapter);
+  const others = Object.entries(state.others).map(
+    ([metric, problem]) => `The own core measured ${metric}, not the GPU: ${problem}.`,
+  );
+  const rate = (pairs: number) => `${pairs < 10 ? pairs.toFixed(1) : Math.round(pairs)} frames/s`;
+  const compared =
+    rates &&
+    `The backend auto compared the GPU ${name} (${rate(rates.gpu)}) with the own core's workers ` +
+      `(${rate(rates.core)}) on the first frames and took ${rates.gpu > rates.core ? 'the GPU' : 'the workers'}.`;
+  const lost = [...new Set(states.flatMap(({ lost: reason }) => reason ?? []))].map(
+    (reason) =>
+      `The GPU stopped in the middle of the run, so the own core went on; the result is the same: ${reason}`,
+  );
+  return [
+    ...(compared ? [compared] : []),
+    ...(backend === 'auto' && state.pairs === 0 ? [] : others),
+    ...lost.map((text) => (text.endsWith('.') ? text : `${text}.`)),
+  ];
 }

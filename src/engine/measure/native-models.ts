@@ -11,10 +11,9 @@ import { readBuiltInModel, requireBuiltIn } from '../../models/registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from '../../models/types.js';
 import type { ReportModel } from '../../report/types.js';
 import { PROBE_MODEL } from '../backends/native/probe.js';
-import type { NativeModel } from '../backends/native/task.js';
+import type { NativeModel } from '../backends/native/types.js';
 import type { ProgramOptions } from '../contract/options.js';
-import type { ScoredSize } from '../plan/model-texts.js';
-import { chooseModel, isOpen, settle } from '../plan/model-texts.js';
+import { chooseModel, isOpen, type ScoredSize, settle } from '../plan/model-texts.js';
 import { type Requested, reportModel, textsForEncode } from '../plan/plan.js';
 import { healthOf, type NativeChoice } from './choice.js';
 

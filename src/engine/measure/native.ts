@@ -5,21 +5,25 @@
 
 import type { Compat } from '../../core/choices.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
-import { chromaSize, describeFormat, storedChromaSize, storedFrameBytes } from '../../core/frame.js';
+import {
+  chromaSize,
+  describeFormat,
+  storedChromaSize,
+  storedFrameBytes,
+  type VideoFormat,
+} from '../../core/frame.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import { STREAM_HEADER_MAX } from '../../media/y4m.js';
 import { parseFeature } from '../../metrics/options.js';
 import type { MetricSeries } from '../../report/build.js';
 import type { FrameMetrics } from '../../report/types.js';
-import { ffmpegArgs, filterFormatProblem } from '../backends/native/ffmpeg-command.js';
+import { commandArgs, formatProblem, vmafReadsY4m } from '../backends/native/command.js';
 import { failure, oneLine, programName } from '../backends/native/host.js';
 import { type NativeLog, parseLog } from '../backends/native/log.js';
 import { mismatchedBackend } from '../backends/native/probe.js';
 import { release } from '../backends/native/survey.js';
-import type { NativeInput, NativeTask } from '../backends/native/task.js';
-import { vmafArgs, vmafFormatProblem, vmafReadsY4m } from '../backends/native/vmaf-command.js';
+import type { NativeInput, NativeTask } from '../backends/native/types.js';
 import type { ProgramOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
@@ -41,19 +45,14 @@ const MOST_THREADS = 32;
 const LOG = 'log.json';
 
 /** Why a program does not support a format, a sentence without its end; `undefined` if it does. */
-export function nativeProblem(
-  { program: { flavour, path, version } }: NativeChoice,
-  format: VideoFormat,
-): string | undefined {
-  const problem = flavour === 'vmaf' ? vmafFormatProblem(format) : filterFormatProblem(format);
+export function nativeProblem({ program }: NativeChoice, format: VideoFormat): string | undefined {
+  const { flavour, version } = program;
   const why =
-    problem ??
+    formatProblem(program, format) ??
     (flavour === 'vmaf' && isOdd(format) && !release(version)
       ? `its version (${version ?? 'unknown'}) does not tell how it reads chroma of odd sizes`
       : undefined);
-  return (
-    why && `${programName(flavour, path)} cannot score ${describeFormat(format)}: ${why}; use the backend cpu`
-  );
+  return why && `${programName(program)} cannot score ${describeFormat(format)}: ${why}; use the backend cpu`;
 }
 
 /** Whether chroma of this format is stored differently from how it is scored. */
@@ -134,7 +133,7 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
   const files = await readableFiles(choice, run);
   const task = taskOf(choice, run, files);
   const { output, extent: fed, counted } = await runProgram(choice, run, task, files !== undefined);
-  const name = programName(flavour, path);
+  const name = programName(program);
   const log = renamed(parseLog(output, name), loaded.names);
   const ran = mismatchedBackend(log.backendUsed, backend);
   if (ran !== undefined) {
@@ -178,7 +177,7 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
   if (!files && !host.pipes) {
     throw new AnyvmafError(
       'backend',
-      `On this system ${programName(program.flavour, program.path)} can only be given Y4M and raw files that it reads as ` +
+      `On this system ${programName(program)} can only be given Y4M and raw files that it reads as ` +
         'they stand, and these are not; use the backend cpu.',
     );
   }
@@ -201,8 +200,7 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
 async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask, readsFiles: boolean) {
   const { host, program } = choice;
   const { pair, loaded, bound, meter, signal } = run;
-  const { flavour, path } = program;
-  const name = programName(flavour, path);
+  const name = programName(program);
   // A pair in the pipe is not yet measured; the one before it nearly is.
   let taken = 0;
   const onPair = () => {
@@ -213,8 +211,8 @@ async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask
     : new PairFeed(pair, formOf(choice, pair.reference.info), bound ?? Number.POSITIVE_INFINITY, onPair);
   const { reference, distorted } = task.input;
   const outcome = await host.run({
-    path,
-    args: flavour === 'vmaf' ? vmafArgs(program, task) : ffmpegArgs(program, task),
+    path: program.path,
+    args: commandArgs(program, task),
     files: loaded.files,
     ...(feed && {
       feeds: { [reference]: feed.feed('reference'), [distorted]: feed.feed('distorted') },

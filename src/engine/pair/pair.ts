@@ -14,6 +14,7 @@ import { MediaError } from '../../media/errors.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import {
   factsOf,
+  frameCountOf,
   type OpenPair,
   type PairingPlan,
   type PairSources,
@@ -101,7 +102,6 @@ export function reportInput(side: Side, skipped: number, colour?: KnownColour): 
   const info = factsOf(side);
   const { name, container, width, height, bitDepth, chroma, frameRate } = info;
   const fileSize = side.kind === 'frames' ? side.source.info.fileSize : null;
-  const frameCount = side.times?.length ?? info.frameCount;
   return {
     name,
     container,
@@ -109,7 +109,7 @@ export function reportInput(side: Side, skipped: number, colour?: KnownColour): 
     height,
     bitDepth,
     chroma,
-    frameCount,
+    frameCount: frameCountOf(side),
     skipped,
     ...(frameRate && { frameRate }),
     ...(typeof fileSize === 'number' && { fileSize }),

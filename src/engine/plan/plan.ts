@@ -174,6 +174,11 @@ export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): Rep
   };
 }
 
+/** The report's description of the models that predict. */
+export function reportModels({ models, chosen }: Pick<RunPlan, 'models' | 'chosen'>): ReportModel[] {
+  return models.map((model) => reportModel(model, chosen));
+}
+
 /**
  * @param loading the run's models and features
  * @throws {AnyvmafError} as loading them, `io` or `internal` if a module cannot be loaded

@@ -42,13 +42,18 @@ async function identify(reader: ByteReader): Promise<ContentIdentity> {
     const part = new Uint8Array(end - start);
     parts.push(part.subarray(0, await reader.read(start, [part])));
   }
-  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  return { size, sha256: await sha256(joinBytes(parts)) };
+}
+
+/** All bytes, one part after the other. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
-    joined.set(part, at);
+    all.set(part, at);
     at += part.length;
   }
-  return { size, sha256: await sha256(joined) };
+  return all;
 }
 
 /** Parts of a file to read, in order and without overlap. */

@@ -1,10 +1,13 @@
 /**
  * @module engine/shards/merge
- * Makes the report of a run of its shards: the same records in the same order give the same numbers as a run in one piece.
+ * Makes the report of a run of its shards: the same records in the same order give the same numbers as a run in one piece. Checks
+ * first that the shards are all there and belong to one run.
  */
 import { requireArray, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
+import { counted, shown } from '../../core/printable.js';
+import { version } from '../../core/version.js';
 import { judge } from '../../media/preflight/judge.js';
 import type { Finding } from '../../media/preflight/types.js';
 import { buildReport } from '../../report/build.js';
@@ -16,13 +19,11 @@ import type { Platform } from '../contract/platform.js';
 import { Continuity } from '../inputs/continuity.js';
 import { refuseFindings } from '../inputs/preflight.js';
 import type { Extent } from '../pair/pair.js';
-import { loadRequested, planRun, type RunPlan, reportModel } from '../plan/plan.js';
+import { loadRequested, planRun, type RunPlan, reportModels } from '../plan/plan.js';
 import { headOf, sayLengths } from '../results/report-head.js';
 import { Scoring } from '../results/scoring.js';
 import { planDigest } from './identity.js';
-import type { MergeOptions, Shard } from './shard.js';
-import { requireShard } from './shard.js';
-import { inOrder } from './together.js';
+import { cutShard, type MergeOptions, requireShard, type Shard } from './shard.js';
 
 /** Records given to the finisher between two looks at the signal. */
 const SLICE = 1000;
@@ -85,7 +86,6 @@ function untilEnd(all: readonly Shard[]): { readonly parts: readonly Shard[]; re
 /** Scores, and who made them. */
 interface Predicted extends Awaited<ReturnType<Scoring['finish']>> {
   readonly tiny?: NonNullable<Report['tiny']>;
-  readonly tinyWarnings: readonly string[];
 }
 
 interface Prediction {
@@ -99,14 +99,10 @@ async function predict(
   platform: Platform,
   { parts, plan, checked, options }: Prediction,
 ): Promise<Predicted> {
-  const { tiny, features } = plan;
-  const code = tiny && (await import('../backends/tiny.js'));
-  const regressors =
-    tiny && code && tiny.featureMetrics.length > 0
-      ? await code.TinyRegressors.open(tiny, platform.tiny, features.names)
-      : undefined;
+  const tiny = plan.tiny && new (await import('../backends/tiny.js')).TinyRun(plan.tiny);
   try {
-    const scoring = new Scoring(plan, checked.subsample, options.onFrame, regressors);
+    await tiny?.open(platform.tiny, plan.features.names);
+    const scoring = new Scoring(plan, checked.subsample, options.onFrame, tiny?.regressors);
     for (const { pairs, records, fields } of parts) {
       for (let at = 0; at < pairs.measured; at += SLICE) {
         const count = Math.min(SLICE, pairs.measured - at);
@@ -116,14 +112,14 @@ async function predict(
       }
     }
     const finished = await scoring.finish();
-    const facts = [...(regressors?.facts ?? []), ...sessionsOf(parts)];
+    const told = tiny?.report(sessionsOf(parts));
     return {
       ...finished,
-      ...(tiny && code && { tiny: code.reportTiny(tiny, facts) }),
-      tinyWarnings: tiny && code ? code.tinyWarnings(tiny, facts) : [],
+      ...(told && { tiny: told.tiny }),
+      warnings: [...finished.warnings, ...(told?.warnings ?? [])],
     };
   } finally {
-    await regressors?.close();
+    await tiny?.close();
   }
 }
 
@@ -188,14 +184,13 @@ function report({ all, parts, extent, checked, plan, result, findings }: Merged)
   const seconds = parts.reduce((sum, shard) => sum + shard.seconds, 0);
   const pairing = parts.find((shard) => shard.pairing)?.pairing;
   const measurers = measurersOf(parts, plan);
-  const { tinyWarnings, warnings, tiny, ...finished } = result;
+  const { warnings, ...finished } = result;
   const each = (kind: 'decoders' | 'backend') => [...new Set(parts.flatMap((shard) => shard.warnings[kind]))];
   return buildReport({
     ...headOf(first, checked, extent),
     fps: seconds > 0 ? extent.pairs / seconds : 0,
     ...finished,
-    models: plan.models.map((model) => reportModel(model, plan.chosen)),
-    ...(tiny && { tiny }),
+    models: reportModels(plan),
     compat: checked.compat,
     backend_used: backendOf(parts),
     implementation: first.implementation,
@@ -210,7 +205,6 @@ function report({ all, parts, extent, checked, plan, result, findings }: Merged)
       ...each('backend'),
       ...plan.warnings,
       ...warnings,
-      ...tinyWarnings,
       ...said.warnings,
     ],
   });
@@ -229,4 +223,117 @@ function measurersOf(parts: readonly Shard[], { features }: RunPlan): readonly R
     }
   }
   return [...together.values()];
+}
+
+/** Most numbers that a sentence lists. */
+const LISTED = 10;
+
+/**
+ * The shards of one run in order, each once.
+ * @throws {AnyvmafError} `mismatch` if some are missing, or do not belong together: the message says which
+ */
+function inOrder(shards: readonly Shard[]): readonly [Shard, ...Shard[]] {
+  const [first] = shards;
+  if (!first) throw new AnyvmafError('usage', 'there are no shards to merge; give those of a whole run.');
+  if (first.version !== version) {
+    throw new AnyvmafError(
+      'mismatch',
+      `the shards were measured by anyvmaf ${shown(first.version)}, but this is ${version}; merge them with the version ` +
+        'that measured them.',
+    );
+  }
+  for (const other of shards) refuseStranger(first, other);
+  const byNumber = new Map<number, Shard>();
+  for (const shard of shards) {
+    const { number } = shard.shard;
+    const earlier = byNumber.get(number);
+    if (earlier && !isSame(earlier, shard)) {
+      throw new AnyvmafError(
+        'mismatch',
+        `shard ${number} is there twice with different measurements, so one of the two machines measures wrong; measure ` +
+          'it again on a third one, and leave out the record that differs.',
+      );
+    }
+    byNumber.set(number, earlier ?? shard);
+  }
+  refuseMissing(byNumber, first.shard.count);
+  const ordered = [...byNumber.values()].sort((a, b) => a.shard.number - b.shard.number);
+  return [ordered[0] ?? first, ...ordered.slice(1)];
+}
+
+function isSame(a: Shard, b: Shard): boolean {
+  const bits = ({ records }: Shard) => new BigUint64Array(records.buffer, records.byteOffset, records.length);
+  const [one, other] = [bits(a), bits(b)];
+  return one.length === other.length && one.every((value, i) => value === other[i]);
+}
+
+function refuseMissing(there: ReadonlyMap<number, Shard>, count: number): void {
+  const missing: number[] = [];
+  for (let number = 1; number <= count; number++) if (!there.has(number)) missing.push(number);
+  if (missing.length === 0) return;
+  const listed = missing.slice(0, LISTED).join(', ');
+  const more = missing.length > LISTED ? ` and ${missing.length - LISTED} more` : '';
+  throw new AnyvmafError(
+    'mismatch',
+    `${counted(missing.length, 'shard')} of ${count} ${missing.length === 1 ? 'is' : 'are'} missing: ${listed}${more}; ` +
+      'measure what is missing and merge again.',
+  );
+}
+
+/** What all shards of a run have in common, with words for it. */
+const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown])[] = [
+  ['the version of anyvmaf', (shard) => shard.version],
+  ['the number of shards', (shard) => shard.shard.count],
+  ['the content of the reference', (shard) => shard.files.reference],
+  ['the content of the distorted video', (shard) => shard.files.distorted],
+  ['the options', (shard) => shard.options],
+  ['the size and format of the pictures', (shard) => shard.format],
+  ['the number of pairs', (shard) => shard.pairs.total],
+  ['a model, or what is measured', (shard) => [shard.plan, shard.fields]],
+  ['what is known of the reference', (shard) => ({ ...shard.reference, name: '' })],
+  ['what is known of the distorted video', (shard) => ({ ...shard.distorted, name: '' })],
+  ['the implementation', (shard) => shard.implementation],
+  ['the checks of the pair', (shard) => shard.continuity],
+];
+
+/** What shards that have pairs have in common. */
+const DECODED: typeof COMMON = [
+  ['how the videos were decoded and paired', (shard) => shard.pairing],
+  [
+    'what ran a tiny model',
+    (shard) => shard.sessions.map(({ name, runtime, device }) => [name, runtime, device]),
+  ],
+];
+
+/** @throws {AnyvmafError} `mismatch` */
+function refuseStranger(first: Shard, other: Shard): void {
+  const { number, count } = other.shard;
+  const range = cutShard(other.shard, other.pairs.total);
+  const misplaced = range.first !== other.pairs.first || range.end !== other.pairs.end;
+  if (number < 1 || number > count || misplaced) {
+    throw new AnyvmafError(
+      'mismatch',
+      `the record of shard ${number} of ${count} does not have the pairs of that shard.`,
+    );
+  }
+  const measured = first.pairs.measured > 0 && other.pairs.measured > 0;
+  for (const [what, of] of measured ? [...COMMON, ...DECODED] : COMMON) {
+    const [one, two] = [of(first), of(other)].map(canonical);
+    if (one === two) continue;
+    const values = (one ?? '').length + (two ?? '').length < 200 ? ` (${two} against ${one})` : '';
+    throw new AnyvmafError(
+      'mismatch',
+      `shard ${number} of ${count} and shard ${first.shard.number} of ${first.shard.count} do not belong to one run, which has one of ` +
+        `each: ${what}${shown(values)}.`,
+    );
+  }
+}
+
+/** JSON with the keys of objects in order. */
+function canonical(value: unknown): string {
+  const sorted = (_: string, member: unknown): unknown =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member;
+  return JSON.stringify(value ?? null, sorted);
 }

@@ -39,7 +39,7 @@ import { scoredSize } from '../plan/model-texts.js';
 import { loadModules, loadRequested } from '../plan/plan.js';
 import { Meter } from '../results/progress.js';
 import { decoderWarnings, inputsOf } from '../results/report-head.js';
-import { contentOf, planDigest } from './identity.js';
+import { contentOf, joinBytes, planDigest } from './identity.js';
 import { ShardInputs, type ShardRange } from './inputs.js';
 import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './shard.js';
 import { checkShard, cutShard } from './shard.js';
@@ -351,12 +351,6 @@ class OrderedSignatures implements SignatureSink {
       parts.push(part);
       pairs += part.length / PAIR_BYTES;
     }
-    const all = new Uint8Array(pairs * PAIR_BYTES);
-    let at = 0;
-    for (const part of parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-    return all;
+    return joinBytes(parts);
   }
 }

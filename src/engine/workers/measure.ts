@@ -6,17 +6,28 @@
 import type { FramePlanes } from '../../core/frame.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
+import type { TinyRuntimes } from '../../tiny/types.js';
 import type { HeatmapWriter } from '../backends/heatmaps.js';
 import type { PictureScorers } from '../backends/tiny.js';
 import type { FrameSlot, Measurer } from '../backends/types.js';
 import { type ExtractionPlan, historyNeeds, type PicturesRead, picturesRead } from '../backends/types.js';
-import type { Chunk, EndOfPair } from '../contract/protocol.js';
+import type { Chunk, EndOfPair, WorkerSetup } from '../contract/protocol.js';
 import { readPair } from '../pair/pair.js';
 
 /** What else uses the frames of a pair. */
 export interface PairOutputs {
   readonly pictures?: PictureScorers;
   readonly heatmaps?: HeatmapWriter;
+}
+
+/** Opens the picture models of a thread, if it has any. @throws {AnyvmafError} as {@link PictureScorers.open} */
+export async function openPictures(
+  { pictures, plan }: WorkerSetup,
+  runtimes: () => Promise<TinyRuntimes>,
+): Promise<PictureScorers | undefined> {
+  if (!pictures) return undefined;
+  const { PictureScorers } = await import('../backends/tiny.js');
+  return PictureScorers.open(pictures, runtimes, plan.format);
 }
 
 /** Measures pairs as they come: every value of a record, and the heatmaps. */

@@ -12,12 +12,12 @@ import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
 import type { ExtractionPlan, InstantKind } from '../backends/types.js';
 import type { Platform } from '../contract/platform.js';
 import type { Chunk, WorkerSetup } from '../contract/protocol.js';
+import type { Steering } from '../live/steering.js';
 import { describePair, type Extent, readPair } from '../pair/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
-import { BackendProbe } from './backend-probe.js';
-import { dispatch, type RecordSink } from './dispatch.js';
+import { BackendProbe, dispatch, type RecordSink } from './dispatch.js';
 import { Feeder, feederChunk } from './feeder.js';
-import { ChunkMeasurer } from './measure.js';
+import { ChunkMeasurer, openPictures } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
 /** What to measure and where to put it. */
@@ -37,14 +37,13 @@ export interface Run {
   /** Asked before pairs are read; see `ScoreOptions`. */
   readonly gate: (() => Promise<void> | undefined) | undefined;
   /** Pauses and stops the run; absent if nobody does. */
-  readonly steered?: SteeredMeasuring;
+  readonly steered?: Pick<Steering, 'gate' | 'stopped'>;
 }
 
-/** What steers a run from outside. */
-export interface SteeredMeasuring {
-  readonly gate: () => Promise<void> | undefined;
-  /** Whether to end with the pairs that were taken. */
-  readonly stopped: () => boolean;
+/** Waits for the caller's gate, then for whoever pauses the run. */
+function hold({ gate, steered }: Run): Promise<void> | undefined {
+  const wait = gate?.();
+  return wait ? wait.then(() => steered?.gate()) : steered?.gate();
 }
 
 /** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
@@ -68,7 +67,7 @@ async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: Gpu
 
 /** Measures in the calling thread, which yields between frames. */
 export async function measureHere(run: Run, listener: LocalListener = {}): Promise<Extent> {
-  const { platform, setup, pair, sink, signal, gate, steered } = run;
+  const { platform, setup, pair, sink, signal, steered } = run;
   const { modules, implementation, plan, subsample } = setup;
   const core = await coreMeasurers(modules, implementation);
   const gpu = setup.gpu && (await openGpuHere(run, core, setup.gpu));
@@ -78,12 +77,8 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
   let heatmaps: HeatmapWriter | undefined;
   try {
     heatmaps = setup.heatmaps && (await platform.heatmaps?.())?.open(setup.heatmaps);
-    if (setup.pictures) {
-      const { PictureScorers } = await import('../backends/tiny.js');
-      const runtimes = async () => (await platform.tiny()).runtimes;
-      pictures = await PictureScorers.open(setup.pictures, runtimes, plan.format);
-      listener.onSessions?.(pictures.facts);
-    }
+    pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
+    if (pictures) listener.onSessions?.(pictures.facts);
     const chunks = new ChunkMeasurer(measurer, plan, pair, {
       subsample,
       pictures,
@@ -93,7 +88,7 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
     const measured = () => {
       sink.measured(1);
       signal?.throwIfAborted();
-      const wait = gate?.() ?? steered?.gate();
+      const wait = hold(run);
       return wait || performance.now() - rested >= LOCAL_SLICE ? rest(wait) : undefined;
     };
     const rest = async (wait: Promise<void> | undefined) => {
@@ -103,14 +98,13 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
       rested = performance.now();
     };
     let pairs = run.first;
-    await gate?.();
-    await steered?.gate();
+    await hold(run);
     for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK, run.first)) {
       const { count, records, ended } = await chunks.measure(chunk, measured);
       sink.add(chunk.first, count, records);
       pairs += count;
       if (ended) return { pairs, ended };
-      if (steered?.stopped()) break;
+      if (steered?.stopped) break;
     }
     return { pairs, ended: null };
   } finally {
@@ -157,8 +151,9 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<
   const dispatching = {
     first,
     total: bound,
-    ...(gate ? { gate } : { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers), gate: steered?.gate }),
-    stopped: steered?.stopped,
+    gate: () => hold(run),
+    ...(!gate && { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) }),
+    stopped: () => steered?.stopped === true,
   };
   const chunks = cutChunks(
     bound,
@@ -206,7 +201,7 @@ function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
 
 /** Reads in the calling thread and hands the frames out. */
 async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
-  const { setup, pair, first, bound, chunkFrames, sink, gate, steered } = run;
+  const { setup, pair, first, bound, chunkFrames, sink, steered } = run;
   const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });
   let ended: Extent['ended'] = null;
   for (let index = feeder.begins; index < first && !ended; index++) {
@@ -215,9 +210,8 @@ async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
     if (!ended) feeder.keep();
   }
   for (let index = first; !ended && (bound === null || index < bound); index++) {
-    await gate?.();
-    await steered?.gate();
-    if (steered?.stopped()) break;
+    await hold(run);
+    if (steered?.stopped) break;
     const room = await feeder.room();
     ended = await readPair(pair, index, room.reference, room.distorted);
     if (ended) break;

@@ -12,11 +12,16 @@ import type { TinyRuntimes } from '../../tiny/types.js';
 import { viewPlanes, writeHistory } from '../backends/frame-buffer.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
 import type { HeatmapStore } from '../backends/heatmaps.js';
-import type { PictureModel, PictureScorers } from '../backends/tiny.js';
 import type { InstantKind, Measurer } from '../backends/types.js';
 import { type ExtractionPlan, historyNeeds } from '../backends/types.js';
 import type { Chunk, FromWorker, ToWorker, WorkerSetup } from '../contract/protocol.js';
-import { ChunkMeasurer, type MeasuredChunk, PairMeasurer, type PairOutputs } from './measure.js';
+import {
+  ChunkMeasurer,
+  type MeasuredChunk,
+  openPictures,
+  PairMeasurer,
+  type PairOutputs,
+} from './measure.js';
 
 /** Milliseconds between two progress messages: one costs as much as a tenth of a cheap frame. */
 const PROGRESS_TIME = 20;
@@ -81,18 +86,6 @@ function describe(error: unknown): ErrorData {
   if (known) return errorData(known);
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
-}
-
-/** Opens the picture models of this worker, and reports where they run. */
-async function openPictures(
-  tools: WorkerTools,
-  { plan, onnxruntime }: WorkerSetup,
-  models: readonly PictureModel[],
-): Promise<PictureScorers> {
-  const { PictureScorers } = await import('../backends/tiny.js');
-  const pictures = await PictureScorers.open(models, () => tools.runtimes(onnxruntime), plan.format);
-  tools.post({ kind: 'sessions', sessions: pictures.facts });
-  return pictures;
 }
 
 /** Opens a GPU for the worker, and reports what it is to do, and at once when it is lost. */
@@ -163,7 +156,8 @@ class Work {
     const gpu = setup.gpu && (await openGpu(tools, core, plan, setup.gpu));
     if (gpu && !gpu.measurer) return null;
     const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];
-    const pictures = setup.pictures ? await openPictures(tools, setup, setup.pictures) : undefined;
+    const pictures = await openPictures(setup, () => tools.runtimes(setup.onnxruntime));
+    if (pictures) tools.post({ kind: 'sessions', sessions: pictures.facts });
     const heatmaps = setup.heatmaps && (await tools.heatmaps?.())?.open(setup.heatmaps);
     return new Work(tools, setup, gpu?.measurer ?? core.open(plan), sources, { pictures, heatmaps }, gpu);
   }

@@ -140,7 +140,7 @@ export function nameOf(side: Side): string {
 }
 
 /** Number of frames, if known. Packets are more reliable than headers. */
-function frameCountOf(side: Side): number | null {
+export function frameCountOf(side: Side): number | null {
   return side.times?.length ?? factsOf(side).frameCount;
 }
 

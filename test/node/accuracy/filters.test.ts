@@ -3,11 +3,11 @@
  * Filters of both videos against ffmpeg's own: the same conversion, written as Y4M and scored by a native libvmaf, gives
  * the same values to six decimals.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type ScoreOptions, score } from '../../../src/index.js';
+import { scratchFolder } from '../../support/clips.js';
 import { ffmpeg } from '../../support/encode.js';
 import { copyFfprobe, nativeIsAbsent, nativeVmaf } from '../../support/native.js';
 import { exhaustive, tier } from '../../support/tier.js';
@@ -15,14 +15,11 @@ import { joined } from '../../support/transport-stream.js';
 
 const absent = nativeIsAbsent();
 
-let folder = '';
+const folder = scratchFolder();
 let ffprobe = '';
 beforeAll(() => {
-  if (absent) return;
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-filters-'));
-  ffprobe = copyFfprobe(folder);
+  if (!absent) ffprobe = copyFfprobe(folder);
 });
-afterAll(() => folder && rmSync(folder, { recursive: true, force: true }));
 
 /** A video by its name and ffmpeg's arguments, or by the two recordings that follow each other in it; made once. */
 interface Made {
@@ -63,20 +60,12 @@ const encode = (name: string, of: Made, filter: string, ...more: string[]): Made
 });
 
 const boxed = encode('boxed.mp4', master, 'pad=512:328:0:20');
-const full = encode(
-  'full.mp4',
-  master,
-  'scale=in_range=limited:out_range=full,format=yuv420p',
-  '-color_range',
-  'pc',
-);
+const TO_FULL = 'scale=in_range=limited:out_range=full,format=yuv420p';
+const full = encode('full.mp4', master, TO_FULL, '-color_range', 'pc');
 const deep: Made = { name: 'deep.mkv', args: [...source(), '-pix_fmt', 'yuv420p10le', ...FFV1] };
 const deepFull: Made = {
   name: 'deep-full.mkv',
-  args: [
-    ...['-i', 'deep.mkv', '-vf', 'scale=in_range=limited:out_range=full,format=yuv420p10le,boxblur=2'],
-    ...['-color_range', 'pc', ...FFV1],
-  ],
+  args: [...['-i', 'deep.mkv', '-vf', `${TO_FULL}10le,boxblur=2`], ...['-color_range', 'pc', ...FFV1]],
 };
 const stored: Made = { name: 'stored.y4m', args: [...source(), '-pix_fmt', 'yuv420p'] };
 const storedBoxed: Made = {
@@ -127,20 +116,10 @@ const pq: Made = {
 
 /** Two recordings as `cat` joins them: the clock of the second begins anew. */
 function recording(crf: number): Made {
-  const part = (name: string, video: string): Made => ({
-    name: `${name}-${crf}.ts`,
-    args: [
-      '-f',
-      'lavfi',
-      '-i',
-      `${video},trim=duration=0.4`,
-      '-pix_fmt',
-      'yuv420p',
-      ...X264,
-      '-crf',
-      `${crf}`,
-    ],
-  });
+  const part = (name: string, video: string): Made => {
+    const input = ['-f', 'lavfi', '-i', `${video},trim=duration=0.4`, '-pix_fmt', 'yuv420p'];
+    return { name: `${name}-${crf}.ts`, args: [...input, ...X264, '-crf', `${crf}`] };
+  };
   const first = part('first', 'mandelbrot=size=512x288:rate=25');
   const second = part('second', 'testsrc2=size=512x288:rate=25');
   return { name: `joined-${crf}.ts`, args: [], joins: [first, second] };
@@ -379,13 +358,8 @@ describe.skipIf(absent !== undefined)(
         const report = await score(pair, { ...options, compat: 'libvmaf-3.0', preflight: false });
         expect(report.frames.length).toBe(native.frames.length);
         for (const [n, { metrics }] of native.frames.entries()) {
-          for (const name of [
-            'vmaf',
-            'integer_adm2',
-            'integer_motion2',
-            'integer_vif_scale0',
-            'integer_vif_scale3',
-          ]) {
+          const others = ['adm2', 'motion2', 'vif_scale0', 'vif_scale3'].map((name) => `integer_${name}`);
+          for (const name of ['vmaf', ...others]) {
             const own = report.frames[n]?.metrics[name] ?? Number.NaN;
             expect(Math.abs(own - (metrics[name] ?? Number.NaN)), `${name} of frame ${n}`).toBeLessThan(
               1.01e-6,

@@ -6,15 +6,15 @@
  */
 
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { encode } from 'fast-png';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { type Report, score } from '../../../src/index.js';
 import { y4mHeader } from '../../../src/sample/files.js';
+import { scratchFolder } from '../../support/clips.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { definition, difference } from '../../support/light-definition.js';
 import { linearLight } from '../../support/linear-light.js';
@@ -31,8 +31,7 @@ const CLIPS = tier(1, 40);
 const [LEAST, MOST] = [17, tier(80, 400)];
 
 const programs = sharedPath('spec/perceptual');
-const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-perceptual-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 const execute = promisify(execFile);
 

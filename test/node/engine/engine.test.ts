@@ -19,6 +19,7 @@ import {
   SMALL,
   SMALL_10,
   scratchFolder,
+  storedPair,
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
@@ -32,8 +33,7 @@ const FEATURES: ScoreOptions = { features: ALL_FEATURES, noPrediction: true };
 describe('a chunked run equals a whole one', () => {
   const frames = 23;
   const pair = y4mPair(SMALL_10, frames);
-  const reference = file(folder, 'chunked-reference.y4m', pair.reference);
-  const distorted = file(folder, 'chunked-distorted.y4m', pair.distorted);
+  const { reference, distorted } = storedPair(folder, 'chunked', pair);
   const whole = score({ reference, distorted }, { ...FEATURES, threads: 0 });
 
   it('measures every frame, and motion has its history', async () => {
@@ -217,15 +217,14 @@ describe('lengths that differ', () => {
 
 describe('workers', () => {
   it.each([
-    ['files', (bytes: Uint8Array<ArrayBuffer>) => bytes, 3],
+    ['files', false, 3],
     // Streams are handed out two pairs at a time.
-    ['one stream', streamOf, 2],
-  ])('are no more than there is work for: %s', async (_, input, workers) => {
-    const { reference, distorted } = y4mPair(SMALL, 3);
-    const files = [file(folder, 'three.y4m', reference), file(folder, 'three-more.y4m', distorted)] as const;
-    const request = input === streamOf ? ([files[0], streamOf(distorted)] as const) : files;
-    const run = { reference: request[0], distorted: request[1] };
-    const report = await score(run, { ...FEATURES, threads: 6 });
+    ['one stream', true, 2],
+  ])('are no more than there is work for: %s', async (_, streamed, workers) => {
+    const pair = y4mPair(SMALL, 3);
+    const { reference, distorted } = storedPair(folder, 'three', pair);
+    const other = streamed ? streamOf(pair.distorted) : distorted;
+    const report = await score({ reference, distorted: other }, { ...FEATURES, threads: 6 });
     expect(report).toMatchObject({ frameCount: 3, threads: workers });
   });
 });
@@ -430,9 +429,7 @@ describe('pictures below the smallest size', () => {
 describe('a run in pieces', () => {
   const frames = 9;
   const pair = y4mPair(videoFormat(176, 112), frames);
-  const folder = scratchFolder();
-  const reference = file(folder, 'reference.y4m', pair.reference);
-  const distorted = file(folder, 'distorted.y4m', pair.distorted);
+  const { reference, distorted } = storedPair(folder, 'pieces', pair);
   const features = [
     'float_motion=motion_add_uv=true',
     'speed_temporal',

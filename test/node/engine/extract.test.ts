@@ -13,7 +13,7 @@ import type { FrameSource } from '../../../src/media/types.js';
 import { sampleBytes, sampleSource, y4mFile, yuvFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { PairReader } from '../../../web/src/frames/reader.js';
-import { ownSource, streamOf } from '../../support/clips.js';
+import { ownSource, streamOf, y4mPair } from '../../support/clips.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { planesFor } from '../../support/media.js';
 import { tier } from '../../support/tier.js';
@@ -22,6 +22,13 @@ async function all(pairs: AsyncIterable<FramePair>): Promise<FramePair[]> {
   const found: FramePair[] = [];
   for await (const pair of pairs) found.push(pair);
   return found;
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+/** Numbers one by one. */
+async function* asked(...numbers: number[]) {
+  yield* numbers;
 }
 
 async function sentence(pairs: AsyncIterable<FramePair>): Promise<string> {
@@ -43,8 +50,7 @@ const FORMATS: readonly VideoFormat[] = [
 
 describe('frames of stored video', () => {
   it.each(FORMATS)('are those of the file: $bitDepth bit $chroma, $width wide', async (format) => {
-    const clip = makeSample(format, { seed: 3 });
-    const request = { reference: y4mFile(clip, 'reference', 8), distorted: y4mFile(clip, 'distorted', 8) };
+    const { clip, ...request } = y4mPair(format, 8, 3);
     const pairs = await all(extractFrames(request, [6, 0, 6]));
     expect(pairs.map(({ index }) => index)).toEqual([0, 6]);
     for (const { index, reference, distorted } of pairs) {
@@ -63,11 +69,7 @@ describe('frames of stored video', () => {
   });
 
   it('come in the order of an async iterable, whose numbers are checked one by one', async () => {
-    const clip = makeSample(FORMATS[0] as VideoFormat, { seed: 3 });
-    const request = { reference: y4mFile(clip, 'reference', 8), distorted: y4mFile(clip, 'distorted', 8) };
-    async function* asked(...numbers: number[]) {
-      yield* numbers;
-    }
+    const request = y4mPair(FORMATS[0] as VideoFormat, 8, 3);
     const pairs = await all(extractFrames(request, asked(6, 0, 6, 1)));
     expect(pairs.map(({ index }) => index)).toEqual([6, 0, 6, 1]);
     expect(await sentence(extractFrames(request, asked(2, -1)))).toContain('-1 is not the number of a frame');
@@ -94,16 +96,14 @@ describe('frames of stored video', () => {
   });
 
   it('follow the offset and the range as scoring does', async () => {
-    const clip = makeSample({ width: 32, height: 18, bitDepth: 8, chroma: '420' }, { seed: 5 });
-    const request = { reference: y4mFile(clip, 'reference', 12), distorted: y4mFile(clip, 'distorted', 12) };
+    const request = y4mPair({ width: 32, height: 18, bitDepth: 8, chroma: '420' }, 12, 5);
     const range = { unit: 'frames', start: 4 } as const;
     const [pair] = await all(extractFrames(request, [1], { offset: 2, range }));
     expect([pair?.reference.frame, pair?.distorted.frame]).toEqual([5, 3]);
   });
 
   it('have pictures, a map of their difference, and facts', async () => {
-    const clip = makeSample({ width: 64, height: 36, bitDepth: 8, chroma: '420' }, { seed: 6 });
-    const request = { reference: y4mFile(clip, 'reference', 2), distorted: y4mFile(clip, 'distorted', 2) };
+    const request = y4mPair({ width: 64, height: 36, bitDepth: 8, chroma: '420' }, 2, 6);
     const [pair] = await all(extractFrames(request, [1]));
     expect(pair?.distorted.image({ maxSide: 32 })).toMatchObject({ width: 32, height: 18 });
     expect([...((await pair?.reference.png()) ?? []).slice(1, 4)]).toEqual(
@@ -178,12 +178,7 @@ describe('what cannot be had', () => {
 describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
   /** Every luma plane as a run from the start hands it out. */
   async function sequential(path: string, frames: number): Promise<readonly Uint8Array[]> {
-    const pairs = await all(
-      extractFrames(
-        { reference: path, distorted: path },
-        Array.from({ length: frames }, (_, i) => i),
-      ),
-    );
+    const pairs = await all(extractFrames({ reference: path, distorted: path }, upTo(frames)));
     return pairs.map(({ distorted }) => distorted.planes.y);
   }
 
@@ -244,17 +239,8 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
   });
 
   it('say by which matrix and range they were coded', async () => {
-    const tagged = [
-      '-colorspace',
-      'bt709',
-      '-color_range',
-      'pc',
-      '-color_primaries',
-      'bt709',
-      '-color_trc',
-      'bt709',
-    ];
-    const path = encode({ codec: 'h264', frames: 3, extra: tagged });
+    const tagged = '-colorspace bt709 -color_range pc -color_primaries bt709 -color_trc bt709';
+    const path = encode({ codec: 'h264', frames: 3, extra: tagged.split(' ') });
     const [pair] = await all(extractFrames({ reference: path, distorted: path }, [1]));
     expect(pair?.reference.color).toEqual({ matrix: 'bt709', range: 'full', assumed: [] });
   });
@@ -262,16 +248,8 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
   it('are the same in any order as from the start, from files that stay open', async () => {
     const path = encode({ codec: 'h264', frames: 60, size: '64x48' });
     const request = { reference: path, distorted: path };
-    const expected = await all(
-      extractFrames(
-        request,
-        Array.from({ length: 60 }, (_, i) => i),
-      ),
-    );
-    async function* asked() {
-      yield* [10, 11, 59, 9, 9, 0];
-    }
-    for await (const pair of extractFrames(request, asked()))
+    const expected = await all(extractFrames(request, upTo(60)));
+    for await (const pair of extractFrames(request, asked(10, 11, 59, 9, 9, 0)))
       expect(pair.distorted.planes, `${pair.index}`).toEqual(expected[pair.index]?.distorted.planes);
   });
 
@@ -301,8 +279,7 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
 
   it('are the pairs with these numbers: forwards, backwards, near and far', async () => {
     const expected: string[] = [];
-    const all = Array.from({ length: FRAMES }, (_, i) => i);
-    for await (const pair of extractFrames(request(), all, {})) expected.push(hash(pair));
+    for await (const pair of extractFrames(request(), upTo(FRAMES), {})) expected.push(hash(pair));
     // Counts how often files are opened.
     const opens = vi.fn(extractFrames);
     const reader = new PairReader(request(), {}, opens);

@@ -18,10 +18,12 @@ import { makeSample } from '../../../src/sample/generator.js';
 import {
   file,
   ownSource,
+  PSNR,
   results,
   SMALL,
   SMALL_10,
   scratchFolder,
+  storedPair,
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
@@ -29,7 +31,6 @@ import { failure } from '../../support/media.js';
 import { tier } from '../../support/tier.js';
 
 const folder = scratchFolder();
-const PSNR = { features: ['psnr'], noPrediction: true };
 
 describe('a run reads', () => {
   const FRAMES = 7;
@@ -295,10 +296,7 @@ describe('raw video', () => {
 
 describe.each(['reference', 'distorted'] as const)('an error about the %s', (role) => {
   const pair = y4mPair(SMALL, 6);
-  const whole = {
-    reference: file(folder, 'r.y4m', pair.reference),
-    distorted: file(folder, 'd6.y4m', pair.distorted),
-  };
+  const whole = storedPair(folder, role, pair);
   const cut = pair[role].slice(0, -100);
   const damaged = pair[role].slice();
   damaged.fill(0x20, damaged.length / 2);

@@ -92,10 +92,19 @@ function expected(side: number, first: number, frames: readonly number[], count:
 const folder = scratchFolder();
 const video = file(folder, 'bands.yuv', bands());
 const request = { reference: video, distorted: video, raw: format };
+/** Expects the heatmaps of all frames, to the byte. */
+function expectAll(into: string): void {
+  for (const [scale, [side, first]] of SCALES.entries()) {
+    const written = readFileSync(join(into, name(scale, side)));
+    expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
+  }
+}
 const featureOf = (into: string, more = '') => `cambi=heatmaps_path=${into}${more}`;
 const only = (feature: string) => ({ features: [feature], noPrediction: true });
 
 describe('every byte', () => {
+  const plain = score(request, only('cambi'));
+
   it.each([
     ['in the calling thread', { threads: 0 }],
     ['by workers that read for themselves', { threads: 3, chunkFrames: 1 }],
@@ -104,22 +113,15 @@ describe('every byte', () => {
     const into = join(folder, how, 'made', 'for it');
     const report = await score(request, { ...only(featureOf(into)), ...options });
     expect(readdirSync(into).sort()).toEqual(SCALES.map(([side], scale) => name(scale, side)));
-    for (const [scale, [side, first]] of SCALES.entries()) {
-      const written = readFileSync(join(into, name(scale, side)));
-      expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
-    }
-    const plain = await score(request, only('cambi'));
-    expect(report.frames).toEqual(plain.frames);
+    expectAll(into);
+    expect(report.frames).toEqual((await plain).frames);
   });
 
   it('of frames that the calling thread hands to workers', async () => {
     const into = join(folder, 'handed');
     const pair = { reference: streamOf(bands()), distorted: streamOf(bands()), raw: format };
     await score(pair, { ...only(featureOf(into)), threads: 2 });
-    for (const [scale, [side, first]] of SCALES.entries()) {
-      const written = readFileSync(join(into, name(scale, side)));
-      expect(written.equals(expected(side, first, BANDED, FRAMES)), `scale ${scale}`).toBe(true);
-    }
+    expectAll(into);
   });
 
   it('with zeros for frames that subsampling leaves out, up to the last that it does not', async () => {
@@ -272,6 +274,8 @@ function pairOf(format: (typeof SIZES)[number], distortion?: SampleDistortion) {
   return { reference: y4mFile(clip, 'reference', 3), distorted: y4mFile(clip, 'distorted', 3) };
 }
 
+const PAIR = pairOf(SIZES[0]);
+
 async function mapsOf(...[pair, frames, options]: Parameters<typeof qualityMaps>): Promise<QualityMaps[]> {
   const all: QualityMaps[] = [];
   for await (const maps of qualityMaps(pair, frames, options)) all.push(maps);
@@ -326,7 +330,7 @@ describe('qualityMaps', () => {
   });
 
   it('loses nothing where both videos are the same', async () => {
-    const { reference } = pairOf(SIZES[0]);
+    const { reference } = PAIR;
     const [maps] = await mapsOf({ reference, distorted: reference }, [0]);
     for (const { loss } of maps?.vif ?? []) expect(Math.max(...loss)).toBeLessThan(1e-6);
     // ADM's rounding leaves a little of identical frames.
@@ -352,22 +356,20 @@ describe('qualityMaps', () => {
   });
 
   it('is the same for a pair that extractFrames gave', async () => {
-    const pair = pairOf(SIZES[0]);
-    const [maps] = await mapsOf(pair, [1], { blockSize: 8 });
-    for await (const frames of extractFrames(pair, [1])) {
+    const [maps] = await mapsOf(PAIR, [1], { blockSize: 8 });
+    for await (const frames of extractFrames(PAIR, [1])) {
       const same = await mapQuality(frames, { blockSize: 8 });
       expect(same.lost().values).toEqual(maps?.lost().values);
     }
   });
 
   it('refuses what it cannot do', async () => {
-    const pair = pairOf(SIZES[0]);
-    await expect(mapsOf(pair, [0], { blockSize: 12 })).rejects.toThrow(
+    await expect(mapsOf(PAIR, [0], { blockSize: 12 })).rejects.toThrow(
       'blockSize is 12, but it must be 4, 8',
     );
-    await expect(mapsOf(pair, [0], { enhnGainLimit: 0 })).rejects.toThrow('enhnGainLimit is 0, but');
-    await expect(mapsOf(pair, [3])).rejects.toThrow('only 3 frames in common');
-    const [maps] = await mapsOf(pair, [0]);
+    await expect(mapsOf(PAIR, [0], { enhnGainLimit: 0 })).rejects.toThrow('enhnGainLimit is 0, but');
+    await expect(mapsOf(PAIR, [3])).rejects.toThrow('only 3 frames in common');
+    const [maps] = await mapsOf(PAIR, [0]);
     expect(() => maps?.render({ scale: 1 })).toThrow(
       'scale is 1, but it must be 0, 1, 2 or 3, and goes with of',
     );
@@ -427,17 +429,14 @@ describe('the map of butteraugli', () => {
   });
 
   it('is drawn pixel by pixel, if it was asked for', async () => {
-    const [maps, without] = [
-      await mapsOf(pairOf(SIZES[0]), [0], { butteraugli: true }),
-      await mapsOf(pairOf(SIZES[0]), [0]),
-    ];
+    const [maps, without] = [await mapsOf(PAIR, [0], { butteraugli: true }), await mapsOf(PAIR, [0])];
     const { image, full } = maps[0]?.render({ of: 'butteraugli', full: 1 }) ?? {};
     expect([image?.width, image?.height, full]).toEqual([96, 64 + 15, 1]);
     expect(() => without[0]?.render({ of: 'butteraugli' })).toThrow(
       'made without it; pass butteraugli: true',
     );
     expect(() => maps[0]?.render({ of: 'butteraugli', scale: 1 })).toThrow('goes with of vif or adm');
-    await expect(mapsOf(pairOf(SIZES[0]), [0], { butteraugli: 'ssimulacra2' })).rejects.toThrow(
+    await expect(mapsOf(PAIR, [0], { butteraugli: 'ssimulacra2' })).rejects.toThrow(
       'butteraugli is "ssimulacra2", but it must be true, false, or the extractor with its options',
     );
   });
@@ -445,7 +444,7 @@ describe('the map of butteraugli', () => {
 
 describe('render', () => {
   it('draws a frame in its size with a legend below, or without, or smaller', async () => {
-    const [maps] = await mapsOf(pairOf(SIZES[0]), [0]);
+    const [maps] = await mapsOf(PAIR, [0]);
     const file = decode((await maps?.render().png()) ?? new Uint8Array());
     expect([file.width, file.height, file.channels]).toEqual([96, 64 + 15, 3]);
     const bare = maps?.render({ legend: false }).image;
@@ -455,7 +454,7 @@ describe('render', () => {
   });
 
   it('is grey where nothing is lost and has colour where something is', async () => {
-    const { reference } = pairOf(SIZES[0]);
+    const { reference } = PAIR;
     const [same] = await mapsOf({ reference, distorted: reference }, [0]);
     const colourful = (maps: QualityMaps | undefined) => {
       const data = maps?.render({ legend: false, full: 0.5 }).image.data ?? new Uint8Array();

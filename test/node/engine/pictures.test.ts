@@ -4,36 +4,26 @@
  * as ffmpeg does it.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import {
-  createReadStream,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { inspect, score, trustOf } from '../../../src/index.js';
-import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { PSNR, scratchFolder } from '../../support/clips.js';
+import { copyOf, encode, makeFile as file, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 
 const EXACT = 'flags=bicubic+accurate_rnd+full_chroma_int';
 const FROM_RGB = `scale=out_color_matrix=bt709:out_range=limited:${EXACT}`;
 const BY_601 = FROM_RGB.replace('bt709', 'bt601');
-const PSNR = { features: ['psnr'], noPrediction: true };
 const STATED = `by the matrix BT.709 in limited range (${FROM_RGB})`;
 
 describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
-  const file = (name: string, args: readonly string[]) => ffmpeg(join(encodeFolder(), name), args);
   const png = () =>
-    file('still.png', ['-f', 'lavfi', '-i', 'testsrc2=s=192x128', '-frames:v', '1', '-pix_fmt', 'rgb24']);
-  const from = (name: string, ...args: string[]) => file(name, ['-i', png(), '-frames:v', '1', ...args]);
+    file('still.png', '-f', 'lavfi', '-i', 'testsrc2=s=192x128', '-frames:v', '1', '-pix_fmt', 'rgb24');
+  const from = (name: string, ...args: string[]) => file(name, '-i', png(), '-frames:v', '1', ...args);
   const y4m = (name: string, path: string, chain: string) =>
-    file(name, ['-i', path, '-vf', chain, '-strict', '-1', '-f', 'yuv4mpegpipe']);
+    file(name, '-i', path, '-vf', chain, '-strict', '-1', '-f', 'yuv4mpegpipe');
 
   const kinds: readonly (readonly [string, () => string, string, string[]])[] = [
     [
@@ -119,10 +109,9 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   });
 
   const moving = (name: string, ...args: string[]) =>
-    file(name, ['-f', 'lavfi', '-t', '0.4', '-i', 'testsrc2=s=192x128:r=25', ...args]);
+    file(name, '-f', 'lavfi', '-t', '0.4', '-i', 'testsrc2=s=192x128:r=25', ...args);
   const master = () => moving('rgb-master.mkv', '-pix_fmt', 'gbrp', '-c:v', 'ffv1');
-  const encoded = (name: string, ...args: string[]) =>
-    file(name, ['-i', master(), ...args, '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '12']);
+  const encoded = (name: string, ...args: string[]) => copyOf(master(), name, args, 12);
   const by709 = ['-vf', `scale=out_color_matrix=bt709:${EXACT},format=yuv420p`];
   const label = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709'];
 
@@ -183,7 +172,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   it('WebP and GIF have one score beside video, whoever decodes them', async () => {
     const video = moving('of-pictures.mkv', '-frames:v', '1', '-pix_fmt', 'yuv420p', '-c:v', 'ffv1');
     for (const [name, ...args] of [['one.webp', '-quality', '90'], ['one.gif']] as const) {
-      const distorted = file(name, ['-i', video, ...args]);
+      const distorted = file(name, '-i', video, ...args);
       const [one, other] = await Promise.all(
         (['ffmpeg', 'wasm'] as const).map((decoder) =>
           score({ reference: video, distorted }, { threads: 0, ...PSNR, decoder }),
@@ -205,20 +194,10 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
 
   it('says so of alpha that is coded apart from the pictures too, which decoders leave out', async () => {
     const webm = encode({ codec: 'vp9', pixelFormat: 'yuva420p', frames: 2, size: '160x120' });
-    const planes = [
-      '-map',
-      '0',
-      '-map',
-      '0',
-      '-filter:v:1',
-      'alphaextract',
-      '-c:v',
-      'libaom-av1',
-      '-cpu-used',
-      '8',
-    ];
-    const avif = file('alpha.avif', ['-i', from('alpha.png', '-pix_fmt', 'rgba'), ...planes]);
-    const opaque = file('opaque.avif', ['-i', png(), '-c:v', 'libaom-av1', '-cpu-used', '8']);
+    const av1 = ['-c:v', 'libaom-av1', '-cpu-used', '8'];
+    const planes = ['-map', '0', '-map', '0', '-filter:v:1', 'alphaextract', ...av1];
+    const avif = file('alpha.avif', '-i', from('alpha.png', '-pix_fmt', 'rgba'), ...planes);
+    const opaque = file('opaque.avif', '-i', png(), ...av1);
     const told = async (path: string) => {
       const options = { threads: 0, features: ['ssimulacra2'], noPrediction: true } as const;
       return (await score({ reference: path, distorted: path }, options)).pairing?.distorted.conversions;
@@ -230,11 +209,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
 });
 
 describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
-  let folder = '';
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-pipes-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = scratchFolder();
   const video = () => encode({ codec: 'h264', frames: 12, size: '160x120', extension: 'mkv' });
   const low = () =>
     encode({ codec: 'h264', frames: 12, size: '160x120', extra: ['-crf', '44'], extension: 'mkv' });
@@ -300,30 +275,18 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
 });
 
 describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
-  let home = '';
-  let video = '';
+  // A name that means something to ffmpeg, which it must not.
+  const home = join(scratchFolder(), '100%d [a]{b} ');
   const at = (...parts: string[]) => join(home, ...parts);
+  const video = at('video.mkv');
   const run = (...args: string[]) =>
     execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { cwd: home });
 
   beforeAll(() => {
-    // A name that means something to ffmpeg, which it must not.
-    home = mkdtempSync(join(tmpdir(), 'anyvmaf 100%d [a]{b} '));
-    for (const folder of ['shots', 'low', 'mixed', 'empty', 'gap']) mkdirSync(at(folder));
-    video = at('video.mkv');
-    run(
-      '-f',
-      'lavfi',
-      '-i',
-      'testsrc2=s=128x96:r=24000/1001',
-      '-frames:v',
-      '6',
-      '-c:v',
-      'ffv1',
-      '-pix_fmt',
-      'gbrp',
-      'video.mkv',
-    );
+    for (const folder of ['shots', 'low', 'mixed', 'empty', 'gap'])
+      mkdirSync(at(folder), { recursive: true });
+    const source = ['-f', 'lavfi', '-i', 'testsrc2=s=128x96:r=24000/1001', '-frames:v', '6'];
+    run(...source, '-c:v', 'ffv1', '-pix_fmt', 'gbrp', 'video.mkv');
     run('-i', 'video.mkv', '-start_number', '7', 'shots/frame_%04d.png');
     run('-i', 'video.mkv', '-q:v', '9', '-start_number', '7', 'low/frame_%d.jpg');
     run('-i', 'video.mkv', 'gap/%02d.png');
@@ -332,10 +295,8 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
     run('-i', 'video.mkv', '-frames:v', '1', 'mixed/a.jpg');
     writeFileSync(at('empty', 'notes.txt'), 'nothing');
     writeFileSync(at('shots', 'notes.txt'), 'nothing');
-    writeFileSync(at('shots', 'frame_0001x.png'), 'nothing');
-    renameSync(at('shots', 'frame_0001x.png'), at('shots', 'frame_0001x.txt'));
+    writeFileSync(at('shots', 'frame_0001x.txt'), 'nothing');
   });
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   const options = { threads: 0, ...PSNR, rate: '24000/1001', preflight: false } as const;
 

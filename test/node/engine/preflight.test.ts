@@ -4,7 +4,6 @@
  * defect of looking never ends a run.
  */
 
-import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { scorePair } from '../../../src/engine/score.js';
 import { formatReport, inspect, score, trustOf } from '../../../src/index.js';
@@ -15,18 +14,18 @@ import { readReport } from '../../../src/report/read/index.js';
 import { summarize } from '../../../src/report/summary.js';
 import { y4mFrame, y4mHeader } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { file, SMALL, scratchFolder, streamOf, y4mPair } from '../../support/clips.js';
+import { file, PSNR, SMALL, scratchFolder, storedPair, streamOf, y4mPair } from '../../support/clips.js';
 import { watchedPlatform } from '../../support/decodings.js';
-import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { copyOf, encode, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { film } from '../../support/films.js';
+import { framesOnce } from '../../support/fixtures.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
-const QUICK = { noPrediction: true, features: ['psnr'] } as const;
 const FORMAT = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
 const FRAMES = 120;
 
 describe('frames lost in the middle', () => {
-  const clip = makeSample(FORMAT, { seed: 5 });
+  const clip = framesOnce(makeSample(FORMAT, { seed: 5 }));
   const video = (side: 'reference' | 'distorted', order: (n: number) => number) =>
     Buffer.concat([
       Buffer.from(y4mHeader(FORMAT)),
@@ -35,16 +34,9 @@ describe('frames lost in the middle', () => {
       ),
     ]);
   const folder = scratchFolder();
-  const reference = file(
-    folder,
-    'r.y4m',
-    video('reference', (n) => n),
-  );
-  const whole = file(
-    folder,
-    'whole.y4m',
-    video('distorted', (n) => n),
-  );
+  const asIs = (n: number) => n;
+  const reference = file(folder, 'r.y4m', video('reference', asIs));
+  const whole = file(folder, 'whole.y4m', video('distorted', asIs));
   const lossy = video('distorted', (n) => (n < 60 ? n : n + 10));
   const distorted = file(folder, 'd.y4m', lossy);
   const slip = {
@@ -55,15 +47,15 @@ describe('frames lost in the middle', () => {
   };
 
   it.each(tier([0, 2], [0, 1, 2]))('are told with %i workers that read files', async (threads) => {
-    const { preflight = [] } = await score({ reference, distorted }, { ...QUICK, threads });
+    const { preflight = [] } = await score({ reference, distorted }, { ...PSNR, threads });
     expect(preflight).toContainEqual(expect.objectContaining(slip));
-    const good = await score({ reference, distorted: whole }, { ...QUICK, threads });
+    const good = await score({ reference, distorted: whole }, { ...PSNR, threads });
     expect(good.preflight?.map(({ code }) => code)).not.toContain('slip');
   });
 
   it.each([0, 2])('are told with %i workers that are sent frames', async (threads) => {
     const request = { reference, distorted: streamOf(Uint8Array.from(lossy)) };
-    const { preflight = [] } = await score(request, { ...QUICK, threads });
+    const { preflight = [] } = await score(request, { ...PSNR, threads });
     expect(preflight).toContainEqual(expect.objectContaining(slip));
   });
 
@@ -74,34 +66,29 @@ describe('frames lost in the middle', () => {
       findings.filter(({ code }) => /^(slip|offset|duplicate)/.test(code)).map(({ code }) => code);
     const { findings } = await inspect({ reference, distorted: doubled });
     expect(told(findings)).toEqual(['slip']);
-    const searched = await score({ reference, distorted: doubled }, { ...QUICK, offset: 'auto' });
+    const searched = await score({ reference, distorted: doubled }, { ...PSNR, offset: 'auto' });
     expect(searched.pairing?.frames).toMatchObject({ offset: 0, offsetState: 'found' });
     expect(told(searched.preflight ?? [])).toEqual(['slip']);
     expect(trustOf(searched).codes[0]).toBe('slip');
   });
 
-  it('do not change the values', async () => {
-    const [watched, not] = await Promise.all(
-      [true, false].map((preflight) => score({ reference, distorted }, { ...QUICK, preflight, threads: 1 })),
-    );
-    expect(watched?.frames).toEqual(not?.frames);
-    expect(not?.preflight).toBeUndefined();
-  });
-
-  it('stand in the report with their places, and near the score', async () => {
-    const report = await score({ reference, distorted }, { ...QUICK, threads: 1 });
+  it('stand in the report with their places, and near the score, whose values they do not change', async () => {
+    const report = await score({ reference, distorted }, { ...PSNR, threads: 1 });
+    const unwatched = await score({ reference, distorted }, { ...PSNR, preflight: false, threads: 1 });
+    expect(report.frames).toEqual(unwatched.frames);
+    expect(unwatched.preflight).toBeUndefined();
     const read = readReport(formatReport(report, 'json'));
     expect(read.preflight).toContainEqual(expect.objectContaining({ code: 'slip', places: slip.places }));
     expect(summarize(report)).toContain('From frame 60 on distorted runs');
   });
 
   it('refuse a pair that must be without objection', async () => {
-    const strict = score({ reference, distorted }, { ...QUICK, strict: true, threads: 1 });
+    const strict = score({ reference, distorted }, { ...PSNR, strict: true, threads: 1 });
     await expect(strict).rejects.toThrow('From frame 60 on distorted runs 10 frames ahead');
   });
 
   it('are not looked for where only some frames are scored, which is said', async () => {
-    const { preflight = [] } = await score({ reference, distorted }, { ...QUICK, subsample: 2, threads: 1 });
+    const { preflight = [] } = await score({ reference, distorted }, { ...PSNR, subsample: 2, threads: 1 });
     const said = preflight.find(({ code }) => code === 'unwatched');
     expect(said).toMatchObject({ severity: 'info' });
     expect(said?.message).toContain('only one frame in 2 is scored');
@@ -113,7 +100,7 @@ describe('an offset that is searched', () => {
   /** Scenes of a film, each moving. */
   const scenes = [70, 50, 60, 60].map((frames, n) => ({
     frames,
-    clip: makeSample(FORMAT, { seed: n + 21 }),
+    clip: framesOnce(makeSample(FORMAT, { seed: n + 21 })),
   }));
   const frames = scenes.flatMap(({ frames: count, clip }) =>
     Array.from({ length: count }, (_, n) => ({ clip, n })),
@@ -133,12 +120,12 @@ describe('an offset that is searched', () => {
   const standingToo = file(folder, 'standing-d.y4m', film('distorted', 75, true));
 
   it('is found beyond the first window, by looking further', async () => {
-    const { pairing } = await score({ reference, distorted: late }, { ...QUICK, offset: 'auto' });
+    const { pairing } = await score({ reference, distorted: late }, { ...PSNR, offset: 'auto' });
     expect(pairing?.frames).toMatchObject({ offset: 75, offsetState: 'found' });
   });
 
   it('is not called found where the window that was asked for does not reach it', async () => {
-    const options = { ...QUICK, offset: 'auto', window: 50 } as const;
+    const options = { ...PSNR, offset: 'auto', window: 50 } as const;
     const report = await score({ reference, distorted: late }, options);
     expect(report.pairing?.frames.offsetState).not.toBe('found');
     // A wrong pair stays one: a search that found nothing is no reason to believe the score more.
@@ -157,7 +144,7 @@ describe('an offset that is searched', () => {
   });
 
   it('is not called found where nothing moves', async () => {
-    const report = await score({ reference: standing, distorted: standingToo }, { ...QUICK, offset: 'auto' });
+    const report = await score({ reference: standing, distorted: standingToo }, { ...PSNR, offset: 'auto' });
     expect(report.pairing?.frames).toMatchObject({ offset: 0, offsetState: 'ambiguous' });
     const doubt = report.preflight?.find(({ code }) => code === 'offset-unclear');
     expect(doubt).toMatchObject({ severity: 'warning', message: expect.stringContaining('0 is used') });
@@ -173,11 +160,7 @@ describe('an offset that is searched', () => {
 
 describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () => {
   const master = () => encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '160x120' });
-  const copy = (name: string, filter: string) =>
-    ffmpeg(join(encodeFolder(), name), [
-      ...['-i', `file:${master()}`, '-vf', filter],
-      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20'],
-    ]);
+  const copy = (name: string, filter: string) => copyOf(master(), name, ['-vf', filter], 20);
 
   const CHANGES: readonly (readonly [string, string, Record<string, string | undefined>])[] = [
     ['late', 'trim=start_frame=6,setpts=PTS-STARTPTS', { offset: 'offset: 6' }],
@@ -205,7 +188,7 @@ describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () =>
   it('counts offsets from the first frames of the files, whatever offset is in use', async () => {
     const distorted = copy('later.mp4', 'trim=start_frame=6,setpts=PTS-STARTPTS');
     const used = async (offset: number) => {
-      const { preflight = [] } = await score({ reference: master(), distorted }, { ...QUICK, offset });
+      const { preflight = [] } = await score({ reference: master(), distorted }, { ...PSNR, offset });
       return preflight.find(({ code }) => code === 'offset')?.fix;
     };
     for (const offset of tier([-3], [-3, 2])) expect(await used(offset)).toBe('offset: 6');
@@ -215,18 +198,15 @@ describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () =>
   it('opens each video once, unless all warnings are to be known before', async () => {
     const { platform, opened } = watchedPlatform(nodePlatform);
     const request = { reference: master(), distorted: copy('same.mp4', 'null') };
-    await scorePair(platform, request, QUICK);
+    await scorePair(platform, request, PSNR);
     expect(opened.map(({ input }) => input)).toEqual([request.reference, request.distorted]);
-    await scorePair(platform, request, { ...QUICK, strict: true });
+    await scorePair(platform, request, { ...PSNR, strict: true });
     expect(opened.length).toBeGreaterThan(4);
   });
 });
 
 describe('two stored videos of one format', () => {
-  const folder = scratchFolder();
-  const pair = y4mPair(SMALL, 4);
-  const reference = file(folder, 'r.y4m', pair.reference);
-  const distorted = file(folder, 'd.y4m', pair.distorted);
+  const { reference, distorted } = storedPair(scratchFolder(), 'small', y4mPair(SMALL, 4));
 
   it('are compared by what they declare', async () => {
     for (const threads of [0, 1]) {
@@ -235,7 +215,7 @@ describe('two stored videos of one format', () => {
         severity: 'warning',
         fix: "models: ['auto']",
       });
-      const off = await score({ reference, distorted }, { ...QUICK, preflight: false, threads });
+      const off = await score({ reference, distorted }, { ...PSNR, preflight: false, threads });
       expect(off.preflight).toBeUndefined();
     }
   });
@@ -254,7 +234,7 @@ describe.runIf(hasFfmpeg)(`a defect of preflight, ${needsFfmpeg}`, () => {
   });
   let known: ReturnType<typeof score> | undefined;
   const unbroken = () => {
-    known ??= score(request(), QUICK);
+    known ??= score(request(), PSNR);
     return known;
   };
   const breaks = {
@@ -268,7 +248,7 @@ describe.runIf(hasFfmpeg)(`a defect of preflight, ${needsFfmpeg}`, () => {
     async (where) => {
       const whole = await unbroken();
       breaks[where]();
-      const { preflight = [], frames } = await score(request(), QUICK);
+      const { preflight = [], frames } = await score(request(), PSNR);
       expect(frames).toEqual(whole.frames);
       expect(preflight[0]).toMatchObject({ code: 'unchecked', severity: 'warning' });
       expect(preflight[0]?.message).toContain('Preflight could not look at the pictures');
@@ -278,7 +258,7 @@ describe.runIf(hasFfmpeg)(`a defect of preflight, ${needsFfmpeg}`, () => {
 
   it('is a reason to refuse a pair that must be without objection', async () => {
     breaks['in a frame that is looked at']();
-    await expect(score(request(), { ...QUICK, strict: true })).rejects.toThrow('table is undefined');
+    await expect(score(request(), { ...PSNR, strict: true })).rejects.toThrow('table is undefined');
   });
 });
 
@@ -296,7 +276,7 @@ describe.runIf(hasFfmpeg)(`an offset of many seconds, ${needsFfmpeg}`, () => {
       [520, aligned],
       [510, expect.arrayContaining(['offset'])],
     ] as const) {
-      const found = [codesOf((await score(request(), { ...QUICK, offset })).preflight)];
+      const found = [codesOf((await score(request(), { ...PSNR, offset })).preflight)];
       if (exhaustive || offset === 510) found.push(codesOf((await inspect(request(), { offset })).findings));
       for (const codes of found) {
         expect(codes).not.toContain('unchecked');
@@ -308,10 +288,11 @@ describe.runIf(hasFfmpeg)(`an offset of many seconds, ${needsFfmpeg}`, () => {
 
 describe.runIf(hasFfmpeg)(`videos of a single frame, ${needsFfmpeg}`, () => {
   const first = (name: string, ...options: readonly string[]) =>
-    ffmpeg(join(encodeFolder(), name), [
+    makeFile(
+      name,
       ...['-f', 'lavfi', '-i', 'mandelbrot=s=128x96:r=25', '-frames:v', '1', '-pix_fmt', 'yuv420p'],
       ...options,
-    ]);
+    );
   const videos = {
     Y4M: () => first('one.y4m'),
     JPEG: () => first('one.jpg', '-strict', 'unofficial'),
@@ -346,12 +327,12 @@ describe.runIf(hasFfmpeg)(`videos of a single frame, ${needsFfmpeg}`, () => {
 
   it('are a pair where Y4M goes by times', async () => {
     const request = { reference: videos.Y4M(), distorted: videos.Y4M() };
-    expect((await score(request, { ...QUICK, frameRatePolicy: 'nearest' })).frameCount).toBe(1);
+    expect((await score(request, { ...PSNR, frameRatePolicy: 'nearest' })).frameCount).toBe(1);
   });
 
   it('are refused with a reason where nothing is left to compare', async () => {
     const request = { reference: videos.MP4(), distorted: videos.MP4() };
-    await expect(score(request, { ...QUICK, offset: 5 })).rejects.toThrow(
+    await expect(score(request, { ...PSNR, offset: 5 })).rejects.toThrow(
       /no frames to score: .+check the offset/,
     );
   });
@@ -360,16 +341,16 @@ describe.runIf(hasFfmpeg)(`videos of a single frame, ${needsFfmpeg}`, () => {
 describe.runIf(hasFfmpeg)(`colours of a stream whose length nothing states, ${needsFfmpeg}`, () => {
   const colourful = () => {
     const picture = 'testsrc2=s=160x90:r=25:d=4,hue=h=360*t';
-    return ffmpeg(join(encodeFolder(), 'hues.mp4'), ['-f', 'lavfi', '-i', picture, '-pix_fmt', 'yuv420p']);
+    return makeFile('hues.mp4', '-f', 'lavfi', '-i', picture, '-pix_fmt', 'yuv420p');
   };
 
   it('are compared at the same moments', async () => {
     const distorted = colourful();
     const copy = ['-i', distorted, '-c', 'copy', '-bsf:v', 'h264_mp4toannexb', '-f', 'h264'];
-    const reference = ffmpeg(join(encodeFolder(), 'hues.264'), copy);
+    const reference = makeFile('hues.264', ...copy);
     const { findings } = await inspect({ reference, distorted });
     expect(findings.map(({ code }) => code)).not.toContain('chroma');
-    const grey = ffmpeg(join(encodeFolder(), 'hues-gone.mp4'), ['-i', distorted, '-vf', 'hue=s=0']);
+    const grey = makeFile('hues-gone.mp4', '-i', distorted, '-vf', 'hue=s=0');
     const lost = await inspect({ reference, distorted: grey });
     expect(lost.findings).toContainEqual(expect.objectContaining({ code: 'chroma', distorted: 'grey' }));
   });

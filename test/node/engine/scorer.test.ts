@@ -33,9 +33,12 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
   ({ format, threads }) => {
     const frames = 11;
     const pair = y4mPair(format, frames);
+    const scored = score(pair, { ...EVERYTHING, threads: 0 });
+    const pairAt = async (index: number) =>
+      [await planes(pair.clip, 'reference', index), await planes(pair.clip, 'distorted', index)] as const;
 
     it('gives what score gives, frame by frame and in the end', async () => {
-      const expected = await score(pair, { ...EVERYTHING, threads: 0 });
+      const expected = await scored;
       const told: FrameMetrics[] = [];
       const scorer = await createScorer(format, {
         ...EVERYTHING,
@@ -44,8 +47,7 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       });
       const returned: FrameMetrics[] = [];
       for (let i = 0; i < frames; i++) {
-        const reference = await planes(pair.clip, 'reference', i);
-        const distorted = await planes(pair.clip, 'distorted', i);
+        const [reference, distorted] = await pairAt(i);
         returned.push(...(await scorer.push(reference, distorted)));
         // The planes are the caller's again.
         for (const plane of [reference.y, distorted.y]) plane.fill(0);
@@ -60,35 +62,24 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(scorer.metrics).toEqual(expected.metrics);
       expect(report.models).toEqual(expected.models);
       expect(report).toMatchObject({ frameCount: frames, threads });
-      expect(report.reference).toMatchObject({
-        name: 'reference',
-        container: 'frames',
-        frameCount: frames,
-        skipped: 0,
-      });
+      const own = { name: 'reference', container: 'frames', frameCount: frames, skipped: 0 };
+      expect(report.reference).toMatchObject(own);
     });
 
     it('keeps the order of calls that were not awaited', async () => {
-      const expected = await score(pair, { ...EVERYTHING, threads: 0 });
+      const expected = await scored;
       const scorer = await createScorer(format, { ...EVERYTHING, threads });
       const pushes = [];
-      for (let i = 0; i < frames; i++) {
-        pushes.push(
-          scorer.push(await planes(pair.clip, 'reference', i), await planes(pair.clip, 'distorted', i)),
-        );
-      }
+      for (let i = 0; i < frames; i++) pushes.push(scorer.push(...(await pairAt(i))));
       const report = await scorer.finish();
       expect(results(report)).toEqual(results(expected));
-      expect((await Promise.all(pushes)).flat()).toEqual(
-        expected.frames.slice(0, (await Promise.all(pushes)).flat().length),
-      );
+      const told = (await Promise.all(pushes)).flat();
+      expect(told).toEqual(expected.frames.slice(0, told.length));
     });
 
     it('lists only kept frames with subsample', async () => {
       const scorer = await createScorer(format, { ...EVERYTHING, threads, subsample: 4 });
-      for (let i = 0; i < frames; i++) {
-        await scorer.push(await planes(pair.clip, 'reference', i), await planes(pair.clip, 'distorted', i));
-      }
+      for (let i = 0; i < frames; i++) await scorer.push(...(await pairAt(i)));
       const report = await scorer.finish();
       const expected = await score(pair, { ...EVERYTHING, threads: 0, subsample: 4 });
       expect(results(report)).toEqual(results(expected));

@@ -4,7 +4,6 @@
  * for training.
  */
 
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AnyvmafError } from '../../../src/core/errors.js';
 import { scoreJobs } from '../../../src/engine/batch.js';
@@ -23,43 +22,40 @@ import { nodePlatform } from '../../../src/platform/node/platform.js';
 import type { BatchJob, BatchOptions, BatchProgress, BatchResult } from '../../../src/public.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { file, results, SMALL, scratchFolder, streamOf, y4mPair } from '../../support/clips.js';
+import {
+  EVERY_PLANE,
+  file,
+  PSNR,
+  results,
+  SMALL,
+  scratchFolder,
+  storedPair,
+  streamOf,
+  y4mPair,
+} from '../../support/clips.js';
 import { type Decoding, watchedPlatform } from '../../support/decodings.js';
-import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { copyOf, encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { failure } from '../../support/media.js';
 import { comparable } from '../../support/shards.js';
 import { tableOf } from '../../support/tables.js';
 import { tier } from '../../support/tier.js';
 
-/** Every plane counts, and nothing is hidden by a model. */
-const FEATURES: ScoreOptions = {
-  noPrediction: true,
-  features: ['vif', 'adm', 'motion', 'psnr'],
-  preflight: false,
-};
-
 /** Where nothing can decode a file, each further decoder takes seconds to say so. */
-const BY_ONE: ScoreOptions = { ...FEATURES, decoder: 'ffmpeg' };
-
-/** A lossy copy. */
-function again(path: string, name: string, options: readonly string[] = []): string {
-  const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '34'];
-  return ffmpeg(join(encodeFolder(), name), ['-i', `file:${path}`, ...options, ...encoder]);
-}
+const BY_ONE: ScoreOptions = { ...EVERY_PLANE, decoder: 'ffmpeg' };
 
 describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () => {
   const folder = scratchFolder();
   const master = () => encode({ codec: 'ffv1', size: '128x96', frames: 12 });
   const copies = () => [
-    again(master(), 'copy.mp4'),
-    again(master(), 'quarter.mp4', ['-vf', 'scale=64:48']),
-    again(master(), 'short.mp4', ['-frames:v', '7']),
+    copyOf(master(), 'copy.mp4'),
+    copyOf(master(), 'quarter.mp4', ['-vf', 'scale=64:48']),
+    copyOf(master(), 'short.mp4', ['-frames:v', '7']),
   ];
 
   it.each(tier([true], [false, true]))(
     'equal single runs, and decode the reference once (preflight: %s)',
     async (looks) => {
-      const options = { ...FEATURES, preflight: looks };
+      const options = { ...EVERY_PLANE, preflight: looks };
       const { platform, opened } = watchedPlatform(nodePlatform);
       const seen: number[] = [];
       const reports = await scoreEach(platform, master(), [...copies(), master()], {
@@ -113,7 +109,7 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     ] as const) {
       const stop = new AbortController();
       const running = scoreMany(reference, distorted, {
-        ...FEATURES,
+        ...EVERY_PLANE,
         ...tell,
         signal: stop.signal,
         onFrame: () => stop.abort(new Error('enough')),
@@ -129,8 +125,6 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
   });
 });
 
-const QUICK = { noPrediction: true, features: ['psnr'] } as const;
-
 /** Frames of the reference, more than a search of its first seconds reads. */
 const FRAMES = 330;
 
@@ -140,18 +134,9 @@ const WINDOW = 300;
 describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
   const master = () =>
     encode({
-      codec: 'ffv1',
-      source: 'mandelbrot',
-      size: '96x64',
-      frames: FRAMES,
-      rate: 30,
-      extra: ['-g', '1'],
+      ...{ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: FRAMES, rate: 30, extra: ['-g', '1'] },
     });
-  const copy = (name: string, ...options: string[]) =>
-    ffmpeg(join(encodeFolder(), name), [
-      ...['-i', `file:${master()}`, ...options],
-      ...['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '20', '-g', '15'],
-    ]);
+  const copy = (name: string, ...options: string[]) => copyOf(master(), name, [...options, '-g', '15'], 20);
   const late = (frames: number) =>
     copy(`late${frames}.mp4`, '-vf', `trim=start_frame=${frames},setpts=PTS-STARTPTS`);
   const thinned = (every: number, rate: number) =>
@@ -176,7 +161,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
   /** Of the reference: decodings for the score and others, and how far the latter went. */
   async function decodings(distorted: readonly string[], options: ScoreManyOptions) {
     const { platform, opened } = watchedPlatform(nodePlatform);
-    const reports = await scoreEach(platform, master(), distorted, { ...QUICK, ...options });
+    const reports = await scoreEach(platform, master(), distorted, { ...PSNR, ...options });
     const of = opened.filter(({ input }) => input === master());
     const looks = of.filter(({ request }) => request.damage === 'accept');
     const seconds = ({ request }: Decoding) => (request.time?.end ?? 0) - (request.time?.start ?? 0);
@@ -242,7 +227,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     expect(reports.map(({ frameCount }) => frameCount)).toEqual([FRAMES - 7, FRAMES - 20, FRAMES]);
     for (const [i, distorted] of pairs.late().entries()) {
       if (i > tier(0, 2)) break;
-      const alone = await score({ reference: master(), distorted }, { ...QUICK, ...options });
+      const alone = await score({ reference: master(), distorted }, { ...PSNR, ...options });
       const together = reports[i];
       expect(together && results(together)).toEqual(results(alone));
       expect(together?.preflight).toEqual(alone.preflight);
@@ -260,14 +245,10 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
 });
 
 const folder = scratchFolder();
-const videos = (seed: number) => {
-  const { reference, distorted } = y4mPair(SMALL, 4, seed);
-  return {
-    reference: file(folder, `${seed}-r.y4m`, reference),
-    distorted: file(folder, `${seed}-d.y4m`, distorted),
-  };
-};
-const [one, two] = [videos(1), videos(2)];
+const [one, two] = [
+  storedPair(folder, 'one', y4mPair(SMALL, 4, 1)),
+  storedPair(folder, 'two', y4mPair(SMALL, 4, 2)),
+];
 
 async function all(jobs: readonly BatchJob[], options: BatchOptions = {}): Promise<readonly BatchResult[]> {
   const results: BatchResult[] = [];
@@ -350,12 +331,14 @@ describe('a batch', () => {
 describe.runIf(hasFfmpeg)(`a batch of encodes, ${needsFfmpeg}`, () => {
   it('decodes the reference of several jobs once, whatever their options', async () => {
     const master = encode({ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: 20 });
-    const copy = (name: string) =>
-      ffmpeg(join(encodeFolder(), name), ['-i', `file:${master}`, '-c:v', 'libx264', '-preset', 'ultrafast']);
     const { platform, opened } = watchedPlatform(nodePlatform);
     const jobs = [
-      { reference: master, distorted: copy('a.mp4'), options: { features: ['psnr'] } },
-      { reference: master, distorted: copy('b.mp4'), options: { subsample: 2, features: ['ciede'] } },
+      { reference: master, distorted: copyOf(master, 'a.mp4'), options: { features: ['psnr'] } },
+      {
+        reference: master,
+        distorted: copyOf(master, 'b.mp4'),
+        options: { subsample: 2, features: ['ciede'] },
+      },
     ];
     const results: BatchResult[] = [];
     const options = { noPrediction: true, together: 4, preflight: false } as const;

@@ -14,8 +14,8 @@ import { METRICS } from '../../../src/metrics/index.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/public.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { file, SMALL, scratchFolder, streamOf, y4mPair } from '../../support/clips.js';
-import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { file, SMALL, scratchFolder, storedPair, streamOf, y4mPair } from '../../support/clips.js';
+import { encode, encodeFolder, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { seeded } from '../../support/random.js';
 import { comparable, inParts } from '../../support/shards.js';
 import { tier } from '../../support/tier.js';
@@ -32,11 +32,7 @@ function pairOf(
   frames = FRAMES,
   seed = 1,
 ): ScoreRequest {
-  const { reference, distorted } = y4mPair(format, frames, seed);
-  return {
-    reference: file(folder, `${name}-ref.y4m`, reference),
-    distorted: file(folder, `${name}-dis.y4m`, distorted),
-  };
+  return storedPair(folder, name, y4mPair(format, frames, seed));
 }
 
 const pairs = {
@@ -148,30 +144,12 @@ const ENCODED_FRAMES = 44;
 describe.runIf(hasFfmpeg)(`shards of encoded videos, merged, ${needsFfmpeg}`, () => {
   const master = (frames = ENCODED_FRAMES, rate: string | number = 25) =>
     encode({ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames, rate, extra: ['-g', '1'] });
-  const copy = (name: string, ...options: string[]) =>
-    ffmpeg(join(encodeFolder(), name), ['-i', `file:${master()}`, ...options]);
+  const copy = (name: string, ...options: string[]) => makeFile(name, '-i', `file:${master()}`, ...options);
   const x264 = ['-c:v', 'libx264', '-preset', 'medium', '-bf', '3', '-g', '12', '-crf', '30'];
   const openGop = [...x264, '-x264-params', 'open-gop=1:b-pyramid=normal:log-level=error'];
-  const x265 = [
-    '-c:v',
-    'libx265',
-    '-preset',
-    'fast',
-    '-x265-params',
-    'keyint=12:bframes=4:open-gop=1:log-level=error',
-  ];
-  const vp9 = [
-    '-c:v',
-    'libvpx-vp9',
-    '-g',
-    '12',
-    '-auto-alt-ref',
-    '1',
-    '-lag-in-frames',
-    '16',
-    '-cpu-used',
-    '8',
-  ];
+  const keyint = 'keyint=12:bframes=4:open-gop=1:log-level=error';
+  const x265 = ['-c:v', 'libx265', '-preset', 'fast', '-x265-params', keyint];
+  const vp9 = '-c:v libvpx-vp9 -g 12 -auto-alt-ref 1 -lag-in-frames 16 -cpu-used 8'.split(' ');
 
   const videos: Readonly<Record<string, () => string>> = {
     'H.264 with open GOPs': () => copy('open.mkv', ...openGop),
@@ -232,13 +210,7 @@ describe.runIf(hasFfmpeg)(`shards of encoded videos, merged, ${needsFfmpeg}`, ()
 
 const OPTIONS = { features: ['psnr'], noPrediction: true, threads: 0 } as const;
 
-function request(seed: number) {
-  const { reference, distorted } = y4mPair(SMALL, 6, seed);
-  return {
-    reference: file(folder, `${seed}-ref.y4m`, reference),
-    distorted: file(folder, `${seed}-dis.y4m`, distorted),
-  };
-}
+const request = (seed: number) => pairOf(`${seed}`, SMALL, 6, seed);
 
 const part = (number: number, count = 3, options = {}, seed = 1) =>
   scoreShard(request(seed), { number, count }, { ...OPTIONS, ...options });

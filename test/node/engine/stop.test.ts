@@ -8,10 +8,11 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Platform } from '../../../src/engine/contract/platform.js';
 import type { WorkerHandle } from '../../../src/engine/contract/protocol.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/engine/contract/types.js';
-import { scorePair } from '../../../src/engine/score.js';
+import { requireSteerable, STEERED, Steering } from '../../../src/engine/live/steering.js';
+import { prepareRun, scorePair } from '../../../src/engine/score.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { startNodeWorker } from '../../../src/platform/node/pool.js';
-import { ALL_FEATURES, file, ownSource, SMALL, scratchFolder, y4mPair } from '../../support/clips.js';
+import { ALL_FEATURES, ownSource, SMALL, scratchFolder, storedPair, y4mPair } from '../../support/clips.js';
 import { tier } from '../../support/tier.js';
 
 const folder = scratchFolder();
@@ -103,31 +104,25 @@ describe('AbortSignal', () => {
     },
   );
 
-  it.each([0, 2])('lets a timer fire between frames, %i threads', async (threads) => {
-    const run = scorePair(
-      watched(),
-      { reference: endless('reference', () => {}), distorted: endless('distorted', () => {}) },
-      { ...options, threads, signal: AbortSignal.timeout(300) },
-    );
-    expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
-  });
-
-  it.each([0, 2])('stops at its limit of time and says so, %i threads', async (threads) => {
-    const platform = watched();
-    let closed = 0;
-    const run = scorePair(
-      platform,
-      { reference: endless('reference', () => closed++), distorted: endless('distorted', () => closed++) },
-      { ...options, threads, maxSeconds: 0.3 },
-    );
-    expect(await rejection(run)).toMatchObject({
-      code: 'resource',
-      message:
-        'maxSeconds is 0.3, but scoring took longer and was stopped; allow more, or score less, such as a range.',
-    });
-    expect(platform).toMatchObject({ alive: 0 });
-    expect(closed).toBe(2);
-  });
+  it.each([0, 2])(
+    'stops at its limit of time, as timers fire between frames, and says so, %i threads',
+    async (threads) => {
+      const platform = watched();
+      let closed = 0;
+      const run = scorePair(
+        platform,
+        { reference: endless('reference', () => closed++), distorted: endless('distorted', () => closed++) },
+        { ...options, threads, maxSeconds: 0.3 },
+      );
+      expect(await rejection(run)).toMatchObject({
+        code: 'resource',
+        message:
+          'maxSeconds is 0.3, but scoring took longer and was stopped; allow more, or score less, such as a range.',
+      });
+      expect(platform).toMatchObject({ alive: 0 });
+      expect(closed).toBe(2);
+    },
+  );
 
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5'])(
     'refuses a limit of %s seconds',
@@ -143,17 +138,13 @@ describe('AbortSignal', () => {
     const platform = watched();
     const long = y4mPair({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, 60);
     const controller = new AbortController();
-    const run = scorePair(
-      platform,
-      { reference: file(folder, 'a.y4m', long.reference), distorted: file(folder, 'b.y4m', long.distorted) },
-      {
-        ...options,
-        threads: 2,
-        chunkFrames: 1,
-        signal: controller.signal,
-        onFrame: () => controller.abort(),
-      },
-    );
+    const run = scorePair(platform, storedPair(folder, 'long', long), {
+      ...options,
+      threads: 2,
+      chunkFrames: 1,
+      signal: controller.signal,
+      onFrame: () => controller.abort(),
+    });
     expect(await rejection(run)).toMatchObject({ name: 'AbortError' });
     expect(platform).toMatchObject({ started: 2, alive: 0 });
   });
@@ -206,10 +197,7 @@ describe('AbortSignal', () => {
 });
 
 describe('a worker that fails', () => {
-  const files = {
-    reference: file(folder, 'c.y4m', pair.reference),
-    distorted: file(folder, 'd.y4m', pair.distorted),
-  };
+  const files = storedPair(folder, 'three', pair);
 
   it.each([
     ['throws', 'throw new TypeError("broken")', /A worker died while measuring frames: broken\./],
@@ -292,10 +280,7 @@ function barrier(before: number) {
 const moment = () => new Promise((resolve) => setTimeout(resolve, 60));
 
 describe('a gate', () => {
-  const files = (): ScoreRequest => ({
-    reference: file(folder, 'r.y4m', small.reference),
-    distorted: file(folder, 'd.y4m', small.distorted),
-  });
+  const files = storedPair(folder, 'small', small);
   const sources = (reads: { count: number }): ScoreRequest => ({
     reference: ownSource(small.clip, 'reference', FRAMES, { onRead: () => void reads.count++ }),
     distorted: ownSource(small.clip, 'distorted', FRAMES),
@@ -318,10 +303,10 @@ describe('a gate', () => {
   });
 
   it('holds up workers that read for themselves, chunk by chunk', async () => {
-    const plain = await scorePair(nodePlatform, files(), { ...everything, threads: 0 });
+    const plain = await scorePair(nodePlatform, files, { ...everything, threads: 0 });
     const { gate, closed, open } = barrier(3);
     let frames = 0;
-    const run = scorePair(nodePlatform, files(), {
+    const run = scorePair(nodePlatform, files, {
       ...everything,
       threads: 2,
       chunkFrames: 2,
@@ -340,7 +325,7 @@ describe('a gate', () => {
   it.each([0, 2])('can be left by a signal, %i threads', async (threads) => {
     const stop = new AbortController();
     const { gate, closed } = barrier(2);
-    const run = scorePair(nodePlatform, files(), {
+    const run = scorePair(nodePlatform, files, {
       ...everything,
       threads,
       chunkFrames: 1,
@@ -355,13 +340,27 @@ describe('a gate', () => {
   it.each([0, 2])('that fails ends the run with what it failed with, %i threads', async (threads) => {
     let asked = 0;
     const gate = () => (++asked < 3 ? undefined : Promise.reject(new Error('closed for good')));
-    const run = scorePair(nodePlatform, files(), { ...everything, threads, chunkFrames: 1, gate });
+    const run = scorePair(nodePlatform, files, { ...everything, threads, chunkFrames: 1, gate });
     await expect(run).rejects.toThrow('closed for good');
+  });
+
+  it('leaves a run that is watched to who pauses it, too', async () => {
+    const run = prepareRun(nodePlatform, files, {
+      ...{ ...everything, threads: 2, chunkFrames: 1, gate: () => undefined },
+    });
+    const steering = new Steering({ planned() {}, boundary() {}, frame() {}, swapped() {}, ended() {} });
+    requireSteerable(run)[STEERED](steering);
+    steering.pause();
+    const report = run.start();
+    const later = new Promise((resolve) => setTimeout(resolve, 1500, 'it waits'));
+    expect(await Promise.race([report, later])).toBe('it waits');
+    steering.resume();
+    expect((await report).frameCount).toBe(FRAMES);
   });
 
   it('must be a function', async () => {
     const gate = 'open' as unknown as () => undefined;
-    await expect(scorePair(nodePlatform, files(), { ...everything, gate })).rejects.toMatchObject({
+    await expect(scorePair(nodePlatform, files, { ...everything, gate })).rejects.toMatchObject({
       code: 'usage',
     });
   });

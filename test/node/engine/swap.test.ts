@@ -4,10 +4,16 @@
  */
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { FramePlanes } from '../../../src/core/frame.js';
 import type { SwapOutcome } from '../../../src/engine/contract/types.js';
-import { isSteerable, STEERED } from '../../../src/engine/live/steerable.js';
-import { type RunObserver, Steering, type SwapOptions } from '../../../src/engine/live/steering.js';
-import { prepareRun } from '../../../src/engine/score-live.js';
+import {
+  type RunObserver,
+  requireSteerable,
+  STEERED,
+  Steering,
+  type SwapOptions,
+} from '../../../src/engine/live/steering.js';
+import { prepareRun } from '../../../src/engine/score.js';
 import {
   createScorer,
   type Report,
@@ -16,7 +22,6 @@ import {
   score,
 } from '../../../src/index.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
-import { sampleSource } from '../../../src/sample/files.js';
 import { ownSource, SMALL, y4mPair } from '../../support/clips.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
@@ -86,24 +91,24 @@ async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' |
   const request =
     from === 'stored' ? sides : { reference: source('reference'), distorted: source('distorted') };
   const run = prepareRun(nodePlatform, request, { models: [OLD], ...options });
-  if (!isSteerable(run)) throw new Error('a run can be steered');
-  run[STEERED](swapper.steering);
+  requireSteerable(run)[STEERED](swapper.steering);
   return run.start();
+}
+
+/** Luma of a frame of the stored pair. */
+function lumaOf(side: 'reference' | 'distorted', index: number): FramePlanes {
+  const header = pair[side].indexOf(0x0a) + 1;
+  const at = header + (index * (pair[side].length - header)) / FRAMES + 'FRAME\n'.length;
+  return { y: pair[side].slice(at, at + SMALL.width * SMALL.height) };
 }
 
 async function pushWith(swapper: Swapper, threads: number, options: ScorerOptions = {}): Promise<Report> {
   const scorer = await createScorer(SMALL, { models: [OLD], threads, ...options });
-  if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
-  scorer[STEERED](swapper.steering);
-  const sources = (['reference', 'distorted'] as const).map((side) => sampleSource(pair.clip, side, FRAMES));
-  const planes = () => ({ y: new Uint8Array(SMALL.width * SMALL.height) });
+  requireSteerable(scorer)[STEERED](swapper.steering);
   for (let i = 0; i < FRAMES; i++) {
     // A scorer takes pairs ahead of what it measures: those after the change must not be among them.
     if (i === FRAMES / 2 && swapper.at < FRAMES / 4) await swapper.answered;
-    const [reference, distorted] = [planes(), planes()];
-    await sources[0]?.readFrame(i, reference);
-    await sources[1]?.readFrame(i, distorted);
-    await scorer.push(reference, distorted);
+    await scorer.push(lumaOf('reference', i), lumaOf('distorted', i));
   }
   return scorer.finish();
 }
@@ -175,9 +180,8 @@ describe('a change of the model', () => {
 
   it('that others follow at the same boundary is one change; to the model that scores it is refused', async () => {
     const scorer = await createScorer(SMALL, { models: [OLD], threads: 0, keep: { frames: 4 } });
-    if (!isSteerable(scorer)) throw new Error('a scorer can be steered');
     const swapper = new Swapper(-1, OLD, {});
-    scorer[STEERED](swapper.steering);
+    requireSteerable(scorer)[STEERED](swapper.steering);
     swapper.steering.resume();
     const push = async (count: number) => {
       for (let i = 0; i < count; i++) {

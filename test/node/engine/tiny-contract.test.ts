@@ -3,14 +3,14 @@
  * Models as other trainers export them for the reference's contract: types, shapes, versions, names and orders of
  * tensors, subgraphs, and 8-bit siblings beside the models that they were made of.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DatasetWriter } from '../../../src/evaluate/table/write.js';
 import { evaluateModel, type Report, score, type TinyModelOptions } from '../../../src/index.js';
 import { toHalves } from '../../../src/tiny/half.js';
 import { manifestOf } from '../../../src/tiny/manifest.js';
+import { scratchFolder } from '../../support/clips.js';
 import { floats, graph, longs, model, node, port, TYPE, tensor } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
 import { sha256 } from '../../support/tiny.js';
@@ -26,11 +26,7 @@ const FEATURES = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3'
 const WEIGHTS = [32, 16, 8, 4, 2, 0.25];
 const OFFSET = 7;
 
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-contract-'));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 /** Writes a model, and a sidecar; its path. */
 function save(name: string, onnx: Uint8Array, sidecar?: object): string {

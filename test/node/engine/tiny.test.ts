@@ -3,11 +3,10 @@
  * Tiny models in a run: what is measured for them, where their values stand, what is refused, and what a video without
  * a reference gives.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createScorer,
   type FrameMetrics,
@@ -17,6 +16,7 @@ import {
   score,
   type TinyModelOptions,
 } from '../../../src/index.js';
+import { scratchFolder } from '../../support/clips.js';
 import { differenceOf, linear, meanOf, model, node, port } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
 import { exhaustive } from '../../support/tier.js';
@@ -29,11 +29,10 @@ const random = seeded(7);
 const reference = random.bytes(FRAMES * FRAME);
 const distorted = reference.map((value, i) => (i % 3 === 0 ? value >> 1 : value));
 
-let folder = '';
+const folder = scratchFolder();
 const at = (name: string) => join(folder, name);
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-tiny-'));
   const files: Record<string, Uint8Array | object> = {
     'plain.onnx': linear([1, 2, 3, 4, 5, 6], 7),
     'one.onnx': linear([1, 2, 3, 4, 5, 6], 7, { rows: 1 }),
@@ -106,7 +105,6 @@ beforeAll(() => {
   for (const [name, content] of Object.entries(files))
     writeFileSync(at(name), content instanceof Uint8Array ? content : JSON.stringify(content));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function run(tiny: readonly TinyModelOptions[], options: ScoreOptions = {}): Promise<Report> {
   return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, ...options, tiny });

@@ -3,12 +3,12 @@
  * Native ffmpeg and libvmaf as a backend, and as what this package is compared with.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { escapeOption } from '../../../src/engine/backends/native/ffmpeg-command.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { escapeOption } from '../../../src/engine/backends/native/command.js';
 import { describeNative, probeBackend, score } from '../../../src/index.js';
+import { scratchFolder } from '../../support/clips.js';
 import { ffmpeg } from '../../support/encode.js';
 import { copyFfprobe, hasEncoder, nativeIsAbsent, nativeVmaf } from '../../support/native.js';
 import { tier } from '../../support/tier.js';
@@ -17,12 +17,11 @@ const absent = nativeIsAbsent();
 const MODEL = new URL('../../../model/vmaf_v0.6.1.json', import.meta.url);
 
 describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : ` (${absent})`}`, () => {
-  let home = '';
+  const home = scratchFolder();
   let vmafBin = '';
   let request = { reference: '', distorted: '' };
 
   beforeAll(() => {
-    home = mkdtempSync(join(tmpdir(), 'anyvmaf-backend-'));
     vmafBin = copyFfprobe(home);
     const source = ['-f', 'lavfi', '-i', 'testsrc2=s=512x288', '-frames:v', '6'];
     const x264 = ['-c:v', 'libx264', '-threads', '1', '-preset', 'veryfast', '-crf'];
@@ -30,7 +29,6 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
     const smaller = ['-i', reference, ...x264, '40', '-vf', 'scale=256:144'];
     request = { reference, distorted: ffmpeg(join(home, 'distorted.mkv'), smaller) };
   });
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   it('is found, described and healthy', async () => {
     const found = await describeNative({ vmafBin });
@@ -152,14 +150,11 @@ const FRAMES = tier(3, 4);
 describe.skipIf(absent !== undefined)(
   `native libvmaf 2.3.0${absent === undefined ? '' : ` (${absent})`}`,
   () => {
-    let home = '';
+    const home = scratchFolder();
     let ffprobe = '';
-
     beforeAll(() => {
-      home = mkdtempSync(join(tmpdir(), 'anyvmaf-native-'));
       ffprobe = copyFfprobe(home);
     });
-    afterAll(() => rmSync(home, { recursive: true, force: true }));
 
     for (const [number, [source, pixels, encoder, options, model = 'vmaf_v0.6.1']] of TRIALS.entries()) {
       const title = `${source}, ${pixels}, ${encoder} ${options.at(-1)}, ${model}`;
@@ -168,14 +163,8 @@ describe.skipIf(absent !== undefined)(
         mkdirSync(folder);
         const frames = ['-frames:v', String(FRAMES)];
         const y4m = ['-pix_fmt', pixels, '-strict', '-1', '-f', 'yuv4mpegpipe'];
-        const reference = ffmpeg(join(folder, 'reference.y4m'), [
-          '-f',
-          'lavfi',
-          '-i',
-          source,
-          ...frames,
-          ...y4m,
-        ]);
+        const drawn = ['-f', 'lavfi', '-i', source, ...frames, ...y4m];
+        const reference = ffmpeg(join(folder, 'reference.y4m'), drawn);
         const encoding = ['-i', reference, '-c:v', encoder, ...options, '-threads', '1'];
         const encoded = ffmpeg(join(folder, 'encoded.mkv'), encoding);
         ffmpeg(join(folder, 'distorted.y4m'), ['-i', encoded, ...frames, ...y4m]);

@@ -6,9 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chromaSize, type FramePlanes, type VideoFormat } from '../../../src/core/frame.js';
-import type { ColorMeaning } from '../../../src/pictures/color.js';
 import { type FrameFactName, type FrameFacts, measureFacts } from '../../../src/pictures/facts.js';
-import { toRgb } from '../../../src/pictures/rgb.js';
+import { type ColorMeaning, toRgb } from '../../../src/pictures/rgb.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 

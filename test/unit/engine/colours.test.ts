@@ -3,7 +3,7 @@
  * The colours of a pair: what a video leaves open is what the other one states.
  */
 import { expect, it } from 'vitest';
-import { coloursOf } from '../../../src/engine/inputs/colours.js';
+import { coloursOf } from '../../../src/engine/inputs/pictures.js';
 import type { Side } from '../../../src/media/pairing/prepare.js';
 import type { VideoInfo } from '../../../src/media/types.js';
 

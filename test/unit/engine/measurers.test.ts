@@ -7,12 +7,15 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { compileCore } from '../../../src/core/compile.js';
 import type { CoreCall } from '../../../src/core/kernel.js';
-import { CompositeMeasurer } from '../../../src/engine/backends/composite.js';
+import { CompositeMeasurer, splitPlan } from '../../../src/engine/backends/composite.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
 import { canExceed, findExcess, readExcess } from '../../../src/engine/backends/excess.js';
-import { splitPlan } from '../../../src/engine/backends/split.js';
-import type { FrameSlot, Measurer } from '../../../src/engine/backends/types.js';
-import { type RecordLayout, recordLayout } from '../../../src/engine/backends/types.js';
+import {
+  type FrameSlot,
+  type Measurer,
+  type RecordLayout,
+  recordLayout,
+} from '../../../src/engine/backends/types.js';
 import { PairMeasurer } from '../../../src/engine/workers/measure.js';
 import { planOf } from '../../support/finish.js';
 import { seeded } from '../../support/random.js';

@@ -5,10 +5,11 @@
  */
 import { describe, expect, it } from 'vitest';
 import {
+  commandArgs,
   escapeOption,
-  ffmpegArgs,
-  filterFormatProblem,
-} from '../../../src/engine/backends/native/ffmpeg-command.js';
+  formatProblem,
+  vmafReadsY4m,
+} from '../../../src/engine/backends/native/command.js';
 import type { NativeHost, NativeJob, NativeOutcome } from '../../../src/engine/backends/native/host.js';
 import { parseLog } from '../../../src/engine/backends/native/log.js';
 import {
@@ -21,13 +22,7 @@ import {
   vmafOptions,
   vmafVersion,
 } from '../../../src/engine/backends/native/survey.js';
-import type { NativeTask } from '../../../src/engine/backends/native/task.js';
-import type { NativeProgram } from '../../../src/engine/backends/native/types.js';
-import {
-  vmafArgs,
-  vmafFormatProblem,
-  vmafReadsY4m,
-} from '../../../src/engine/backends/native/vmaf-command.js';
+import type { NativeProgram, NativeTask } from '../../../src/engine/backends/native/types.js';
 
 const program = (flavour: NativeProgram['flavour'], ...options: string[]): NativeProgram => ({
   flavour,
@@ -60,7 +55,7 @@ const TASK: NativeTask = {
 
 describe('vmaf', () => {
   it('is told everything', () => {
-    const args = vmafArgs(program('vmaf', 'no_cuda', 'no_sycl', 'cpumask'), {
+    const args = commandArgs(program('vmaf', 'no_cuda', 'no_sycl', 'cpumask'), {
       ...TASK,
       models: [
         {
@@ -96,13 +91,13 @@ describe('vmaf', () => {
     ['hip', ['no_hip', 'hip_device', 'backend'], '--backend hip'],
     ['native-cpu', ['no_hip', 'backend', 'precision'], '--backend cpu --precision max'],
   ] as const)('takes %s with %j as %s', (backend, options, expected) => {
-    const args = vmafArgs(program('vmaf', ...options), { ...TASK, backend });
+    const args = commandArgs(program('vmaf', ...options), { ...TASK, backend });
     expect(args.slice(6, -4).join(' ')).toBe(expected);
   });
 
   it('is not asked for what it does not have', () => {
     const run = () =>
-      vmafArgs(program('vmaf', 'no_sycl'), { ...TASK, backend: 'sycl', devices: { syclDevice: 1 } });
+      commandArgs(program('vmaf', 'no_sycl'), { ...TASK, backend: 'sycl', devices: { syclDevice: 1 } });
     expect(run).toThrow(/vmaf \(\/bin\/x\) has no option --sycl_device/);
   });
 
@@ -122,15 +117,17 @@ describe('vmaf', () => {
     expect(tags.filter((tag) => !vmafReadsY4m(tag))).toEqual([]);
     const others = ['422', '420paldv', '411', 'mono', '444alpha', '420p16', '420p9', 'mono10', ''];
     expect(others.filter((tag) => vmafReadsY4m(tag))).toEqual([]);
-    expect(vmafFormatProblem({ chroma: '422', bitDepth: 12 })).toBeUndefined();
-    expect(vmafFormatProblem({ chroma: '400', bitDepth: 8 })).toMatch(/chroma only/);
-    expect(vmafFormatProblem({ chroma: '420', bitDepth: 9 })).toMatch(/8, 10, 12 and 16 bit, not 9/);
+    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '422', bitDepth: 12 })).toBeUndefined();
+    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '400', bitDepth: 8 })).toMatch(/chroma only/);
+    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '420', bitDepth: 9 })).toMatch(
+      /8, 10, 12 and 16 bit, not 9/,
+    );
   });
 });
 
 describe('the libvmaf filter', () => {
   const graph = (task: Partial<NativeTask>) =>
-    ffmpegArgs(program('ffprobe', 'model'), { ...TASK, ...task }).find((arg) => arg.includes('libvmaf'));
+    commandArgs(program('ffprobe', 'model'), { ...TASK, ...task }).find((arg) => arg.includes('libvmaf'));
 
   it('is told everything', () => {
     const task = { features: ['psnr=enable_apsnr=true:min_sse=0.5', 'ciede'], subsample: 2, threads: 3 };
@@ -156,7 +153,9 @@ describe('the libvmaf filter', () => {
     expect(refused({ predicts: false })).toThrow(/always predicts/);
     expect(refused({ devices: { gpumask: 1 } })).toThrow(/has no option gpumask/);
     expect(refused({ models: [{ ...MODEL, name: 'a|b' }] })).toThrow(/"a\|b" has a "\|"/);
-    expect(filterFormatProblem({ chroma: '420', bitDepth: 12 })).toMatch(/8 and 10 bit, not 12/);
+    expect(formatProblem({ flavour: 'ffmpeg' }, { chroma: '420', bitDepth: 12 })).toMatch(
+      /8 and 10 bit, not 12/,
+    );
   });
 });
 

@@ -11,7 +11,7 @@ import type { ScoredFormat } from '../../../src/core/colour.js';
 import { compileCore } from '../../../src/core/compile.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
-import { callsOf } from '../../../src/engine/backends/pairs.js';
+import { callsOf } from '../../../src/engine/backends/types.js';
 import { type AdmCsf, admCsf } from '../../../src/metrics/adm-csf.js';
 import { findProvider, listExtractors } from '../../../src/metrics/extractors.js';
 import { metricOf } from '../../../src/metrics/index.js';

@@ -6,9 +6,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { chromaSize, type FramePlanes, type VideoFormat } from '../../../src/core/frame.js';
-import { type ColorMeaning, colorMeaning } from '../../../src/pictures/color.js';
 import { measureFacts } from '../../../src/pictures/facts.js';
-import { toRgb, toRgba } from '../../../src/pictures/rgb.js';
+import { type ColorMeaning, colorMeaning, toRgb, toRgba } from '../../../src/pictures/rgb.js';
 import { seeded } from '../../support/random.js';
 
 /** A frame of one colour. */

@@ -14,9 +14,20 @@ import {
   type Implementation,
 } from '../../../core/module.js';
 import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
-import { callsOf, placeOf, planeSizes, startRecord } from '../pairs.js';
-import type { FrameSlot, InstantKind, Measurer } from '../types.js';
-import { type ExtractionPlan, historyNeeds, planesRead, type RecordLayout, recordLayout } from '../types.js';
+import {
+  callsOf,
+  type ExtractionPlan,
+  type FrameSlot,
+  historyNeeds,
+  type InstantKind,
+  type Measurer,
+  placeOf,
+  planeSizes,
+  planesRead,
+  type RecordLayout,
+  recordLayout,
+  startRecord,
+} from '../types.js';
 
 /** Bytes of a sample of a heatmap. */
 const HEAT_BYTES = 2;

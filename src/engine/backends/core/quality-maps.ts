@@ -12,16 +12,8 @@ import { type AdmCsf, admCsf } from '../../../metrics/adm-csf.js';
 import { BUTTERAUGLI } from '../../../metrics/butteraugli.js';
 import { doubles, type ExtractorInstance } from '../../../metrics/metric.js';
 import { vifCall } from '../../../metrics/vif.js';
-import type {
-  AdmBandCells,
-  AdmCells,
-  ButteraugliMap,
-  CellOptions,
-  FrameCells,
-  ScaleCells,
-  VifCells,
-} from '../../../pictures/quality-maps.js';
-import { planeSizes } from '../pairs.js';
+import { planeSizes } from '../types.js';
+import { type AdmScale, admScales, admUnits } from '../webgpu/adm-scales.js';
 
 const SCALES = [0, 1, 2, 3] as const;
 
@@ -102,18 +94,18 @@ export class WasmMapMaker {
   #measureAdm(): AdmCells[] {
     const { blockSize } = this.#options;
     const [reference, distorted] = this.#planes;
-    const scales = SCALES.map((scale) => admCellsOf(this.#format, scale, blockSize));
+    const scales = admScales(this.#format).map((scale) => ({ scale, cells: admCellsOf(scale, blockSize) }));
     const { cells: all, scores } = this.#context.admMap(
       reference,
       distorted,
       this.#admParameters,
       blockSize,
-      countOf(scales),
+      countOf(scales.map(({ cells }) => cells)),
     );
     let next = 0;
-    return scales.map((cells) => {
+    return scales.map(({ scale, cells }) => {
       const count = cells.width * cells.height;
-      const units = admUnits(this.#format, cells.scale);
+      const units = admUnits(scale);
       const band = (k: 0 | 1 | 2): AdmBandCells => {
         const factor = this.#csf.rf[cells.scale]?.[k === 2 ? 1 : 0] ?? Number.NaN;
         return {
@@ -213,35 +205,85 @@ function vifCellsOf({ width, height }: VideoFormat, scale: number, blockSize: nu
 }
 
 /** Coefficients of a scale of ADM lie 2^(scale + 1) apart; odd sizes are halved upwards. */
-function admCellsOf(format: VideoFormat, scale: number, blockSize: number): ScaleCells {
-  const [width, height] = admSize(format, scale);
-  return cellsOf(width, height, scale, blockSize, 2 ** (scale + 1));
+function admCellsOf({ scale, columns, rows }: AdmScale, blockSize: number): ScaleCells {
+  return cellsOf(columns.size, rows.size, scale, blockSize, 2 ** (scale + 1));
 }
 
-function admSize({ width, height }: VideoFormat, scale: number): [width: number, height: number] {
-  const pitch = 2 ** (scale + 1);
-  return [Math.ceil(width / pitch), Math.ceil(height / pitch)];
+/** The cells of one scale: squares of the picture, row after row; the last ones are cut off at the border. */
+export interface ScaleCells {
+  /** 0 the finest to 3 the coarsest. */
+  readonly scale: number;
+  /** Cells per row. */
+  readonly width: number;
+  /** Rows of cells. */
+  readonly height: number;
+  /** Side of a cell in pixels of the picture. At coarse scales it can be larger than requested. */
+  readonly blockSize: number;
 }
 
-/** What 1 of the core's integers means in cubes, band by band: powers of two (spec 4.8, 4.9). */
-function admUnits(format: VideoFormat, scale: number): { num: [number, number, number]; den: number } {
-  const [width, height] = admSize(format, scale);
-  const [columns, rows] = [width - 2 * margin(width), height - 2 * margin(height)];
-  const rounded = ceilLog2(width) + ceilLog2(height);
-  if (scale === 0) {
-    const [hv, d] = [2 ** (rounded - 4 - 52), 2 ** (rounded - 3 - 57)];
-    return { num: [hv, hv, d], den: 2 ** (Math.max(0, ceilLog2(columns * rows) - 20) - 18) };
-  }
-  const unit = 2 ** (rounded - ([0, 45, 39, 36][scale] ?? Number.NaN));
-  const den = 2 ** (ceilLog2(columns) + ceilLog2(rows) - ([0, 32, 27, 23][scale] ?? Number.NaN));
-  return { num: [unit, unit, unit], den };
+/** VIF of one scale by cells. All arrays have `width * height` elements. */
+export interface VifCells extends ScaleCells {
+  /** Information of the reference that the distorted frame preserves. Can be negative. */
+  readonly num: Float64Array<ArrayBuffer>;
+  /** Information of the reference. */
+  readonly den: Float64Array<ArrayBuffer>;
+  /**
+   * The integers behind `num` and `den`. Their sums give the frame's values bit-exactly:
+   * num = f32(numLog / 2048 + (flat - flatVariance / 16384 / 65025)) and den = f32(denLog / 2048 + flat).
+   */
+  readonly sums: {
+    readonly numLog: Float64Array<ArrayBuffer>;
+    readonly denLog: Float64Array<ArrayBuffer>;
+    /** Variance of the distorted frame in pixels where the reference is flat. */
+    readonly flatVariance: Float64Array<ArrayBuffer>;
+    /** Number of pixels where the reference is flat. */
+    readonly flat: Float64Array<ArrayBuffer>;
+  };
+  /** The frame's numerator and denominator of the scale: binary32 values. */
+  readonly total: { readonly num: number; readonly den: number };
 }
 
-/** Coefficients at each side that ADM does not measure: about a tenth. */
-function margin(size: number): number {
-  return size < 5 ? 0 : Math.floor((size - 5) / 10);
+/** One band of ADM by cells: sums of cubes; the frame's value is a cube root of their total. */
+export interface AdmBandCells {
+  /** Cubes of the preserved detail. Multiplied by a power of two they are the frame's integers. */
+  readonly num: Float64Array<ArrayBuffer>;
+  /** Unweighted cubes of the reference's detail. Multiplied by a power of two they are the frame's integers. */
+  readonly den: Float64Array<ArrayBuffer>;
+  /** Cubed contrast sensitivity: the factor of the sum of `den` before the cube root. */
+  readonly denWeight: number;
 }
 
-function ceilLog2(n: number): number {
-  return 32 - Math.clz32(n - 1);
+/** ADM of one scale by cells: bands of horizontal, vertical and diagonal detail. */
+export interface AdmCells extends ScaleCells {
+  readonly bands: readonly [h: AdmBandCells, v: AdmBandCells, d: AdmBandCells];
+  /**
+   * The frame's numerator and denominator of the scale: binary32 values, sums over the bands of
+   * powf(f32(sum), 1/3) + powf(f32(area * noise weight), 1/3).
+   */
+  readonly total: { readonly num: number; readonly den: number };
+}
+
+/** VIF and ADM of a pair of frames by location. */
+export interface FrameCells {
+  readonly vif: readonly VifCells[];
+  readonly adm: readonly AdmCells[];
+}
+
+/** Butteraugli by pixels, row after row. */
+export interface ButteraugliMap {
+  readonly width: number;
+  readonly height: number;
+  /** The difference of each pixel: 0 for none, 1 where it begins to be visible. */
+  readonly differences: Float32Array<ArrayBuffer>;
+  /** The frame's `butteraugli`, which is the largest difference, and its `butteraugli_3norm`. */
+  readonly maximum: number;
+  readonly norm3: number;
+}
+
+/** How to cut a picture into cells. */
+export interface CellOptions {
+  /** Side of a cell in pixels: a power of two, 4..256. */
+  readonly blockSize: number;
+  /** `vif_enhn_gain_limit` and `adm_enhn_gain_limit`, 1..100. */
+  readonly enhnGainLimit: number;
 }

@@ -3,8 +3,8 @@
  * What a platform must offer to run installed programs: finding them, and running one in a private folder.
  */
 
-import type { NativeFlavour } from '../../../core/choices.js';
 import { shown } from '../../../core/printable.js';
+import type { NativeProgram } from './types.js';
 
 /** A file that may be the program looked for. */
 export interface Candidate {
@@ -79,7 +79,7 @@ export interface NativeHost {
 }
 
 /** How messages call a program. */
-export function programName(flavour: NativeFlavour, path: string): string {
+export function programName({ flavour, path }: Pick<NativeProgram, 'flavour' | 'path'>): string {
   return `${flavour} (${oneLine(path)})`;
 }
 

@@ -2,11 +2,11 @@
  * @module engine/backends/native/log
  * Reads libvmaf's JSON log.
  */
+import { isObject, jsonOf } from '../../../core/arguments.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
-
-/** Printed statistics of a metric; `null` becomes NaN. */
-export type LoggedStatistics = Readonly<Record<'min' | 'max' | 'mean' | 'harmonic_mean', number>>;
+import type { MetricSeries } from '../../../report/build.js';
+import type { PooledMetric } from '../../../report/types.js';
 
 /** A parsed log. */
 export interface NativeLog {
@@ -17,13 +17,9 @@ export interface NativeLog {
   /** Frames in the log, ascending. */
   readonly frameNumbers: readonly number[];
   /** Metrics in the order of their first value, with one value per frame; `present` is 0 where there is none. */
-  readonly series: readonly {
-    readonly name: string;
-    readonly values: Float64Array;
-    readonly present: Uint8Array;
-  }[];
-  /** Metrics whose four statistics the log has. */
-  readonly pooled: ReadonlyMap<string, LoggedStatistics>;
+  readonly series: readonly Required<MetricSeries>[];
+  /** Metrics whose four statistics the log has; `null` becomes NaN. */
+  readonly pooled: ReadonlyMap<string, PooledMetric>;
   readonly aggregates: Readonly<Record<string, number>>;
 }
 
@@ -36,17 +32,17 @@ export interface NativeLog {
 export function parseLog(text: string, program: string): NativeLog {
   const bad = (what: string) =>
     new AnyvmafError('backend', `${program} wrote a log that ${what}; install a sound build of libvmaf.`);
-  const root = parse(text);
-  if (!isRecord(root)) throw bad('is not JSON');
+  const root = jsonOf(text) ?? jsonOf(text.replace(/(:\s*)-?(?:nan|inf)\b/gi, '$1null'));
+  if (!isObject(root)) throw bad('is not JSON');
   const { frames } = root;
   if (!Array.isArray(frames)) throw bad('has no frames');
   const columns = new Map<string, { values: Float64Array; present: Uint8Array }>();
   const frameNumbers: number[] = [];
   for (const [row, frame] of frames.entries()) {
-    const number: unknown = isRecord(frame) ? frame.frameNum : undefined;
-    const metrics: unknown = isRecord(frame) ? frame.metrics : undefined;
+    const number: unknown = isObject(frame) ? frame.frameNum : undefined;
+    const metrics: unknown = isObject(frame) ? frame.metrics : undefined;
     const last = frameNumbers.at(-1) ?? -1;
-    if (typeof number !== 'number' || !Number.isInteger(number) || number <= last || !isRecord(metrics)) {
+    if (typeof number !== 'number' || !Number.isInteger(number) || number <= last || !isObject(metrics)) {
       throw bad(`has no sound frame ${row}`);
     }
     frameNumbers.push(number);
@@ -69,18 +65,15 @@ export function parseLog(text: string, program: string): NativeLog {
     series: [...columns].map(([name, column]) => ({ name, ...column })),
     pooled: statistics(root.pooled_metrics),
     aggregates: Object.fromEntries(
-      Object.entries(isRecord(root.aggregate_metrics) ? root.aggregate_metrics : {}).map(([name, value]) => [
-        name,
-        typeof value === 'number' ? value : Number.NaN,
-      ]),
+      membersOf(root.aggregate_metrics).map(([name, value]) => [name, number(value)]),
     ),
   };
 }
 
-function statistics(pooled: unknown): ReadonlyMap<string, LoggedStatistics> {
-  const all = new Map<string, LoggedStatistics>();
-  for (const [name, found] of Object.entries(isRecord(pooled) ? pooled : {})) {
-    if (!isRecord(found)) continue;
+function statistics(pooled: unknown): ReadonlyMap<string, PooledMetric> {
+  const all = new Map<string, PooledMetric>();
+  for (const [name, found] of membersOf(pooled)) {
+    if (!isObject(found)) continue;
     const { min, max, mean, harmonic_mean } = found;
     if ([min, max, mean, harmonic_mean].some((value) => value === undefined)) continue;
     all.set(name, {
@@ -93,22 +86,10 @@ function statistics(pooled: unknown): ReadonlyMap<string, LoggedStatistics> {
   return all;
 }
 
+function membersOf(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
+}
+
 function number(value: unknown): number {
   return typeof value === 'number' ? value : Number.NaN;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    try {
-      return JSON.parse(text.replace(/(:\s*)-?(?:nan|inf)\b/gi, '$1null'));
-    } catch {
-      return undefined;
-    }
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,12 +4,17 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { clause } from '../../../core/printable.js';
-import { ffmpegArgs } from './ffmpeg-command.js';
+import { commandArgs } from './command.js';
 import { failure, type NativeHost, type NativeOutcome, oneLine, programName } from './host.js';
 import { parseLog } from './log.js';
-import type { DeviceOptions, NativeBackend, NativeModel, NativeTask } from './task.js';
-import type { BackendHealth, NativeProgram } from './types.js';
-import { vmafArgs } from './vmaf-command.js';
+import type {
+  BackendHealth,
+  DeviceOptions,
+  NativeBackend,
+  NativeModel,
+  NativeProgram,
+  NativeTask,
+} from './types.js';
 
 /** A side of the frame. CUDA's ADM gives no score below 36 (specification 1.6). */
 const SIDE = 64;
@@ -54,7 +59,7 @@ export async function probeNative(
   try {
     const outcome = await host.run({
       path: program.path,
-      args: raw ? vmafArgs(program, task) : ffmpegArgs(program, task),
+      args: commandArgs(program, task),
       files: { ...files, [task.input.reference]: raw ? greyFrame() : greyY4m() },
       output: task.log,
       timeout,
@@ -101,11 +106,11 @@ function probeTask(
  */
 function probeScore(
   outcome: NativeOutcome,
-  { flavour, path }: NativeProgram,
+  program: NativeProgram,
   backend: NativeBackend,
   models: NativeTask['models'],
 ): number {
-  const name = programName(flavour, path);
+  const name = programName(program);
   const unhealthy = (problem: string) => new AnyvmafError('backend', `${name} ${problem}.`);
   const failed = failure(outcome);
   if (failed !== undefined) throw unhealthy(failed);

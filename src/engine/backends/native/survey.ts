@@ -136,7 +136,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   if (flavour) {
     const filter = await run('-hide_banner', '-h', 'filter=libvmaf');
     const options = filterOptions(said(filter));
-    const name = programName(flavour, path);
+    const name = programName({ flavour, path });
     if (!options) return { problem: `${name} was built without the libvmaf filter` };
     if (!options.has('model')) {
       return {

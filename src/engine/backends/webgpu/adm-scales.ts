@@ -1,9 +1,10 @@
 /**
  * @module engine/backends/webgpu/adm-scales
- * The scales of ADM: sizes, measured regions and shifts (wasm/src/adm_frame.c), and scores from their sums.
+ * The scales of ADM: sizes, measured regions and shifts (wasm/src/adm_frame.c), and scores from their sums. These end with the
+ * power 1/3 in single precision: the bits of powf() in the C libraries of the core and of libvmaf (Arm optimized routines),
+ * which no double-precision power rounded afterwards has. 2^(log2(x) / 3), both steps with a table and a polynomial in doubles.
  */
 import type { VideoFormat } from '../../../core/frame.js';
-import { powerOfThird } from './adm-power.js';
 
 /** A side of the bands of a scale, in coefficients. */
 interface Side {
@@ -60,24 +61,31 @@ function cubeShifts(scale: number, columns: Side, rows: Side): AdmScale['cubes']
 
 const f32 = Math.fround;
 
-/** Coefficients of a band that are measured. */
-const areaOf = ({ columns, rows }: AdmScale): number => (rows.to - rows.from) * (columns.to - columns.from);
-
 /** Bits of the fractions that the sums are in, by scale; at scale 0 those of bands h and v. */
 const NUMERATOR_BITS = [56, 45, 39, 36];
 const DENOMINATOR_BITS = [18, 32, 27, 23];
 
+/** What 1 of the sums of a scale is in cubes: of the numerator by band, and of the denominator; powers of two (spec 4.8, 4.9). */
+export function admUnits({ scale, shifts, cubes }: AdmScale): {
+  readonly num: readonly [h: number, v: number, d: number];
+  readonly den: number;
+} {
+  const unit = 2 ** (shifts.cube + shifts.row - (NUMERATOR_BITS[scale] ?? 0));
+  // Cubes of band d are shifted by one more at scale 0, and have 4 bits less than that.
+  const diagonal = scale === 0 ? unit / 16 : unit;
+  const den = 2 ** (cubes.cube + cubes.row - (DENOMINATOR_BITS[scale] ?? 0));
+  return { num: [unit, unit, diagonal], den };
+}
+
 /** Numerator of a scale, also that of AIM: a binary32 value. */
 export function admNumerator(scale: AdmScale, sums: AdmSums, noiseWeight: number): number {
-  const noise = powerOfThird(f32(areaOf(scale) * noiseWeight));
-  const shift = scale.shifts.cube + scale.shifts.row - (NUMERATOR_BITS[scale.scale] ?? 0);
-  const [h, v, d] = sums.map((sum, band) => {
-    // Cubes of band d are shifted by one more at scale 0, and have 4 bits less than that.
-    const value =
-      scale.scale === 0 ? Number(sum) * 2 ** (shift - (band === 2 ? 4 : 0)) : toFloat32(sum) * 2 ** shift;
-    return f32(powerOfThird(f32(value)) + noise);
-  }) as [number, number, number];
-  return f32(f32(h + v) + d);
+  const { num } = admUnits(scale);
+  const exact = scale.scale === 0;
+  return sumOfRoots(
+    scale,
+    noiseWeight,
+    (band) => (exact ? Number(sums[band]) : toFloat32(sums[band])) * num[band],
+  );
 }
 
 /**
@@ -90,18 +98,128 @@ export function admDenominator(
   factors: readonly [number, number],
   noiseWeight: number,
 ): number {
-  const noise = powerOfThird(f32(areaOf(scale) * noiseWeight));
-  const { cube, row } = scale.cubes;
-  const shift = cube + row - (DENOMINATOR_BITS[scale.scale] ?? 0);
-  const [h, v, d] = sums.map((sum, band) => {
+  const { den } = admUnits(scale);
+  return sumOfRoots(scale, noiseWeight, (band) => {
     const r = factors[band === 2 ? 1 : 0];
-    return f32(powerOfThird(f32(Number(sum) * 2 ** shift * (r * r * r))) + noise);
-  }) as [number, number, number];
-  return f32(f32(h + v) + d);
+    return Number(sums[band]) * den * (r * r * r);
+  });
+}
+
+/** Adds the cube roots of the three bands in single precision, each with that of the noise of its area. */
+function sumOfRoots(
+  { rows, columns }: AdmScale,
+  noiseWeight: number,
+  cubesOf: (band: 0 | 1 | 2) => number,
+): number {
+  const area = (rows.to - rows.from) * (columns.to - columns.from);
+  const noise = powerOfThird(f32(area * noiseWeight));
+  const root = (band: 0 | 1 | 2) => f32(powerOfThird(f32(cubesOf(band))) + noise);
+  return f32(f32(root(0) + root(1)) + root(2));
 }
 
 /** An integer rounded once to single precision: above 2^53 what a double cannot hold is kept as a lowest bit that says "more". */
 function toFloat32(value: bigint): number {
   if (BigInt.asIntN(53, value) === value) return f32(Number(value));
   return f32(Number((value >> 11n) | (value & 2047n ? 1n : 0n)) * 2 ** 11);
+}
+
+const THIRD = f32(1 / 3);
+
+/** The interval of mantissas, from 0.7 to 1.4, in 16 parts; of each 1 / c and log2(c) for a point c near its middle. */
+const LOGARITHMS: readonly (readonly [reciprocal: number, logarithm: number])[] = [
+  [1.398907162146528, -0.48430022186289673],
+  [1.3403141896637998, -0.42257122959194704],
+  [1.286432210124115, -0.3633754347673556],
+  [1.2367150214269895, -0.30651309567405577],
+  [1.1906977166711752, -0.25180720160537634],
+  [1.1479821020556429, -0.19910014943794563],
+  [1.1082251448272158, -0.14825100623281615],
+  [1.0711297413057381, -0.09913323807318392],
+  [1.036437278977283, -0.051632812977629436],
+  [1, 0],
+  [0.9492859795739057, 0.07508531937943004],
+  [0.8951049428609004, 0.15987125980713107],
+  [0.8476821620351103, 0.2384046664317681],
+  [0.8050314851692001, 0.31288288605863257],
+  [0.7664671008843108, 0.38370422656453185],
+  [0.731428603316328, 0.451211048935815],
+];
+/** Bits of 0.7 in single precision, where the first part begins. */
+const FIRST = 0x3f330000;
+
+/** log2(1 + r), highest power first. */
+const LOG_TERMS = [
+  0.288457581109214, -0.36092606229713164, 0.480898481472577, -0.7213474675006291, 1.4426950408774342,
+] as const;
+
+/** 2^(i / 32). */
+const POWERS = [
+  1,
+  1.0218971486541166,
+  1.0442737824274138,
+  1.0671404006768237,
+  1.0905077326652577,
+  1.1143867425958924,
+  1.1387886347566916,
+  1.1637248587775775,
+  1.189207115002721,
+  1.215247359980469,
+  1.241857812073484,
+  1.2690509571917332,
+  1.2968395546510096,
+  1.3252366431597413,
+  1.3542555469368927,
+  1.383909881963832,
+  Math.SQRT2,
+  1.4451808069770467,
+  1.4768261459394993,
+  1.5091644275934228,
+  1.5422108254079407,
+  1.5759808451078865,
+  1.6104903319492543,
+  1.645755478153965,
+  1.681792830507429,
+  1.718619298122478,
+  1.7562521603732995,
+  1.7947090750031072,
+  1.8340080864093424,
+  1.8741676341103,
+  1.9152065613971474,
+  1.9571441241754002,
+];
+/** 2^r - 1, highest power first. */
+const POWER_TERMS = [0.05550361559341535, 0.2402284522445722, 0.6931471806916203] as const;
+/** Adding and subtracting it rounds a double to a multiple of 1/32. */
+const TO_PARTS = 1.5 * 2 ** 47;
+
+const bits = new DataView(new ArrayBuffer(4));
+
+/** powf(x, 1.0f / 3.0f) of a binary32 value. */
+export function powerOfThird(x: number): number {
+  if (x === 0 || x === Infinity) return Math.abs(x);
+  if (!(x > 0)) return Number.NaN;
+  const exponent = THIRD * log2(x);
+  const whole = exponent + TO_PARTS - TO_PARTS;
+  const r = exponent - whole;
+  const part = whole * 32;
+  const i = part & 31;
+  const [t3, t2, t1] = POWER_TERMS;
+  const scale = (POWERS[i] ?? Number.NaN) * 2 ** ((part - i) / 32);
+  return f32(((t3 * r + t2) * (r * r) + (t1 * r + 1)) * scale);
+}
+
+function log2(x: number): number {
+  // Values below the normal ones are scaled up first, by 2^23.
+  const normal = x >= 2 ** -126;
+  bits.setFloat32(0, normal ? x : x * 2 ** 23);
+  const all = bits.getInt32(0);
+  const fromFirst = (all - FIRST) | 0;
+  const [reciprocal, logarithm] = LOGARITHMS[(fromFirst >> 19) & 15] ?? [Number.NaN, Number.NaN];
+  const exponent = fromFirst >> 23;
+  bits.setInt32(0, all - (exponent << 23));
+  const r = bits.getFloat32(0) * reciprocal - 1;
+  const [t5, t4, t3, t2, t1] = LOG_TERMS;
+  const square = r * r;
+  const low = (t3 * r + t2) * square + (t1 * r + (logarithm + exponent - (normal ? 0 : 23)));
+  return (t5 * r + t4) * (square * square) + low;
 }

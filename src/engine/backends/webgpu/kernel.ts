@@ -52,12 +52,23 @@ export interface GpuKernel {
 export interface GpuFunction {
   /** The core's function, without `anyvmaf_`. */
   readonly run: string;
-  /** @returns why the GPU cannot measure this call, as a reason that ends a sentence; undefined where it can */
-  problem(call: CoreCall, format: VideoFormat): string | undefined;
   /** Bytes of the largest buffer that it binds, where it binds more than planes of the picture: the device must allow it. */
   largestBuffer?(call: CoreCall, format: VideoFormat): number;
   /** Compiles what the call needs. */
   open(gpu: Gpu, call: CoreCall, format: VideoFormat): Promise<GpuKernel>;
+}
+
+/** A bind group of resources by binding, those of the pipeline from 0 on; there may be gaps. */
+export function bindGroup(
+  device: GPUDevice,
+  pipeline: GPUComputePipeline,
+  resources: readonly (GPUBuffer | GPUBufferBinding | undefined)[],
+): GPUBindGroup {
+  const entries = resources.flatMap((bound, binding) => {
+    if (!bound) return [];
+    return [{ binding, resource: 'buffer' in bound ? bound : { buffer: bound } }];
+  });
+  return device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
 }
 
 const pipelines = new WeakMap<GPUShaderModule, Map<string, Promise<GPUComputePipeline>>>();

@@ -4,14 +4,27 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import type { CoreCall, PlaneArgument } from '../../../core/kernel.js';
-import { callsOf, startRecord } from '../pairs.js';
-import type { FrameSlot, Measurer } from '../types.js';
-import { type ExtractionPlan, historyNeeds, type RecordLayout, recordLayout } from '../types.js';
+import {
+  callsOf,
+  type ExtractionPlan,
+  type FrameSlot,
+  historyNeeds,
+  type Measurer,
+  type RecordLayout,
+  recordLayout,
+  startRecord,
+} from '../types.js';
+import { ADM_ON_GPU } from './adm.js';
 import { BufferUsage, GpuLostError, type OpenDevice } from './device.js';
-import { GPU_FUNCTIONS } from './index.js';
-import type { Encode, GpuKernel } from './kernel.js';
-import { Pictures } from './pictures.js';
-import { Transfer } from './transfer.js';
+import type { Encode, GpuFunction, GpuKernel } from './kernel.js';
+import { MOTION, MOTION_LEGACY, SSE } from './picture-sum.js';
+import { Pictures, Transfer } from './pictures.js';
+import { VIF } from './vif.js';
+
+/** The core's functions that the GPU has too, by the names that calls have for them. */
+export const GPU_FUNCTIONS: ReadonlyMap<string, GpuFunction> = new Map(
+  [SSE, MOTION, MOTION_LEGACY, VIF, ADM_ON_GPU].map((one) => [one.run, one]),
+);
 
 /** Pairs in flight: while one is measured, the next is uploaded and the one before is read back. */
 const SLOTS = 3;

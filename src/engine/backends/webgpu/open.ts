@@ -5,12 +5,10 @@
 import { AnyvmafError } from '../../../core/errors.js';
 import { describeFormat, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
-import type { AdapterFacts } from '../gpu.js';
-import { planeSizes } from '../pairs.js';
-import type { ExtractionPlan } from '../types.js';
+import type { AdapterFacts, GpuKind } from '../gpu.js';
+import { type ExtractionPlan, planeSizes } from '../types.js';
 import { GpuLostError, OpenDevice } from './device.js';
-import { GPU_FUNCTIONS } from './index.js';
-import { GpuMeasurer } from './measurer.js';
+import { GPU_FUNCTIONS, GpuMeasurer } from './measurer.js';
 import { paddedBytes } from './pictures.js';
 
 /** How to open the GPU. */
@@ -20,36 +18,19 @@ export interface WebgpuOptions {
   readonly limits?: Readonly<Record<string, number>>;
 }
 
-/** A GPU that measures; its measurers share a device. */
-export interface WebgpuKind {
-  readonly adapter: AdapterFacts;
-  /** Resolves with a reason when a device is lost. */
-  readonly lost: Promise<string>;
-  /** @returns why it cannot measure a call, as a reason that ends a sentence; undefined where it can */
-  problem(call: CoreCall, format: VideoFormat): string | undefined;
-  /** @returns why pictures are too large for a call that it has a shader for, likewise */
-  limit(call: CoreCall, format: VideoFormat): string | undefined;
-  /**
-   * @param plan of calls that it can measure
-   * @throws {AnyvmafError} `backend` when the GPU gives no device, `resource` when its memory is short
-   */
-  open(plan: ExtractionPlan): Promise<GpuMeasurer>;
-  /** Destroys its devices, so that the process can end. */
-  close(): void;
-}
-
 /**
  * @param gpu `navigator.gpu`, or what `create([])` of the `webgpu` package gives
  * @throws {AnyvmafError} `backend` when there is no adapter
  */
 export async function openWebgpu(gpu: GPU, options: WebgpuOptions = {}): Promise<WebgpuKind> {
-  return new Webgpu(gpu, await adapterOf(gpu, options), options);
+  return new WebgpuKind(gpu, await adapterOf(gpu, options), options);
 }
 
 /** Names of adapters that run on a processor. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
 
-class Webgpu implements WebgpuKind {
+/** A GPU that measures; its measurers share a device. */
+export class WebgpuKind implements GpuKind {
   readonly adapter: AdapterFacts;
   readonly lost: Promise<string>;
   readonly #gpu: GPU;
@@ -78,7 +59,7 @@ class Webgpu implements WebgpuKind {
     const found = GPU_FUNCTIONS.get(call.run);
     if (call.heatmaps) return `heatmaps of ${call.metric} are not made on a GPU`;
     if (!found) return `there is no shader for ${call.metric}`;
-    return this.limit(call, format) ?? found.problem(call, format);
+    return this.limit(call, format);
   }
 
   limit(call: CoreCall, format: VideoFormat): string | undefined {
@@ -91,6 +72,10 @@ class Webgpu implements WebgpuKind {
     );
   }
 
+  /**
+   * @param plan of calls that it can measure
+   * @throws {AnyvmafError} `backend` when the GPU gives no device, `resource` when its memory is short
+   */
   async open(plan: ExtractionPlan): Promise<GpuMeasurer> {
     const bytes = Math.max(0, ...plan.calls.map((call) => largestBuffer(call, plan.format)));
     const [open] = [...this.#devices].filter(({ mostBytes }) => mostBytes >= bytes);
@@ -109,6 +94,7 @@ class Webgpu implements WebgpuKind {
     return device;
   }
 
+  /** Destroys its devices, so that the process can end. */
   close(): void {
     for (const device of this.#devices) device.close();
   }

@@ -7,7 +7,7 @@ import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
 import { BufferUsage } from './device.js';
 import type { Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
-import { pipelineOf } from './kernel.js';
+import { bindGroup, pipelineOf } from './kernel.js';
 import motionShader from './motion.wgsl';
 import legacyMotionShader from './motion-legacy.wgsl';
 import motionTile from './motion-tile.wgsl';
@@ -53,20 +53,12 @@ async function openSum(
   const parts = device.createBuffer({ label: run, size: across * down * SUM_BYTES, usage: STORAGE });
   const video = device.createBuffer({ label: run, size: 4 * WORD_BYTES, usage: UNIFORM | COPY_DST });
   device.queue.writeBuffer(video, 0, Uint32Array.of(format.width, format.height, format.bitDepth));
-  const group = (of: GPUComputePipeline, buffers: readonly GPUBufferBinding[]) =>
-    device.createBindGroup({
-      layout: of.getBindGroupLayout(0),
-      entries: buffers.map((resource, binding) => ({ binding, resource })),
-    });
   return {
     words: SUM_BYTES / WORD_BYTES,
     bind(pair, results) {
       const buffers = [...planesOf(call, pair), parts, ...(readsFormat ? [video] : [])];
-      const inputs = group(
-        first,
-        buffers.map((buffer) => ({ buffer })),
-      );
-      const outputs = group(last, [{ buffer: parts }, { ...results, size: SUM_BYTES }]);
+      const inputs = bindGroup(device, first, buffers);
+      const outputs = bindGroup(device, last, [parts, { ...results, size: SUM_BYTES }]);
       return (pass) => {
         pass.setPipeline(first);
         pass.setBindGroup(0, inputs);
@@ -96,7 +88,6 @@ const TILE = { width: 64, height: 16 };
 function motion(run: string, wgsl: string): GpuFunction {
   return {
     run,
-    problem: () => undefined,
     open: (gpu, call, format) =>
       openSum(gpu, call, format, {
         shaders: [motionTile, wgsl],
@@ -120,7 +111,6 @@ const MOST_GROUPS = 1024;
 /** Squared errors of a plane, `anyvmaf_sse`: its fields are the sum's high and low word. */
 export const SSE: GpuFunction = {
   run: 'sse',
-  problem: () => undefined,
   open(gpu, call, format) {
     const [, , count] = call.args;
     const words = Math.ceil((Number(count) * sampleBytes(format.bitDepth)) / 4);

@@ -1,16 +1,15 @@
 /**
  * @module engine/backends/webgpu/pictures
- * The pictures of one video: as they were written, in plain memory, and on the GPU. Those in memory last as long as a pair is
- * in flight, so that somebody else can measure it when the GPU goes away.
+ * The pictures of one video: as they were written, in plain memory, and on the GPU; and the buffers through which a pair goes
+ * there and its results come back. Pictures in memory last as long as a pair is in flight, so that somebody else can measure
+ * it when the GPU goes away.
  */
 
 import { type FramePlanes, sampleBytes } from '../../../core/frame.js';
 import type { PictureSize } from '../../../core/size.js';
-import { placeOf, planeSizes } from '../pairs.js';
-import { type ExtractionPlan, planesRead } from '../types.js';
-import { BufferUsage } from './device.js';
+import { type ExtractionPlan, placeOf, planeSizes, planesRead } from '../types.js';
+import { BufferUsage, MapMode } from './device.js';
 import type { GpuPicture } from './kernel.js';
-import type { Transfer } from './transfer.js';
 
 /** A picture in plain memory. */
 interface Written {
@@ -119,5 +118,84 @@ export class Pictures {
 
   #frame({ samples: [y = new Uint8Array(), cb, cr] }: Written): FramePlanes {
     return cb && cr ? { y, cb, cr } : { y };
+  }
+}
+
+/** A copy that the next submission makes. */
+interface Copy {
+  readonly offset: number;
+  readonly to: GPUBuffer;
+}
+
+/**
+ * Carries one pair at a time. Its buffers are made once: `writeBuffer` makes a buffer for each large write, whose pages the
+ * system has to clear, which takes longer than the kernels do.
+ */
+export class Transfer {
+  readonly #queue: GPUQueue;
+  readonly #staging: GPUBuffer;
+  readonly #readback: GPUBuffer;
+  /** Memory of the staging buffer, until its contents are submitted. */
+  #mapped: Uint8Array;
+  #copies: Copy[] = [];
+  #used = 0;
+
+  /**
+   * @param uploaded bytes of a pair's planes
+   * @param results bytes of its results
+   */
+  constructor(device: GPUDevice, uploaded: number, results: number) {
+    const { MAP_READ, MAP_WRITE, COPY_SRC, COPY_DST } = BufferUsage;
+    this.#queue = device.queue;
+    this.#staging = device.createBuffer({
+      ...{ label: 'staging', size: uploaded, usage: MAP_WRITE | COPY_SRC, mappedAtCreation: true },
+    });
+    this.#readback = device.createBuffer({ label: 'read-back', size: results, usage: MAP_READ | COPY_DST });
+    this.#mapped = new Uint8Array(this.#staging.getMappedRange());
+  }
+
+  /** Uploads whole words to a buffer before the next submission's kernels run. */
+  upload(from: Uint8Array<ArrayBuffer>, to: GPUBuffer): void {
+    const offset = this.#used;
+    // The first pair of a chunk uploads those that it looks back to as well.
+    if (offset + from.length > this.#mapped.length) {
+      this.#queue.writeBuffer(to, 0, from);
+      return;
+    }
+    this.#mapped.set(from, offset);
+    this.#copies.push({ offset, to });
+    this.#used += from.length;
+  }
+
+  /** Encodes the copies to the GPU. */
+  copy(encoder: GPUCommandEncoder): void {
+    if (this.#used > 0) this.#staging.unmap();
+    for (const { offset, to } of this.#copies)
+      encoder.copyBufferToBuffer(this.#staging, offset, to, 0, to.size);
+  }
+
+  /** Encodes the copy of the results, and submits all that was encoded. */
+  submit(encoder: GPUCommandEncoder, results: GPUBuffer): void {
+    encoder.copyBufferToBuffer(results, 0, this.#readback, 0, this.#readback.size);
+    this.#queue.submit([encoder.finish()]);
+  }
+
+  /**
+   * Waits until the GPU is done, and reads the results. The next pair may follow.
+   * @throws what the device gives when it is lost or closed
+   */
+  async take(read: (results: ArrayBuffer) => void): Promise<void> {
+    const staged = this.#used > 0 ? this.#staging.mapAsync(MapMode.WRITE) : undefined;
+    await Promise.all([this.#readback.mapAsync(MapMode.READ), staged]);
+    read(this.#readback.getMappedRange());
+    this.#readback.unmap();
+    if (staged) this.#mapped = new Uint8Array(this.#staging.getMappedRange());
+    this.#copies = [];
+    this.#used = 0;
+  }
+
+  close(): void {
+    this.#staging.destroy();
+    this.#readback.destroy();
   }
 }

@@ -7,7 +7,7 @@ import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
 import { BufferUsage } from './device.js';
 import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
-import { pipelineOf } from './kernel.js';
+import { bindGroup, pipelineOf } from './kernel.js';
 import common from './vif.wgsl';
 import decimate from './vif-decimate.wgsl';
 import level from './vif-level.wgsl';
@@ -63,7 +63,6 @@ interface Pass {
 /** Integer VIF with up to 16 gain limits. */
 export const VIF: GpuFunction = {
   run: 'vif',
-  problem: () => undefined,
   open: openVif,
 };
 
@@ -105,7 +104,7 @@ async function openVif(gpu: Gpu, { args, parameters }: CoreCall, format: VideoFo
     words: 2 * SCALES.length * sums,
     bind(pair, results) {
       const bound = steps.map((pass) => bindPass(gpu.device, pass, sourcesOf(pair, planes[pass.from])));
-      const total = bindGroup(gpu.device, reducing, [{ buffer: scales }, { buffer: partials }, results]);
+      const total = bindGroup(gpu.device, reducing, [scales, partials, results]);
       return (encoder) => {
         for (const encode of bound) encode(encoder);
         encoder.setPipeline(reducing);
@@ -211,7 +210,7 @@ function sourcesOf({ reference, distorted }: GpuPair, plane: GPUBuffer | undefin
 function bindPass(device: GPUDevice, pass: Pass, sources: readonly GPUBuffer[]): Encode {
   const { pipeline, buffers, dispatches } = pass;
   const bound = dispatches.map(({ uniform, groups }) => {
-    const resources = [uniform, sources[0], sources[1], ...buffers].map((buffer) => buffer && { buffer });
+    const resources = [uniform, sources[0], sources[1], ...buffers];
     return { group: bindGroup(device, pipeline, resources), groups };
   });
   return (encoder) => {
@@ -221,16 +220,6 @@ function bindPass(device: GPUDevice, pass: Pass, sources: readonly GPUBuffer[]):
       encoder.dispatchWorkgroups(...groups);
     }
   };
-}
-
-/** A bind group of resources by binding; there may be gaps. */
-function bindGroup(
-  device: GPUDevice,
-  pipeline: GPUComputePipeline,
-  resources: readonly (GPUBufferBinding | undefined)[],
-): GPUBindGroup {
-  const entries = resources.flatMap((resource, binding) => (resource ? [{ binding, resource }] : []));
-  return device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
 }
 
 /** The buffers of a kernel. */

@@ -1,0 +1,192 @@
+/**
+ * @module engine/backends/native/command
+ * The command lines of libvmaf's own tool, and of ffmpeg and ffprobe with the libvmaf filter, with the escaping that filter
+ * graphs need.
+ */
+import { AnyvmafError } from '../../../core/errors.js';
+import type { VideoFormat } from '../../../core/frame.js';
+import { quoted } from '../../../core/printable.js';
+import { programName } from './host.js';
+import {
+  type DeviceOptions,
+  GPU_BACKENDS,
+  modelItems,
+  type NativeBackend,
+  type NativeProgram,
+  type NativeTask,
+} from './types.js';
+
+/** All operations of a GPU, for tools that can only disable operations. */
+const NO_GPU = '4294967295';
+
+/**
+ * The arguments that run a task.
+ * @throws {AnyvmafError} `backend` for what this program does not take, naming it
+ */
+export function commandArgs(program: NativeProgram, task: NativeTask): readonly string[] {
+  return program.flavour === 'vmaf' ? vmafArgs(program, task) : ffmpegArgs(program, task);
+}
+
+/** Why a program does not support a format, as the end of a sentence; `undefined` if it does. */
+export function formatProblem(
+  { flavour }: Pick<NativeProgram, 'flavour'>,
+  { chroma, bitDepth }: Pick<VideoFormat, 'chroma' | 'bitDepth'>,
+): string | undefined {
+  if (chroma === '400') return 'it takes video with chroma only (4:2:0, 4:2:2 and 4:4:4)';
+  // ffmpeg silently converts formats that the filter does not list.
+  const [depths, words] = flavour === 'vmaf' ? [[8, 10, 12, 16], '8, 10, 12 and 16'] : [[8, 10], '8 and 10'];
+  return depths.includes(bitDepth) ? undefined : `it takes ${words} bit, not ${bitDepth}`;
+}
+
+function vmafArgs(program: NativeProgram, task: NativeTask): readonly string[] {
+  const { input, models, features, devices, frameCount, skip } = task;
+  const args = ['--reference', input.reference, '--distorted', input.distorted];
+  if (input.raw) {
+    const { width, height, chroma, bitDepth } = input.raw;
+    args.push('--width', `${width}`, '--height', `${height}`);
+    args.push('--pixel_format', chroma, '--bitdepth', `${bitDepth}`);
+  }
+  for (const model of models) {
+    const items = modelItems(model).map(([key, value]) => `${key}=${value}`);
+    args.push('--model', items.join(':'));
+  }
+  for (const feature of features) args.push('--feature', feature);
+  if (!task.predicts) args.push('--no_prediction');
+  if (task.subsample > 1) args.push('--subsample', `${task.subsample}`);
+  if (task.threads > 0) args.push('--threads', `${task.threads}`);
+  if (frameCount !== undefined) args.push('--frame_cnt', `${frameCount}`);
+  if (skip?.reference) args.push('--frame_skip_ref', `${skip.reference}`);
+  if (skip?.distorted) args.push('--frame_skip_dist', `${skip.distorted}`);
+  args.push(...backendArgs(program, task.backend, devices));
+  // Stock libvmaf prints six decimals and does not know the option.
+  if (program.options.has('precision')) args.push('--precision', 'max');
+  args.push('--quiet', '--json', '--output', task.log);
+  return args;
+}
+
+/** What the tool is told of backends and devices. */
+function backendArgs(program: NativeProgram, backend: NativeBackend, devices: DeviceOptions): string[] {
+  const { options } = program;
+  const gpu = backend === 'native-cpu' ? undefined : backend;
+  const args: string[] = [];
+  if (options.has('backend')) {
+    args.push('--backend', gpu ?? 'cpu');
+  } else {
+    for (const other of GPU_BACKENDS) {
+      if (other !== gpu && options.has(`no_${other}`)) args.push(`--no_${other}`);
+    }
+    // A stock tool built with CUDA uses it without being asked, and says nothing of it in its help.
+    if (!gpu && !options.has('no_cuda') && options.has('gpumask')) args.push('--gpumask', NO_GPU);
+  }
+  const { cpumask, gpumask, syclDevice, hipDevice, metalDevice } = devices;
+  if (cpumask !== undefined) args.push(...known('cpumask', cpumask));
+  if (gpumask !== undefined) args.push(...known('gpumask', gpumask));
+  const own = { sycl: syclDevice, hip: hipDevice, metal: metalDevice };
+  for (const [name, device] of Object.entries(own)) {
+    if (name !== gpu) continue;
+    if (device !== undefined) args.push(...known(`${name}_device`, device));
+    // Without the exclusive option, naming a device is what turns it on.
+    else if (!options.has('backend') && options.has(`${name}_device`)) args.push(`--${name}_device`, '0');
+  }
+  return args;
+
+  function known(option: string, value: number): string[] {
+    if (options.has(option)) return [`--${option}`, `${value}`];
+    throw new AnyvmafError(
+      'backend',
+      `${programName(program)} has no option --${option}; leave it out, or install a build that has it.`,
+    );
+  }
+}
+
+/** Whether the tool reads a Y4M file with this chroma tag (`420jpeg`) as it stands (specification B.2). */
+export function vmafReadsY4m(tag: string): boolean {
+  return /^(420(jpeg|mpeg2)?|444|(420|422|444)p1[02])$/.test(tag);
+}
+
+/**
+ * Escapes a text for one level of ffmpeg's parsers, which all take backslashes, quotes and blanks in the same way.
+ * @param delimiters what ends a value at this level
+ */
+function escaped(text: string, delimiters: string): string {
+  const special = `\\' \t\n\r${delimiters}`;
+  return [...text].map((character) => (special.includes(character) ? `\\${character}` : character)).join('');
+}
+
+/** The value of a filter's option, within a graph: once for the list of options, once for the graph. */
+export function escapeOption(value: string): string {
+  return escaped(escaped(value, ':='), '[],;');
+}
+
+/**
+ * Lists of keys and values as the filter's options `model` and `feature` take them: `a=b:c=d|a=e`.
+ * @throws {AnyvmafError} `backend` where a text has the bar that separates lists, for which there is no escape
+ */
+function lists(program: NativeProgram, all: readonly (readonly (readonly [string, string])[])[]): string {
+  return all
+    .map((items) =>
+      items.map(([key, value]) => `${escaped(plain(key), ':=')}=${escaped(plain(value), ':=')}`).join(':'),
+    )
+    .join('|');
+
+  function plain(text: string): string {
+    if (!text.includes('|')) return text;
+    throw new AnyvmafError(
+      'backend',
+      `${quoted(text)} has a "|", which the libvmaf filter of ${programName(program)} ` +
+        'cannot be told; rename it, or use the backend cpu.',
+    );
+  }
+}
+
+/** A feature string `NAME=OPTION=VALUE:OPTION=VALUE` as key and value; of a further `=` libvmaf drops what follows. */
+function featureItems(text: string): readonly (readonly [string, string])[] {
+  const end = text.indexOf('=');
+  const name = end < 0 ? text : text.slice(0, end);
+  const options = end < 0 ? [] : text.slice(end + 1).split(':');
+  return [
+    ['name', name],
+    ...options.map((option) => {
+      const [key = '', value = ''] = option.split('=');
+      return [key, value] as const;
+    }),
+  ];
+}
+
+/** The graph: both videos, and the filter that compares them. */
+function filterGraph(program: NativeProgram, task: NativeTask): string {
+  const { input, models, features, subsample, threads, log } = task;
+  const movie = (path: string) => `movie=filename=${escapeOption(path)}:format_name=yuv4mpegpipe`;
+  const options = [
+    'log_fmt=json',
+    `log_path=${escapeOption(log)}`,
+    // Without these the shorter video's last frame would be compared again and again.
+    'shortest=1',
+    'eof_action=endall',
+    'repeatlast=0',
+    ...(models.length > 0 ? [`model=${escapeOption(lists(program, models.map(modelItems)))}`] : []),
+    ...(features.length > 0 ? [`feature=${escapeOption(lists(program, features.map(featureItems)))}`] : []),
+    ...(subsample > 1 ? [`n_subsample=${subsample}`] : []),
+    ...(threads > 0 ? [`n_threads=${threads}`] : []),
+  ];
+  return `${movie(input.distorted)}[d];${movie(input.reference)}[r];[d][r]libvmaf=${options.join(':')}`;
+}
+
+/** @throws {AnyvmafError} `backend` for what the filter cannot be told, naming it */
+function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly string[] {
+  const refuse = (what: string) =>
+    new AnyvmafError('backend', `the libvmaf filter of ${programName(program)} ${what}`, {
+      hints: ['install vmaf itself', { purpose: 'name', option: 'vmafBin' }, 'use the backend cpu'],
+    });
+  if (!task.predicts || task.models.length === 0) throw refuse('always predicts with a model');
+  for (const [name, value] of Object.entries(task.devices)) {
+    if (value !== undefined) throw refuse(`has no option ${name}`);
+  }
+  const graph = filterGraph(program, task);
+  return program.flavour === 'ffmpeg'
+    ? ['-hide_banner', '-v', 'error', '-nostdin', '-filter_complex', graph, '-f', 'null', '-']
+    : [
+        ...['-hide_banner', '-v', 'error', '-f', 'lavfi', '-i', graph],
+        ...['-count_frames', '-show_entries', 'stream=nb_read_frames', '-of', 'csv=p=0'],
+      ];
+}
