@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { extractFrames, type FramePair, qualityMaps, type RgbImage } from 'anyvmaf';
+import { extractFrames, type FramePair, qualityMaps, type RgbImage, score as scoreInNode } from 'anyvmaf';
 import { decode } from 'fast-png';
 import type { ElementHandle, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -21,12 +21,15 @@ import {
   type Fingers,
   pages,
   pinch,
+  reportsOf,
   samplesOf,
   says,
   score,
   screenshot,
+  shiftsLittle,
   start,
   type View,
+  watchShifts,
   write,
 } from '../support/page.js';
 import { seeded } from '../support/random.js';
@@ -208,7 +211,24 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     let page: Page;
     beforeAll(async () => {
       const { worse, better } = pairs();
-      page = await scored(worse.reference, [worse.distorted, better.distorted], { stays: true });
+      page = await site.open({ width: 1280, height: 720, stays: true });
+      await choose(page, worse.reference, worse.distorted, better.distorted);
+      await watchShifts(page);
+      await score(page);
+    });
+
+    it('scores them as Node does, and keeps its place meanwhile', async () => {
+      await shiftsLittle(page);
+      expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(1);
+      await page.setViewportSize({ width: 1280, height: 860 });
+      const { worse } = pairs();
+      const there = await scoreInNode(worse, { threads: 0 });
+      const here = (await reportsOf(page)).find(
+        ({ distorted }) => distorted.name === basename(worse.distorted),
+      );
+      expect(here?.frames).toEqual(there.frames);
+      expect(here?.pooled_metrics).toEqual(there.pooled_metrics);
+      expect(here?.pairing?.distorted.decoder).toBe('mediabunny');
     });
 
     it('compares them at one frame and place, with the very samples that the library gives in Node', async () => {

@@ -25,7 +25,18 @@ import {
   needsFfmpeg,
 } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import { choose, download, pages, reportsOf, says, score, tabTo, write } from '../support/page.js';
+import {
+  choose,
+  download,
+  pages,
+  reportsOf,
+  says,
+  score,
+  shiftsLittle,
+  tabTo,
+  watchShifts,
+  write,
+} from '../support/page.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
@@ -196,8 +207,9 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     files = clips();
     const quantizers = traced(files.distorted);
     coded = probed(files.distorted).map((one, i) => ({ ...one, qp: quantizers[i] }));
-    page = await site.open({ ...FIRST, stays: true });
+    page = await site.open({ width: 1280, height: 720, stays: true });
     await choose(page, files.reference, files.distorted);
+    await watchShifts(page);
     await score(page);
     const [first] = await reportsOf(page);
     if (!first) throw new Error('there is no report');
@@ -208,7 +220,9 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
   const frame = (number: number) => page.locator(`dialog[data-frame="${number}"]:not([data-busy])`).waitFor();
   const scoreOf = (number: number) => report.frames[number]?.metrics.vmaf ?? Number.NaN;
 
-  it('sees the worst moments in the first screen, each over its frame', async () => {
+  it('sees everything keep its place during the run, and the worst moments in the first screen, each over its frame', async () => {
+    await shiftsLittle(page);
+    await page.setViewportSize(FIRST);
     const strip = page.locator('.strip');
     await expect.poll(() => strip.locator('canvas').count()).toBeGreaterThan(0);
     const box = await strip.boundingBox();

@@ -116,7 +116,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     },
   );
 
-  it('loses no finished encode to Back and Reload in the middle of a run, nor to another tab at work', async () => {
+  it('loses no finished encode to Back and Reload in the middle of a run, to another tab at work, nor to its own being closed', async () => {
     const [page, other] = [await site.open({ hash: SLOW }), await site.open({ hash: SLOW })];
     page.on('dialog', (dialog) => dialog.accept());
     await choose(other, videos.reference, videos.b);
@@ -148,6 +148,15 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await title(page).toBe('bears-few.y4m');
     await title(other).toBe('bears-b.y4m');
     expect(await stored(page)).toEqual([1, 1]);
+    // In another tab it is offered once its own is closed, not before.
+    const next = await site.open();
+    expect(await onward(next).count()).toBe(0);
+    await page.close();
+    await next.reload();
+    await says(next.locator('.last')).toContain('1 encode');
+    await onward(next).click();
+    await title(next).toBe('bears-few.y4m');
+    await title(other).toBe('bears-b.y4m');
   });
 
   it.runIf(exhaustive)('offers the sessions of two tabs that crashed one after the other', async () => {

@@ -281,6 +281,14 @@ export async function choose(page: Page, reference: string, ...distorted: string
   await checked(page);
 }
 
+/** Takes all files away, so that the next test finds the setup as on a fresh page. */
+export async function clear(page: Page): Promise<void> {
+  const change = page.getByRole('button', { name: 'Change', exact: true });
+  if (await change.isVisible()) await change.click();
+  const remove = page.locator('.file button[aria-label^="Remove "]');
+  while ((await remove.count()) > 0) await remove.first().click();
+}
+
 /** Settings under which a run lasts long enough to be held up. */
 export const SLOW = 'feature=ciede&threads=1';
 
