@@ -1,8 +1,8 @@
 /**
  * @module test/browser/page
  * The built page in Chromium, from an empty first screen to a result: under a strict content security policy, in a subfolder,
- * by pointer, by drop and by keyboard, with the numbers of Node. A run pauses, resumes and is cancelled; the result is in view,
- * outlives a crash and a reload, and has pictures.
+ * by pointer, by drop and by keyboard, with the numbers of Node. A run pauses, resumes and is cancelled; the result is in view
+ * and has pictures.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -124,22 +124,27 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       ]);
     });
 
-    it.each([
-      ['light', ['as the system', 'light'], 'dark'],
-      ['dark', ['as the system'], 'light'],
-    ])(
-      'has the theme of the system, %s, and keeps another one that is chosen',
-      async (own, presses, chosen) => {
-        const page = await site.open({ dark: own === 'dark' });
-        const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-        await expect.poll(theme).toBe(own);
-        for (const name of presses) await page.getByRole('button', { name: `Theme: ${name}` }).click();
-        await expect.poll(theme).toBe(chosen);
-        await page.reload();
-        await page.getByRole('button', { name: `Theme: ${chosen}` }).waitFor();
-        await expect.poll(theme).toBe(chosen);
-      },
-    );
+    it('follows the theme of the system, and keeps another one that is chosen', async () => {
+      const page = await site.open();
+      const shows = (theme: string) =>
+        expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe(theme);
+      const press = (name: string) => page.getByRole('button', { name: `Theme: ${name}` }).click();
+      await shows('light');
+      for (const name of ['as the system', 'light']) await press(name);
+      await shows('dark');
+      await page.reload();
+      await page.getByRole('button', { name: 'Theme: dark' }).waitFor();
+      await shows('dark');
+      await press('dark');
+      await shows('light');
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+      await shows('dark');
+      await press('as the system');
+      await shows('light');
+      await page.reload();
+      await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+      await shows('light');
+    });
   });
 
   describe('scores', () => {
@@ -449,188 +454,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       // One stays.
       await box(4).click();
       expect(await box(4).isChecked()).toBe(true);
-    });
-
-    it('is forgotten where an earlier version of the page stored it in another form', async () => {
-      const page = await site.open();
-      await page.evaluate(async () => {
-        indexedDB.deleteDatabase('anyvmaf');
-        const open = indexedDB.open('anyvmaf', 1);
-        open.onupgradeneeded = () => {
-          const sessions = open.result.createObjectStore('sessions', { keyPath: 'id' });
-          sessions.put({ id: 'old', when: 0, distorted: [], results: ['old 0'] });
-          open.result.createObjectStore('results');
-        };
-        await new Promise((resolve) => open.addEventListener('success', resolve));
-        open.result.close();
-        localStorage.setItem('anyvmaf-last', '1');
-      });
-      await page.reload();
-      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe(null);
-      expect(await page.locator('.last').count()).toBe(0);
-    });
-
-    /** The sessions that the browser stores: which of the results of each were left out. */
-    const stored = (page: Page): Promise<boolean[][]> =>
-      page.evaluate(async () => {
-        // Opening it before the page does would make an empty one.
-        if (localStorage.getItem('anyvmaf-last') !== '1') return [];
-        const open = indexedDB.open('anyvmaf');
-        await new Promise((resolve) => open.addEventListener('success', resolve));
-        const all = open.result.transaction('sessions').objectStore('sessions').getAll();
-        await new Promise((resolve) => all.addEventListener('success', resolve));
-        open.result.close();
-        return all.result.map(({ leftOut }) => leftOut);
-      });
-    const onward = (page: Page) => page.getByRole('button', { name: 'Continue where you left off' });
-
-    it('outlives a crash in the middle of a run, as far as encodes were finished', async () => {
-      // A crash takes all tabs of a profile with it.
-      const page = await site.open({ hash: SLOW, keeps: true });
-      const [reference, short, long] = (['reference', 'short', 'distorted'] as const).map((name) =>
-        write(
-          `crash-${name}.y4m`,
-          y4mFile(
-            makeSample(FORMAT, { seed: 4 }),
-            name === 'reference' ? name : 'distorted',
-            name === 'short' ? 6 : LONG,
-          ),
-        ),
-      );
-      await choose(page, reference ?? '', short ?? '');
-      await score(page);
-      await expect.poll(() => stored(page)).toEqual([[false]]);
-      await page.setInputFiles('#pick-distorted', long ?? '');
-      await pauseSoon(page);
-      await start(page);
-      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
-      const control = await page.context().newCDPSession(page);
-      const gone = page.waitForEvent('crash');
-      control.send('Page.crash').catch(() => {});
-      await gone;
-      const next = await page.context().newPage();
-      await next.goto(site.served.url);
-      await says(next.locator('.last')).toContain('1 encode of crash-reference.y4m');
-      await onward(next).click();
-      await says(next.locator('#result-heading')).toBe('crash-short.y4m');
-    });
-
-    it('is found again after a reload and after a saved report, with its videos once they are dropped', async () => {
-      const files = [
-        y4m('kept-whole.y4m', 'reference'),
-        y4m('kept-a.y4m', 'distorted'),
-        write(
-          'kept-b.y4m',
-          y4mFile(
-            makeSample(FORMAT, { seed: 9, cut: 20, distortion: { blur: 3, quantiser: 30 } }),
-            'distorted',
-            12,
-          ),
-        ),
-      ] as const;
-      const page = await site.open();
-      page.on('dialog', (dialog) => dialog.accept());
-      await choose(page, ...files);
-      await page.getByText('Settings', { exact: true }).click();
-      await page.getByLabel('PSNR luma').check();
-      await checked(page);
-      await score(page);
-      const rows = page.locator('table.encodes tbody tr');
-      const numbers = () => rows.locator('td').allTextContents();
-      const whole = await numbers();
-      const box = rows.nth(1).getByRole('checkbox');
-      await box.uncheck();
-      const before = await numbers();
-      await expect.poll(() => stored(page)).toEqual([[false, true]]);
-
-      await rows.nth(1).getByRole('button').click();
-      await page.locator('dialog[open]').waitFor();
-      await page.reload();
-      const go = page.getByRole('button', { name: 'Continue where you left off' });
-      await go.waitFor();
-      expect(await page.locator('.last').textContent()).toContain('2 encodes of kept-whole.y4m');
-      expect(await violations(page)).toEqual([]);
-      await go.click();
-      await rows.nth(1).waitFor();
-      await expect.poll(numbers).toEqual(before);
-      expect(await box.isChecked()).toBe(false);
-      await box.check();
-      await says(page.locator('.headline .origin')).toBe('Drop the videos on this page to see frames.');
-      await drop(page, 'main', [files[1], files[0], files[2]]);
-      await says(page.locator('.notice')).toBe('2 results have their videos again.');
-      await checked(page);
-      // Nothing is left to score.
-      await page.getByRole('button', { name: 'Score again' }).waitFor();
-      expect(await page.locator('.outdated').count()).toBe(0);
-      await rows.nth(1).getByRole('button').click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      // Both encodes in the grid.
-      await page.keyboard.press('6');
-      await page.locator('dialog[data-further="0"]:not([data-busy]) .frames-third canvas').waitFor();
-      await page.keyboard.press('Escape');
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
-
-      // A saved report takes the videos that are there; Back leads to what it took the place of.
-      const json = await saved(page, 'Download JSON');
-      await page.setInputFiles('#pick-reports', write('kept.json', json.text));
-      const title = page.locator('#result-heading');
-      await says(title).toBe('kept-a.y4m');
-      await page.locator('.moments .shot canvas').first().waitFor();
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
-      await says(title).toBe('kept-a.y4m');
-      await page.goBack();
-      await says(title).toBe('2 encodes of kept-whole.y4m');
-      await expect.poll(numbers).toEqual(whole);
-    });
-
-    it('is found again with its files where the browser keeps their handles', async () => {
-      const page = await site.open();
-      page.on('dialog', (dialog) => dialog.accept());
-      const names = ['handle-ref.y4m', 'handle-a.y4m'] as const;
-      const [reference, distorted] = (['reference', 'distorted'] as const).map((side, i) =>
-        readFileSync(y4m(names[i] ?? '', side)).toString('base64'),
-      );
-      // The browser's own window cannot be worked here: files of its private folder have handles too.
-      await page.evaluate(
-        async ([names, contents]) => {
-          const folder = await navigator.storage.getDirectory();
-          const handles: FileSystemFileHandle[] = [];
-          for (const [i, name] of names.entries()) {
-            const handle = await folder.getFileHandle(name, { create: true });
-            const file = await handle.createWritable();
-            await file.write(Uint8Array.from(atob(contents[i] ?? ''), (letter) => letter.charCodeAt(0)));
-            await file.close();
-            handles.push(handle);
-          }
-          Object.assign(window, { showOpenFilePicker: async () => handles.splice(0, 1) });
-        },
-        [names, [reference, distorted]] as const,
-      );
-      for (const side of ['reference', 'distorted']) await page.locator(`.slot-${side} .pick`).click();
-      await page.locator('.slot-distorted .file-name').waitFor();
-      await checked(page);
-      // What is set for it alone is kept, too.
-      await page.getByRole('button', { name: 'Settings of handle-a.y4m alone' }).click();
-      await page.getByRole('dialog').getByLabel('Part of the encode').fill('96:64:0:2');
-      await page.getByRole('dialog').getByLabel('Part of the reference').fill('96:64:0:2');
-      await page.getByRole('button', { name: 'Done' }).click();
-      const own = page.locator('.slot-distorted .own');
-      await says(own).toContain('part 96:64:0:2 of the encode');
-      const alone = await own.textContent();
-      await checked(page);
-      await score(page);
-      const number = await page.locator('.score').textContent();
-      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
-      await page.reload();
-      await page.getByRole('button', { name: 'Continue where you left off' }).click();
-      await says(page.locator('.score')).toBe(number);
-      await says(page.locator('.slot-distorted .file-name')).toBe('handle-a.y4m');
-      await says(own).toBe(alone);
-      await page.getByRole('button', { name: 'Score again' }).waitFor();
-      await page.locator('.moments .shot canvas').first().waitFor();
     });
 
     it('is reached by keyboard alone, from the files to a saved picture of the worst frame of another encode', async () => {
