@@ -7,7 +7,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { extractFrames, type FramePair, type Report } from 'anyvmaf';
+import type { Report } from 'anyvmaf';
 import { decode } from 'fast-png';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -29,6 +29,7 @@ import {
   choose,
   download,
   pages,
+  pairInNode,
   reportsOf,
   says,
   score,
@@ -126,11 +127,6 @@ function scoredBy(report: Report, by: (value: number, frame: number) => number, 
     frameNumbers: frames.map(({ frameNum }) => frameNum),
     series: [{ name: 'vmaf', values: Float64Array.from(values) }],
   });
-}
-
-async function inNode(pair: { reference: string; distorted: string }, index: number): Promise<FramePair> {
-  for await (const one of extractFrames(pair, [index])) return one;
-  throw new Error(`frame ${index} did not come`);
 }
 
 /** Columns of a picture's samples, of three channels each. */
@@ -346,7 +342,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
       const image = one.getContext('2d')?.getImageData(0, 0, one.width, one.height);
       return [...(image?.data ?? [])];
     });
-    const expected = (await inNode(files, later)).reference.image();
+    const expected = (await pairInNode(files, later)).reference.image();
     expect(Buffer.compare(columnsOf(shown, 320, 0, 320, 4), expected.data)).toBe(0);
     await page.keyboard.press('d');
     await says(page.locator('.frames-badge').first()).toBe('Reference');
@@ -367,7 +363,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(name).toBe(`two-shots-crf38.frame-${now}.triple.png`);
     const { data, width, height, channels } = decode(bytes);
     expect([width, height]).toEqual([3 * 320, 180]);
-    const pair = await inNode(files, now);
+    const pair = await pairInNode(files, now);
     const third = (i: number) => columnsOf(data, width, 320 * i, 320, channels);
     expect(Buffer.compare(third(0), pair.reference.image().data)).toBe(0);
     expect(Buffer.compare(third(1), pair.distorted.image().data)).toBe(0);

@@ -8,7 +8,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { extractFrames, type FramePair } from 'anyvmaf';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
@@ -28,6 +27,7 @@ import {
   drop,
   focused,
   pages,
+  pairInNode,
   pauseSoon,
   reportsOf,
   SLOW,
@@ -497,7 +497,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       };
       const page = await site.open();
       await choose(page, pair.reference, pair.distorted);
-      const first = await firstPair(pair);
+      const first = await pairInNode(pair, 0);
       for (const side of ['reference', 'distorted'] as const) {
         const thumb = page.locator(`.slot-${side} .file-thumb canvas:not([hidden])`);
         await thumb.waitFor();
@@ -534,8 +534,3 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
   });
 });
-
-async function firstPair(request: { reference: string; distorted: string }): Promise<FramePair> {
-  for await (const pair of extractFrames(request, [0])) return pair;
-  throw new Error('there is no frame');
-}
