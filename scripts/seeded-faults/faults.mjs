@@ -55,7 +55,7 @@ export const FAULTS = [
   fault('option --scale-to ignored', 'src/cli/table-options.ts', 'size: sizeValue,', "size: (use) => { sizeValue(use); return 'ref'; },", 'cli'),
   fault('contradicting crops accepted', 'src/cli/table-options.ts', 'if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {', 'if (options.crop && options.cropReference !== undefined) {', 'cli'),
   fault('foreign origins may call', 'src/mcp/guard.ts', "allowed === '*' || allowed === origin", "allowed === '*' || allowed !== origin", 'mcp'),
-  fault('a link forgets the range', 'web/src/setup/link.ts', "if (range) pairs.set('range', formatRange(range));", '', 'web', 'browser'),
+  fault('a link forgets the range', 'web/src/setup/link.ts', "row('range', 'range', parseRange, formatRange),", '', 'web', 'browser'),
   fault('frame cache keeps one too few behind', 'web/src/frames/store.ts', 'from: Math.max(0, index - before)', 'from: Math.max(0, index - before + 1)', 'web'),
   fault('wrong constant in the score of SSIMULACRA2', 'wasm/perceptual/ssimulacra2_frame.c', '0.020884521182843837', '0.020844521182843837', 'unit/wasm'),
   fault('swapped terms in a row of the colour matrix', 'wasm/perceptual/colour.c', '(y + cb[i] * matrix->green_cb) + cr[i] * matrix->green_cr', '(y + cb[i] * matrix->green_cr) + cr[i] * matrix->green_cb', 'unit/wasm'),

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { extractFrames, type FramePair, qualityMaps, type RgbImage } from 'anyvmaf';
+import { type FramePair, qualityMaps, type RgbImage, score as scoreInNode } from 'anyvmaf';
 import { decode } from 'fast-png';
 import type { ElementHandle, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -20,13 +20,17 @@ import {
   download,
   type Fingers,
   pages,
+  pairInNode,
   pinch,
+  reportsOf,
   samplesOf,
   says,
   score,
   screenshot,
+  shiftsLittle,
   start,
   type View,
+  watchShifts,
   write,
 } from '../support/page.js';
 import { seeded } from '../support/random.js';
@@ -76,20 +80,6 @@ function worsening(): Pair {
   const file = (name: string, all: readonly Uint8Array[]) =>
     write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...all]));
   return { reference: file('reference', frames), distorted: file('distorted', noisy) };
-}
-
-const known = new Map<string, Promise<FramePair>>();
-
-/** A pair as the library gives it in Node, which is decoded once. */
-function inNode({ reference, distorted }: Pair, index: number): Promise<FramePair> {
-  const key = [reference, distorted, index].join('\n');
-  const extract = async () => {
-    for await (const pair of extractFrames({ reference, distorted }, [index])) return pair;
-    throw new Error(`frame ${index} did not come`);
-  };
-  const found = known.get(key) ?? extract();
-  known.set(key, found);
-  return found;
 }
 
 type Layer = 'reference' | 'distorted' | 'third' | 'fourth' | 'difference' | 'map';
@@ -208,7 +198,24 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     let page: Page;
     beforeAll(async () => {
       const { worse, better } = pairs();
-      page = await scored(worse.reference, [worse.distorted, better.distorted], { stays: true });
+      page = await site.open({ width: 1280, height: 720, stays: true });
+      await choose(page, worse.reference, worse.distorted, better.distorted);
+      await watchShifts(page);
+      await score(page);
+    });
+
+    it('scores them as Node does, and keeps its place meanwhile', async () => {
+      await shiftsLittle(page);
+      expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(1);
+      await page.setViewportSize({ width: 1280, height: 860 });
+      const { worse } = pairs();
+      const there = await scoreInNode(worse, { threads: 0 });
+      const here = (await reportsOf(page)).find(
+        ({ distorted }) => distorted.name === basename(worse.distorted),
+      );
+      expect(here?.frames).toEqual(there.frames);
+      expect(here?.pooled_metrics).toEqual(there.pooled_metrics);
+      expect(here?.pairing?.distorted.decoder).toBe('mediabunny');
     });
 
     it('compares them at one frame and place, with the very samples that the library gives in Node', async () => {
@@ -222,11 +229,11 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await page.keyboard.press('Shift+ArrowRight');
       await placed(page);
       const before = await placement(page, 'distorted');
-      const second = await inNode(better, FRAME);
+      const second = await pairInNode(better, FRAME);
       await expectShown(page, second);
       await page.keyboard.press('e');
       await page.locator(`dialog[data-encode="0"][data-frame="${FRAME}"]:not([data-busy])`).waitFor();
-      const first = await inNode(worse, FRAME);
+      const first = await pairInNode(worse, FRAME);
       await expectShown(page, first);
       await placed(page);
       expect(await placement(page, 'distorted')).toEqual(before);
@@ -250,7 +257,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const label = basename(better.distorted);
       await page.getByRole('combobox', { name: 'Against' }).selectOption({ label });
       await page.locator(`dialog[data-against="1"][data-frame="${FRAME}"]:not([data-busy])`).waitFor();
-      const both = await inNode({ reference: better.distorted, distorted: worse.distorted }, FRAME);
+      const both = await pairInNode({ reference: better.distorted, distorted: worse.distorted }, FRAME);
       await expectShown(page, both);
       const badges = await page.locator('.frames-badge').allTextContents();
       expect(badges).toEqual([label, basename(worse.distorted)]);
@@ -458,7 +465,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       // What it stops at is exact.
       await page.locator('dialog:not([data-rough]):not([data-busy])').waitFor();
       const stopped = Number(await dialog.getAttribute('data-frame'));
-      await expectShown(page, await inNode(pairs().worse, stopped));
+      await expectShown(page, await pairInNode(pairs().worse, stopped));
       await page.getByRole('button', { name: 'Play', exact: true }).click();
       await shown(page, FRAMES - 1);
       await page.locator('dialog:not([data-playing])').waitFor();
@@ -507,8 +514,8 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       // A picture that is exact already does not stop the film, which is at its end then.
       const at = Number(await page.locator('dialog').getAttribute('data-frame'));
       expect([frame, FRAMES - 1]).toContain(at);
-      expectSame(rgbOf(bytes), (await inNode(worse, frame)).distorted.image().data);
-      const pair = await inNode(worse, Number(await kept.first().getAttribute('data-frame')));
+      expectSame(rgbOf(bytes), (await pairInNode(worse, frame)).distorted.image().data);
+      const pair = await pairInNode(worse, Number(await kept.first().getAttribute('data-frame')));
       for (const [i, role] of (['reference', 'distorted'] as const).entries())
         expect(distance(await samplesOf(kept.nth(i)), pair[role].image().data)).toBeLessThan(4);
     });
@@ -525,7 +532,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     });
 
     it('shows the very samples that the library gives in Node, at 1:1 on the screen too', async () => {
-      const expected = await inNode(y4m(), FRAME);
+      const expected = await pairInNode(y4m(), FRAME);
       await show(page);
       await expectShown(page, expected);
       await page.keyboard.press('z');
@@ -639,7 +646,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       page = await scored(reference(), encodes(), { stays: true });
     });
     const pairOf = (i: number, frame = FRAME) =>
-      inNode({ reference: reference(), distorted: encodes()[i] ?? '' }, frame);
+      pairInNode({ reference: reference(), distorted: encodes()[i] ?? '' }, frame);
 
     it('shows them, also of half the size as near as filters are', async () => {
       await show(page);
@@ -773,7 +780,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const pair = y4m('3840x2160', 2);
       const page = await scored(pair.reference, [pair.distorted]);
       await show(page, 1);
-      const expected = await inNode(pair, 1);
+      const expected = await pairInNode(pair, 1);
       await expectShown(page, expected);
       await placed(page);
       const whole = await placement(page, 'reference');

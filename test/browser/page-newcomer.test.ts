@@ -128,9 +128,18 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await score(page);
     await says(badge()).toBe('wrong pair');
     const wrong = await number();
-    await says(page.locator('.flaw-note').first()).toContain(
-      'reference frame 1 is what distorted frame 0 shows',
-    );
+    const notes = page.locator('.flaw-note');
+    expect(await notes.count()).toBe(1);
+    await says(notes).toContain('[offset');
+    await says(notes).toContain('reference frame 1 is what distorted frame 0 shows');
+    // The number does not stand at full weight, and what follows from the cause is folded.
+    const weight = await page.locator('.score').evaluate((element) => getComputedStyle(element).fontWeight);
+    expect(weight).toBe('400');
+    const found = page.locator('.found');
+    expect(await found.evaluate((details: HTMLDetailsElement) => details.open)).toBe(false);
+    await page.locator('.moments .shot canvas').first().waitFor();
+    expect(await lookAround(page, { screens: 2.5 })).toEqual({});
+    await page.setViewportSize(FIRST);
     await page.getByRole('button', { name: 'Fix and score again' }).click();
     await expect.poll(() => badge().filter({ hasText: 'wrong pair' }).count()).toBe(0);
     await done(page);
@@ -158,6 +167,28 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     expect(await sent.sheets()).toBeLessThanOrEqual(4);
     expect(await sent.cut()).toEqual([]);
     await sent.close();
-    expect(await lookAround(page)).toEqual({});
+  });
+
+  it('is told when settings no longer fit the result, but not of threads, which give the same numbers', async () => {
+    const outdated = page.locator('.outdated');
+    const set = async (id: string, value: string) => {
+      await page.fill(id, value);
+      await page.locator(id).blur();
+    };
+    expect(await outdated.count()).toBe(0);
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByText('Settings', { exact: true }).click();
+    await set('#setting-threads', '2');
+    expect(await outdated.count()).toBe(0);
+    await set('#setting-subsample', '2');
+    await outdated.filter({ hasText: 'other files or settings' }).waitFor();
+    await set('#setting-subsample', '1');
+    await outdated.waitFor({ state: 'detached' });
+    await set('#setting-subsample', '2');
+    await page.getByRole('button', { name: 'Score again' }).click();
+    await outdated.waitFor({ state: 'detached' });
+    await done(page);
+    await settled(page);
+    await says(page.locator('.compared')).toContain('one of 2');
   });
 });

@@ -19,6 +19,7 @@ import { linear, meanOf } from '../support/onnx.js';
 import {
   checked,
   choose,
+  clear,
   done,
   focused,
   junk,
@@ -30,8 +31,10 @@ import {
   score,
   screenshot,
   settled,
+  shiftsLittle,
   start,
   tabTo,
+  watchShifts,
   write,
 } from '../support/page.js';
 import { needsShared, sharedPath } from '../support/shared.js';
@@ -50,10 +53,27 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
   });
 
   describe('says what is wrong', () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await site.open({ stays: true });
+    });
+
+    it('with a model that does not exist', async () => {
+      const link = (hash: string) =>
+        page.evaluate((hash) => {
+          location.hash = hash;
+        }, hash);
+      await link('model=version=vmaf_v9');
+      await choose(page, files.reference, files.distorted);
+      await start(page);
+      await page.locator('.runner .failure').filter({ hasText: 'vmaf_v9' }).waitFor();
+      await link('');
+    });
+
     it('with videos that differ, and mends it by a button', async () => {
       const half = makeSample({ width: 96, height: 54, bitDepth: 8, chroma: '420' });
       const small = write('small.y4m', y4mFile(half, 'distorted', 9));
-      const page = await site.open();
+      await clear(page);
       await choose(page, files.reference, small);
       const finding = page
         .locator('.finding, .failure')
@@ -74,26 +94,15 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(report?.frames).toEqual((await scoreInNode(pair, { threads: 0, scale: 'bicubic' })).frames);
     });
 
-    it.skipIf(!hasFfmpeg)(`with film grain that the browser's decoder adds, ${needsFfmpeg}`, async () => {
-      const grain = ffmpeg(join(encodeFolder(), 'grain.mp4'), [
-        ...['-i', files.reference, '-c:v', 'libsvtav1', '-preset', '10', '-crf', '30'],
-        ...['-svtav1-params', 'film-grain=50'],
-      ]);
-      const page = await site.open();
-      await choose(page, files.reference, grain);
-      const finding = page.locator('#findings').getByText('film grain synthesis');
-      await finding.waitFor({ timeout: 60_000 });
-      await screenshot(page, 'film-grain');
-    });
-
     it('with one bad file among several, told beside what comes of the others', async () => {
       const [bad, worse] = [junk('bad.mp4'), junk('worse.mp4')] as const;
-      const page = await site.open();
+      await clear(page);
+      const before = (await reportsOf(page)).length;
       await choose(page, files.reference, bad, files.distorted);
       await score(page);
       await page.locator('.runner .failure', { hasText: 'bad.mp4' }).waitFor();
       expect(await page.locator('.runner .failure').count()).toBe(1);
-      const [report, ...further] = await reportsOf(page);
+      const [report, ...further] = (await reportsOf(page)).slice(before);
       expect(further).toEqual([]);
       expect(report?.frames).toEqual((await scoreInNode(files, { threads: 0 })).frames);
       const results = page.locator('#results');
@@ -114,6 +123,18 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.getByRole('button', { name: 'Remove bad.mp4' }).click();
       await page.setInputFiles('#pick-distorted', files.distorted);
       await expect.poll(() => again.isDisabled()).toBe(false);
+    });
+
+    it.skipIf(!hasFfmpeg)(`with film grain that the browser's decoder adds, ${needsFfmpeg}`, async () => {
+      const grain = ffmpeg(join(encodeFolder(), 'grain.mp4'), [
+        ...['-i', files.reference, '-c:v', 'libsvtav1', '-preset', '10', '-crf', '30'],
+        ...['-svtav1-params', 'film-grain=50'],
+      ]);
+      await clear(page);
+      await choose(page, files.reference, grain);
+      const finding = page.locator('#findings').getByText('film grain synthesis');
+      await finding.waitFor({ timeout: 60_000 });
+      await screenshot(page, 'film-grain');
     });
 
     it.runIf(hasFfmpeg)(
@@ -205,18 +226,11 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(report?.frames.length).toBe(60);
       expect(report?.threads).toBe(1);
     });
-
-    it('with a model that does not exist', async () => {
-      const page = await site.open({ hash: 'model=version=vmaf_v9' });
-      await choose(page, files.reference, files.distorted);
-      await start(page);
-      await page.locator('.runner .failure').filter({ hasText: 'vmaf_v9' }).waitFor();
-    });
   });
 
   describe('a link', () => {
     // Settings come with the first file.
-    it('restores tiny models: ticks the page’s own, and asks for a file that no link holds', async () => {
+    it('restores models: ticks the page’s own tiny one, asks for a file that no link holds, and unfolds those that few need', async () => {
       const page = await site.open({ hash: 'tiny=nr_vmaf_v0.6.1&tiny=own&model=none' });
       await page.setInputFiles('#pick-distorted', files.distorted);
       await page.getByText('Settings', { exact: true }).click();
@@ -225,12 +239,10 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(await page.locator('.ticks input:checked').count()).toBe(0);
       await page.getByRole('button', { name: 'Reset' }).click();
       expect(await page.locator('#tiny-nr').isChecked()).toBe(false);
-    });
-
-    it('unfolds models that few need where one of them is asked for', async () => {
-      const page = await site.open({ hash: 'model=version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone' });
-      await page.setInputFiles('#pick-distorted', files.distorted);
-      await page.getByText('Settings', { exact: true }).click();
+      // Another one, of a model that few need, which unfolds these.
+      await page.evaluate(() => {
+        location.hash = 'model=version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone';
+      });
       const box = page.getByLabel('VMAF v1 HFR Phone');
       await box.waitFor();
       expect(await box.isChecked()).toBe(true);
@@ -252,20 +264,29 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     });
   });
 
-  it('is of each encode: one card for a cause, settings of one alone, and why one is not compared', async () => {
+  it('is of each encode: one card for a cause, settings of one alone, and why one is not compared; colours and places stay', async () => {
     const format = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
     const shots = makeSample(format, { seed: 9, cut: 20 });
-    const from = (name: string, first: number) =>
+    const whole = write('own-whole.y4m', y4mFile(shots, 'reference', 40));
+    /** An encode that lacks its first frames, or every other frame of which is without loss. */
+    const from = (name: string, first: number, lossless = false) =>
       write(
         name,
         Buffer.concat([
           Buffer.from(y4mHeader(format)),
-          ...Array.from({ length: 40 - first }, (_, n) => y4mFrame(shots, 'distorted', n + first)),
+          ...Array.from({ length: 40 - first }, (_, n) =>
+            y4mFrame(shots, lossless && n % 2 === 0 ? 'reference' : 'distorted', n + first),
+          ),
         ]),
       );
-    const page = await site.open({ width: 1280, height: 900 });
-    const whole = write('own-whole.y4m', y4mFile(shots, 'reference', 40));
-    await choose(page, whole, from('own-a.y4m', 10), from('own-b.y4m', 12), from('own-c.y4m', 0));
+    const page = await site.open({ width: 1280, height: 720 });
+    await choose(page, whole, from('own-a.y4m', 10), from('own-d.y4m', 0, true));
+    // One late encode is one warning with one button.
+    const warnings = page.locator('.finding').filter({ hasText: 'Warning' });
+    await says(warnings).toContain('Use offset 10');
+    expect(await warnings.count()).toBe(1);
+    await page.setInputFiles('#pick-distorted', [from('own-b.y4m', 12), from('own-c.y4m', 0)]);
+    await checked(page);
     // Before the run: one card with a line for each, by its own offset.
     const finding = page.locator('#findings .finding', { hasText: 'Use offset' });
     await expect.poll(() => finding.locator('.each li').count()).toBe(2);
@@ -275,8 +296,23 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       'Fix all 2',
     ]);
     await screenshot(page, 'own-findings');
-    await score(page);
+    const colours = () =>
+      page.evaluate(() =>
+        [0, 1, 2, 3].map((i) => document.documentElement.style.getPropertyValue(`--e${i}`)),
+      );
+    await watchShifts(page);
+    await start(page);
+    await page.locator('table.encodes tbody tr').nth(3).waitFor();
+    const atFirst = await colours();
+    expect(new Set(atFirst).size).toBe(4);
+    await done(page);
     await settled(page);
+    expect(await colours()).toEqual(atFirst);
+    await says(page.locator('.headline .note')).toBe(
+      'Bold is the best of its column. Not compared with the others: own-a.y4m, own-b.y4m (another number of frames).',
+    );
+    expect(await page.locator('table.encodes td.main.best').count()).toBe(1);
+    await shiftsLittle(page);
     const card = page.locator('.flaw-card');
     expect(await card.count()).toBe(1);
     await says(card.locator('.flaw-note')).toBe('Do not trust this score (2 encodes): [offset]');
@@ -289,8 +325,9 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await expect.poll(() => page.locator('.flaw-note').count()).toBe(0);
     await done(page);
     await settled(page);
+    // The others are not scored again.
     const counts = (await reportsOf(page)).map(({ frames }) => frames.length);
-    expect([counts.slice(0, 3).sort(), ...counts.slice(3)]).toEqual([[28, 30, 40], 28, 30]);
+    expect([counts.slice(0, 4).sort(), ...counts.slice(4)]).toEqual([[28, 30, 40, 40], 28, 30]);
     const own = page.locator('table.encodes .own');
     expect(await own.allTextContents()).toEqual(['offset 10', 'offset 12']);
 
@@ -326,7 +363,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await screenshot(page, 'own-form-phone');
     await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.setViewportSize({ width: 1280, height: 720 });
     await page.keyboard.press('Escape');
     await form.waitFor({ state: 'detached' });
     expect(await focused(page)).toEqual(opener);
@@ -339,9 +376,9 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await done(page);
     await settled(page);
     const all = await reportsOf(page);
-    expect(all).toHaveLength(6);
-    expect(all[5]?.frames).toHaveLength(28);
-    expect(all[5]?.pairing?.range).toEqual({ unit: 'frames', start: 10, end: 38 });
+    expect(all).toHaveLength(7);
+    expect(all[6]?.frames).toHaveLength(28);
+    expect(all[6]?.pairing?.range).toEqual({ unit: 'frames', start: 10, end: 38 });
     await expect.poll(() => own.last().textContent()).toContain('part 80:60:0:10 of the encode');
     await says(page.locator('.headline .note')).toContain(
       'have different numbers of frames and were scored at different sizes',
@@ -355,7 +392,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.getByRole('button', { name: 'As the others' }).last().click();
     await expect.poll(() => own.count()).toBe(2);
     await page.getByRole('button', { name: 'Score again' }).waitFor();
-    expect(await reportsOf(page)).toHaveLength(6);
+    expect(await reportsOf(page)).toHaveLength(7);
   });
 
   describe('tiny models', () => {

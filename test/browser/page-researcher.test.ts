@@ -7,7 +7,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { extractFrames, type FramePair, type Report } from 'anyvmaf';
+import type { Report } from 'anyvmaf';
 import { decode } from 'fast-png';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,19 @@ import {
   needsFfmpeg,
 } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import { choose, download, pages, reportsOf, says, score, tabTo, write } from '../support/page.js';
+import {
+  choose,
+  download,
+  pages,
+  pairInNode,
+  reportsOf,
+  says,
+  score,
+  shiftsLittle,
+  tabTo,
+  watchShifts,
+  write,
+} from '../support/page.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
@@ -117,11 +129,6 @@ function scoredBy(report: Report, by: (value: number, frame: number) => number, 
   });
 }
 
-async function inNode(pair: { reference: string; distorted: string }, index: number): Promise<FramePair> {
-  for await (const one of extractFrames(pair, [index])) return one;
-  throw new Error(`frame ${index} did not come`);
-}
-
 /** Columns of a picture's samples, of three channels each. */
 function columnsOf(
   data: ArrayLike<number>,
@@ -196,8 +203,9 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     files = clips();
     const quantizers = traced(files.distorted);
     coded = probed(files.distorted).map((one, i) => ({ ...one, qp: quantizers[i] }));
-    page = await site.open({ ...FIRST, stays: true });
+    page = await site.open({ width: 1280, height: 720, stays: true });
     await choose(page, files.reference, files.distorted);
+    await watchShifts(page);
     await score(page);
     const [first] = await reportsOf(page);
     if (!first) throw new Error('there is no report');
@@ -208,7 +216,9 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
   const frame = (number: number) => page.locator(`dialog[data-frame="${number}"]:not([data-busy])`).waitFor();
   const scoreOf = (number: number) => report.frames[number]?.metrics.vmaf ?? Number.NaN;
 
-  it('sees the worst moments in the first screen, each over its frame', async () => {
+  it('sees everything keep its place during the run, and the worst moments in the first screen, each over its frame', async () => {
+    await shiftsLittle(page);
+    await page.setViewportSize(FIRST);
     const strip = page.locator('.strip');
     await expect.poll(() => strip.locator('canvas').count()).toBeGreaterThan(0);
     const box = await strip.boundingBox();
@@ -332,7 +342,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
       const image = one.getContext('2d')?.getImageData(0, 0, one.width, one.height);
       return [...(image?.data ?? [])];
     });
-    const expected = (await inNode(files, later)).reference.image();
+    const expected = (await pairInNode(files, later)).reference.image();
     expect(Buffer.compare(columnsOf(shown, 320, 0, 320, 4), expected.data)).toBe(0);
     await page.keyboard.press('d');
     await says(page.locator('.frames-badge').first()).toBe('Reference');
@@ -353,7 +363,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(name).toBe(`two-shots-crf38.frame-${now}.triple.png`);
     const { data, width, height, channels } = decode(bytes);
     expect([width, height]).toEqual([3 * 320, 180]);
-    const pair = await inNode(files, now);
+    const pair = await pairInNode(files, now);
     const third = (i: number) => columnsOf(data, width, 320 * i, 320, channels);
     expect(Buffer.compare(third(0), pair.reference.image().data)).toBe(0);
     expect(Buffer.compare(third(1), pair.distorted.image().data)).toBe(0);

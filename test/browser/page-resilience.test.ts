@@ -4,12 +4,14 @@
  * full or denied storage and files that come at any time lose nothing; and it works, or says what to do, where a browser lacks
  * something.
  */
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { y4mFile } from '../../src/sample/files.js';
-import { makeSample } from '../../src/sample/generator.js';
+import { makeSample, type SampleDistortion } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { violations } from '../support/looks.js';
 import {
   checked,
   choose,
@@ -18,6 +20,7 @@ import {
   pages,
   pauseSoon,
   SLOW,
+  saved,
   says,
   score,
   settled,
@@ -34,21 +37,25 @@ const SIZES = tier(
   [[1440, 900] as const, [1280, 720] as const, [820, 1180] as const, [390, 844] as const],
 );
 
+const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
+
 const onward = (page: Page) => page.getByRole('button', { name: 'Continue where you left off' });
 const title = (page: Page) => says(page.locator('#result-heading'));
 
 /** Whether the browser stores a session, as the page notes it. */
 const isStored = (page: Page) => expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last')));
 
-/** The numbers of results of each session that the browser stores. */
-const stored = (page: Page): Promise<number[]> =>
+/** The sessions that the browser stores: which of the results of each were left out. */
+const stored = (page: Page): Promise<boolean[][]> =>
   page.evaluate(async () => {
+    // Opening it before the page does would make an empty one.
+    if (localStorage.getItem('anyvmaf-last') !== '1') return [];
     const open = indexedDB.open('anyvmaf');
     await new Promise((resolve) => open.addEventListener('success', resolve));
     const all = open.result.transaction('sessions').objectStore('sessions').getAll();
     await new Promise((resolve) => all.addEventListener('success', resolve));
     open.result.close();
-    return all.result.map(({ results }) => results.length).sort();
+    return all.result.map(({ leftOut }) => leftOut);
   });
 
 /** Pastes files into what has the focus. */
@@ -68,9 +75,9 @@ async function paste(page: Page, path: string, bytes: Uint8Array): Promise<void>
 
 describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
   const site = pages();
-  const short = makeSample({ width: 160, height: 90, bitDepth: 8, chroma: '420' }, { seed: 4, cut: 20 });
+  const short = makeSample(FORMAT, { seed: 4, cut: 20 });
   const long = makeSample({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, { seed: 5 });
-  const videos = { reference: '', a: '', b: '', slow: '', slowly: '' };
+  const videos = { reference: '', a: '', b: '', slow: '', slowly: '', few: '' };
   const bytes = y4mFile(short, 'distorted', 8);
 
   beforeAll(() => {
@@ -79,6 +86,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     videos.b = write('bears-b.y4m', bytes);
     videos.slow = write('bears-slow.y4m', y4mFile(long, 'reference', 80));
     videos.slowly = write('bears-slowly.y4m', y4mFile(long, 'distorted', 80));
+    videos.few = write('bears-few.y4m', y4mFile(long, 'distorted', 4));
   });
 
   it.skipIf(!hasFfmpeg).each(SIZES)(
@@ -116,14 +124,13 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     },
   );
 
-  it('loses no finished encode to Back and Reload in the middle of a run, nor to another tab at work', async () => {
+  it('loses no finished encode to Back and Reload in the middle of a run, to another tab at work, nor to its own being closed', async () => {
     const [page, other] = [await site.open({ hash: SLOW }), await site.open({ hash: SLOW })];
     page.on('dialog', (dialog) => dialog.accept());
     await choose(other, videos.reference, videos.b);
     await choose(page, videos.slow, videos.slowly);
     // What is short of several ends first.
-    const few = write('bears-few.y4m', y4mFile(long, 'distorted', 4));
-    await page.setInputFiles('#pick-distorted', few);
+    await page.setInputFiles('#pick-distorted', videos.few);
     await checked(page);
     await score(other);
     await page.evaluate(() => {
@@ -136,7 +143,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     });
     await start(page);
     await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
-    await expect.poll(() => stored(page)).toEqual([1, 1]);
+    await expect.poll(() => stored(page)).toEqual([[false], [false]]);
     // Back in mid-run takes nothing away.
     await page.goBack();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
@@ -147,7 +154,16 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await onward(page).click();
     await title(page).toBe('bears-few.y4m');
     await title(other).toBe('bears-b.y4m');
-    expect(await stored(page)).toEqual([1, 1]);
+    expect(await stored(page)).toEqual([[false], [false]]);
+    // In another tab it is offered once its own is closed, not before.
+    const next = await site.open();
+    expect(await onward(next).count()).toBe(0);
+    await page.close();
+    await next.reload();
+    await says(next.locator('.last')).toContain('1 encode');
+    await onward(next).click();
+    await title(next).toBe('bears-few.y4m');
+    await title(other).toBe('bears-b.y4m');
   });
 
   it.runIf(exhaustive)('offers the sessions of two tabs that crashed one after the other', async () => {
@@ -158,7 +174,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await score(page);
     await choose(next, videos.reference, videos.b);
     await score(next);
-    await expect.poll(() => stored(next)).toEqual([1, 1]);
+    await expect.poll(() => stored(next)).toEqual([[false], [false]]);
     const crashed = Promise.all([page, next].map((one) => one.waitForEvent('crash')));
     for (const one of [page, next]) {
       const control = await page.context().newCDPSession(one);
@@ -248,6 +264,164 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       .locator('.slot-distorted .file-name', { hasText: 'bears-late.y4m' })
       .waitFor({ state: 'attached' });
     expect(await page.locator('dialog[open][data-frame]').count()).toBe(1);
+  });
+
+  describe('the result', () => {
+    const y4m = (name: string, side: 'reference' | 'distorted', distortion?: SampleDistortion) =>
+      write(
+        name,
+        y4mFile(makeSample(FORMAT, { seed: 9, cut: 20, ...(distortion && { distortion }) }), side, 12),
+      );
+
+    it('is forgotten where an earlier version of the page stored it in another form', async () => {
+      const page = await site.open();
+      await page.evaluate(async () => {
+        indexedDB.deleteDatabase('anyvmaf');
+        const open = indexedDB.open('anyvmaf', 1);
+        open.onupgradeneeded = () => {
+          const sessions = open.result.createObjectStore('sessions', { keyPath: 'id' });
+          sessions.put({ id: 'old', when: 0, distorted: [], results: ['old 0'] });
+          open.result.createObjectStore('results');
+        };
+        await new Promise((resolve) => open.addEventListener('success', resolve));
+        open.result.close();
+        localStorage.setItem('anyvmaf-last', '1');
+      });
+      await page.reload();
+      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe(null);
+      expect(await page.locator('.last').count()).toBe(0);
+    });
+
+    it('outlives a crash in the middle of a run, as far as encodes were finished', async () => {
+      // A crash takes all tabs of a profile with it.
+      const page = await site.open({ hash: SLOW, keeps: true });
+      await choose(page, videos.slow, videos.few);
+      await score(page);
+      await expect.poll(() => stored(page)).toEqual([[false]]);
+      await page.setInputFiles('#pick-distorted', videos.slowly);
+      await pauseSoon(page);
+      await start(page);
+      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      const control = await page.context().newCDPSession(page);
+      const gone = page.waitForEvent('crash');
+      control.send('Page.crash').catch(() => {});
+      await gone;
+      const next = await page.context().newPage();
+      await next.goto(site.served.url);
+      await says(next.locator('.last')).toContain('1 encode of bears-slow.y4m');
+      await onward(next).click();
+      await title(next).toBe('bears-few.y4m');
+    });
+
+    it('is found again after a reload and after a saved report, with its videos once they are dropped', async () => {
+      const files = [
+        y4m('kept-whole.y4m', 'reference'),
+        y4m('kept-a.y4m', 'distorted'),
+        y4m('kept-b.y4m', 'distorted', { blur: 3, quantiser: 30 }),
+      ] as const;
+      const page = await site.open();
+      page.on('dialog', (dialog) => dialog.accept());
+      await choose(page, ...files);
+      await page.getByText('Settings', { exact: true }).click();
+      await page.getByLabel('PSNR luma').check();
+      await checked(page);
+      await score(page);
+      const rows = page.locator('table.encodes tbody tr');
+      const numbers = () => rows.locator('td').allTextContents();
+      const whole = await numbers();
+      const box = rows.nth(1).getByRole('checkbox');
+      await box.uncheck();
+      const before = await numbers();
+      await expect.poll(() => stored(page)).toEqual([[false, true]]);
+
+      await rows.nth(1).getByRole('button').click();
+      await page.locator('dialog[open]').waitFor();
+      await page.reload();
+      const go = onward(page);
+      await go.waitFor();
+      expect(await page.locator('.last').textContent()).toContain('2 encodes of kept-whole.y4m');
+      expect(await violations(page)).toEqual([]);
+      await go.click();
+      await rows.nth(1).waitFor();
+      await expect.poll(numbers).toEqual(before);
+      expect(await box.isChecked()).toBe(false);
+      await box.check();
+      await says(page.locator('.headline .origin')).toBe('Drop the videos on this page to see frames.');
+      await drop(page, 'main', [files[1], files[0], files[2]]);
+      await says(page.locator('.notice')).toBe('2 results have their videos again.');
+      await checked(page);
+      // Nothing is left to score.
+      await page.getByRole('button', { name: 'Score again' }).waitFor();
+      expect(await page.locator('.outdated').count()).toBe(0);
+      await rows.nth(1).getByRole('button').click();
+      await page.locator('dialog[open][data-frame]').waitFor();
+      // Both encodes in the grid.
+      await page.keyboard.press('6');
+      await page.locator('dialog[data-further="0"]:not([data-busy]) .frames-third canvas').waitFor();
+      await page.keyboard.press('Escape');
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+
+      // A saved report takes the videos that are there; Back leads to what it took the place of.
+      const json = await saved(page, 'Download JSON');
+      await page.setInputFiles('#pick-reports', write('kept.json', json.text));
+      await title(page).toBe('kept-a.y4m');
+      await page.locator('.moments .shot canvas').first().waitFor();
+      await page.locator('.moments button').first().click();
+      await page.locator('dialog[open][data-frame]').waitFor();
+      await page.goBack();
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await title(page).toBe('kept-a.y4m');
+      await page.goBack();
+      await title(page).toBe('2 encodes of kept-whole.y4m');
+      await expect.poll(numbers).toEqual(whole);
+    });
+
+    it('is found again with its files where the browser keeps their handles', async () => {
+      const page = await site.open();
+      page.on('dialog', (dialog) => dialog.accept());
+      const names = ['handle-ref.y4m', 'handle-a.y4m'] as const;
+      const [reference, distorted] = (['reference', 'distorted'] as const).map((side, i) =>
+        readFileSync(y4m(names[i] ?? '', side)).toString('base64'),
+      );
+      // The browser's own window cannot be worked here: files of its private folder have handles too.
+      await page.evaluate(
+        async ([names, contents]) => {
+          const folder = await navigator.storage.getDirectory();
+          const handles: FileSystemFileHandle[] = [];
+          for (const [i, name] of names.entries()) {
+            const handle = await folder.getFileHandle(name, { create: true });
+            const file = await handle.createWritable();
+            await file.write(Uint8Array.from(atob(contents[i] ?? ''), (letter) => letter.charCodeAt(0)));
+            await file.close();
+            handles.push(handle);
+          }
+          Object.assign(window, { showOpenFilePicker: async () => handles.splice(0, 1) });
+        },
+        [names, [reference, distorted]] as const,
+      );
+      for (const side of ['reference', 'distorted']) await page.locator(`.slot-${side} .pick`).click();
+      await page.locator('.slot-distorted .file-name').waitFor();
+      await checked(page);
+      // What is set for it alone is kept, too.
+      await page.getByRole('button', { name: 'Settings of handle-a.y4m alone' }).click();
+      await page.getByRole('dialog').getByLabel('Part of the encode').fill('96:64:0:2');
+      await page.getByRole('dialog').getByLabel('Part of the reference').fill('96:64:0:2');
+      await page.getByRole('button', { name: 'Done' }).click();
+      const own = page.locator('.slot-distorted .own');
+      await says(own).toContain('part 96:64:0:2 of the encode');
+      const alone = await own.textContent();
+      await checked(page);
+      await score(page);
+      const number = await page.locator('.score').textContent();
+      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
+      await page.reload();
+      await onward(page).click();
+      await says(page.locator('.score')).toBe(number);
+      await says(page.locator('.slot-distorted .file-name')).toBe('handle-a.y4m');
+      await says(own).toBe(alone);
+      await page.getByRole('button', { name: 'Score again' }).waitFor();
+      await page.locator('.moments .shot canvas').first().waitFor();
+    });
   });
 
   describe('where the browser lacks', () => {

@@ -41,6 +41,7 @@ import {
   meanOf,
   middle,
   openReports,
+  replaceReports,
   scores,
   slider,
 } from '../support/saved-reports.js';
@@ -203,68 +204,6 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     expect(await told(fresh)).toMatch(/^frame 0 /);
   });
 
-  it('draws nothing more of a chart that moves when others take its place', async () => {
-    const page = await opened([high]);
-    await middle(page);
-    await page.evaluate(() => {
-      const { prototype } = CanvasRenderingContext2D;
-      const plain = prototype.clearRect;
-      prototype.clearRect = function (...area) {
-        if (!this.canvas.isConnected) document.body.dataset.late = 'drawn';
-        plain.apply(this, area);
-      };
-      const moved = document.querySelector('.slider');
-      // As fast as a key repeats, so that a drawing is due at any time.
-      const moving = setInterval(() => {
-        const key = Math.random() < 0.5 ? '+' : '-';
-        if (moved?.isConnected) moved.dispatchEvent(new KeyboardEvent('keydown', { key }));
-        else clearInterval(moving);
-      }, 4);
-    });
-    await page.setInputFiles('#pick-reports', fileOf(low));
-    await says(page.locator('#result-heading')).toBe('low.mp4');
-    await middle(page);
-    // Longer than charts wait for rest.
-    await page.waitForTimeout(1000);
-    expect(await page.evaluate(() => document.body.dataset.late)).toBeUndefined();
-  });
-
-  it('draws every one of many curves in its full width once they rest, and no hairlines', async () => {
-    const page = await site.open();
-    await page.evaluate(() => {
-      const { prototype } = CanvasRenderingContext2D;
-      const { stroke, clearRect } = prototype;
-      prototype.clearRect = function (...area) {
-        this.canvas.dataset.wide = '0';
-        clearRect.apply(this, area);
-      };
-      prototype.stroke = function () {
-        const wide = Math.abs(this.lineWidth - 1.6) < 0.01;
-        if (wide) this.canvas.dataset.wide = String(Number(this.canvas.dataset.wide) + 1);
-        stroke.apply(this);
-      };
-    });
-    const levels = [95, 90, 85, 80, 75, 70];
-    await page.setInputFiles(
-      '#pick-reports',
-      levels.map((level) => fileOf(of500(`level${level}.mp4`, level))),
-    );
-    await settled(page);
-    await middle(page);
-    const canvas = chart(page).locator('canvas');
-    const wide = () => canvas.getAttribute('data-wide');
-    await expect.poll(wide).toBe('6');
-    await slider(page).focus();
-    for (const key of ['+', '+', '0']) {
-      await canvas.evaluate((drawn) => drawn.setAttribute('data-wide', 'before'));
-      await page.keyboard.press(key);
-      await expect.poll(wide).toBe('6');
-    }
-    // Few are drawn so at once.
-    await page.locator('.legend button').first().click();
-    await expect.poll(wide).toBe('1');
-  });
-
   describe('of two encodes', () => {
     let page: Page;
     beforeAll(async () => {
@@ -383,186 +322,6 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     });
   });
 
-  it('draws quality over bit rate, says what is pointed at, and has it as a table', async () => {
-    const reports = [
-      sized('a.mp4', 90, 4000),
-      sized('b.mp4', 60, 500),
-      of500('c.mp4', 80),
-      sized('d.mp4', 80, 2000),
-    ];
-    const page = await opened(reports);
-    const rates = page.locator('.plot.rates');
-    await page.getByRole('heading', { name: 'VMAF over bit rate' }).waitFor();
-    await expect.poll(() => rates.locator('.dot').count()).toBe(3);
-    await rates.locator('.marks').hover();
-    const area = await rates.locator('.marks').boundingBox();
-    const dots = await Promise.all((await rates.locator('.dot').all()).map((dot) => dot.boundingBox()));
-    const across = dots.map((box) => ((box?.x ?? 0) + 7 - (area?.x ?? 0)) / (area?.width ?? 1));
-    // By the logarithm of the bit rate, with 6 % of the span free on either side.
-    for (const [i, rate] of [500, 2000, 4000].entries())
-      expect(across[i]).toBeCloseTo((Math.log(rate / 500) / Math.log(8) + 0.06) / 1.12, 2);
-    const [first] = dots;
-    await page.mouse.move((first?.x ?? 0) + 10, (first?.y ?? 0) + 4);
-    await says(rates.locator('.tip')).toBe(`b.mp4VMAF${meanOf(reports[1]).toFixed(2)}bit rate500 kb/s`);
-    await page.getByText('Quality and bit rate as a table').click();
-    const rows = page.getByRole('table', { name: 'VMAF and bit rate' }).locator('tbody tr');
-    const written = ['500 kb/s', '2.00 Mb/s', '4.00 Mb/s'];
-    await expect
-      .poll(() => rows.allTextContents())
-      .toEqual(
-        [reports[1], reports[3], reports[0]].map(
-          (report, i) => `${report?.distorted.name}${written[i]}${meanOf(report).toFixed(2)}`,
-        ),
-      );
-  });
-
-  it('saves every chart as a drawing that stands alone, as a picture and as its values, in light colours', async () => {
-    const reports = [sized('a.mp4', 90, 4000), sized('b.mp4', 60, 1000)];
-    const page = await opened(reports, { dark: true });
-    const save = async (card: string, format: string) => {
-      const menu = page.locator(`section[aria-labelledby=${card}-heading] .chart-menu`).first();
-      const { name, bytes } = await download(page, async () => {
-        await menu.selectOption(format);
-      });
-      expect(name).toMatch(new RegExp(`^[a-z0-9-]+\\.${format}$`));
-      return bytes;
-    };
-    const csv = async (card: string) =>
-      String(await save(card, 'csv'))
-        .trimEnd()
-        .split('\n')
-        .map((line) => line.split(','));
-    const [head, ...rows] = await csv('chart');
-    expect(head).toEqual(['frame', 'seconds', 'a.mp4', 'b.mp4']);
-    expect(rows.map(([frame, , ...values]) => [frame, ...values].map(Number))).toEqual(
-      Array.from(scores(90, 500), (value, i) => [i, value, scores(60, 500)[i] ?? 0]),
-    );
-    const rated = await csv('rates');
-    expect(rated.slice(1).map(([name, , rate]) => [name, Number(rate)])).toEqual([
-      ['b.mp4', 1e6],
-      ['a.mp4', 4e6],
-    ]);
-    const shares = (await csv('distribution')).slice(1);
-    expect(shares.reduce((sum, [, , share]) => sum + Number(share), 0)).toBeCloseTo(1, 9);
-    for (const card of ['chart', 'rates', 'distribution']) {
-      const drawing = String(await save(card, 'svg'));
-      expect(drawing).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="\d+" height="\d+"/);
-      expect(drawing).not.toMatch(/var\(|class=|style=|NaN|undefined|<(?:image|foreignObject|script)/);
-      expect(drawing).toContain('fill="#fff');
-      // The other is made like the third.
-      if (card === 'rates') continue;
-      const { data, width, height, channels } = decodePng(await save(card, 'png'));
-      expect(width).toBe(2 * Number(/ width="(\d+)"/.exec(drawing)?.[1]));
-      expect([...data.slice(0, 3)]).toEqual([255, 255, 255]);
-      // The two encodes' own colours, as a strict parser draws them.
-      for (const n of [0, 1]) {
-        const colour = await page.evaluate((of) => {
-          const probe = document.body.appendChild(document.createElement('i'));
-          document.documentElement.dataset.theme = 'light';
-          probe.style.color = `var(--e${of}, var(--s${of}))`;
-          const { color } = getComputedStyle(probe);
-          document.documentElement.dataset.theme = 'dark';
-          probe.remove();
-          return (color.match(/\d+/g) ?? []).map(Number);
-        }, n);
-        let count = 0;
-        const [red = 0, green = 0, blue = 0] = colour;
-        for (let i = 0; i < width * height * channels; i += channels) {
-          const [r = 0, g = 0, b = 0] = [data[i], data[i + 1], data[i + 2]];
-          if (Math.abs(r - red) + Math.abs(g - green) + Math.abs(b - blue) < 12) count++;
-        }
-        expect(count, `${card} ${colour}`).toBeGreaterThan(60);
-      }
-    }
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
-  });
-
-  it('marks no best among encodes that do not compare, and draws no rates of fewer than two', async () => {
-    const neg = of500('neg.mp4', 80, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
-    const page = await opened([sized('a.mp4', 90, 4000), neg]);
-    await says(page.locator('.headline .note')).toContain('different models');
-    expect(await page.locator('.encodes td.best').count()).toBe(0);
-    expect(await page.getByRole('heading', { name: 'over bit rate' }).count()).toBe(0);
-  });
-
-  it('shows scores of a model that goes beyond 100 on its own range', async () => {
-    const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
-    const page = await opened([of500('wide.mp4', 104, { models: [wide] })]);
-    await says(page.locator('.answer')).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
-    const ticks = page.locator('.scale .tick');
-    await expect.poll(() => ticks.allTextContents()).toEqual(['0', '20', '40', '60', '80', '100']);
-    // 100 of 110.
-    await expect.poll(() => ticks.last().evaluate(({ style }) => style.left)).toBe('90.91%');
-  });
-
-  it('puts encodes that begin apart on the axis of the reference, and counts pairs where they begin together', async () => {
-    const page = await opened([high, late(12)]);
-    // The dip of both is at frame 200 of the reference, 8 s from its start.
-    const firsts = page.locator('.moments ol li:first-child .when');
-    const skipped = page.locator('.encodes .skipped');
-    await expect
-      .poll(() => firsts.allTextContents())
-      .toEqual(['0:08.00reference frame 200', '0:08.00reference frame 200']);
-    await slider(page).focus();
-    await page.keyboard.press('Home');
-    for (let step = 0; step < 20; step++) await page.keyboard.press('Shift+ArrowRight');
-    const dip = (high.frames[200]?.metrics.vmaf ?? 0).toFixed(2);
-    await expect
-      .poll(() => told(page))
-      .toBe(`reference frame 200 · 0:08.00, high.mp4 ${dip}, late.mp4 ${dip}`);
-    // Both dots stand on the same point.
-    const dots = await chart(page)
-      .locator('.marks .dot')
-      .evaluateAll((list: HTMLElement[]) => list.map(({ style }) => [style.left, style.top]));
-    expect(dots).toHaveLength(2);
-    expect(dots[0]).toEqual(dots[1]);
-    expect(await skipped.allTextContents()).toEqual([
-      'skipped at the start: none',
-      'skipped at the start: 12 of reference',
-    ]);
-    const together = [late(12), { ...late(12), distorted: low.distorted }];
-    await page.setInputFiles('#pick-reports', together.map(fileOf));
-    await expect.poll(() => firsts.allTextContents()).toEqual(['0:08.00frame 188', '0:08.00frame 188']);
-    expect(await skipped.count()).toBe(0);
-  });
-
-  it('marks a score that cannot be trusted, names the cause, and never calls it the best', async () => {
-    const offset = { code: 'offset', severity: 'warning', message: 'Other moments.' } as const;
-    const levels = { code: 'levels', severity: 'warning', message: 'Levels differ.' } as const;
-    const wrong = of500('wrong.mp4', 95, { preflight: [levels, offset] });
-    const page = await opened([wrong]);
-    await says(page.locator('.score .flaw')).toBe('×');
-    await says(page.locator('.flaw-note')).toBe('Do not trust this score: [offset] Other moments.');
-    expect(await page.locator('.answer .pill').count()).toBe(0);
-    await says(page.locator('.finding').first()).toContain('Other moments.');
-
-    const several = [wrong, of500('fine.mp4', 80, { preflight: [] }), low];
-    await page.setInputFiles('#pick-reports', several.map(fileOf));
-    const rows = page.locator('table.encodes tbody tr');
-    await says(rows.nth(0).locator('.flaw')).toBe('×');
-    await says(rows.nth(2).locator('.flaw')).toBe('!');
-    expect(await rows.nth(1).locator('.flaw').count()).toBe(0);
-    expect(await rows.nth(0).locator('td.main.best').count()).toBe(0);
-    await expect.poll(() => rows.nth(1).locator('td.main.best').count()).toBe(1);
-    expect(await page.locator('.flaw-note').allTextContents()).toEqual([
-      'wrong.mp4: Do not trust this score: [offset] Other moments.',
-      'low.mp4: Read the warnings before you believe this score: [levels] Levels differ.',
-    ]);
-    await screenshot(page, 'results-untrusted-row');
-  });
-
-  it('opens libvmaf’s CSV, says what it lacks, and invents nothing', async () => {
-    const page = await site.open();
-    await page.setInputFiles('#pick-reports', write('log.csv', formatReport(high, 'csv')));
-    await settled(page);
-    await says(page.locator('.score')).toContain(meanOf(high).toFixed(2));
-    const origin = page.locator('.origin');
-    await says(origin).toContain('computed here from the values of its frames');
-    await says(origin).toContain('The file does not say: which videos were compared, the models');
-    expect(await page.locator('.answer .pill').count()).toBe(0);
-    await expect.poll(() => page.getByRole('button', { name: 'Download JSON' }).isDisabled()).toBe(true);
-  });
-
   it('opens the result of a ladder as curves, rungs and points', async () => {
     const path = write('ladder.json', await formatEncodingResult(LADDER, 'json'));
     const page = await site.open({ width: 1280, height: 720 });
@@ -579,50 +338,297 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await shown.waitFor({ state: 'hidden' });
   });
 
-  it('prints all of it in colours for paper, and is on the screen what it was', async () => {
-    const page = await opened([sized('high.mp4', 90, 4000), sized('low.mp4', 60, 900)], { dark: true });
-    await chart(page).scrollIntoViewIfNeeded();
-    await expect.poll(() => chart(page).getAttribute('data-last')).toBe('499');
-    const width = () =>
-      chart(page)
-        .locator('canvas')
-        .evaluate((canvas) => canvas.clientWidth);
-    const onScreen = await width();
-    await page.evaluate(() => {
-      // After the page's own doing, which was there before.
-      addEventListener('beforeprint', () => {
-        const charts = [...document.querySelectorAll('.plot')].map((plot) => {
-          const canvas = plot.querySelector('canvas');
-          const room = plot.clientWidth;
-          // Bit rates are a drawing of elements.
-          if (!canvas)
-            return { drawn: plot.querySelector('svg path') !== null, room, wide: plot.scrollWidth };
-          const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
-          return { drawn: pixels?.some((value) => value > 0) ?? false, room, wide: canvas.clientWidth };
-        });
-        const { theme } = document.documentElement.dataset;
-        document.body.dataset.printed = JSON.stringify({ charts, theme });
-      });
+  describe('opened one after the other', () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await site.open({ stays: true });
     });
-    await page.pdf({ format: 'A4' });
-    const printed: { charts: { drawn: boolean; room: number; wide?: number }[]; theme: string } = JSON.parse(
-      (await page.locator('body').getAttribute('data-printed')) ?? '',
-    );
-    expect(printed.theme).toBe('light');
-    // Bit rates, the large chart and its map, two features.
-    expect(printed.charts.map(({ drawn }) => drawn)).toEqual([true, true, true, true, true]);
-    for (const { room, wide } of printed.charts) {
-      expect(room).toBeLessThanOrEqual(700);
-      expect(wide).toBe(room);
-    }
-    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
-    await expect.poll(width).toBe(onScreen);
+    const open = (reports: readonly Report[]) => replaceReports(page, reports.map(fileOf));
 
-    await page.setViewportSize({ width: 718, height: 1000 });
-    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    await page.emulateMedia({ media: 'print' });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
-    expect(await page.getByRole('button', { name: 'Open a saved report' }).isVisible()).toBe(false);
+    it('draws quality over bit rate, says what is pointed at, and has it as a table', async () => {
+      const reports = [
+        sized('a.mp4', 90, 4000),
+        sized('b.mp4', 60, 500),
+        of500('c.mp4', 80),
+        sized('d.mp4', 80, 2000),
+      ];
+      await open(reports);
+      const rates = page.locator('.plot.rates');
+      await page.getByRole('heading', { name: 'VMAF over bit rate' }).waitFor();
+      await expect.poll(() => rates.locator('.dot').count()).toBe(3);
+      await rates.locator('.marks').hover();
+      const area = await rates.locator('.marks').boundingBox();
+      const dots = await Promise.all((await rates.locator('.dot').all()).map((dot) => dot.boundingBox()));
+      const across = dots.map((box) => ((box?.x ?? 0) + 7 - (area?.x ?? 0)) / (area?.width ?? 1));
+      // By the logarithm of the bit rate, with 6 % of the span free on either side.
+      for (const [i, rate] of [500, 2000, 4000].entries())
+        expect(across[i]).toBeCloseTo((Math.log(rate / 500) / Math.log(8) + 0.06) / 1.12, 2);
+      const [first] = dots;
+      await page.mouse.move((first?.x ?? 0) + 10, (first?.y ?? 0) + 4);
+      await says(rates.locator('.tip')).toBe(`b.mp4VMAF${meanOf(reports[1]).toFixed(2)}bit rate500 kb/s`);
+      await page.getByText('Quality and bit rate as a table').click();
+      const rows = page.getByRole('table', { name: 'VMAF and bit rate' }).locator('tbody tr');
+      const written = ['500 kb/s', '2.00 Mb/s', '4.00 Mb/s'];
+      await expect
+        .poll(() => rows.allTextContents())
+        .toEqual(
+          [reports[1], reports[3], reports[0]].map(
+            (report, i) => `${report?.distorted.name}${written[i]}${meanOf(report).toFixed(2)}`,
+          ),
+        );
+    });
+
+    it('saves every chart as a drawing that stands alone, as a picture and as its values, in light colours', async () => {
+      const reports = [sized('a.mp4', 90, 4000), sized('b.mp4', 60, 1000)];
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await open(reports);
+      const save = async (card: string, format: string) => {
+        const menu = page.locator(`section[aria-labelledby=${card}-heading] .chart-menu`).first();
+        const { name, bytes } = await download(page, async () => {
+          await menu.selectOption(format);
+        });
+        expect(name).toMatch(new RegExp(`^[a-z0-9-]+\\.${format}$`));
+        return bytes;
+      };
+      const csv = async (card: string) =>
+        String(await save(card, 'csv'))
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split(','));
+      const [head, ...rows] = await csv('chart');
+      expect(head).toEqual(['frame', 'seconds', 'a.mp4', 'b.mp4']);
+      expect(rows.map(([frame, , ...values]) => [frame, ...values].map(Number))).toEqual(
+        Array.from(scores(90, 500), (value, i) => [i, value, scores(60, 500)[i] ?? 0]),
+      );
+      const rated = await csv('rates');
+      expect(rated.slice(1).map(([name, , rate]) => [name, Number(rate)])).toEqual([
+        ['b.mp4', 1e6],
+        ['a.mp4', 4e6],
+      ]);
+      const shares = (await csv('distribution')).slice(1);
+      expect(shares.reduce((sum, [, , share]) => sum + Number(share), 0)).toBeCloseTo(1, 9);
+      for (const card of ['chart', 'rates', 'distribution']) {
+        const drawing = String(await save(card, 'svg'));
+        expect(drawing).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="\d+" height="\d+"/);
+        expect(drawing).not.toMatch(/var\(|class=|style=|NaN|undefined|<(?:image|foreignObject|script)/);
+        expect(drawing).toContain('fill="#fff');
+        // The other is made like the third.
+        if (card === 'rates') continue;
+        const { data, width, height, channels } = decodePng(await save(card, 'png'));
+        expect(width).toBe(2 * Number(/ width="(\d+)"/.exec(drawing)?.[1]));
+        expect([...data.slice(0, 3)]).toEqual([255, 255, 255]);
+        // The two encodes' own colours, as a strict parser draws them.
+        for (const n of [0, 1]) {
+          const colour = await page.evaluate((of) => {
+            const probe = document.body.appendChild(document.createElement('i'));
+            document.documentElement.dataset.theme = 'light';
+            probe.style.color = `var(--e${of}, var(--s${of}))`;
+            const { color } = getComputedStyle(probe);
+            document.documentElement.dataset.theme = 'dark';
+            probe.remove();
+            return (color.match(/\d+/g) ?? []).map(Number);
+          }, n);
+          let count = 0;
+          const [red = 0, green = 0, blue = 0] = colour;
+          for (let i = 0; i < width * height * channels; i += channels) {
+            const [r = 0, g = 0, b = 0] = [data[i], data[i + 1], data[i + 2]];
+            if (Math.abs(r - red) + Math.abs(g - green) + Math.abs(b - blue) < 12) count++;
+          }
+          expect(count, `${card} ${colour}`).toBeGreaterThan(60);
+        }
+      }
+      expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+      await page.emulateMedia({ colorScheme: 'light' });
+    });
+
+    it('marks no best among encodes that do not compare, and draws no rates of fewer than two', async () => {
+      const neg = of500('neg.mp4', 80, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
+      await open([sized('a.mp4', 90, 4000), neg]);
+      await says(page.locator('.headline .note')).toContain('different models');
+      expect(await page.locator('.encodes td.best').count()).toBe(0);
+      expect(await page.getByRole('heading', { name: 'over bit rate' }).count()).toBe(0);
+    });
+
+    it('shows scores of a model that goes beyond 100 on its own range', async () => {
+      const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
+      await open([of500('wide.mp4', 104, { models: [wide] })]);
+      await says(page.locator('.answer')).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
+      const ticks = page.locator('.scale .tick');
+      await expect.poll(() => ticks.allTextContents()).toEqual(['0', '20', '40', '60', '80', '100']);
+      // 100 of 110.
+      await expect.poll(() => ticks.last().evaluate(({ style }) => style.left)).toBe('90.91%');
+    });
+
+    it('puts encodes that begin apart on the axis of the reference, and counts pairs where they begin together', async () => {
+      await open([high, late(12)]);
+      // The dip of both is at frame 200 of the reference, 8 s from its start.
+      const firsts = page.locator('.moments ol li:first-child .when');
+      const skipped = page.locator('.encodes .skipped');
+      await expect
+        .poll(() => firsts.allTextContents())
+        .toEqual(['0:08.00reference frame 200', '0:08.00reference frame 200']);
+      await slider(page).focus();
+      await page.keyboard.press('Home');
+      for (let step = 0; step < 20; step++) await page.keyboard.press('Shift+ArrowRight');
+      const dip = (high.frames[200]?.metrics.vmaf ?? 0).toFixed(2);
+      await expect
+        .poll(() => told(page))
+        .toBe(`reference frame 200 · 0:08.00, high.mp4 ${dip}, late.mp4 ${dip}`);
+      // Both dots stand on the same point.
+      const dots = await chart(page)
+        .locator('.marks .dot')
+        .evaluateAll((list: HTMLElement[]) => list.map(({ style }) => [style.left, style.top]));
+      expect(dots).toHaveLength(2);
+      expect(dots[0]).toEqual(dots[1]);
+      expect(await skipped.allTextContents()).toEqual([
+        'skipped at the start: none',
+        'skipped at the start: 12 of reference',
+      ]);
+      const together = [late(12), { ...late(12), distorted: low.distorted }];
+      await open(together);
+      await expect.poll(() => firsts.allTextContents()).toEqual(['0:08.00frame 188', '0:08.00frame 188']);
+      expect(await skipped.count()).toBe(0);
+    });
+
+    it('marks a score that cannot be trusted, names the cause, and never calls it the best', async () => {
+      const offset = { code: 'offset', severity: 'warning', message: 'Other moments.' } as const;
+      const levels = { code: 'levels', severity: 'warning', message: 'Levels differ.' } as const;
+      const wrong = of500('wrong.mp4', 95, { preflight: [levels, offset] });
+      await open([wrong]);
+      await says(page.locator('.score .flaw')).toBe('×');
+      await says(page.locator('.flaw-note')).toBe('Do not trust this score: [offset] Other moments.');
+      expect(await page.locator('.answer .pill').count()).toBe(0);
+      await says(page.locator('.finding').first()).toContain('Other moments.');
+
+      const several = [wrong, of500('fine.mp4', 80, { preflight: [] }), low];
+      await open(several);
+      const rows = page.locator('table.encodes tbody tr');
+      await says(rows.nth(0).locator('.flaw')).toBe('×');
+      await says(rows.nth(2).locator('.flaw')).toBe('!');
+      expect(await rows.nth(1).locator('.flaw').count()).toBe(0);
+      expect(await rows.nth(0).locator('td.main.best').count()).toBe(0);
+      await expect.poll(() => rows.nth(1).locator('td.main.best').count()).toBe(1);
+      expect(await page.locator('.flaw-note').allTextContents()).toEqual([
+        'wrong.mp4: Do not trust this score: [offset] Other moments.',
+        'low.mp4: Read the warnings before you believe this score: [levels] Levels differ.',
+      ]);
+      await screenshot(page, 'results-untrusted-row');
+    });
+
+    it('opens libvmaf’s CSV, says what it lacks, and invents nothing', async () => {
+      await replaceReports(page, [write('log.csv', formatReport(high, 'csv'))]);
+      await says(page.locator('.score')).toContain(meanOf(high).toFixed(2));
+      const origin = page.locator('.origin');
+      await says(origin).toContain('computed here from the values of its frames');
+      await says(origin).toContain('The file does not say: which videos were compared, the models');
+      expect(await page.locator('.answer .pill').count()).toBe(0);
+      await expect.poll(() => page.getByRole('button', { name: 'Download JSON' }).isDisabled()).toBe(true);
+    });
+
+    it('prints all of it in colours for paper, and is on the screen what it was', async () => {
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await open([sized('high.mp4', 90, 4000), sized('low.mp4', 60, 900)]);
+      await chart(page).scrollIntoViewIfNeeded();
+      await expect.poll(() => chart(page).getAttribute('data-last')).toBe('499');
+      const width = () =>
+        chart(page)
+          .locator('canvas')
+          .evaluate((canvas) => canvas.clientWidth);
+      const onScreen = await width();
+      await page.evaluate(() => {
+        // After the page's own doing, which was there before.
+        addEventListener('beforeprint', () => {
+          const charts = [...document.querySelectorAll('.plot')].map((plot) => {
+            const canvas = plot.querySelector('canvas');
+            const room = plot.clientWidth;
+            // Bit rates are a drawing of elements.
+            if (!canvas)
+              return { drawn: plot.querySelector('svg path') !== null, room, wide: plot.scrollWidth };
+            const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
+            return { drawn: pixels?.some((value) => value > 0) ?? false, room, wide: canvas.clientWidth };
+          });
+          const { theme } = document.documentElement.dataset;
+          document.body.dataset.printed = JSON.stringify({ charts, theme });
+        });
+      });
+      await page.pdf({ format: 'A4' });
+      const printed: { charts: { drawn: boolean; room: number; wide?: number }[]; theme: string } =
+        JSON.parse((await page.locator('body').getAttribute('data-printed')) ?? '');
+      expect(printed.theme).toBe('light');
+      // Bit rates, the large chart and its map, two features.
+      expect(printed.charts.map(({ drawn }) => drawn)).toEqual([true, true, true, true, true]);
+      for (const { room, wide } of printed.charts) {
+        expect(room).toBeLessThanOrEqual(700);
+        expect(wide).toBe(room);
+      }
+      expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+      await expect.poll(width).toBe(onScreen);
+
+      await page.setViewportSize({ width: 718, height: 1000 });
+      await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+      expect(await page.getByRole('button', { name: 'Open a saved report' }).isVisible()).toBe(false);
+      await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+      await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+      await page.setViewportSize({ width: 1280, height: 860 });
+    });
+    it('draws nothing more of a chart that moves when others take its place', async () => {
+      await open([high]);
+      await middle(page);
+      await page.evaluate(() => {
+        const { prototype } = CanvasRenderingContext2D;
+        const plain = prototype.clearRect;
+        prototype.clearRect = function (...area) {
+          if (!this.canvas.isConnected) document.body.dataset.late = 'drawn';
+          plain.apply(this, area);
+        };
+        const moved = document.querySelector('.slider');
+        // As fast as a key repeats, so that a drawing is due at any time.
+        const moving = setInterval(() => {
+          const key = Math.random() < 0.5 ? '+' : '-';
+          if (moved?.isConnected) moved.dispatchEvent(new KeyboardEvent('keydown', { key }));
+          else clearInterval(moving);
+        }, 4);
+      });
+      await open([low]);
+      await says(page.locator('#result-heading')).toBe('low.mp4');
+      await middle(page);
+      // Longer than charts wait for rest.
+      await page.waitForTimeout(1000);
+      expect(await page.evaluate(() => document.body.dataset.late)).toBeUndefined();
+    });
+
+    it('draws every one of many curves in its full width once they rest, and no hairlines', async () => {
+      await page.evaluate(() => {
+        const { prototype } = CanvasRenderingContext2D;
+        const { stroke, clearRect } = prototype;
+        prototype.clearRect = function (...area) {
+          this.canvas.dataset.wide = '0';
+          clearRect.apply(this, area);
+        };
+        prototype.stroke = function () {
+          const wide = Math.abs(this.lineWidth - 1.6) < 0.01;
+          if (wide) this.canvas.dataset.wide = String(Number(this.canvas.dataset.wide) + 1);
+          stroke.apply(this);
+        };
+      });
+      const levels = [95, 90, 85, 80, 75, 70];
+      await open(levels.map((level) => of500(`level${level}.mp4`, level)));
+      await middle(page);
+      const canvas = chart(page).locator('canvas');
+      const wide = () => canvas.getAttribute('data-wide');
+      await expect.poll(wide).toBe('6');
+      await slider(page).focus();
+      for (const key of ['+', '+', '0']) {
+        await canvas.evaluate((drawn) => drawn.setAttribute('data-wide', 'before'));
+        await page.keyboard.press(key);
+        await expect.poll(wide).toBe('6');
+      }
+      // Few are drawn so at once.
+      await page.locator('.legend button').first().click();
+      await expect.poll(wide).toBe('1');
+    });
   });
 });
 

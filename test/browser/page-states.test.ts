@@ -2,7 +2,7 @@
  * @module test/browser/page-states
  * Every state of the page in headless Chromium, from empty to several encodes, failures and the viewer: nothing is cut off,
  * lies on something else or is wider than the window, axe finds nothing, and results are as short as promised. States
- * that follow each other share a page. A wrong pair is looked at in `page`, eleven encodes in `page-many`.
+ * that follow each other share a page. A wrong pair is looked at in `page-newcomer`, eleven encodes in `page-many`.
  */
 import { basename } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -39,6 +39,8 @@ interface State {
   readonly screens?: number;
   /** Whether what is folded in it is looked at as well. */
   readonly unfolds?: boolean;
+  /** The part in which it differs from the state before it; absent: all of it does. */
+  readonly within?: string;
   /** Whether it is one of the viewer. */
   readonly viewer?: boolean;
   /** Whether only the exhaustive run reaches it. */
@@ -150,6 +152,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     {
       name: 'series',
       way: 'results',
+      within: 'section:has(> .bar #rates-heading)',
       async reach(page) {
         await failed(page);
         for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
@@ -253,7 +256,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
   ];
 
   it.each(STATES.filter(({ rare }) => exhaustive || !rare))('$name', async (state) => {
-    const { name, reach, screens, way, unfolds = false } = state;
+    const { name, reach, screens, way, within, unfolds = false } = state;
     const open = () =>
       site.open({ ...FIRST, ...(way === 'run' && { hash: SLOW }), stays: way !== undefined });
     if (way) shared[way] ??= open();
@@ -265,6 +268,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       unfolds,
       turn: STATES.indexOf(state),
       screens,
+      within,
       also: state.viewer ? wideDialog : loneTiles,
       async seen({ width, kind }) {
         if (!exhaustive) return;

@@ -1,32 +1,33 @@
 /**
  * @module test/browser/page
  * The built page in Chromium, from an empty first screen to a result: under a strict content security policy, in a subfolder,
- * by pointer, by drop and by keyboard, with the numbers of Node. A run pauses, resumes and is cancelled; the result is in view,
- * says what mends a wrong pair, and has pictures.
+ * by pointer, by drop and by keyboard, with the numbers of Node. A run pauses, resumes and is cancelled; the result is in view
+ * and has pictures.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { extractFrames, type FramePair } from 'anyvmaf';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { score as scoreInNode } from '../../src/index.js';
 import type { Report } from '../../src/report/types.js';
-import { y4mFile, y4mFrame, y4mHeader, yuvFile } from '../../src/sample/files.js';
+import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { guessRaw } from '../../web/src/setup/raw-guess.js';
 import { noChromium } from '../support/chromium.js';
-import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround, violations } from '../support/looks.js';
 import {
   checked,
   choose,
+  clear,
   done,
   download,
   drop,
   focused,
   pages,
+  pairInNode,
   pauseSoon,
   reportsOf,
   SLOW,
@@ -36,10 +37,8 @@ import {
   score,
   screenshot,
   settled,
-  shiftsLittle,
   start,
   tabTo,
-  watchShifts,
   write,
 } from '../support/page.js';
 
@@ -83,18 +82,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     }
   });
 
-  /** Expects the only report of a page to be that of Node. */
-  async function expectNodesReport(
-    page: Page,
-    request: ScoreRequest,
-    options: ScoreOptions = {},
-  ): Promise<void> {
-    const reports = await reportsOf(page);
-    expect(reports).toHaveLength(1);
-    const there = await scoreInNode(request, { threads: 0, ...options });
-    expect(essence(reports[0])).toEqual(essence(there));
-  }
-
   describe('empty', () => {
     it('asks for nothing but itself, and little of that; its foot leads to all licences', async () => {
       site.served.asked.length = 0;
@@ -137,25 +124,44 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       ]);
     });
 
-    it.each([
-      ['light', ['as the system', 'light'], 'dark'],
-      ['dark', ['as the system'], 'light'],
-    ])(
-      'has the theme of the system, %s, and keeps another one that is chosen',
-      async (own, presses, chosen) => {
-        const page = await site.open({ dark: own === 'dark' });
-        const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-        await expect.poll(theme).toBe(own);
-        for (const name of presses) await page.getByRole('button', { name: `Theme: ${name}` }).click();
-        await expect.poll(theme).toBe(chosen);
-        await page.reload();
-        await page.getByRole('button', { name: `Theme: ${chosen}` }).waitFor();
-        await expect.poll(theme).toBe(chosen);
-      },
-    );
+    it('follows the theme of the system, and keeps another one that is chosen', async () => {
+      const page = await site.open();
+      const shows = (theme: string) =>
+        expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe(theme);
+      const press = (name: string) => page.getByRole('button', { name: `Theme: ${name}` }).click();
+      await shows('light');
+      for (const name of ['as the system', 'light']) await press(name);
+      await shows('dark');
+      await page.reload();
+      await page.getByRole('button', { name: 'Theme: dark' }).waitFor();
+      await shows('dark');
+      await press('dark');
+      await shows('light');
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+      await shows('dark');
+      await press('as the system');
+      await shows('light');
+      await page.reload();
+      await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+      await shows('light');
+    });
   });
 
   describe('scores', () => {
+    let page: Page;
+    let runs = 0;
+    beforeAll(async () => {
+      page = await site.open({ ...FIRST, stays: true });
+    });
+
+    /** Expects one more report of the page, that of Node. */
+    async function expectNodesReport(request: ScoreRequest, options: ScoreOptions = {}): Promise<void> {
+      const reports = await reportsOf(page);
+      expect(reports).toHaveLength(++runs);
+      const there = await scoreInNode(request, { threads: 0, ...options });
+      expect(essence(reports.at(-1))).toEqual(essence(there));
+    }
+
     it('raw YUV as Node does: the geometry is guessed from the name, and refused where it leaves bytes over', async () => {
       const raw = { width: 96, height: 64, bitDepth: 10, chroma: '422' } as const;
       const ten = makeSample(raw, { seed: 3 });
@@ -163,7 +169,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         reference: write('ref_96x64_422_10bit.yuv', yuvFile(ten, 'reference', 5)),
         distorted: write('dis_96x64_422_10bit.yuv', yuvFile(ten, 'distorted', 5)),
       };
-      const page = await site.open();
       await choose(page, pair.reference, pair.distorted);
       await expect.poll(() => page.inputValue('#raw-width')).toBe('96');
       await expect.poll(() => page.inputValue('#raw-depth')).toBe('10');
@@ -178,7 +183,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await checked(page);
       await start(page);
       await done(page);
-      await expectNodesReport(page, { ...pair, raw });
+      await expectNodesReport({ ...pair, raw });
     });
 
     it('raw YUV whose size fits another geometry, corrected by its pictures, as Node does', async () => {
@@ -191,7 +196,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       const facts = Object.values(pair).map((path) => ({ name: basename(path), size: statSync(path).size }));
       // 33 frames are as long as four of CIF.
       expect(guessRaw(facts)).toEqual({ format: { ...raw, width: 352, height: 288 }, from: 'size' });
-      const page = await site.open();
+      await clear(page);
       await page.setInputFiles('#pick-reference', pair.reference);
       await expect.poll(() => page.inputValue('#raw-width')).toBe('352');
       await page.setInputFiles('#pick-distorted', pair.distorted);
@@ -202,11 +207,32 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await page.textContent('#findings')).not.toContain('neighbouring rows');
       await start(page);
       await done(page);
-      await expectNodesReport(page, { ...pair, raw });
+      await expectNodesReport({ ...pair, raw });
     });
 
-    it('several models, a metric, a range and every other frame, all told to the library', async () => {
-      const page = await site.open();
+    it('Y4M as Node does, to the last bit: encodes dropped with their reference; an empty file among them is refused', async () => {
+      await clear(page);
+      await drop(page, 'body', [files.distorted, write('nothing.mp4', ''), files.reference]);
+      await page.locator('.slot-error', { hasText: 'nothing.mp4 is empty (0 bytes)' }).waitFor();
+      expect(await page.locator('.slot-reference .file-name').textContent()).toBe('reference.y4m');
+      expect(await page.locator('.slot-distorted .file-name').allTextContents()).toEqual(['distorted.y4m']);
+      await drop(page, '.slot-distorted', [files.reference]);
+      await page.locator('.slot-distorted .file-name', { hasText: 'reference.y4m' }).waitFor();
+      await start(page);
+      await done(page);
+      const here = (await reportsOf(page)).slice(runs);
+      runs += 2;
+      expect(here).toHaveLength(2);
+      for (const distorted of [files.distorted, files.reference]) {
+        const there = await scoreInNode({ reference: files.reference, distorted }, { threads: 0 });
+        expect(essence(here.find((one) => one.distorted.name === basename(distorted)))).toEqual(
+          essence(there),
+        );
+      }
+    });
+
+    it('several models, a metric, a range and every other frame, all told to the library; then metrics of colour, without a model', async () => {
+      await clear(page);
       await choose(page, files.reference, files.distorted);
       await page.getByText('Settings', { exact: true }).click();
       await page.getByLabel('VMAF NEG').check();
@@ -218,67 +244,33 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await violations(page)).toEqual([]);
       await screenshot(page, 'page-settings');
       await checked(page);
-      await start(page);
-      await done(page);
-      await expectNodesReport(page, files, {
+      await score(page);
+      await expectNodesReport(files, {
         models: ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=vmaf_neg'],
         features: ['psnr'],
         range: { unit: 'frames', start: 1, end: 8 },
         subsample: 2,
       });
-    });
 
-    it('metrics of colour by their boxes, whose module it loads then; without a model too', async () => {
+      // The module of these is loaded then.
       const features = ['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'];
-      const page = await site.open({ ...FIRST, hash: 'model=none' });
-      await choose(page, files.reference, files.distorted);
-      await page.getByText('Settings', { exact: true }).click();
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await page.getByLabel('VMAF HD television, vmaf_v0.6.1').uncheck();
       for (const name of features) await page.check(`#feature-${name}`);
+      await checked(page);
       const modules = () => site.served.asked.filter((path) => /perceptual-.*\.wasm$/.test(path)).length;
       const before = modules();
       await score(page);
       expect(modules()).toBe(before + 1);
-      await expectNodesReport(page, files, { models: [], features });
+      await expectNodesReport(files, { models: [], features });
       const charts = page.locator('#results .feature .label');
       await expect.poll(() => charts.allTextContents()).toContainEqual(expect.stringMatching(/^Butteraugli/));
       expect(await lookAround(page)).toEqual({});
       await page.locator('.moments button').first().click();
       await says(page.locator('.frames-head')).toMatch(/SSIMULACRA2|XPSNR/);
-    });
-
-    it.runIf(hasFfmpeg)(`H.264 in MP4 as Node does (${needsFfmpeg})`, async () => {
-      const h264 = (crf: string) =>
-        encode({ codec: 'h264', frames: 8, size: '160x96', extra: ['-crf', crf] });
-      const [reference, distorted] = [h264('12'), h264('38')];
-      const page = await site.open();
-      await choose(page, reference, distorted);
-      await start(page);
-      await done(page);
-      const there = await scoreInNode({ reference, distorted }, { threads: 0 });
-      const [report] = await reportsOf(page);
-      expect(report?.frames).toEqual(there.frames);
-      expect(report?.pooled_metrics).toEqual(there.pooled_metrics);
-      expect(report?.pairing?.distorted.decoder).toBe('mediabunny');
-    });
-
-    it('Y4M as Node does, to the last bit: encodes dropped with their reference; an empty file among them is refused', async () => {
-      const page = await site.open();
-      await drop(page, 'body', [files.distorted, write('nothing.mp4', ''), files.reference]);
-      await page.locator('.slot-error', { hasText: 'nothing.mp4 is empty (0 bytes)' }).waitFor();
-      expect(await page.locator('.slot-reference .file-name').textContent()).toBe('reference.y4m');
-      expect(await page.locator('.slot-distorted .file-name').allTextContents()).toEqual(['distorted.y4m']);
-      await drop(page, '.slot-distorted', [files.reference]);
-      await page.locator('.slot-distorted .file-name', { hasText: 'reference.y4m' }).waitFor();
-      await start(page);
-      await done(page);
-      const here = await reportsOf(page);
-      expect(here).toHaveLength(2);
-      for (const distorted of [files.distorted, files.reference]) {
-        const there = await scoreInNode({ reference: files.reference, distorted }, { threads: 0 });
-        expect(essence(here.find((one) => one.distorted.name === basename(distorted)))).toEqual(
-          essence(there),
-        );
-      }
+      await page.keyboard.press('Escape');
+      await expect.poll(() => page.evaluate(() => history.state?.viewer)).toBeUndefined();
     });
   });
 
@@ -294,7 +286,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await rehearsal.evaluate((element) => element.matches('[inert][aria-hidden=true]'))).toBe(true);
       const during = await height();
       const known = new Set<string>();
-      while ((await rehearsal.count()) > 0)
+      for (; (await rehearsal.count()) > 0; await sleep(100))
         for (const font of await page.evaluate(fontsInUse)) known.add(font);
       expect(await height()).toBe(during);
 
@@ -396,15 +388,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     const shots = makeSample(FORMAT, { seed: 9, cut: 20 });
     const y4m = (name: string, side: 'reference' | 'distorted', frames = 12) =>
       write(name, y4mFile(shots, side, frames));
-    const frames = (name: string, count: number, frame: (n: number) => Uint8Array) =>
-      write(
-        name,
-        Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...Array.from({ length: count }, (_, n) => frame(n))]),
-      );
-    /** Frames enough for an offset to be found. */
-    const WHOLE = 40;
-    /** Begins ten frames late, which its scene cut tells. */
-    const late = () => frames('late.y4m', WHOLE - 10, (n) => y4mFrame(shots, 'distorted', n + 10));
 
     it('folds the setup into a line, and has the table of five encodes in view at 1280x720', async () => {
       const encodes = [1, 2, 3, 4, 5].map((n) => y4m(`encode-${n}.y4m`, 'distorted'));
@@ -473,319 +456,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await box(4).isChecked()).toBe(true);
     });
 
-    it('is forgotten where an earlier version of the page stored it in another form', async () => {
-      const page = await site.open();
-      await page.evaluate(async () => {
-        indexedDB.deleteDatabase('anyvmaf');
-        const open = indexedDB.open('anyvmaf', 1);
-        open.onupgradeneeded = () => {
-          const sessions = open.result.createObjectStore('sessions', { keyPath: 'id' });
-          sessions.put({ id: 'old', when: 0, distorted: [], results: ['old 0'] });
-          open.result.createObjectStore('results');
-        };
-        await new Promise((resolve) => open.addEventListener('success', resolve));
-        open.result.close();
-        localStorage.setItem('anyvmaf-last', '1');
-      });
-      await page.reload();
-      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe(null);
-      expect(await page.locator('.last').count()).toBe(0);
-    });
-
-    /** A pair of videos, and a longer encode of the same. */
-    function videos(
-      name: string,
-      frames: number,
-    ): readonly [reference: string, distorted: string, longer: string] {
-      const sample = makeSample(FORMAT, { seed: 4, cut: 20, distortion: { blur: 1, quantiser: 20 } });
-      return [
-        write(`${name}.y4m`, y4mFile(sample, 'reference', frames)),
-        write(`${name}-short.y4m`, y4mFile(sample, 'distorted', 6)),
-        write(`${name}-long.y4m`, y4mFile(sample, 'distorted', frames)),
-      ];
-    }
-
-    /** The sessions that the browser stores: which of the results of each were left out. */
-    const stored = (page: Page): Promise<boolean[][]> =>
-      page.evaluate(async () => {
-        // Opening it before the page does would make an empty one.
-        if (localStorage.getItem('anyvmaf-last') !== '1') return [];
-        const open = indexedDB.open('anyvmaf');
-        await new Promise((resolve) => open.addEventListener('success', resolve));
-        const all = open.result.transaction('sessions').objectStore('sessions').getAll();
-        await new Promise((resolve) => all.addEventListener('success', resolve));
-        open.result.close();
-        return all.result.map(({ leftOut }) => leftOut);
-      });
-    const onward = (page: Page) => page.getByRole('button', { name: 'Continue where you left off' });
-
-    it('outlives a crash in the middle of a run, as far as encodes were finished', async () => {
-      // A crash takes all tabs of a profile with it.
-      const page = await site.open({ hash: SLOW, keeps: true });
-      const [reference, short, long] = videos('crash', 400);
-      await choose(page, reference, short);
-      await score(page);
-      await expect.poll(() => stored(page)).toEqual([[false]]);
-      await page.setInputFiles('#pick-distorted', [long]);
-      await start(page);
-      const control = await page.context().newCDPSession(page);
-      const gone = page.waitForEvent('crash');
-      control.send('Page.crash').catch(() => {});
-      await gone;
-      const next = await page.context().newPage();
-      await next.goto(site.served.url);
-      await says(next.locator('.last')).toContain('1 encode of crash.y4m');
-      await onward(next).click();
-      await says(next.locator('#result-heading')).toBe('crash-short.y4m');
-    });
-
-    it('is offered in another tab once its own is closed, not before', async () => {
-      const [closed, open] = [await site.open(), await site.open()];
-      const [[a, b], [c, d]] = [videos('closed', 8), videos('open', 8)];
-      await choose(closed, a, b);
-      await choose(open, c, d);
-      await Promise.all([score(closed), score(open)]);
-      await expect.poll(() => stored(open)).toEqual([[false], [false]]);
-      const next = await site.open();
-      expect(await onward(next).count()).toBe(0);
-      await closed.close();
-      await next.reload();
-      await says(next.locator('.last')).toContain('1 encode of closed.y4m');
-      await onward(next).click();
-      await says(next.locator('#result-heading')).toBe('closed-short.y4m');
-      await says(open.locator('#result-heading')).toBe('open-short.y4m');
-    });
-
-    it('is found again after a reload and after a saved report, with its videos once they are dropped', async () => {
-      const files = [
-        y4m('kept-whole.y4m', 'reference'),
-        y4m('kept-a.y4m', 'distorted'),
-        write(
-          'kept-b.y4m',
-          y4mFile(
-            makeSample(FORMAT, { seed: 9, cut: 20, distortion: { blur: 3, quantiser: 30 } }),
-            'distorted',
-            12,
-          ),
-        ),
-      ] as const;
-      const page = await site.open();
-      page.on('dialog', (dialog) => dialog.accept());
-      await choose(page, ...files);
-      await page.getByText('Settings', { exact: true }).click();
-      await page.getByLabel('PSNR luma').check();
-      await checked(page);
-      await score(page);
-      const rows = page.locator('table.encodes tbody tr');
-      const numbers = () => rows.locator('td').allTextContents();
-      const whole = await numbers();
-      const box = rows.nth(1).getByRole('checkbox');
-      await box.uncheck();
-      const before = await numbers();
-      await expect.poll(() => stored(page)).toEqual([[false, true]]);
-
-      await rows.nth(1).getByRole('button').click();
-      await page.locator('dialog[open]').waitFor();
-      await page.reload();
-      const go = page.getByRole('button', { name: 'Continue where you left off' });
-      await go.waitFor();
-      expect(await page.locator('.last').textContent()).toContain('2 encodes of kept-whole.y4m');
-      expect(await violations(page)).toEqual([]);
-      await go.click();
-      await rows.nth(1).waitFor();
-      await expect.poll(numbers).toEqual(before);
-      expect(await box.isChecked()).toBe(false);
-      await box.check();
-      await says(page.locator('.headline .origin')).toBe('Drop the videos on this page to see frames.');
-      await drop(page, 'main', [files[1], files[0], files[2]]);
-      await says(page.locator('.notice')).toBe('2 results have their videos again.');
-      await checked(page);
-      // Nothing is left to score.
-      await page.getByRole('button', { name: 'Score again' }).waitFor();
-      expect(await page.locator('.outdated').count()).toBe(0);
-      await rows.nth(1).getByRole('button').click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      // Both encodes in the grid.
-      await page.keyboard.press('6');
-      await page.locator('dialog[data-further="0"]:not([data-busy]) .frames-third canvas').waitFor();
-      await page.keyboard.press('Escape');
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
-
-      // A saved report takes the videos that are there; Back leads to what it took the place of.
-      const json = await saved(page, 'Download JSON');
-      await page.setInputFiles('#pick-reports', write('kept.json', json.text));
-      const title = page.locator('#result-heading');
-      await says(title).toBe('kept-a.y4m');
-      await page.locator('.moments .shot canvas').first().waitFor();
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
-      await says(title).toBe('kept-a.y4m');
-      await page.goBack();
-      await says(title).toBe('2 encodes of kept-whole.y4m');
-      await expect.poll(numbers).toEqual(whole);
-    });
-
-    it('is found again with its files where the browser keeps their handles', async () => {
-      const page = await site.open();
-      page.on('dialog', (dialog) => dialog.accept());
-      const names = ['handle-ref.y4m', 'handle-a.y4m'] as const;
-      const [reference, distorted] = (['reference', 'distorted'] as const).map((side, i) =>
-        readFileSync(y4m(names[i] ?? '', side)).toString('base64'),
-      );
-      // The browser's own window cannot be worked here: files of its private folder have handles too.
-      await page.evaluate(
-        async ([names, contents]) => {
-          const folder = await navigator.storage.getDirectory();
-          const handles: FileSystemFileHandle[] = [];
-          for (const [i, name] of names.entries()) {
-            const handle = await folder.getFileHandle(name, { create: true });
-            const file = await handle.createWritable();
-            await file.write(Uint8Array.from(atob(contents[i] ?? ''), (letter) => letter.charCodeAt(0)));
-            await file.close();
-            handles.push(handle);
-          }
-          Object.assign(window, { showOpenFilePicker: async () => handles.splice(0, 1) });
-        },
-        [names, [reference, distorted]] as const,
-      );
-      for (const side of ['reference', 'distorted']) await page.locator(`.slot-${side} .pick`).click();
-      await page.locator('.slot-distorted .file-name').waitFor();
-      await checked(page);
-      // What is set for it alone is kept, too.
-      await page.getByRole('button', { name: 'Settings of handle-a.y4m alone' }).click();
-      await page.getByRole('dialog').getByLabel('Part of the encode').fill('96:64:0:2');
-      await page.getByRole('dialog').getByLabel('Part of the reference').fill('96:64:0:2');
-      await page.getByRole('button', { name: 'Done' }).click();
-      const own = page.locator('.slot-distorted .own');
-      await says(own).toContain('part 96:64:0:2 of the encode');
-      const alone = await own.textContent();
-      await checked(page);
-      await score(page);
-      const number = await page.locator('.score').textContent();
-      await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
-      await page.reload();
-      await page.getByRole('button', { name: 'Continue where you left off' }).click();
-      await says(page.locator('.score')).toBe(number);
-      await says(page.locator('.slot-distorted .file-name')).toBe('handle-a.y4m');
-      await says(own).toBe(alone);
-      await page.getByRole('button', { name: 'Score again' }).waitFor();
-      await page.locator('.moments .shot canvas').first().waitFor();
-    });
-
-    it('says a wrong pair on its number, mends it and scores again, and marks what no longer fits', async () => {
-      const page = await site.open(FIRST);
-      await choose(page, y4m('whole.y4m', 'reference', WHOLE), late());
-      await says(page.locator('#findings .wrong')).toBe('A score of this pair could not be trusted.');
-      await score(page);
-      const badge = page.locator('.answer .badge');
-      expect(await badge.textContent()).toBe('wrong pair');
-      expect(await page.locator('.flaw-note').count()).toBe(1);
-      expect(await page.locator('.flaw-note').textContent()).toContain('[offset');
-      // The number does not stand at full weight, and what follows from the cause is folded.
-      const weight = await page.locator('.score').evaluate((element) => getComputedStyle(element).fontWeight);
-      expect(weight).toBe('400');
-      expect(await page.locator('.found').evaluate((details: HTMLDetailsElement) => details.open)).toBe(
-        false,
-      );
-      await page.locator('.moments .shot canvas').first().waitFor();
-      expect(await lookAround(page, { screens: 2.5 })).toEqual({});
-      await page.setViewportSize(FIRST);
-      await page.getByRole('button', { name: 'Fix and score again' }).click();
-      await expect.poll(() => badge.filter({ hasText: 'wrong pair' }).count()).toBe(0);
-      await done(page);
-      await settled(page);
-      const compared = page.locator('.compared');
-      await says(compared).toBe('Compared at 160×90, reference frames 10 to 39, offset 10.');
-
-      const outdated = page.locator('.outdated');
-      const set = async (id: string, value: string) => {
-        await page.fill(id, value);
-        await page.locator(id).blur();
-      };
-      expect(await outdated.count()).toBe(0);
-      await page.getByRole('button', { name: 'Change' }).click();
-      await page.getByText('Settings', { exact: true }).click();
-      // More threads give the same numbers.
-      await set('#setting-threads', '2');
-      expect(await outdated.count()).toBe(0);
-      await set('#setting-subsample', '2');
-      await outdated.filter({ hasText: 'other files or settings' }).waitFor();
-      await set('#setting-subsample', '1');
-      await outdated.waitFor({ state: 'detached' });
-      await set('#setting-subsample', '2');
-      await page.getByRole('button', { name: 'Score again' }).click();
-      await outdated.waitFor({ state: 'detached' });
-      await says(compared).toContain('one of 2');
-    });
-
-    it('of one wrong encode among others is mended alone, keeps all colours, and moves little on the page', async () => {
-      // Every other frame without loss: the better one.
-      const other = frames('one-other.y4m', WHOLE, (n) =>
-        y4mFrame(shots, n % 2 ? 'distorted' : 'reference', n),
-      );
-      const good = y4m('one-good.y4m', 'distorted', WHOLE);
-      const page = await site.open({ width: 1280, height: 720 });
-      await choose(page, y4m('one-whole.y4m', 'reference', WHOLE), good, late(), other);
-      // One offset is one warning with one button, and the fix of this encode alone.
-      const warnings = page.locator('.finding').filter({ hasText: 'Warning' });
-      await says(warnings).toContain('Use offset 10');
-      expect(await warnings.count()).toBe(1);
-      const colours = () =>
-        page.evaluate(() => [0, 1, 2].map((i) => document.documentElement.style.getPropertyValue(`--e${i}`)));
-      await watchShifts(page);
-      await start(page);
-      await page.locator('table.encodes tbody tr').nth(2).waitFor();
-      const atFirst = await colours();
-      expect(new Set(atFirst).size).toBe(3);
-      await done(page);
-      await settled(page);
-      expect(await colours()).toEqual(atFirst);
-      const note = page.locator('.headline .note');
-      await says(note).toBe(
-        'Bold is the best of its column. Not compared with the others: late.y4m (another number of frames).',
-      );
-      const best = page.locator('table.encodes td.main.best');
-      expect(await best.count()).toBe(1);
-      await shiftsLittle(page);
-
-      await page.getByRole('button', { name: 'Fix and score again' }).click();
-      await expect.poll(() => page.locator('.flaw-note', { hasText: 'offset' }).count()).toBe(0);
-      await done(page);
-      await settled(page);
-      // The others are not scored again.
-      const scored = (await reportsOf(page)).map(({ frames }) => frames.length);
-      expect([scored.slice(0, 3).sort(), scored.slice(3)]).toEqual([
-        [WHOLE - 10, WHOLE, WHOLE],
-        [WHOLE - 10],
-      ]);
-      await page.getByRole('button', { name: 'Change' }).click();
-      expect(await page.locator('.slot-distorted .own').allTextContents()).toEqual([
-        'by itself: offset 10 As the others',
-      ]);
-    });
-
-    it.skipIf(!hasFfmpeg)(
-      `keeps its place while encodes of several bit rates are scored, or one alone (${needsFfmpeg})`,
-      async () => {
-        const [whole, ...encodes] = [1, 20, 35].map((crf) =>
-          encode({ codec: 'h264', size: '160x90', frames: 12, extra: ['-crf', String(crf)] }),
-        );
-        const page = await site.open({ width: 1280, height: 720 });
-        for (const distorted of [encodes, encodes.slice(1)]) {
-          await page.reload();
-          await choose(page, whole ?? '', ...distorted);
-          await watchShifts(page);
-          await score(page);
-          expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(
-            distorted.length - 1,
-          );
-          await shiftsLittle(page);
-        }
-      },
-    );
-
     it('is reached by keyboard alone, from the files to a saved picture of the worst frame of another encode', async () => {
       const encodes = ['keys-a', 'keys-b'].map((name) => y4m(`${name}.y4m`, 'distorted'));
       const page = await site.open({ width: 1280, height: 720 });
@@ -827,7 +497,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       };
       const page = await site.open();
       await choose(page, pair.reference, pair.distorted);
-      const first = await firstPair(pair);
+      const first = await pairInNode(pair, 0);
       for (const side of ['reference', 'distorted'] as const) {
         const thumb = page.locator(`.slot-${side} .file-thumb canvas:not([hidden])`);
         await thumb.waitFor();
@@ -864,8 +534,3 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
   });
 });
-
-async function firstPair(request: { reference: string; distorted: string }): Promise<FramePair> {
-  for await (const pair of extractFrames(request, [0])) return pair;
-  throw new Error('there is no frame');
-}

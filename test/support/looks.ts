@@ -42,14 +42,23 @@ const OTHERS: readonly Setting[] = [
 /** The window that a page is opened in to be looked at. */
 export const FIRST = { width: LARGE[0], height: LARGE[1] } as const;
 
-/** Every violation that axe finds, whatever its impact, with the elements. */
-export async function violations(page: Page): Promise<string[]> {
+/**
+ * Every violation that axe finds, whatever its impact, with the elements.
+ * @param within the part to look at, where there is one: what lies behind a dialog cannot be reached, and has states of its own
+ */
+export async function violations(page: Page, within = 'dialog[open]'): Promise<string[]> {
   // Through the protocol, which the page's content security policy does not concern.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
-  const found = await page.evaluate(() => {
+  const found = await page.evaluate((within) => {
     const { axe } = window as unknown as {
-      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      axe: {
+        run(
+          context: Node,
+          options: object,
+        ): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+      };
     };
+    const context = document.querySelector(within) ?? document;
     // In forced colours Chromium tells this one as if it were not forced, and axe takes it for the colour of the text.
     const { prototype } = CSSStyleDeclaration;
     const { getPropertyValue } = prototype;
@@ -57,10 +66,10 @@ export async function violations(page: Page): Promise<string[]> {
       return getPropertyValue.call(this, name === '-webkit-text-fill-color' ? 'color' : name);
     };
     // What passes need not be described.
-    return axe.run({ resultTypes: ['violations'] }).finally(() => {
+    return axe.run(context, { resultTypes: ['violations'] }).finally(() => {
       prototype.getPropertyValue = getPropertyValue;
     });
-  });
+  }, within);
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
@@ -222,6 +231,8 @@ interface Looking {
   readonly zoomed?: boolean;
   /** Its number among states that share the other windows and themes out, one for each. */
   readonly turn?: number;
+  /** The part that axe looks at, where the rest was looked at before; absent: an open dialog, or all. */
+  readonly within?: string | undefined;
   /** Most large light windows that it fills while folded. */
   readonly screens?: number;
   /** What else is wrong. */
@@ -243,6 +254,7 @@ export async function lookAround(
     unfolds = false,
     zoomed = false,
     turn,
+    within,
     screens,
     also = async () => [],
     seen = async () => {},
@@ -271,11 +283,11 @@ export async function lookAround(
       ...(screens !== undefined && size === LARGE && kind === 'light' ? await tooTall(page, screens) : []),
       ...(await flaws(page)),
       ...(await also(page)),
-      ...(unfolds && !exhaustive ? [] : await violations(page)),
+      ...(unfolds && !exhaustive ? [] : await violations(page, within)),
     ]);
     if (!unfolds) continue;
     const fold = await unfold(page);
-    await look('unfolded', async () => [...(await flaws(page)), ...(await violations(page))]);
+    await look('unfolded', async () => [...(await flaws(page)), ...(await violations(page, within))]);
     await fold();
   }
   await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', reducedMotion: 'reduce' });

@@ -11,6 +11,7 @@ import { basename, extname, join, normalize, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, vi } from 'vitest';
+import { extractFrames, type FramePair } from '../../src/index.js';
 import type { FrameMetrics, Report } from '../../src/report/types.js';
 import { root } from './built.js';
 import { PATIENCE, PATIENT, sharedChromium } from './chromium.js';
@@ -281,6 +282,14 @@ export async function choose(page: Page, reference: string, ...distorted: string
   await checked(page);
 }
 
+/** Takes all files away, so that the next test finds the setup as on a fresh page. */
+export async function clear(page: Page): Promise<void> {
+  const change = page.getByRole('button', { name: 'Change', exact: true });
+  if (await change.isVisible()) await change.click();
+  const remove = page.locator('.file button[aria-label^="Remove "]');
+  while ((await remove.count()) > 0) await remove.first().click();
+}
+
 /** Settings under which a run lasts long enough to be held up. */
 export const SLOW = 'feature=ciede&threads=1';
 
@@ -357,6 +366,23 @@ export async function samplesOf(canvas: Locator): Promise<Buffer> {
     return Array.from(data ?? [], (value, i) => (i % 4 < 3 ? String.fromCharCode(value) : '')).join('');
   });
   return Buffer.from(text, 'latin1');
+}
+
+const decoded = new Map<string, Promise<FramePair>>();
+
+/** A pair of frames as the library gives it in Node, which is decoded once. */
+export function pairInNode(
+  { reference, distorted }: { readonly reference: string; readonly distorted: string },
+  index: number,
+): Promise<FramePair> {
+  const key = [reference, distorted, index].join('\n');
+  const extract = async () => {
+    for await (const pair of extractFrames({ reference, distorted }, [index])) return pair;
+    throw new Error(`frame ${index} did not come`);
+  };
+  const found = decoded.get(key) ?? extract();
+  decoded.set(key, found);
+  return found;
 }
 
 /** What a page offers as a download once `press` was done. */

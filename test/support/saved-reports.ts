@@ -56,9 +56,16 @@ export const fileOf = (report: Report): string =>
 /** A page with saved reports opened. */
 export async function openReports(site: Pages, reports: readonly Report[], view: View = {}): Promise<Page> {
   const page = await site.open(view);
-  await page.setInputFiles('#pick-reports', reports.map(fileOf));
-  await settled(page);
+  await replaceReports(page, reports.map(fileOf));
   return page;
+}
+
+/** Opens saved reports in place of what a page shows. @param paths of their files */
+export async function replaceReports(page: Page, paths: readonly string[]): Promise<void> {
+  await page.evaluate(() => document.querySelector('#results > *')?.setAttribute('data-before', ''));
+  await page.setInputFiles('#pick-reports', paths);
+  await page.locator('#results:not([hidden]):not(:has(> [data-before]))').waitFor();
+  await settled(page);
 }
 
 /** The chart of all frames. */

@@ -1,6 +1,6 @@
 /**
  * @module web/dom
- * Creates elements, and holds values that views watch, without a framework.
+ * Creates elements, announces messages, keeps the focus, and holds values that views watch, without a framework.
  */
 export { Cell } from 'anyvmaf/view';
 
@@ -59,6 +59,17 @@ export function button(
   return h('button', { class: 'tool', type: 'button', ...attributes }, ...children);
 }
 
+/** Draws red, green, blue and opacity of each pixel. @returns the canvas */
+export function drawPixels(
+  canvas: HTMLCanvasElement,
+  { width, height, data }: Readonly<{ width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> }>,
+): HTMLCanvasElement {
+  canvas.width = width;
+  canvas.height = height;
+  canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+  return canvas;
+}
+
 /** Replaces an element's children. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...present(children));
@@ -68,4 +79,53 @@ export function fill(element: Element, ...children: readonly Child[]): void {
 export function setBusy(element: Element, busy: boolean): void {
   if (busy) element.setAttribute('aria-busy', 'true');
   else element.removeAttribute('aria-busy');
+}
+
+/** What the browser stores under a name; it may deny storage. */
+export function storedText(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+/** Stores a text under a name. Without storage it counts for this visit alone. */
+export function storeText(key: string, value: string): void {
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // The page works without.
+  }
+}
+
+let region: HTMLElement | undefined;
+
+/** The live region; the page contains it once. */
+export function announcer(): HTMLElement {
+  region ??= h('div', { class: 'unseen', role: 'status', 'aria-live': 'polite', id: 'announcer' });
+  return region;
+}
+
+/** Makes screen readers say a sentence after the current one. */
+export function announce(sentence: string): void {
+  announcer().textContent = sentence;
+}
+
+/** What took the place of rows that were removed, for the focus. */
+const successors = new WeakMap<HTMLElement, HTMLElement>();
+
+/** Remembers the successor of an element that was removed from the page. */
+export function replacedBy(gone: HTMLElement, successor: HTMLElement | undefined): void {
+  if (successor && successor !== gone) successors.set(gone, successor);
+}
+
+/** The element itself if it is in the page, else its latest successor that is. */
+export function standIn(element: HTMLElement): HTMLElement | undefined {
+  const passed = new Set<HTMLElement>();
+  for (let at: HTMLElement | undefined = element; at && !passed.has(at); at = successors.get(at)) {
+    if (at.isConnected) return at;
+    passed.add(at);
+  }
+  return undefined;
 }

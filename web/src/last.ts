@@ -5,7 +5,7 @@
  */
 import type { FrameMetrics } from 'anyvmaf';
 import { button, fill, h } from './dom.js';
-import { attachVideos } from './results/videos.js';
+import { attachVideos } from './results/open.js';
 import { type ChosenFile, type EncodeResult, LAST, type Session } from './session.js';
 import { chosenFile, handles } from './setup/files.js';
 import { text } from './text.js';

@@ -3,8 +3,10 @@
  * Videos that a link names by their addresses, and the frame that it opens. Nothing is asked of another host before the user
  * agrees to it, by its name. Loaded for pages that are opened by a link.
  */
+
 import { baseName, sizeText } from 'anyvmaf/view';
 import { button, fill, h } from './dom.js';
+import { messageOf } from './engine/calls.js';
 import type { Cursor, Session } from './session.js';
 import { labelled } from './setup/fields.js';
 import { addFiles } from './setup/files.js';
@@ -193,7 +195,7 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
     } catch (error) {
       fill(row, load, button({ onclick: close }, words.refuse));
       const aborted = stop.signal.aborted;
-      fill(said, aborted ? '' : error instanceof Error ? error.message : String(error));
+      fill(said, aborted ? '' : messageOf(error));
     }
   }
 }

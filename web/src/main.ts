@@ -2,11 +2,12 @@
  * @module web/main
  * Builds the page: the setup at once, results and the frame viewer when there is something to show.
  */
-import { button, fill, h, setBusy } from './dom.js';
+
+import { announce, announcer, button, fill, h, setBusy, storedText } from './dom.js';
+import { messageOf } from './engine/calls.js';
 import { keepOffline, OfflineNote } from './offline.js';
 import type { Remedies } from './results/verdict.js';
 import { type EncodeResult, isActive, LAST, Session } from './session.js';
-import { announce, announcer } from './setup/announce.js';
 import { findings } from './setup/findings.js';
 import { applyFixes, fixOf } from './setup/fixes.js';
 import { foldedSetup } from './setup/fold.js';
@@ -81,7 +82,7 @@ async function readReports(files: readonly File[]): Promise<void> {
     attach();
     (curves.hidden ? results : curves).scrollIntoView({ block: 'start' });
   } catch (error) {
-    trouble.textContent = error instanceof Error ? error.message : String(error);
+    trouble.textContent = messageOf(error);
     trouble.hidden = false;
   } finally {
     session.reading.value = false;
@@ -252,7 +253,7 @@ session.reading.watch((reading) => setBusy(results, reading));
 /** Gives results without videos those that are chosen. */
 const attach = async () => {
   if (!session.reference.value || session.results.value.every(({ source }) => source)) return;
-  const { attachVideos } = await import('./results/videos.js');
+  const { attachVideos } = await import('./results/open.js');
   const said = isActive(session.run.value) ? '' : attachVideos(session);
   if (said) say(said);
 };
@@ -267,7 +268,7 @@ function once(load: () => Promise<void>): () => Promise<void> {
   return () => {
     loading ??= load().catch((error: unknown) => {
       loading = undefined;
-      trouble.textContent = text.page.partFailed(error instanceof Error ? error.message : String(error));
+      trouble.textContent = text.page.partFailed(messageOf(error));
       trouble.hidden = false;
     });
     return loading;
@@ -298,8 +299,8 @@ const showResults = once(async () => {
   mountResults(results, session, remedies());
 });
 const showFrames = once(async () => {
-  const { mountFrames } = await import('./frames/index.js');
-  mountFrames(frames, session);
+  const { FrameViewer } = await import('./frames/viewer.js');
+  new FrameViewer(frames, session);
 });
 session.results.watch((shown) => {
   if (shown.length > 0) showResults();
@@ -342,16 +343,11 @@ keepLast();
 /** Offers the last session on the empty page, and stores this one once there is a result to lose. */
 function keepLast(): void {
   const load = () => import('./last.js');
+  const offered = storedText(LAST) !== null;
   const empty = () => session.reference.value === null && session.distorted.value.length === 0;
   const show = () => {
     last.hidden = !offered || !empty() || session.results.value.length > 0;
   };
-  let offered = false;
-  try {
-    offered = localStorage.getItem(LAST) !== null;
-  } catch {
-    // Without storage there is no last session.
-  }
   for (const cell of [session.reference, session.distorted, session.results]) cell.watch(show);
   let kept = false;
   if (offered)

@@ -161,6 +161,15 @@ export interface EncodeSource {
   readonly options: RunOptions;
 }
 
+/** The same with the offset that a run found, in place of a search for it. */
+export function sourceOf({
+  source,
+  report,
+}: Pick<EncodeResult, 'source' | 'report'>): EncodeSource | undefined {
+  const offset = report?.pairing?.frames.offset;
+  return source && offset !== undefined ? { ...source, options: { ...source.options, offset } } : source;
+}
+
 /** The files and settings that an encode is scored with. */
 export interface Scored {
   readonly reference: File | null;
@@ -211,7 +220,7 @@ export interface Cursor {
 export class Session {
   readonly reference = new Cell<ChosenFile | null>(null);
   readonly distorted = new Cell<readonly ChosenFile[]>([]);
-  /** The numbers of the colours of distorted videos (setup/colours). */
+  /** The numbers of the colours of distorted videos, by {@link coloursOf}. */
   readonly colours = new WeakMap<File, number>();
   /** Format of the raw YUV files; `null` until it is known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
@@ -258,4 +267,37 @@ export class Session {
       watcher(phase, was);
     });
   }
+}
+
+/** The numbers of the encodes that are chosen: a new one has the first that no other on the page has. */
+export function coloursOf({ distorted, results, colours }: Session): number[] {
+  const owners = new Map<number, File | undefined>();
+  for (const { colour, scored } of results.value) {
+    if (colour === undefined) continue;
+    owners.set(colour, scored?.distorted);
+    if (scored) colours.set(scored.distorted, colour);
+  }
+  const files = distorted.value.map(({ file }) => file);
+  for (const file of files) {
+    const number = colours.get(file);
+    if (number !== undefined && !owners.has(number)) owners.set(number, file);
+  }
+  return files.map((file) => {
+    let number = colours.get(file) ?? 0;
+    if (owners.get(number) === file) return number;
+    for (number = 0; owners.has(number); ) number++;
+    owners.set(number, file);
+    colours.set(file, number);
+    return number;
+  });
+}
+
+const numbers = new WeakMap<object, number>();
+let last = 0;
+
+/** The same number for the same object, while it lives. */
+export function identityOf(object: object): number {
+  const number = numbers.get(object) ?? ++last;
+  numbers.set(object, number);
+  return number;
 }

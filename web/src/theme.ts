@@ -2,7 +2,7 @@
  * @module web/theme
  * The theme: light, dark or the system's. The browser stores the choice.
  */
-import { fill, h } from './dom.js';
+import { fill, h, storedText, storeText } from './dom.js';
 import { icon } from './setup/icons.js';
 import { text } from './text.js';
 
@@ -11,29 +11,16 @@ const CHOICES = ['auto', 'light', 'dark'] as const;
 type Choice = (typeof CHOICES)[number];
 const ICONS = { auto: 'system', light: 'sun', dark: 'moon' } as const;
 
-/** The stored choice; a browser may deny storage. */
-function stored(): Choice {
-  try {
-    return CHOICES.find((one) => one === localStorage.getItem(KEY)) ?? 'auto';
-  } catch {
-    return 'auto';
-  }
-}
-
 /** The button that switches to the next theme. */
 export function themeSwitch(): HTMLElement {
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  let choice = stored();
+  let choice: Choice = CHOICES.find((one) => one === storedText(KEY)) ?? 'auto';
   const button = h('button', {
     class: 'tool',
     type: 'button',
     onclick: () => {
       choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length] ?? 'auto';
-      try {
-        localStorage.setItem(KEY, choice);
-      } catch {
-        // Without storage, keep the choice for this visit.
-      }
+      storeText(KEY, choice);
       apply();
     },
   });

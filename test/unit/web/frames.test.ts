@@ -9,9 +9,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ByteCache } from '../../../web/src/frames/byte-cache.js';
 import { fittingFull, gradient, tint } from '../../../web/src/frames/colours.js';
 import type { ShownPair } from '../../../web/src/frames/draw.js';
-import { Flicker, RATES } from '../../../web/src/frames/flicker.js';
 import { PairReader, Readers } from '../../../web/src/frames/reader.js';
 import type { FramesCall, PairSource } from '../../../web/src/frames/serve.js';
+import { Flicker, RATES } from '../../../web/src/frames/settings.js';
 import { FrameStore } from '../../../web/src/frames/store.js';
 import {
   bounded,
@@ -23,8 +23,13 @@ import {
   zoomName,
 } from '../../../web/src/frames/transform.js';
 import { versus } from '../../../web/src/frames/versus.js';
-import { sameMoment, subjectOf } from '../../../web/src/frames/viewer/subject.js';
-import { besideMoment, rankingOf, worstMoments } from '../../../web/src/frames/worst.js';
+import {
+  besideMoment,
+  rankingOf,
+  sameMoment,
+  subjectOf,
+  worstMoments,
+} from '../../../web/src/frames/viewer/subject.js';
 import type { EncodeResult } from '../../../web/src/session.js';
 import { text } from '../../../web/src/text.js';
 import { paired, report } from '../../support/report.js';

@@ -35,8 +35,7 @@ import {
 import { Columns } from '../../../web/src/results/columns.js';
 import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
 import { reachedText } from '../../../web/src/results/encodes.js';
-import { type ChosenFile, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
-import { coloursOf } from '../../../web/src/setup/colours.js';
+import { type ChosenFile, coloursOf, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
 import { summary, typedMetrics, withMetric } from '../../../web/src/setup/models.js';
 import { seeded } from '../../support/random.js';
 import { paired, vmafModel } from '../../support/report.js';

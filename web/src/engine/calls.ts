@@ -1,10 +1,9 @@
 /**
  * @module web/engine/calls
- * Calls functions in a worker: one argument, one result, events in between, and an abort signal.
+ * Calls functions in a worker: one argument, one result, events in between, and an abort signal. Files keep their identity there.
  */
 import type { Objection } from 'anyvmaf';
 import { onAbort } from 'anyvmaf/abort';
-import { FileNumbers, KnownFiles } from './files.js';
 
 /** The context of a call in the worker. */
 export interface CallContext<Event> {
@@ -93,12 +92,15 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
   };
 }
 
+/** What a thrown value says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** What browsers say of memory that they cannot allocate, in errors that have no code of ours. */
 const OUT_OF_MEMORY = /out of memory|allocation failed|(cannot|could not) allocate/i;
 
 /** An error as plain data; `resource` also for the browser's own errors for lack of memory. */
 export function failureOf(error: unknown): Failure {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
+  if (!(error instanceof Error)) return { name: 'Error', message: messageOf(error) };
   const { name, message, code: own, objections, file, role }: Failure = error;
   const foreign = typeof own !== 'string' || own === 'internal';
   const code = foreign && OUT_OF_MEMORY.test(message) ? 'resource' : own;
@@ -107,18 +109,14 @@ export function failureOf(error: unknown): Failure {
 
 /** The error of a failed call to a worker. */
 export class EngineError extends Error {
-  readonly code: string | undefined;
-  readonly objections: readonly Objection[] | undefined;
-  readonly file: string | undefined;
-  readonly role: Failure['role'];
+  declare readonly code: Failure['code'];
+  declare readonly objections: Failure['objections'];
+  declare readonly file: Failure['file'];
+  declare readonly role: Failure['role'];
 
-  constructor({ message, name, code, objections, file, role }: Failure) {
+  constructor({ message, ...facts }: Failure) {
     super(message);
-    this.name = name;
-    this.code = code;
-    this.objections = objections;
-    this.file = file;
-    this.role = role;
+    Object.assign(this, facts);
   }
 }
 
@@ -221,5 +219,68 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
     this.#worker = undefined;
     for (const call of [...this.#pending.keys()])
       this.#settle(call)?.reject(new EngineError({ name: 'Error', code, message }));
+  }
+}
+
+// --- files ---
+//
+// Every message carries a copy of a File, and what was found out about a file is remembered by its object; so the worker takes
+// the first copy for all later ones.
+
+/** Levels of an argument in which files stand: `{ source: { reference } }`. */
+const DEPTH = 2;
+/** Files that the worker remembers. */
+const REMEMBERED = 256;
+
+/** A file in plain data. */
+interface Place {
+  readonly file: File;
+  replace(file: File): void;
+}
+
+/** The files in an argument, always in the same order. */
+function* placesOf(value: unknown, depth = DEPTH): Generator<Place> {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
+  // Lists are of files, or, by the thousands, of what holds none.
+  if (Array.isArray(value) && !(value[0] instanceof File)) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (inner instanceof File) yield { file: inner, replace: (file) => Reflect.set(value, key, file) };
+    else if (depth > 1) yield* placesOf(inner, depth - 1);
+  }
+}
+
+/** The page's side: numbers files. */
+export class FileNumbers {
+  readonly #numbers = new WeakMap<File, number>();
+  #next = 0;
+
+  /** Numbers of the files in an argument. */
+  of(argument: unknown): number[] {
+    return [...placesOf(argument)].map(({ file }) => {
+      const number = this.#numbers.get(file) ?? this.#next++;
+      this.#numbers.set(file, number);
+      return number;
+    });
+  }
+}
+
+/** The worker's side: files by number. */
+export class KnownFiles {
+  readonly #files = new Map<number, File>();
+
+  /** Puts the known object of each file in the place of its copy. @param numbers from {@link FileNumbers.of} */
+  restore(argument: unknown, numbers: readonly number[]): void {
+    [...placesOf(argument)].forEach(({ file, replace }, i) => {
+      const number = numbers[i];
+      if (number === undefined) return;
+      const known = this.#files.get(number) ?? file;
+      this.#files.delete(number);
+      this.#files.set(number, known);
+      replace(known);
+    });
+    for (const oldest of this.#files.keys()) {
+      if (this.#files.size <= REMEMBERED) break;
+      this.#files.delete(oldest);
+    }
   }
 }

@@ -2,6 +2,7 @@
  * @module web/frames/report-pictures
  * Pictures for the HTML report, as large as its size allows, written by the browser's encoders. Runs in the worker.
  */
+
 import { type FramePair, mapQuality, type RgbImage } from 'anyvmaf';
 import {
   type ListedEncode,
@@ -10,6 +11,7 @@ import {
   type PictureTry,
   pagePicturesOf,
 } from 'anyvmaf/view';
+import { messageOf } from '../engine/calls.js';
 import { opaque } from './draw.js';
 
 /** Side of a map's square in pixels of the video, as of the command line. */
@@ -43,7 +45,7 @@ export async function reportPictures<E extends Listed>(
   return pagePicturesOf(encodes, limits, {
     ...settings,
     momentsOf: (encode) => momentsOf(pairsOf(encode), encode.butteraugli, lossy, settings.signal),
-    reasonOf: (error) => (error instanceof Error ? error.message : String(error)),
+    reasonOf: messageOf,
   });
 }
 

@@ -16,7 +16,7 @@ import {
 } from './draw.js';
 import { PairReader, Readers } from './reader.js';
 import { reportPictures } from './report-pictures.js';
-import { firstThumb, type Thumb, type ThumbPair, thumbPairs } from './thumbs.js';
+import { type Thumb, type ThumbPair, thumb, thumbsOf } from './thumbs.js';
 
 /** The two videos of an encode and their pairing. */
 export interface PairSource {
@@ -144,7 +144,9 @@ export const frameFunctions = {
     readonly side: number;
   }): Promise<Thumb | undefined> {
     const request = { reference: file, distorted: file, ...(raw && { raw }) };
-    return firstThumb(request, { decoder }, side);
+    for await (const { reference } of extractFrames(request, [0], { decoder }))
+      return thumb(reference, side, reference.displayAspect);
+    return undefined;
   },
 
   /** Emits small pictures of pairs with their loss maps. */
@@ -165,9 +167,10 @@ export const frameFunctions = {
     { signal, emit }: CallContext<ThumbPair>,
   ): Promise<void> {
     const request = requestOf(reference, distorted, options);
-    for await (const pair of thumbPairs(request, indices, { ...pairingOf(options), signal }, side)) {
+    for await (const pair of extractFrames(request, indices, { ...pairingOf(options), signal })) {
+      const pictures = await thumbsOf(pair, side);
       signal.throwIfAborted();
-      emit(pair);
+      emit(pictures);
     }
   },
 

@@ -1,13 +1,12 @@
 /**
  * @module web/frames/settings
- * Settings of the views and their controls: flicker rate, amplification, and quality map.
+ * Settings of the views and their controls: amplification, quality map, and the flicker itself, by default at a safe rate.
  */
 import { HEATMAP_FULLS } from 'anyvmaf';
 import { Cell, h } from '../dom.js';
 import { text } from '../text.js';
 import { gradient } from './colours.js';
 import type { GridName } from './draw.js';
-import { type Flicker, RATES } from './flicker.js';
 import { MODES, type Mode, type Role } from './stage.js';
 
 const words = text.frames;
@@ -273,5 +272,53 @@ export function tuned(settings: ViewSettings, direction: 1 | -1, gainOnShow: num
     if (next) settings.gain.value = next;
   } else if (settings.mode.value === 'map') {
     settings.opacity.value = Math.min(1, Math.max(0, settings.opacity.value + direction * 0.1));
+  }
+}
+
+/** Switches per second. WCAG 2.3.1 allows three flashes, which are six switches. */
+export const RATES = { least: 0.5, safe: 3, most: 12, default: 1.5 } as const;
+
+/** Calls `onSwitch` periodically while running. */
+export class Flicker {
+  readonly #switch: () => void;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #rate: number = RATES.default;
+  #fast = false;
+
+  constructor(onSwitch: () => void) {
+    this.#switch = onSwitch;
+  }
+
+  get running(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  set running(running: boolean) {
+    clearInterval(this.#timer);
+    this.#timer = running ? setInterval(this.#switch, 1000 / this.rate) : undefined;
+  }
+
+  /** Switches per second: never more than {@link RATES.safe} unless {@link fast}. */
+  get rate(): number {
+    return Math.min(this.#rate, this.largest);
+  }
+
+  set rate(rate: number) {
+    this.#rate = Math.max(RATES.least, rate);
+    if (this.running) this.running = true;
+  }
+
+  /** True if unsafe rates are allowed. */
+  get fast(): boolean {
+    return this.#fast;
+  }
+
+  set fast(fast: boolean) {
+    this.#fast = fast;
+    if (this.running) this.running = true;
+  }
+
+  get largest(): number {
+    return this.#fast ? RATES.most : RATES.safe;
   }
 }

@@ -2,13 +2,7 @@
  * @module web/frames/thumbs
  * Small pictures: the first frame of a file, and both frames of a pair with its loss map. Runs in the worker.
  */
-import {
-  type ExtractOptions,
-  extractFrames,
-  type FramePair,
-  type FramePicture,
-  type ScoreRequest,
-} from 'anyvmaf';
+import type { FramePair, FramePicture } from 'anyvmaf';
 import { fittingFull, tint } from './colours.js';
 import { type FrameFacts, type LossGrid, measureMap, opaque } from './draw.js';
 
@@ -36,28 +30,8 @@ const BLOCK = 16;
 /** Opacity of the map's colours, and brightness of the grey picture below; as in the viewer. */
 const [COVER, DIM] = [0.85, 0.62];
 
-/** The first frame of a video. @param side longest side in pixels */
-export async function firstThumb(
-  request: ScoreRequest,
-  options: ExtractOptions,
-  side: number,
-): Promise<Thumb | undefined> {
-  for await (const { reference } of extractFrames(request, [0], options))
-    return thumb(reference, side, reference.displayAspect);
-  return undefined;
-}
-
-/** Small pictures of pairs, in ascending order. */
-export async function* thumbPairs(
-  request: ScoreRequest,
-  indices: readonly number[],
-  options: ExtractOptions,
-  side: number,
-): AsyncGenerator<ThumbPair, void, undefined> {
-  for await (const pair of extractFrames(request, indices, options)) yield thumbsOf(pair, side);
-}
-
-async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
+/** Small pictures of a pair, and where it loses quality. @param side longest side in pixels */
+export async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
   const { width } = pair.reference.format;
   const aspect = pair.reference.displayAspect;
   const { grids } = await measureMap(pair, BLOCK);
@@ -69,7 +43,8 @@ async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
   };
 }
 
-function thumb(picture: FramePicture, side: number, aspect: number): Thumb {
+/** A small picture. @param aspect width over height as shown */
+export function thumb(picture: FramePicture, side: number, aspect: number): Thumb {
   const { toneMapped } = picture.color;
   return { ...opaque(picture.image({ maxSide: side })), aspect, ...(toneMapped && { toneMapped }) };
 }

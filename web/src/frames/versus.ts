@@ -3,8 +3,7 @@
  * One encode against another: the pairing of their frames by the reference frames that both were scored against.
  */
 import type { Report } from 'anyvmaf';
-import { identityOf } from '../identity.js';
-import type { EncodeResult } from '../session.js';
+import { type EncodeResult, identityOf } from '../session.js';
 import { scaledTo } from '../setup/options.js';
 import type { PairSource } from './serve.js';
 

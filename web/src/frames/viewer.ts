@@ -2,34 +2,32 @@
  * @module web/frames/viewer
  * The frame viewer: a dialog in which reference and distorted are compared, frame by frame. Its parts are in viewer/.
  */
+
 import { distinctNames, labelOf } from 'anyvmaf/view';
-import { h } from '../dom.js';
+import { h, standIn } from '../dom.js';
+import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
-import { standIn } from '../focus.js';
 import { type Coded, codedOf } from '../packets/client.js';
 import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
 import { text } from '../text.js';
 import type { Drawable, ShownPair } from './draw.js';
-import { Flicker } from './flicker.js';
 import { type Commands, runKey } from './keys.js';
-import type { Played } from './player.js';
 import type { PairSource } from './serve.js';
-import { tuned, ViewSettings, viewControls } from './settings.js';
+import { Flicker, tuned, ViewSettings, viewControls } from './settings.js';
 import { Stage } from './stage.js';
 import { FrameStore } from './store.js';
 import { zoomName } from './transform.js';
 import { shifted, type Versus, versus } from './versus.js';
 import { Grid } from './viewer/grid.js';
 import { Head } from './viewer/head.js';
-import { Message } from './viewer/message.js';
 import { Navigation } from './viewer/navigation.js';
 import { Overlays } from './viewer/overlays.js';
 import { Saver } from './viewer/pictures.js';
-import { Readout } from './viewer/readout.js';
+import { Message, Readout } from './viewer/readout.js';
 import type { Scopes } from './viewer/scopes.js';
 import { metricsOf, rateOf, type Subject, subjectOf } from './viewer/subject.js';
 import { tool, viewTools } from './viewer/tool.js';
-import { Transport } from './viewer/transport.js';
+import { type Played, Transport } from './viewer/transport.js';
 import './frames.css';
 
 const words = text.frames;
@@ -210,7 +208,7 @@ export class FrameViewer {
       said: (what) => {
         this.#spoken.textContent = what;
       },
-      failed: (error) => this.#say(error instanceof Error ? error.message : String(error)),
+      failed: (error) => this.#say(messageOf(error)),
     });
   }
 

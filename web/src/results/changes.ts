@@ -2,6 +2,7 @@
  * @module web/results/changes
  * What became of each encode since an earlier run: reports held against those of a file, or against another encode on show.
  */
+import { messageOf } from '../engine/calls.js';
 import './changes.css';
 import {
   type Baseline,
@@ -23,7 +24,7 @@ import { chartMenu, frameFile } from './chart-menu.js';
 import { Columns } from './columns.js';
 import type { Encode, Encodes } from './encodes.js';
 import { readBaselines } from './open.js';
-import type { Section } from './section.js';
+import type { Follower, Section } from './section.js';
 import { html, made, render, type TemplateResult } from './templates.js';
 import type { View } from './view.js';
 
@@ -53,7 +54,7 @@ class Changes implements Section {
   /** The frames of the encode on show that others are compared with. */
   #anchor: Encode['result']['frames'] | undefined;
   #told = '';
-  #chart: DifferenceChart | undefined;
+  #chart: ReturnType<typeof differenceChart> | undefined;
 
   constructor(encodes: Encodes, view: View) {
     this.#encodes = encodes;
@@ -100,7 +101,7 @@ class Changes implements Section {
     render(table || '', this.#shown);
     this.#chart?.close();
     this.#chart = compared.some(({ change }) => typeof change !== 'string')
-      ? new DifferenceChart(this.#plot, compared, this.#encodes, this.#view, metric)
+      ? differenceChart(this.#plot, compared, this.#encodes, this.#view, metric)
       : undefined;
     if (!this.#chart) this.#plot.replaceChildren();
   }
@@ -123,7 +124,7 @@ class Changes implements Section {
       this.#anchor = undefined;
       this.#said.textContent = '';
     } catch (error) {
-      this.#said.textContent = error instanceof Error ? error.message : String(error);
+      this.#said.textContent = messageOf(error);
     }
     this.#told = '';
     this.update();
@@ -243,34 +244,32 @@ function cells(
 }
 
 /** The difference in each frame, of all encodes that compare, on the axis of the page's other charts. */
-class DifferenceChart {
-  readonly chart: FrameChart;
-  readonly #stop: () => void;
-
-  constructor(box: HTMLElement, list: readonly Compared[], encodes: Encodes, view: View, metric: string) {
-    const state = new ChartState(differencesOf(list, encodes, metric), view);
-    state.shown.value = encodes.list.map(() => true);
-    const plot = h('div', {
-      class: 'plot large changes-plot',
-      role: 'img',
-      'aria-label': words.chart(labelOf(metric)),
-    });
-    this.chart = new FrameChart(plot, state, 'large', metric, inTurn);
-    const menu = chartMenu(frameFile(this.chart, words.heading));
-    const label = h('span', { class: 'faint small' }, words.chart(labelOf(metric)));
-    box.replaceChildren(h('div', { class: 'changes-head' }, label, menu), plot);
-    this.#stop = listen(this.chart);
-    this.chart.update();
-  }
-
-  complete(): void {
-    this.chart.complete();
-  }
-
-  close(): void {
-    this.#stop();
-    this.chart.close();
-  }
+function differenceChart(
+  box: HTMLElement,
+  list: readonly Compared[],
+  encodes: Encodes,
+  view: View,
+  metric: string,
+): Pick<Follower, 'complete' | 'close'> {
+  const state = new ChartState(differencesOf(list, encodes, metric), view);
+  state.shown.value = encodes.list.map(() => true);
+  const said = words.chart(labelOf(metric));
+  const plot = h('div', { class: 'plot large changes-plot', role: 'img', 'aria-label': said });
+  const chart = new FrameChart(plot, state, 'large', metric, inTurn);
+  const menu = chartMenu(frameFile(chart, words.heading));
+  box.replaceChildren(
+    h('div', { class: 'changes-head' }, h('span', { class: 'faint small' }, said), menu),
+    plot,
+  );
+  const stop = listen(chart);
+  chart.update();
+  return {
+    complete: () => chart.complete(),
+    close() {
+      stop();
+      chart.close();
+    },
+  };
 }
 
 function differencesOf(list: readonly Compared[], encodes: Encodes, metric: string): FrameEncodes {

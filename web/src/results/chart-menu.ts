@@ -2,9 +2,10 @@
  * @module web/results/chart-menu
  * The menu that saves a chart: as a drawing, as a picture, and its values. What makes the files loads when it is used.
  */
+
 import { type FrameChart, labelOf } from 'anyvmaf/view';
-import { h } from '../dom.js';
-import { announce } from '../setup/announce.js';
+import { announce, h } from '../dom.js';
+import { messageOf } from '../engine/calls.js';
 import { text } from '../text.js';
 
 const words = text.results.chartFile;
@@ -32,7 +33,7 @@ export function chartMenu(file: ChartFile): HTMLElement {
       const { saveChart } = await import('./chart-file.js');
       announce(words.saved(await saveChart(file, format)));
     } catch (error) {
-      announce(words.failed(error instanceof Error ? error.message : String(error)));
+      announce(words.failed(messageOf(error)));
     }
   };
   const menu = h(

@@ -21,16 +21,9 @@ export interface Statistics {
 
 interface Column {
   values: Float64Array;
-  /** Frames that have one. */
-  count: number;
-  /** The least and the greatest of all, and of those that are finite. */
-  min: number;
-  max: number;
+  /** The least and the greatest finite value. */
   low: number;
   high: number;
-  /** Of the values, and of 1 / (value + 1), from the first frame on. */
-  sum: number;
-  inverse: number;
 }
 
 /** Frame numbers and values; NaN where a frame has none. */
@@ -97,24 +90,11 @@ export class Columns {
       if (value === undefined) continue;
       let column = this.#columns.get(name);
       if (!column) {
-        column = {
-          values: new Float64Array(this.#numbers.length).fill(Number.NaN),
-          count: 0,
-          min: Number.POSITIVE_INFINITY,
-          max: Number.NEGATIVE_INFINITY,
-          low: Number.POSITIVE_INFINITY,
-          high: Number.NEGATIVE_INFINITY,
-          sum: 0,
-          inverse: 0,
-        };
+        const values = new Float64Array(this.#numbers.length).fill(Number.NaN);
+        column = { values, low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY };
         this.#columns.set(name, column);
       }
       column.values[at] = value;
-      column.count++;
-      column.sum += value;
-      column.inverse += 1 / (value + 1);
-      if (value < column.min) column.min = value;
-      if (value > column.max) column.max = value;
       if (Number.isFinite(value)) {
         if (value < column.low) column.low = value;
         if (value > column.high) column.high = value;
@@ -152,12 +132,18 @@ export class Columns {
    * @param span first and last frame number; absent: all frames
    */
   statistics(metric: string, span?: readonly [from: number, to: number]): Statistics | undefined {
-    const column = this.#columns.get(metric);
     const all = this.values(metric);
-    if (!column || !all) return undefined;
+    if (!all) return undefined;
     const values = span ? all.subarray(this.search(span[0]), this.search(span[1] + 1)) : all;
-    const { count, min, max, sum, inverse } = span ? sumsOf(values) : column;
-    if (count === 0 || count < values.length || Number.isNaN(sum)) return undefined;
+    const count = values.length;
+    let [min, max, sum, inverse] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
+    for (const value of values) {
+      sum += value;
+      inverse += 1 / (value + 1);
+      if (value < min) min = value;
+      if (value > max) max = value;
+    }
+    if (count === 0 || Number.isNaN(sum)) return undefined;
     const mean = sum / count;
     let squares = 0;
     for (const value of values) squares += (value - mean) ** 2;
@@ -180,19 +166,6 @@ export class Columns {
       percentile,
     };
   }
-}
-
-/** What {@link Column} sums up of all values, of some of them. */
-function sumsOf(values: Float64Array): Pick<Column, 'count' | 'min' | 'max' | 'sum' | 'inverse'> {
-  const sums = { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, inverse: 0 };
-  for (const value of values) {
-    sums.count++;
-    sums.sum += value;
-    sums.inverse += 1 / (value + 1);
-    sums.min = Math.min(sums.min, value);
-    sums.max = Math.max(sums.max, value);
-  }
-  return sums;
 }
 
 /** Change from the frame before, of the reference: libvmaf's name ends so for both kinds of arithmetic. */

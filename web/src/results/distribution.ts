@@ -42,26 +42,18 @@ function rowsOf({ kind, shown, spread }: Drawn): (string | number)[][] {
   return [head, ...rows];
 }
 
-/** The menu that saves the chart. */
-function saver(element: HTMLElement, drawn: () => Drawn | undefined): HTMLElement {
-  return chartMenu({
-    title: () => `${words.heading}, ${labelOf(drawn()?.metric ?? '')}`,
-    element: () => element.querySelector<HTMLElement>('.hist'),
-    names: () => drawn()?.shown ?? [],
-    rows: () => {
-      const now = drawn();
-      return now ? rowsOf(now) : [];
-    },
-  });
-}
-
 export function distributionSection(encodes: Encodes, view: View): Section {
   /** As somebody chose it. */
   let chosen: (typeof KINDS)[number] | undefined;
   const element = made(html`<section class="card" aria-labelledby="distribution-heading"></section>`);
 
   let drawn: Drawn | undefined;
-  const menu = saver(element, () => drawn);
+  const menu = chartMenu({
+    title: () => `${words.heading}, ${labelOf(drawn?.metric ?? '')}`,
+    element: () => element.querySelector<HTMLElement>('.hist'),
+    names: () => drawn?.shown ?? [],
+    rows: () => (drawn ? rowsOf(drawn) : []),
+  });
 
   /** While frames come it keeps its place beside the chart. */
   const hasContent = () =>

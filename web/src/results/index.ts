@@ -90,35 +90,40 @@ class Results {
     this.#making?.stop();
     element.replaceChildren();
     if (encodes.list.length === 0) return;
-    const [first, ...others] = partsOf(this.#shared()).map(
-      ([make, milliseconds, into = element], i) =>
-        () => {
-          if (generation !== this.#built) return;
-          const section = make();
-          if (into !== element && !into.isConnected) element.append(into);
-          into.append(section.element);
-          this.#parts.push(following(section, milliseconds, () => encodes.coming));
-          if (i === 0) section.update();
-        },
-    );
+    const [first, ...others] = this.#sections().map(([make, milliseconds, into = element], i) => () => {
+      if (generation !== this.#built) return;
+      const section = make();
+      if (into !== element && !into.isConnected) element.append(into);
+      into.append(section.element);
+      this.#parts.push(following(section, milliseconds, () => encodes.coming));
+      if (i === 0) section.update();
+    });
     first?.();
     this.#making = oneByOne(others, APART);
     if (!encodes.coming) this.#making.finish();
   }
 
-  #shared(): Shared {
-    return {
-      session: this.#session,
-      encodes: this.#encodes,
-      view: this.#view,
-      charts: h('div', { class: 'charts' }),
-      folds: h('div', { class: 'folds' }),
-      remedies: this.#remedies,
-      pictures: this.#pictures,
-      onTaken: () => {
-        this.#session.unsaved.value = false;
-      },
+  /** The answer at once, the rest one by one; and how often each is drawn again at most. */
+  #sections(): readonly Part[] {
+    const [session, encodes, view] = [this.#session, this.#encodes, this.#view];
+    const [pictures, remedies] = [this.#pictures, this.#remedies];
+    // Side by side: the values over the frames and their distribution, and what is folded.
+    const [charts, folds] = [h('div', { class: 'charts' }), h('div', { class: 'folds' })];
+    const onTaken = () => {
+      session.unsaved.value = false;
     };
+    return [
+      [() => headlineSection(encodes, view, remedies), 500],
+      [() => ratesSection(encodes, view, session), 500],
+      [() => chartSection(encodes, view, pictures), 500, charts],
+      [() => distributionSection(encodes, view), 1000, charts],
+      [() => worstSection(encodes, view, pictures), 1000],
+      [() => featureSection(encodes, view), 1000],
+      [() => changesSection(encodes, view), 1000],
+      [() => takeSection(encodes, session, onTaken), 500],
+      [() => pooledSection(encodes, view), 2000, folds],
+      [() => detailsSection(encodes), 500, folds],
+    ];
   }
 
   /** There may be more to show. */
@@ -152,45 +157,6 @@ class Results {
 }
 
 type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];
-
-/** What parts are made of. */
-interface Shared {
-  readonly session: Session;
-  readonly encodes: Encodes;
-  readonly view: View;
-  /** Where the values over the frames and their distribution stand side by side. */
-  readonly charts: HTMLElement;
-  /** The same for what is folded. */
-  readonly folds: HTMLElement;
-  readonly remedies: Remedies;
-  readonly pictures: MomentPictures;
-  readonly onTaken: () => void;
-}
-
-/** The answer at once, the rest one by one; and how often each is drawn again at most. */
-function partsOf({
-  session,
-  encodes,
-  view,
-  charts,
-  folds,
-  remedies,
-  pictures,
-  onTaken,
-}: Shared): readonly Part[] {
-  return [
-    [() => headlineSection(encodes, view, remedies), 500],
-    [() => ratesSection(encodes, view, session), 500],
-    [() => chartSection(encodes, view, pictures), 500, charts],
-    [() => distributionSection(encodes, view), 1000, charts],
-    [() => worstSection(encodes, view, pictures), 1000],
-    [() => featureSection(encodes, view), 1000],
-    [() => changesSection(encodes, view), 1000],
-    [() => takeSection(encodes, session, onTaken), 500],
-    [() => pooledSection(encodes, view), 2000, folds],
-    [() => detailsSection(encodes), 500, folds],
-  ];
-}
 
 /**
  * Has the results be printed whole: charts of a sheet's width, in colours for white, and all of them, for nothing there is out

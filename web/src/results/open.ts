@@ -1,12 +1,14 @@
 /**
  * @module web/results/open
- * Opens saved reports, ours and libvmaf's, in place of the results on show.
+ * Opens saved reports, ours and libvmaf's, in place of the results on show, and gives results without videos, also those of the
+ * last session, their videos again once they are chosen.
  */
 import { type CurveResult, type FrameMetrics, isReport, type ReadReport } from 'anyvmaf';
-import { type Baseline, baselineFrom, framesText, sizeText } from 'anyvmaf/view';
+import { type Baseline, baselineFrom, baseName, framesText, referenceOf, sizeText } from 'anyvmaf/view';
+import { announce } from '../dom.js';
 import { readSaved } from '../saved/client.js';
 import type { EncodeResult, Session } from '../session.js';
-import { announce } from '../setup/announce.js';
+import { type PairFacts, pairingOf, runOptions } from '../setup/options.js';
 import { text } from '../text.js';
 
 /** Bytes. A text of more is longer than browsers let strings be. */
@@ -80,4 +82,53 @@ export async function readBaselines(files: readonly File[]): Promise<Baseline> {
     reads.push(...heads.map((head, i) => ({ ...head, frames: frames[i] ?? [] })));
   }
   return baselineFrom(reads, files.map(({ name }) => name).join(', '));
+}
+
+// --- videos ---
+
+/** What is known of a result whose frames can be shown once its videos are here. */
+function factsOf({ report, saved, source }: EncodeResult): PairFacts | undefined {
+  const facts = report ?? saved;
+  const reference = facts && referenceOf(facts);
+  if (source || !reference || !facts.distorted) return undefined;
+  return { reference, distorted: facts.distorted, pairing: facts.pairing };
+}
+
+/**
+ * Gives each result the chosen videos of its names and, where the report says them, sizes.
+ * @returns what came of it, for people; empty where no file has a name of a report
+ */
+export function attachVideos(session: Session): string {
+  const reference = session.reference.value?.file;
+  const wrong = new Set<string>();
+  const isOf = (file: File | undefined, name: string, bytes: number | undefined): file is File => {
+    if (file?.name !== baseName(name)) return false;
+    if (bytes === undefined || bytes === file.size) return true;
+    wrong.add(text.saved.otherFile(file.name, sizeText(file.size) ?? '', sizeText(bytes) ?? ''));
+    return false;
+  };
+  let given = 0;
+  const results = session.results.value.map((result): EncodeResult => {
+    const facts = factsOf(result);
+    if (!facts || !reference) return result;
+    const bytes = (side: 'reference' | 'distorted') => facts.pairing?.[side].fileSize ?? facts[side].fileSize;
+    const distorted = session.distorted.value
+      .map(({ file }) => file)
+      .find((file) => isOf(file, facts.distorted.name, bytes('distorted')));
+    if (!isOf(reference, facts.reference.name, bytes('reference')) || !distorted) return result;
+    given++;
+    const { was, ...rest } = result;
+    const scored = was && { ...was, reference, distorted };
+    const options = was
+      ? runOptions(was.settings, was.raw, was.tiny)
+      : pairingOf(facts, session.settings.value);
+    return { ...rest, source: { reference, distorted, options }, ...(scored && { scored }) };
+  });
+  if (given > 0) {
+    const { kept } = session;
+    const back = results.filter((result) => result.scored && result.report && !kept.value.includes(result));
+    kept.value = [...kept.value, ...back];
+    session.results.value = results;
+  }
+  return [...(given > 0 ? [text.saved.withVideos(given)] : []), ...wrong].join(' ');
 }

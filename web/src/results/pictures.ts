@@ -5,7 +5,7 @@
  */
 import { engine } from '../engine/client.js';
 import type { ThumbPair } from '../frames/thumbs.js';
-import { isActive, type Session } from '../session.js';
+import { isActive, type Session, sourceOf } from '../session.js';
 import type { Encodes } from './encodes.js';
 
 /** Longest side of a picture in pixels: sharp at the width that a moment has on a large screen. */
@@ -81,17 +81,14 @@ export class MomentPictures {
   }
 
   async #load(encode: number, indices: readonly number[]): Promise<void> {
-    const result = this.#encodes.list[encode]?.result;
-    if (!result?.source) return;
+    const source = sourceOf(this.#encodes.list[encode]?.result ?? {});
+    if (!source) return;
     const stop = new AbortController();
     this.#stop = stop;
-    const { reference, distorted, options } = result.source;
-    const offset = result.report?.pairing?.frames.offset;
-    const pairing = offset === undefined ? options : { ...options, offset };
     try {
       await engine.call(
         'thumbs',
-        { reference, distorted, options: pairing, indices, side: SIDE },
+        { ...source, indices, side: SIDE },
         {
           signal: stop.signal,
           onEvent: (pair) => {

@@ -72,11 +72,12 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
   const compare = comparer(parts, encodes, session);
   const metricNow = () => metricOf(encodes, session);
   parts.tools.append(
-    saver(
-      parts,
-      () => rowsOf(shown, metricNow()),
-      () => shown,
-    ),
+    chartMenu({
+      title: () => parts.heading.textContent ?? '',
+      element: () => plot,
+      names: () => shown,
+      rows: () => rowsOf(shown, metricNow()),
+    }),
   );
   const editor = openedEditor(parts, encodes, session);
 
@@ -299,20 +300,6 @@ function draw(area: HTMLElement, chart: RateChart<TemplateResult> | undefined, l
 function light(area: HTMLElement, places: Places, lit: number | null): void {
   for (const [i, dot] of area.querySelectorAll('.dot').entries())
     dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);
-}
-
-/** The menu that saves the chart. */
-function saver(
-  { heading, plot }: Readonly<Record<'heading' | 'plot', HTMLElement>>,
-  rows: () => (string | number)[][],
-  names: () => readonly RatePoint[],
-): HTMLElement {
-  return chartMenu({
-    title: () => heading.textContent ?? '',
-    element: () => plot,
-    names,
-    rows,
-  });
 }
 
 function rowsOf(points: readonly RatePoint[], metric: string): (string | number)[][] {

@@ -3,7 +3,7 @@
  * Small pictures of an encode's worst moments above the curve, each over its frame; each opens it.
  */
 import { colourOf, percentOf } from 'anyvmaf/view';
-import { h, svg } from '../dom.js';
+import { drawPixels, h, svg } from '../dom.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
 import type { MomentPictures } from './pictures.js';
@@ -142,9 +142,7 @@ export class MomentStrip {
     const shift = this.#encodes.list[encode]?.columns.shift ?? 0;
     const made = this.#pictures.get(encode, frame - shift)?.distorted;
     if (!made || this.#drawn.has(key)) return this.#drawn.get(key);
-    const { width, height, data } = made;
-    const canvas = h('canvas', { width, height, 'aria-hidden': 'true' });
-    canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+    const canvas = drawPixels(h('canvas', { 'aria-hidden': 'true' }), made);
     this.#drawn.set(key, canvas);
     return canvas;
   }

@@ -2,6 +2,7 @@
  * @module web/results/take
  * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
  */
+
 import { type HtmlOptions, type Report, type ReportFormat, ranking } from 'anyvmaf';
 import {
   baseName,
@@ -16,13 +17,14 @@ import {
   sizeText,
 } from 'anyvmaf/view';
 import { h } from '../dom.js';
+import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import { download } from '../frames/save.js';
 import type { PicturedEncode } from '../frames/serve.js';
 import { writeSaved } from '../saved/client.js';
 import type { WriteFormat } from '../saved/functions.js';
 import { inTurn } from '../schedule.js';
-import type { Session } from '../session.js';
+import { type Session, sourceOf } from '../session.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
 import { comparisonOf } from './rates.js';
@@ -117,9 +119,7 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
       onTaken();
       said.textContent = [words.made(name), ...more].join(' ');
     } catch (error) {
-      said.textContent = stop?.signal.aborted
-        ? words.cancelled
-        : words.failed(error instanceof Error ? error.message : String(error));
+      said.textContent = stop?.signal.aborted ? words.cancelled : words.failed(messageOf(error));
     }
   }
 
@@ -219,8 +219,8 @@ async function picturesOf(
   signal: AbortSignal,
   onMoment: (done: number, of: number) => void,
 ): Promise<PagePictures> {
-  const reported = encodes.flatMap(({ name, result: { report, source } }) =>
-    report ? [{ name, report, source }] : [],
+  const reported = encodes.flatMap(({ name, result }) =>
+    result.report ? [{ name, report: result.report, source: sourceOf(result) }] : [],
   );
   const listed: (PicturedEncode & { readonly of: number })[] = [];
   const away: string[] = [];
@@ -233,10 +233,8 @@ async function picturesOf(
     // One report per task: a search reads all its frames.
     await new Promise<void>(inTurn);
     const frames = listedFrames(report, reported.length);
-    const offset = report.pairing?.frames.offset;
-    const options = offset === undefined ? source.options : { ...source.options, offset };
     const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
-    listed.push({ of, name, frames, source: { ...source, options }, butteraugli });
+    listed.push({ of, name, frames, source, butteraugli });
   }
   const made = await engine.call(
     'reportPictures',

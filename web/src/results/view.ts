@@ -61,10 +61,9 @@ export class View extends ChartState<Encodes> {
   }
 
   /** The worst frame of an encode, of those on show. */
-  worstWithin(encode: number): number | undefined {
+  worstWithin(encode: number, [from, to] = this.span): number | undefined {
     const { metric = '', worse } = this.encodes.ranking ?? {};
     const columns = this.encodes.list[encode]?.columns;
-    const [from, to] = this.span;
     let found: { readonly frame: number; readonly value: number } | undefined;
     columns?.values(metric)?.forEach((value, i) => {
       const frame = columns.numbers[i] ?? 0;
@@ -74,14 +73,9 @@ export class View extends ChartState<Encodes> {
     return found?.frame;
   }
 
-  /** Opens the worst frame of an encode. */
+  /** Opens the worst of all frames of an encode. */
   openWorst(encode: number): void {
-    const { metric, worse } = this.encodes.ranking ?? {};
-    const columns = this.encodes.list[encode]?.columns;
-    const values = metric === undefined ? undefined : columns?.values(metric);
-    const extent = metric === undefined ? undefined : columns?.extent(metric);
-    if (!columns || !values || !extent) return;
-    const frame = columns.numbers[values.indexOf(extent[worse === 'high' ? 1 : 0])];
+    const frame = this.worstWithin(encode, this.encodes.span);
     if (frame === undefined) return;
     if (!this.canOpen(encode)) document.getElementById('chart-heading')?.scrollIntoView({ block: 'start' });
     this.open(encode, frame);

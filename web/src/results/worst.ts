@@ -4,8 +4,7 @@
  */
 import { frameGap, type Ranking, worstFrames } from 'anyvmaf';
 import { colourOf, percentOf, timeText } from 'anyvmaf/view';
-import { h, setBusy } from '../dom.js';
-import { replacedBy } from '../focus.js';
+import { drawPixels, h, replacedBy, setBusy } from '../dom.js';
 import type { Thumb, ThumbPair } from '../frames/thumbs.js';
 import { spaced } from '../schedule.js';
 import { text } from '../text.js';
@@ -299,10 +298,9 @@ function giveUpShots(shots: HTMLElement): void {
 function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair): void {
   if (shots.classList.contains('drawn')) return;
   shots.classList.add('drawn');
-  const shot = ({ width, height, aspect, data, toneMapped }: Thumb, name: string) => {
-    const canvas = h('canvas', { width, height, style: `aspect-ratio:${aspect}` });
-    canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
-    const said = toneMapped ? `${name}: ${text.frames.toneMapped(toneMapped)}` : name;
+  const shot = (thumb: Thumb, name: string) => {
+    const canvas = drawPixels(h('canvas', { style: `aspect-ratio:${thumb.aspect}` }), thumb);
+    const said = thumb.toneMapped ? `${name}: ${text.frames.toneMapped(thumb.toneMapped)}` : name;
     return h('span', { class: 'shot' }, canvas, h('span', { class: 'faint' }, said));
   };
   shots.replaceChildren(

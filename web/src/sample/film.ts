@@ -1,8 +1,11 @@
 /**
  * @module web/sample/film
- * A short film, painted by arithmetic: a boat on a lake before hills, grass in front, seen by a camera that moves to the right.
+ * A short pair of videos, as Y4M in memory: a film, painted by arithmetic, of a boat on a lake before hills, grass in front, seen by
+ * a camera that moves to the right; and an encode of it that lacks bits for a while, as where an encoder met a scene that it had
+ * not reckoned with.
  */
-import { makeTexture, TILE } from 'anyvmaf/sample/generator';
+import { y4mFrame, y4mHeader } from 'anyvmaf/sample/files';
+import { makeSample, makeTexture, type SampleSide, TILE } from 'anyvmaf/sample/generator';
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
@@ -42,7 +45,7 @@ interface Canvas {
  * @param width in pixels, even, as `height`
  * @returns the planes of a frame, new ones, 16 bits a sample
  */
-export function makeFilm(width: number, height: number): (frame: number) => Uint16Array[] {
+function makeFilm(width: number, height: number): (frame: number) => Uint16Array[] {
   const textures = [3, 5, 8].map(makeTexture);
   /** Smooth noise of 0..1, which repeats. */
   const noise = (texture: number, x: number, y: number): number => {
@@ -209,3 +212,32 @@ function planesOf({ width, height, rgb }: Canvas, frame: number): Uint16Array[] 
   }
   return [luma, ...chroma.map((plane) => Uint16Array.from(plane, (sum) => 256 * (128 + sum)))];
 }
+
+// --- the pair ---
+
+const FORMAT = { width: 480, height: 270, bitDepth: 8, chroma: '420' } as const;
+/** Two seconds. */
+const FRAMES = 50;
+/** Frames of the encode that fall into blocks. */
+const BAD = { from: 28, to: 38 } as const;
+
+export interface SamplePair {
+  readonly reference: Blob;
+  readonly distorted: Blob;
+}
+
+export const sampler = {
+  async make(_: null): Promise<SamplePair> {
+    const paint = makeFilm(FORMAT.width, FORMAT.height);
+    const mild = makeSample(FORMAT, { paint, distortion: { quantiser: 14 } });
+    const bad = makeSample(FORMAT, { paint, distortion: { blur: 2, quantiser: 56 } });
+    const header = y4mHeader(FORMAT);
+    const files: Record<SampleSide, BlobPart[]> = { reference: [header], distorted: [header] };
+    for (let i = 0; i < FRAMES; i++)
+      for (const side of ['reference', 'distorted'] as const)
+        files[side].push(y4mFrame(i >= BAD.from && i < BAD.to ? bad : mild, side, i));
+    return { reference: new Blob(files.reference), distorted: new Blob(files.distorted) };
+  },
+};
+
+export type Sampler = typeof sampler;

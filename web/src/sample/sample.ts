@@ -6,7 +6,7 @@ import { Remote } from '../engine/calls.js';
 import type { Session } from '../session.js';
 import { addFiles, samples } from '../setup/files.js';
 import { text } from '../text.js';
-import type { Sampler } from './functions.js';
+import type { Sampler } from './film.js';
 
 const NAMES = { reference: 'sample-reference.y4m', distorted: 'sample-encode.y4m' } as const;
 

@@ -2,7 +2,7 @@
  * @module web/sample/tour
  * Four steps through the result of the sample, in a card that floats over the page. It is shown until it was left once.
  */
-import { button, fill, h } from '../dom.js';
+import { button, fill, h, storedText, storeText } from '../dom.js';
 import type { Session } from '../session.js';
 import './tour.css';
 
@@ -41,15 +41,6 @@ const STEPS = [
   },
 ] as const;
 
-/** Whether it was left before; a browser that denies storage has no memory of it. */
-function isSeen(): boolean {
-  try {
-    return localStorage.getItem(SEEN) !== null;
-  } catch {
-    return false;
-  }
-}
-
 /** Marks a part of the page instead of another one, and brings it into view, above the card. */
 function mark(before: Element | null, at: Element | null): void {
   before?.classList.remove('toured');
@@ -57,17 +48,9 @@ function mark(before: Element | null, at: Element | null): void {
   at?.scrollIntoView({ block: 'start' });
 }
 
-function remember(): void {
-  try {
-    localStorage.setItem(SEEN, '1');
-  } catch {
-    // Without storage it comes again with the next sample.
-  }
-}
-
 /** Shows the tour of the session's results, unless it was left before. */
 export function tour(session: Session): void {
-  if (isSeen()) return;
+  if (storedText(SEEN) !== null) return;
   let step = 0;
   let shown: Element | null = null;
   const heading = h('h2', { id: 'tour-heading' });
@@ -113,7 +96,7 @@ export function tour(session: Session): void {
     mark(shown, null);
     card.remove();
     if (leave) shown?.querySelector<HTMLElement>('button, a, [tabindex="0"]')?.focus({ preventScroll: true });
-    remember();
+    storeText(SEEN, '1');
   }
 
   // Another run, or other results, are not what it is about.

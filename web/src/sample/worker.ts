@@ -3,6 +3,6 @@
  * The worker that makes the sample pair.
  */
 import { serve } from '../engine/calls.js';
-import { sampler } from './functions.js';
+import { sampler } from './film.js';
 
 serve(sampler, self);

@@ -3,7 +3,7 @@
  * Shows a failure: what is wrong, in the library's words, advice, and buttons that resolve it.
  */
 import { button, fill, h } from '../dom.js';
-import type { Failure } from '../engine/calls.js';
+import { type Failure, messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
@@ -105,7 +105,7 @@ function fetchButton(name: string, again: () => void): HTMLElement {
       await engine.call('pull', { name, from: modelServer().href });
       again();
     } catch (error) {
-      fill(status, error instanceof Error ? error.message : String(error));
+      fill(status, messageOf(error));
       fill(fetch, text.failures.fetch);
       fetch.disabled = false;
     }

@@ -3,7 +3,7 @@
  * Settings in the part of a link after `#`, which is never sent to a server. A link holds only what differs from the
  * defaults, and not the decoder, which depends on the browser that opens the link.
  */
-import type { PictureSize, RawVideoFormat, ScaleTo } from 'anyvmaf';
+import type { PictureSize, RawVideoFormat } from 'anyvmaf';
 import { formatSize, parseSize } from 'anyvmaf/view';
 import { DEFAULT_SETTINGS, type Settings } from '../session.js';
 import { formatRange, parseArea, parseRange } from './fixes.js';
@@ -24,109 +24,105 @@ export interface Linked {
   readonly ownTiny: boolean;
 }
 
-/** All that a link may hold: settings, then what web/linked reads. */
-export const LINK_KEYS = [
-  ...['model', 'feature', 'tiny', 'scale', 'scale-to', 'rate', 'pair-by', 'offset', 'range', 'subsample'],
-  ...[
-    'threads',
+/** Reads one of some words. */
+const oneOf =
+  <T extends string>(...all: readonly T[]) =>
+  (text: string): T | undefined =>
+    all.find((one) => one === text);
+
+/** Reads a whole number within bounds. */
+const whole =
+  (min: number, max: number) =>
+  (text: string): number | undefined => {
+    const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? value : undefined;
+  };
+
+/** A setting by its name in a link, how it is read, `undefined` for text of another form, and written. */
+function row<K extends keyof Settings>(
+  name: string,
+  key: K,
+  read: (text: string) => Settings[K] | undefined,
+  write: (value: Settings[K]) => string = String,
+) {
+  return {
+    name,
+    /** Absent where it is at its default. */
+    textOf: (settings: Settings) =>
+      settings[key] === DEFAULT_SETTINGS[key] ? undefined : write(settings[key]),
+    /** A missing or invalid value is the default. */
+    settingOf(text: string | null): Partial<Settings> {
+      const value = text === null ? undefined : read(text);
+      return value === undefined ? {} : { [key]: value };
+    },
+  };
+}
+
+/** Settings of one value, in the order in which a link has them. */
+const ROWS = [
+  row('scale', 'scale', oneOf('bicubic', 'bilinear', 'lanczos', 'none')),
+  row('scale-to', 'scaleTo', (text) => sizeOf(text) ?? oneOf('dis')(text), formatSize),
+  row('rate', 'frameRatePolicy', oneOf('nearest', 'strict')),
+  row('pair-by', 'pairBy', oneOf('distorted')),
+  row('offset', 'offset', (text) => oneOf('auto')(text) ?? whole(-1e6, 1e6)(text)),
+  row('range', 'range', parseRange, formatRange),
+  row('subsample', 'subsample', whole(1, 1e6)),
+  row('threads', 'threads', whole(0, 64)),
+  row(
     'damaged',
-    'crop',
-    'crop-ref',
-    'crop-dis',
-    'color-range',
-    'pix-fmt',
-    'track-ref',
-    'track-dis',
-  ],
+    'allowDamaged',
+    (text) => text === 'allow',
+    () => 'allow',
+  ),
+  row('crop', 'crop', oneOf('auto')),
+  row('crop-ref', 'cropReference', parseArea),
+  row('crop-dis', 'cropDistorted', parseArea),
+  row('color-range', 'colorRange', oneOf('limited', 'full')),
+  row('pix-fmt', 'pixelFormat', (text) => /^(?:yuv4|gray)[\w]{1,12}$/.exec(text)?.[0]),
+  row('track-ref', 'trackReference', whole(0, 999)),
+  row('track-dis', 'trackDistorted', whole(0, 999)),
+];
+
+/** All that a link may hold: settings, then what web/linked reads. */
+export const LINK_KEYS: readonly string[] = [
+  ...['model', 'feature', 'tiny', ...ROWS.map(({ name }) => name)],
   ...['raw', 'ref', 'dis', 'frame', 'encode'],
-] as const;
+];
 
 /** The hash without `#`; empty if everything is at its default. */
 export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   const pairs = new URLSearchParams();
-  const {
-    models,
-    features,
-    scale,
-    scaleTo,
-    frameRatePolicy,
-    pairBy,
-    offset,
-    range,
-    subsample,
-    threads,
-    allowDamaged,
-  } = settings;
-  const pictures = {
-    crop: settings.crop,
-    'crop-ref': settings.cropReference,
-    'crop-dis': settings.cropDistorted,
-    'color-range': settings.colorRange,
-    'pix-fmt': settings.pixelFormat,
-    'track-ref': settings.trackReference,
-    'track-dis': settings.trackDistorted,
-  };
+  const { models, features } = settings;
   if (models.join('|') !== DEFAULT_SETTINGS.models.join('|'))
     for (const model of models.length > 0 ? models : [NONE]) pairs.append('model', model);
   for (const feature of features) pairs.append('feature', feature);
   if (guess) pairs.append('tiny', TINY_NO_REFERENCE);
   if (ownTiny) pairs.append('tiny', OWN);
-  if (scale !== 'default') pairs.set('scale', scale);
-  if (scaleTo !== 'ref') pairs.set('scale-to', formatSize(scaleTo));
-  if (frameRatePolicy !== 'default') pairs.set('rate', frameRatePolicy);
-  if (pairBy !== 'reference') pairs.set('pair-by', pairBy);
-  if (offset !== 0) pairs.set('offset', String(offset));
-  if (range) pairs.set('range', formatRange(range));
-  if (subsample !== 1) pairs.set('subsample', String(subsample));
-  if (threads !== null) pairs.set('threads', String(threads));
-  if (allowDamaged) pairs.set('damaged', 'allow');
-  for (const [name, value] of Object.entries(pictures))
-    if (value !== undefined) pairs.set(name, String(value));
+  for (const { name, textOf } of ROWS) {
+    const text = textOf(settings);
+    if (text !== undefined) pairs.set(name, text);
+  }
   if (raw) pairs.set('raw', `${raw.width}x${raw.height},${raw.bitDepth},${raw.chroma}`);
   return pairs.toString().replaceAll('%3D', '=').replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
 
-/** Settings of a hash, with or without `#`. Missing and invalid values are defaults; models of other hosts are left out. */
+/** Settings of a hash, with or without `#`. Models of other hosts are left out. */
 export function fromHash(hash: string): Linked {
   const pairs = new URLSearchParams(hash.replace(/^#/, ''));
   const models = pairs.getAll('model').filter((model) => model !== '' && isOwn(model));
-  const scale = pairs.get('scale');
-  const rate = pairs.get('rate');
-  const settings: Settings = {
-    models: models.length === 0 ? DEFAULT_SETTINGS.models : models.filter((model) => model !== NONE),
-    features: pairs.getAll('feature').filter((feature) => feature !== ''),
-    scale: (['bicubic', 'bilinear', 'lanczos', 'none'] as const).find((one) => one === scale) ?? 'default',
-    scaleTo: parseScaleTo(pairs.get('scale-to')),
-    frameRatePolicy: rate === 'nearest' || rate === 'strict' ? rate : 'default',
-    pairBy: pairs.get('pair-by') === 'distorted' ? 'distorted' : 'reference',
-    offset: pairs.get('offset') === 'auto' ? 'auto' : (whole(pairs.get('offset'), -1e6, 1e6) ?? 0),
-    range: parseRange(pairs.get('range') ?? '') ?? null,
-    subsample: whole(pairs.get('subsample'), 1, 1e6) ?? 1,
-    threads: whole(pairs.get('threads'), 0, 64) ?? null,
-    allowDamaged: pairs.get('damaged') === 'allow',
-    ...picturesOf(pairs),
-    decoder: DEFAULT_SETTINGS.decoder,
-  };
+  const settings: Settings = Object.assign(
+    { ...DEFAULT_SETTINGS },
+    models.length > 0 && { models: models.filter((model) => model !== NONE) },
+    { features: pairs.getAll('feature').filter((feature) => feature !== '') },
+    ...ROWS.map(({ name, settingOf }) => settingOf(pairs.get(name))),
+    // What looks for borders and what says a part exclude each other.
+    pairs.get('crop') === 'auto' && { cropReference: undefined, cropDistorted: undefined },
+  );
   return {
     settings,
     raw: parseRaw(pairs.get('raw')),
     guess: pairs.getAll('tiny').includes(TINY_NO_REFERENCE),
     ownTiny: pairs.getAll('tiny').includes(OWN),
-  };
-}
-
-function picturesOf(pairs: URLSearchParams): Partial<Settings> {
-  const range = pairs.get('color-range');
-  const crop = pairs.get('crop') === 'auto' ? 'auto' : undefined;
-  const area = (name: string) => (crop ? undefined : parseArea(pairs.get(name) ?? ''));
-  return {
-    crop,
-    cropReference: area('crop-ref'),
-    cropDistorted: area('crop-dis'),
-    colorRange: range === 'limited' || range === 'full' ? range : undefined,
-    pixelFormat: /^(?:yuv4|gray)[\w]{1,12}$/.exec(pairs.get('pix-fmt') ?? '')?.[0],
-    trackReference: whole(pairs.get('track-ref'), 0, 999),
-    trackDistorted: whole(pairs.get('track-dis'), 0, 999),
   };
 }
 
@@ -140,22 +136,12 @@ function isOwn(model: string): boolean {
   return URL.canParse(path, HERE) && new URL(path, HERE).origin === new URL(HERE).origin;
 }
 
-function whole(text: string | null, min: number, max: number): number | undefined {
-  if (text === null || !/^-?\d+$/.test(text)) return undefined;
-  const value = Number(text);
-  return value >= min && value <= max ? value : undefined;
-}
-
 /** Largest side that the library takes. */
 const LARGEST = 16384;
 
 function sizeOf(text: string): PictureSize | undefined {
   const size = parseSize(text);
   return size && Math.max(size.width, size.height) <= LARGEST ? size : undefined;
-}
-
-function parseScaleTo(text: string | null): ScaleTo {
-  return sizeOf(text ?? '') ?? (text === 'dis' ? 'dis' : 'ref');
 }
 
 function parseRaw(text: string | null): RawVideoFormat | null {

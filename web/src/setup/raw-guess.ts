@@ -3,6 +3,7 @@
  * Guesses the format of raw YUV from file names and from formats whose frames divide the file sizes.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
+import { parseSize } from 'anyvmaf/view';
 
 /** What a name says about the format. */
 export interface NamedFormat {
@@ -39,33 +40,10 @@ const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
 ];
 
 /** Common sizes, the likelier first. */
-const USUAL_SIZES: readonly (readonly [number, number])[] = [
-  [1920, 1080],
-  [3840, 2160],
-  [1280, 720],
-  [352, 288],
-  [176, 144],
-  [640, 360],
-  [854, 480],
-  [852, 480],
-  [960, 540],
-  [832, 480],
-  [416, 240],
-  [640, 480],
-  [720, 576],
-  [720, 480],
-  [704, 576],
-  [2560, 1440],
-  [2560, 1600],
-  [1024, 768],
-  [576, 324],
-  [480, 270],
-  [426, 240],
-  [320, 240],
-  [320, 180],
-  [4096, 2160],
-  [7680, 4320],
-];
+const USUAL_SIZES = [
+  '1920x1080 3840x2160 1280x720 352x288 176x144 640x360 854x480 852x480 960x540 832x480 416x240 640x480 720x576',
+  '720x480 704x576 2560x1440 2560x1600 1024x768 576x324 480x270 426x240 320x240 320x180 4096x2160 7680x4320',
+].flatMap((line) => line.split(' ').flatMap((size) => parseSize(size) ?? []));
 
 /** Reads the format from a file's name. */
 export function formatInName(name: string): NamedFormat {
@@ -142,8 +120,8 @@ export function guessRaw(files: readonly RawFile[]): Guess {
     if (format) return { format, from: 'name' };
   }
   for (const layout of layouts)
-    for (const [width, height] of USUAL_SIZES) {
-      const format = { width, height, ...layout };
+    for (const size of USUAL_SIZES) {
+      const format = { ...size, ...layout };
       if (divides(format)) return { format, from: 'size' };
     }
   const [first = { bitDepth: 8, chroma: '420' as const }] = layouts;

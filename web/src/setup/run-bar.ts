@@ -2,16 +2,15 @@
  * @module web/setup/run-bar
  * The button that starts a run, its progress, and how it ended.
  */
-import { button, fill, h } from '../dom.js';
+import type { Progress } from 'anyvmaf';
+import { announce, button, fill, h } from '../dom.js';
 import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
 import { text } from '../text.js';
-import { announce } from './announce.js';
 import { fetched } from './decoder.js';
 import { formatTime } from './facts.js';
 import { failureView, sentence } from './failure.js';
 import { failureWords } from './failure-kind.js';
-import { Speed, Stopwatch, type Sum, sumProgress } from './progress.js';
 import { keptResults, missing, type Runner, unreadable } from './score.js';
 
 /** The bar: a button before and after a run, progress during it. */
@@ -204,5 +203,64 @@ function outcomeOf(run: Run, session: Session, seconds: number, again: () => voi
     }
     default:
       return [];
+  }
+}
+
+// --- progress and speed, without pauses ---
+
+/** Frames of all encodes of a run. */
+export interface Sum {
+  readonly done: number;
+  /** `null` while an encode's length is unknown. */
+  readonly total: number | null;
+}
+
+/** Sums up the progress of all encodes. */
+export function sumProgress(progress: readonly (Progress | null)[]): Sum {
+  let done = 0;
+  let total: number | null = 0;
+  for (const one of progress) {
+    done += one?.framesDone ?? 0;
+    total = total === null || one === null || one.framesTotal === null ? null : total + one.framesTotal;
+  }
+  return { done, total };
+}
+
+/** Seconds of measuring that tell a speed. */
+const TELLING = 1;
+
+/** Frames per second from the first frames on: opening files and starting workers says nothing of what is to come. */
+export class Speed {
+  #first: { readonly done: number; readonly seconds: number } | undefined;
+
+  /**
+   * @param done frames so far
+   * @param seconds of the run so far, without pauses
+   * @returns `undefined` while it is too early to tell
+   */
+  at(done: number, seconds: number): number | undefined {
+    if (done > 0) this.#first ??= { done, seconds };
+    if (!this.#first || seconds - this.#first.seconds < TELLING) return undefined;
+    return (done - this.#first.done) / (seconds - this.#first.seconds);
+  }
+}
+
+/** Measures the time that a run was not paused. */
+export class Stopwatch {
+  #active = 0;
+  #since: number | null = null;
+
+  /** Starts or stops at a time in milliseconds. */
+  run(running: boolean, now: number): void {
+    if (running) this.#since ??= now;
+    else if (this.#since !== null) {
+      this.#active += now - this.#since;
+      this.#since = null;
+    }
+  }
+
+  /** Seconds measured so far. */
+  seconds(now: number): number {
+    return (this.#active + (this.#since === null ? 0 : now - this.#since)) / 1000;
   }
 }

@@ -2,10 +2,11 @@
  * @module web/setup/sample-offer
  * The button of the empty page that scores a sample pair.
  */
-import { button, fill, h } from '../dom.js';
+
+import { announce, button, fill, h } from '../dom.js';
+import { messageOf } from '../engine/calls.js';
 import type { Session } from '../session.js';
 import { text } from '../text.js';
-import { announce } from './announce.js';
 import type { Runner } from './score.js';
 
 /** There until a file is chosen. */
@@ -24,7 +25,7 @@ export function sampleOffer(session: Session, runner: Runner): HTMLElement {
       if (await chooseSample(session)) showTour(runner.start()).catch(() => {});
       fill(said, text.setup.sampleHint);
     } catch (error) {
-      fill(said, text.setup.sampleFailed(error instanceof Error ? error.message : String(error)));
+      fill(said, text.setup.sampleFailed(messageOf(error)));
     } finally {
       fill(go, text.setup.sample);
       go.disabled = false;

@@ -6,17 +6,17 @@ import type { Progress, Report } from 'anyvmaf';
 import { type Failure, failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ScoreEvent } from '../engine/functions.js';
-import { identityOf } from '../identity.js';
 import {
   type ChosenFile,
+  coloursOf,
   type EncodeResult,
+  identityOf,
   isActive,
   type RunOptions,
   type Scored,
   type Session,
   settingsOf,
 } from '../session.js';
-import { coloursOf } from './colours.js';
 import { decoderReady, pauseFetching } from './decoder.js';
 import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';

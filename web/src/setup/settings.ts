@@ -2,11 +2,12 @@
  * @module web/setup/settings
  * The settings form: folded, with a one-line summary.
  */
-import { button, fill, h } from '../dom.js';
+
+import { announce, button, fill, h } from '../dom.js';
+import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import { DEFAULT_SETTINGS, isActive, type Session } from '../session.js';
 import { text } from '../text.js';
-import { announce } from './announce.js';
 import { check, choice, field, whole } from './fields.js';
 import { rawFiles } from './files.js';
 import { setForAll } from './fixes.js';
@@ -206,7 +207,7 @@ function offsetField(session: Session, set: Change): Part {
       set({ offset: agree ? first.offset : 'auto' });
       fill(status, first.explanation);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       fill(status, why);
       announce(why);
     } finally {

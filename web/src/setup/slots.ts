@@ -3,11 +3,9 @@
  * The two file slots: picking, dropping on a slot or anywhere on the page, and the chosen files.
  */
 import { numberedColour } from 'anyvmaf/view';
-import { button, fill, h } from '../dom.js';
-import { type ChosenFile, isActive, type Session, type Settings } from '../session.js';
+import { announce, button, fill, h } from '../dom.js';
+import { type ChosenFile, coloursOf, isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
-import { announce } from './announce.js';
-import { coloursOf } from './colours.js';
 import { describeFacts, formatBytes } from './facts.js';
 import { addFiles, handles, removeFile, type Side, swapSides } from './files.js';
 import { dropOwn } from './fixes.js';

@@ -2,7 +2,7 @@
  * @module web/setup/thumbs
  * The first frame of every chosen file, small, made while no run needs the worker.
  */
-import { h } from '../dom.js';
+import { drawPixels, h } from '../dom.js';
 import { engine } from '../engine/client.js';
 import type { Thumb } from '../frames/thumbs.js';
 import { type ChosenFile, isActive, type Session } from '../session.js';
@@ -68,10 +68,8 @@ export class FileThumbs {
 }
 
 /** Draws a small picture and shows it. */
-function drawThumb(canvas: HTMLCanvasElement, { width, height, aspect, data }: Thumb): void {
-  canvas.width = width;
-  canvas.height = height;
-  canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
-  canvas.style.aspectRatio = String(aspect);
+function drawThumb(canvas: HTMLCanvasElement, thumb: Thumb): void {
+  drawPixels(canvas, thumb);
+  canvas.style.aspectRatio = String(thumb.aspect);
   canvas.hidden = false;
 }

@@ -2,12 +2,13 @@
  * @module web/setup/tiny
  * Tiny ONNX models: the page's own, and one from the user's files, which is checked as soon as it is picked.
  */
+
 import type { TinyModelDescription } from 'anyvmaf';
-import { button, fill, h } from '../dom.js';
+import { announce, button, fill, h } from '../dom.js';
+import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ChosenTiny, Session } from '../session.js';
 import { text } from '../text.js';
-import { announce } from './announce.js';
 import { check, labelled } from './fields.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
@@ -85,7 +86,7 @@ async function describe(
       words: text.tiny.took(description.name ?? model.name, described(description)),
     };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

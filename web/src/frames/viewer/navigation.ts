@@ -5,8 +5,7 @@
 import type { Coded } from '../../packets/client.js';
 import type { Session } from '../../session.js';
 import type { Commands } from '../keys.js';
-import { besideMoment } from '../worst.js';
-import { rateOf, type Subject, sameMoment } from './subject.js';
+import { besideMoment, rateOf, type Subject, sameMoment } from './subject.js';
 
 /** What is on show. */
 export interface OnShow {

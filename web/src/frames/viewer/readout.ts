@@ -1,10 +1,12 @@
 /**
  * @module web/frames/viewer/readout
- * What is under the pointer: the place, and the samples of the pictures or the loss there.
+ * What the viewer says of pictures: the samples or the loss under the pointer, and why there are none to see.
  */
 import { fill, h } from '../../dom.js';
+import { EngineError, messageOf } from '../../engine/calls.js';
 import { text } from '../../text.js';
 import type { Drawable, LossGrid, ShownPair } from '../draw.js';
+import type { PairSource } from '../serve.js';
 import { lossText } from '../settings.js';
 
 const words = text.frames;
@@ -80,4 +82,37 @@ function swatch(rgb: readonly number[]): HTMLElement {
   const element = h('i', { class: 'frames-swatch' });
   element.style.background = `rgb(${rgb.join(' ')})`;
   return element;
+}
+
+/** What the viewer says in place of pictures that it cannot show. */
+export class Message {
+  readonly element = h('div', { class: 'frames-message', hidden: true });
+  readonly #retry: () => void;
+
+  /** @param retry asks for the pictures again */
+  constructor(retry: () => void) {
+    this.#retry = retry;
+  }
+
+  hide(): void {
+    this.element.hidden = true;
+  }
+
+  /** Says why pictures of some files failed, and offers to try again. */
+  fail(error: unknown, source: PairSource | undefined): void {
+    const name = error instanceof Error ? error.name : '';
+    const message = messageOf(error);
+    const gone = source && (name.startsWith('Not') || (error instanceof EngineError && error.code === 'io'));
+    const names = source ? `${source.reference.name} or ${source.distorted.name}` : '';
+    this.say(gone ? words.gone(names) : message, true);
+  }
+
+  say(why: string, again = false): void {
+    this.element.hidden = false;
+    fill(
+      this.element,
+      h('div', { role: 'alert' }, again && h('strong', {}, words.failed), h('p', {}, why)),
+      again && h('button', { type: 'button', class: 'tool', onclick: this.#retry }, words.retry),
+    );
+  }
 }

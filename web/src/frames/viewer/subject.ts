@@ -2,12 +2,10 @@
  * @module web/frames/viewer/subject
  * The encode on show: its frames, scores and worst moments, and the files that its pictures come from.
  */
-import type { Ranking } from 'anyvmaf';
+import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { frameRate } from 'anyvmaf/view';
-import { identityOf } from '../../identity.js';
-import type { EncodeResult } from '../../session.js';
+import { type EncodeResult, identityOf, sourceOf } from '../../session.js';
 import type { PairSource } from '../serve.js';
-import { rankingOf, worstMoments } from '../worst.js';
 
 export interface Subject {
   readonly result: EncodeResult;
@@ -44,18 +42,9 @@ function totalOf({ frames, report }: EncodeResult, frame: number): number {
 
 /** The files and pairing options for the engine; `undefined` for a saved report. @param frame as of {@link subjectOf} */
 export function pairSource(result: EncodeResult, frame: number): PairSource | undefined {
-  const { source, report } = result;
-  if (!source) return undefined;
-  const { reference, distorted, options } = source;
-  // Reuse the offset of the run instead of searching again.
-  const offset = report?.pairing?.frames.offset;
-  return {
-    key: String(identityOf(source)),
-    reference,
-    distorted,
-    options: offset === undefined ? options : { ...options, offset },
-    total: totalOf(result, frame),
-  };
+  const source = sourceOf(result);
+  if (!result.source || !source) return undefined;
+  return { ...source, key: String(identityOf(result.source)), total: totalOf(result, frame) };
 }
 
 /** Frames of the reference before the first pair; `undefined` where that is not known. */
@@ -108,4 +97,41 @@ export function rateOf(subject: Subject | undefined): number {
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds / 60);
   return `${whole}:${(seconds - 60 * whole).toFixed(3).padStart(6, '0')}`;
+}
+
+// --- worst moments: the same as in reports ---
+
+/** Most moments. */
+const MOST = 20;
+
+/** The ranking metric of frames; during a run the first model's score. */
+export function rankingOf(frames: readonly FrameMetrics[], report: Report | undefined): Ranking | undefined {
+  if (report) return ranking(report);
+  const metrics = Object.keys(frames[0]?.metrics ?? {});
+  const score = metrics.find((name) => name.startsWith('vmaf'));
+  return score === undefined ? ranking({ models: [], metrics }) : { metric: score, worse: 'low' };
+}
+
+/** Numbers of the worst frames, the worst first, one of each moment. */
+export function worstMoments(
+  frames: readonly FrameMetrics[],
+  by: Ranking | undefined,
+  report: Report | undefined,
+): number[] {
+  if (!by) return [];
+  return worstFrames({ frames }, by, MOST, frameGap(report ?? {})).map(({ frameNum }) => frameNum);
+}
+
+/**
+ * The moment before or after the current one, ordered from worst to best; the worst if none is current.
+ * @param direction 1 for the next worst, -1 for the one before
+ */
+export function besideMoment(
+  moments: readonly number[],
+  frame: number,
+  direction: 1 | -1,
+): number | undefined {
+  const at = moments.indexOf(frame);
+  if (at < 0) return moments[0];
+  return moments[Math.max(0, Math.min(moments.length - 1, at + direction))];
 }

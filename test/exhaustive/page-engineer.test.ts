@@ -1,5 +1,5 @@
 /**
- * @module test/browser/page-engineer
+ * @module test/exhaustive/page-engineer
  * An encoding engineer's day with the page, in headless Chromium: twelve encodes of three codecs and two presets, one of which
  * begins late and one is smaller; two that are added; series by guess and by hand, an anchor, boxes, and what is saved. BD-rate
  * is held against a computation of the test's own. One page for the whole day; Cancel and Back lose nothing.
@@ -25,7 +25,6 @@ import {
   start,
 } from '../support/page.js';
 import { openSent } from '../support/sent-report.js';
-import { exhaustive } from '../support/tier.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
@@ -205,7 +204,7 @@ function cancelAfter(page: Page, count: number): Promise<void> {
   }, count);
 }
 
-describe.runIf(exhaustive && absent === '')(`an encoding engineer's day${absent}`, () => {
+describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
   const site = pages({ remembers: true });
   let page: Page;
   let files: ReturnType<typeof encodes>;
