@@ -3,8 +3,8 @@
  * VIF per scale and in total from numerators and denominators in floating point (metrics spec D.14).
  */
 
+import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './checks.js';
 import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
-import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
 import {
   choice,
   DEBUG,

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
-import { requireChroma } from './checks.js';
+import { KERNEL_SCALES, RESAMPLING, requireChroma, requirePrescale } from './checks.js';
 import {
   callEach,
   choiceOption,
@@ -13,7 +13,6 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
 import { choice, extractor, feature, flag, integer, type OptionSpec, ranked, real } from './spec.js';
 import { atMost } from './values.js';
 

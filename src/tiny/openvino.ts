@@ -5,8 +5,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { DeviceOffer } from './devices.js';
-import { fromHalves, toHalves } from './half.js';
-import { inputOf, requireWhole } from './ort.js';
+import { fromHalves, inputOf, requireWhole, toHalves } from './ort.js';
 import { type LibrarySession, openSession } from './session.js';
 import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 

@@ -20,31 +20,29 @@ import type { ToolSource } from '../ffmpeg/access.js';
 import { decodedBy, framesArgs, packetsArgs, probeArgs } from '../ffmpeg/commands.js';
 import { PacketTimes, TimesMemory, type TrackTimes } from '../ffmpeg/packet-times.js';
 import { planPart } from '../ffmpeg/plan.js';
-import type { OpenedInput, WasmHost } from './host.js';
+import type { OpenedInput, WasmHost } from './protocol.js';
 import { type RunResult, runTool } from './run.js';
 import { sourceOf, WasmSource } from './source.js';
 
 /** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
-export const FFMPEG_VERSION = '5.1.4';
+const FFMPEG_VERSION = '5.1.4';
 
-/** @param host Node, or a browser */
-export function createWasmDecoder(host: WasmHost): Decoder {
-  return new WasmDecoder(host);
-}
-
-class WasmDecoder implements Decoder {
+export class WasmDecoder implements Decoder {
   readonly id = 'wasm';
-  readonly obtain?: (signal?: AbortSignal) => Promise<void>;
+  readonly obtain: Decoder['obtain'];
   readonly #host: WasmHost;
   readonly #times = new TimesMemory();
 
+  /** @param host Node, or a browser */
   constructor(host: WasmHost) {
     this.#host = host;
-    if (host.obtain) this.obtain = host.obtain;
+    this.obtain = host.obtain;
   }
 
-  availability(): Promise<DecoderAvailability> {
-    return this.#host.availability();
+  async availability(): Promise<DecoderAvailability> {
+    const found = this.#host.core();
+    if (typeof found === 'string') return { id: 'wasm', usable: false, reason: found };
+    return { id: 'wasm', usable: true, version: FFMPEG_VERSION };
   }
 
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {

@@ -6,7 +6,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { VideoSample } from 'mediabunny';
-import type { Mediabunny } from '../mediabunny/host.js';
+import type { Mediabunny } from '../mediabunny/track.js';
 
 /** The parts of a decoder of `@mediabunny/server` that matter here; its frame is libavcodec's AVFrame. */
 interface GuardedDecoder {

@@ -7,8 +7,8 @@ import { AnyvmafError } from '../../core/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';
-import type { Mediabunny } from '../mediabunny/host.js';
 import { openLent, serveVideo } from '../mediabunny/serve.js';
+import type { Mediabunny } from '../mediabunny/track.js';
 import { failureAt, guardDecoders, isPatched, silenceLibav } from './mediabunny-guard.js';
 
 const ABSENT =

@@ -3,7 +3,6 @@
  * Awkward containers: each decoder gives the frames that ffmpeg gives, counts them alike, reads the same track, or refuses
  * the file in words. Of two recordings in one transport stream, each frame counts through every decoder and door.
  */
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,8 +10,8 @@ import { describe, expect, it } from 'vitest';
 import { inspect, type ScoreOptions, score } from '../../../src/index.js';
 import type { Decoder } from '../../../src/media/decoder.js';
 import type { TrackRequest } from '../../../src/media/evidence/track.js';
+import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/mediabunny-decoder.js';
 import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
@@ -24,7 +23,7 @@ import { joined } from '../../support/transport-stream.js';
 const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
 const decodersOf = (track?: TrackRequest): readonly Decoder[] => [
   createFfmpegDecoder({ track }),
-  nodeMediabunnyDecoder({ parser: script('node-parser-worker.js') }, undefined, track),
+  nodeMediabunnyDecoder({ parser: script('node-parser-worker.js'), track }),
   nodeWasmDecoder({ worker: script('node-ffmpeg-worker.js'), track }),
 ];
 const DECODERS = decodersOf();

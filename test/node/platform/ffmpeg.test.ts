@@ -3,7 +3,6 @@
  * What only an installed ffmpeg does: layouts, facts, names of files, bad input, its processes
  * (src/platform/node/ffmpeg), and what it may open because of an input, by who named it.
  */
-
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -28,8 +27,8 @@ import { delivery } from '../../../src/media/delivery.js';
 import { parseProbe } from '../../../src/media/facts.js';
 import { accessOf, findDenial, inputArgs } from '../../../src/platform/ffmpeg/access.js';
 import { decodeArgs, probeArgs } from '../../../src/platform/ffmpeg/commands.js';
+import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/mediabunny-decoder.js';
 import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
 import { ffmpegHashes, hashFrames, hashPlanes } from '../../support/decoded.js';
@@ -602,7 +601,7 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
     await expect(createFfmpegDecoder().probe(path)).rejects.toThrow('makes ffmpeg open other files (hls)');
     const parser = () => pathToFileURL(built('dist/bundle/js/node-parser-worker.js'));
     for (const decoder of [
-      nodeMediabunnyDecoder({ parser }, BY_USER),
+      nodeMediabunnyDecoder({ parser, origin: BY_USER }),
       nodeWasmDecoder({ origin: BY_USER }),
     ]) {
       if ((await decoder.availability()).usable) await expect(decoder.probe(path)).rejects.toThrow(path);

@@ -5,8 +5,7 @@
 import { onAbort } from '../../../core/abort.js';
 import { jsonOf } from '../../../core/arguments.js';
 import { AnyvmafError } from '../../../core/errors.js';
-import type { VideoFormat } from '../../../core/frame.js';
-import { formatProblem, storedFrameBytes } from '../../../core/frame.js';
+import { formatProblem, storedFrameBytes, type VideoFormat } from '../../../core/frame.js';
 import { FOREIGN, type Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
 import type {
@@ -38,10 +37,9 @@ import { PacketTimes, SAME_TIME, TimesMemory, type TrackTimes } from '../../ffmp
 import { emptyRange, type KnownTimes, type Plan, planPart } from '../../ffmpeg/plan.js';
 import { findFfprobe } from '../native/find.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
-import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
 import { endError, FfmpegSource, type FrameBound } from './source.js';
-import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';
+import { type Ending, runOn, runTool, startOn, type ToolName, toolCommand } from './tool.js';
 
 /** Milliseconds that a tool may take to say its version. */
 const VERSION_TIME = 10_000;
@@ -182,7 +180,8 @@ class FfmpegDecoder implements Decoder {
         `ffmpeg cannot filter ${shown(file.name)} by ${quoted(chain)}: ${shown(reason || 'no frame came of it')}.`,
       );
     }
-    const { width, height, pixelFormat, frameRate, sampleAspect, range, matrix, primaries, transfer } = found;
+    const { frameRate, sampleAspect, ...shownAs } = found;
+    const { width, height, pixelFormat } = shownAs;
     const { bitDepth, chroma } = delivery(pixelFormat, 0, facts.name, {});
     const problem = formatProblem({ width, height, bitDepth, chroma });
     if (problem) {
@@ -195,14 +194,11 @@ class FfmpegDecoder implements Decoder {
     const aspect = sampleAspect ?? stored;
     return {
       ...kept,
-      ...{ width, height, pixelFormat, bitDepth, chroma, rotation: 0 as const },
+      ...shownAs,
+      ...{ bitDepth, chroma, rotation: 0 as const },
       frameCount: keepsFrames ? facts.frameCount : null,
       ...(aspect && { sampleAspect: aspect }),
       ...(keepsFrames ? rate && { frameRate: rate } : frameRate && { frameRate }),
-      ...(range && { colorRange: range === 'pc' ? 'full' : 'limited' }),
-      ...(matrix && { matrix }),
-      ...(primaries && { primaries }),
-      ...(transfer && { transfer }),
       ...(!keepsFrames && { fieldOrder: 'unknown' as const }),
     };
   }

@@ -4,8 +4,7 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { isPieceEnd } from '../../ffmpeg/access.js';
-import { type DecodedPart, FrameLog } from '../../ffmpeg/frame-log.js';
-import type { ExpectedFrame } from '../../ffmpeg/log.js';
+import { type DecodedPart, type ExpectedFrame, FrameLog } from '../../ffmpeg/log.js';
 import { type Channel, openChannel } from './channel.js';
 import { FramePipe } from './frame-pipe.js';
 import { type Ending, readLines, type ToolProcess } from './tool.js';

@@ -10,7 +10,7 @@ import { delivery } from '../../../media/delivery.js';
 import { everyFrame } from '../../../media/every-frame.js';
 import type { ByteStream, DecodedStream } from '../../../media/platform.js';
 import { pipedArgs } from '../../ffmpeg/access.js';
-import { LOG_LEVEL } from '../../ffmpeg/log.js';
+import { LOG_LEVEL } from '../../ffmpeg/commands.js';
 import { createFfmpegDecoder } from './decoder.js';
 import { nodeByteStream } from './file-stream.js';
 import { readLines, toolCommand } from './tool.js';
@@ -40,16 +40,18 @@ class StreamDecoding implements ByteStream {
   constructor(bytes: ByteStream, name: string, version: string) {
     this.#name = name;
     this.#bytes = bytes;
-    const args = [
-      '-hide_banner',
-      '-nostats',
-      '-loglevel',
-      LOG_LEVEL,
-      '-err_detect',
-      'crccheck',
+    const args = ['-hide_banner', '-nostats', '-loglevel', LOG_LEVEL, '-err_detect', 'crccheck'];
+    args.push(
       ...pipedArgs(),
-    ];
-    args.push('-map', '0:V:0', ...everyFrame(version), '-strict', '-1', '-f', 'yuv4mpegpipe', 'pipe:1');
+      '-map',
+      '0:V:0',
+      ...everyFrame(version),
+      '-strict',
+      '-1',
+      '-f',
+      'yuv4mpegpipe',
+      'pipe:1',
+    );
     const child = startChild(toolCommand('ffmpeg'), args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdin, stdout, stderr } = child;
     if (!stdin || !stdout || !stderr)
