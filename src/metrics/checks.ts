@@ -1,9 +1,11 @@
 /**
  * @module metrics/checks
- * What formats an extractor can take, as errors that say what to do; and resizing before measuring, as float_vif and SpEED do it.
+ * What formats an extractor can take, as errors that say what to do; and resizing before measuring, as float_vif and
+ * SpEED do it.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
+import { choice, type OptionSpec, real } from './spec.js';
 
 /**
  * Refuses video without chroma.
@@ -47,7 +49,7 @@ export function leaveOut(extractor: string): string {
 export const RESAMPLING: readonly string[] = ['nearest', 'bilinear', 'bicubic', 'lanczos4'];
 
 /** Kernel scales for which libvmaf has kernels. */
-export const KERNEL_SCALES: readonly number[] = [
+const KERNEL_SCALES: readonly number[] = [
   1,
   1 / 2,
   3 / 2,
@@ -70,6 +72,29 @@ export const KERNEL_SCALES: readonly number[] = [
   0.74074,
   1.111111,
 ];
+
+/**
+ * The options of kernels' sizes and of resizing.
+ * @param prefix of their names
+ * @param alias of how to resize
+ */
+export function resizingOptions(prefix: string, alias: string): readonly OptionSpec[] {
+  return [
+    real(`${prefix}_kernelscale`, 1, 0.1, 4, {
+      alias: 'ks',
+      near: KERNEL_SCALES,
+      description: 'Factor on the size of the Gaussian kernels.',
+    }),
+    real(`${prefix}_prescale`, 1, 0.1, 4, {
+      alias: 'ps',
+      description: 'Resize both pictures by this factor first.',
+    }),
+    choice(`${prefix}_prescale_method`, RESAMPLING, {
+      alias,
+      description: `How ${prefix}_prescale resizes.`,
+    }),
+  ];
+}
 
 /** Widest picture that libvmaf resamples bilinearly. */
 const WIDEST_BILINEAR = 7680;

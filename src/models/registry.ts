@@ -25,13 +25,14 @@ export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
 /** Lists the built-in models, the default first, and those that can be pulled. */
 export async function listModels(store: ModelStore): Promise<readonly ModelSummary[]> {
   const entries = await readRegistry(store);
-  return Promise.all(
-    entries.map(async (entry) => {
-      const { name, kind, intendedUse, file, bytes, features } = entry;
-      const availability = await availabilityOf(entry, store);
-      return { name, kind, availability, intendedUse, file, bytes, features };
-    }),
-  );
+  return Promise.all(entries.map(async (entry) => summaryOf(entry, await availabilityOf(entry, store))));
+}
+
+function summaryOf(
+  { name, kind, intendedUse, file, bytes, features }: RegistryEntry,
+  availability: ModelSummary['availability'],
+): ModelSummary {
+  return { name, kind, availability, intendedUse, file, bytes, features };
 }
 
 async function availabilityOf(
@@ -65,13 +66,7 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
   if (!main) throw new AnyvmafError('internal', `The model file ${entry.file} holds no model.`);
   const inputs = bindInputs(main, [], name);
   return {
-    name,
-    kind: entry.kind,
-    availability: entry.pull ? 'pulled' : 'built-in',
-    intendedUse: entry.intendedUse,
-    file: entry.file,
-    bytes: entry.bytes,
-    features: entry.features,
+    ...summaryOf(entry, entry.pull ? 'pulled' : 'built-in'),
     type: main.type,
     inputs: main.inputs.map(({ feature, options }, i) => ({
       feature,
@@ -96,23 +91,24 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   const entry = entries.find((candidate) => candidate.name === name);
   if (entry) return entry;
   const names = entries.map((known) => known.name);
+  const meant = nearest(name, [...names, ...SHORT_MODEL_NAMES.keys()]) ?? similar(name, names);
   throw new AnyvmafError(
     'model',
-    `There is no built-in model ${quoted(name)}; ${guess(nearest(name, [...names, ...SHORT_MODEL_NAMES.keys()]) ?? (await similarBuiltIn(name, store)))}there are ${names.join(', ')}. ` +
+    `There is no built-in model ${quoted(name)}; ${guess(meant)}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
 }
 
 /**
- * The built-in model with the longest common prefix with `typed`, ignoring punctuation and case; ties go to the first.
+ * The name with the longest common prefix with `typed`, ignoring punctuation and case; ties go to the first.
  * @returns `undefined` if the prefix is not longer than half of `typed`
  */
-async function similarBuiltIn(typed: string, store: ModelStore): Promise<string | undefined> {
+function similar(typed: string, names: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const wanted = plain(typed);
   let best: string | undefined;
   let most = wanted.length / 2;
-  for (const { name } of await readRegistry(store)) {
+  for (const name of names) {
     const known = plain(name);
     let common = 0;
     while (common < wanted.length && wanted[common] === known[common]) common++;

@@ -143,7 +143,8 @@ export function requireWhole(data: Float32Array, type: keyof typeof RANGES, what
   );
 }
 
-function toType(type: string, data: Float32Array): unknown {
+/** Numbers in the array of a type of ONNX. */
+export function toType(type: string, data: Float32Array): unknown {
   switch (type) {
     case 'float16':
       return toHalves(data);

@@ -17,8 +17,8 @@ import { chooseTrack } from '../../media/evidence/track.js';
 import { parseProbe, videoTracks } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
 import type { ToolSource } from '../ffmpeg/access.js';
-import { decodedBy, framesArgs, packetsArgs, probeArgs } from '../ffmpeg/commands.js';
-import { PacketTimes, TimesMemory, type TrackTimes } from '../ffmpeg/packet-times.js';
+import { decodedBy, probeArgs } from '../ffmpeg/commands.js';
+import { readTrackTimes, TimesMemory, type TrackTimes } from '../ffmpeg/packet-times.js';
 import { planPart } from '../ffmpeg/plan.js';
 import type { OpenedInput, WasmHost } from './protocol.js';
 import { type RunResult, runTool } from './run.js';
@@ -131,14 +131,10 @@ export class WasmDecoder implements Decoder {
     const key = keyOf(input, opened);
     const known = this.#times.get(key, track);
     if (known !== undefined) return known;
-    const read = async (args: (source: ToolSource, track?: number) => string[]) => {
-      const packets = new PacketTimes();
+    const found = await readTrackTimes(async (args, onLine) => {
       const { stdout } = await this.#ffprobe(opened, (source) => args(source, track), signal);
-      for (const line of stdout) packets.take(line);
-      return packets;
-    };
-    const packets = await read(packetsArgs);
-    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish(packets.bytes);
+      stdout.forEach(onLine);
+    });
     this.#times.set(key, found, track);
     return found;
   }

@@ -593,6 +593,17 @@ const UNARY: ReadonlySet<string> = new Set(
 );
 
 /**
+ * The operators that tiny models may use: those of the default ONNX domain that compute on tensors, without strings,
+ * sequences, random numbers, custom code or unbounded loops.
+ */
+export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
+  ...Object.keys(RULES),
+  ...UNARY,
+  'Loop',
+  'If',
+]);
+
+/**
  * Infers the outputs of an operator other than Loop and If.
  * @param inputs in the node's order; `undefined` for omitted ones
  * @throws {ShapeError} if the shapes depend on values that are known only when the graph runs

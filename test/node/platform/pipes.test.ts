@@ -13,7 +13,7 @@ import { FramePipe } from '../../../src/platform/node/ffmpeg/frame-pipe.js';
 import { seeded } from '../../support/random.js';
 
 /** Frames that are all different: frame n is n, n + 1, ... */
-const frame = (n: number, bytes: number): Uint8Array => Uint8Array.from({ length: bytes }, (_, i) => n + i);
+const frame = (n: number, bytes: number): Uint8Array => new Uint8Array(bytes).map((_, i) => n + i);
 
 /** Lets everything that is under way arrive: until nothing new has come for a few turns. */
 async function settled(count: () => number): Promise<number> {

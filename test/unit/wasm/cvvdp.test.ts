@@ -237,10 +237,9 @@ describe('the twins of cvvdp', () => {
   });
 
   it('raise to powers as Math does, to the same bits', () => {
-    const { exports } = new WebAssembly.Instance(
-      new WebAssembly.Module(readFileSync(new URL('../../../wasm/perceptual.wasm', import.meta.url))),
-      { env: { emscripten_notify_memory_growth: () => {} } },
-    );
+    const { exports } = new WebAssembly.Instance(perceptual, {
+      env: { emscripten_notify_memory_growth: () => {} },
+    });
     const call = (name: string, ...args: number[]): number => {
       const value = exports[name];
       if (typeof value !== 'function') throw new Error(`no ${name}`);

@@ -6,7 +6,7 @@ import { onAbort } from '../../../core/abort.js';
 import { jsonOf } from '../../../core/arguments.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { formatProblem, storedFrameBytes, type VideoFormat } from '../../../core/frame.js';
-import { FOREIGN, type Origin } from '../../../core/origin.js';
+import { FOREIGN } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
 import type {
   DecodedSource,
@@ -26,14 +26,18 @@ import {
   decodedBy,
   filteredArgs,
   firstPacketArgs,
-  framesArgs,
   type Part,
-  packetsArgs,
   probeArgs,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
 import { parseFiltered } from '../../ffmpeg/log.js';
-import { PacketTimes, SAME_TIME, TimesMemory, type TrackTimes } from '../../ffmpeg/packet-times.js';
+import {
+  PacketTimes,
+  readTrackTimes,
+  SAME_TIME,
+  TimesMemory,
+  type TrackTimes,
+} from '../../ffmpeg/packet-times.js';
 import { emptyRange, type KnownTimes, type Plan, planPart } from '../../ffmpeg/plan.js';
 import { findFfprobe } from '../native/find.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
@@ -44,22 +48,16 @@ import { type Ending, runOn, runTool, startOn, type ToolName, toolCommand } from
 /** Milliseconds that a tool may take to say its version. */
 const VERSION_TIME = 10_000;
 
-/**
- * @param options `urls`: http and https URLs are opened too; `origin`: of the names of its files, by default somebody
- * else's; `track`: the video track, by default a default one, else the largest; `direct`: frames are read straight into their memory where the system can, the default, otherwise piece by
- * piece as everywhere
- */
-export function createFfmpegDecoder(
-  options: {
-    readonly urls?: boolean;
-    readonly origin?: Origin;
-    readonly rate?: string;
-    readonly track?: TrackRequest;
-    readonly direct?: boolean;
-  } = {},
-): Decoder {
-  const { urls = false, origin = FOREIGN, rate, track, direct = true } = options;
-  return new FfmpegDecoder({ urls, origin, rate }, direct, track);
+interface FfmpegOptions extends InputAccess {
+  /** Default: a default track, else the largest. */
+  readonly track?: TrackRequest;
+  /** Frames are read straight into their memory where the system can, the default, otherwise piece by piece as everywhere. */
+  readonly direct: boolean;
+}
+
+/** By default files that somebody else named, and no URLs. */
+export function createFfmpegDecoder(options: Partial<FfmpegOptions> = {}): Decoder {
+  return new FfmpegDecoder({ urls: false, origin: FOREIGN, direct: true, ...options });
 }
 
 /** Containers whose clock counts frames in the order of decoding: the first that is shown comes later on it. */
@@ -75,9 +73,7 @@ const availabilities = new Map<string, Promise<DecoderAvailability>>();
 class FfmpegDecoder implements Decoder {
   readonly id = 'ffmpeg';
   readonly probesAtOnce = true;
-  readonly #access: InputAccess;
-  readonly #direct: boolean;
-  readonly #track: TrackRequest | undefined;
+  readonly #options: FfmpegOptions;
   /** Between the decoded pictures and all else. */
   readonly #filters: DecoderFilters | undefined;
   /** By file and its state. */
@@ -87,20 +83,13 @@ class FfmpegDecoder implements Decoder {
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
-  constructor(
-    access: InputAccess,
-    direct: boolean,
-    track: TrackRequest | undefined,
-    filters?: DecoderFilters,
-  ) {
-    this.#access = access;
-    this.#direct = direct;
-    this.#track = track;
+  constructor(options: FfmpegOptions, filters?: DecoderFilters) {
+    this.#options = options;
     this.#filters = filters;
   }
 
   withFilters(filters: DecoderFilters): Decoder {
-    return new FfmpegDecoder(this.#access, this.#direct, this.#track, filters);
+    return new FfmpegDecoder(this.#options, filters);
   }
 
   availability(): Promise<DecoderAvailability> {
@@ -115,7 +104,7 @@ class FfmpegDecoder implements Decoder {
 
   async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
     signal?.throwIfAborted();
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     if (file.content) {
       const facts = await this.#probe(file, signal);
       await this.#readIndex(file, facts);
@@ -136,7 +125,7 @@ class FfmpegDecoder implements Decoder {
 
   /** The track that is read of most files. */
   get #likely(): number {
-    return this.#track?.index ?? 0;
+    return this.#options.track?.index ?? 0;
   }
 
   async #probe(file: FfmpegInput, signal: AbortSignal | undefined): Promise<TrackFacts> {
@@ -150,7 +139,7 @@ class FfmpegDecoder implements Decoder {
     let answer = await ask();
     const tracks = videoTracks(jsonOf(answer.stdout));
     if (tracks.length === 0) throw await this.#noVideo(file, answer, signal);
-    const track = chooseTrack(tracks, this.#track, file.name);
+    const track = chooseTrack(tracks, this.#options.track, file.name);
     if (track) answer = await ask(track.index);
     const json = jsonOf(answer.stdout);
     // Noise sometimes decodes, but not without complaints.
@@ -209,18 +198,18 @@ class FfmpegDecoder implements Decoder {
     track = this.#likely,
   ): Promise<Float64Array | null> {
     if (this.#filters?.keepsFrames === false) return null;
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     return (await this.#trackTimes(file, track, signal))?.times ?? null;
   }
 
   async setBacks(input: VideoInput, track = this.#likely): Promise<readonly number[]> {
     if (this.#filters?.keepsFrames === false) return [];
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     return this.#knownTimes(file, track)?.setBack ?? [];
   }
 
   async trackBytes(input: VideoInput, track = this.#likely): Promise<number | undefined> {
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     const key = memoryKey(file);
     return (key === undefined ? this.#latest.get(file.name, track) : this.#times.get(key, track))?.bytes;
   }
@@ -229,7 +218,7 @@ class FfmpegDecoder implements Decoder {
     const { signal, size } = request;
     signal?.throwIfAborted();
     const track = facts.track?.index ?? 0;
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     const { version = '' } = await this.availability();
     const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, facts);
     const plan = await planPart(facts, request, this.#timesToPlan(file, track, signal));
@@ -247,7 +236,7 @@ class FfmpegDecoder implements Decoder {
         expected: { width, height, pixelFormat: planes.pixelFormat },
         part,
         container,
-        direct: this.#direct,
+        direct: this.#options.direct,
       });
       return startRun(run, signal);
     };
@@ -345,14 +334,9 @@ class FfmpegDecoder implements Decoder {
     track: number,
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
-    const read = async (args: (source: ToolSource, track: number) => string[]) => {
-      const packets = new PacketTimes();
-      const asked = (source: ToolSource) => args(source, track);
-      await runChecked('ffprobe', file, asked, { signal, onLine: (line) => packets.take(line) });
-      return packets;
-    };
-    const packets = await read(packetsArgs);
-    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish(packets.bytes);
+    const found = await readTrackTimes((args, onLine) =>
+      runChecked('ffprobe', file, (source) => args(source, track), { signal, onLine }),
+    );
     const key = memoryKey(file);
     if (key === undefined) this.#latest.set(file.name, found, track);
     else this.#times.set(key, found, track);
