@@ -145,7 +145,7 @@ function isEntry(value: unknown): value is RegistryEntry {
  * Reads a pulled model.
  * @throws {AnyvmafError} `model` if it was not pulled or is damaged, with how to pull it
  */
-export async function readPulledModel(
+async function readPulledModel(
   { name, file, sha256 }: { readonly name: string; readonly file: string; readonly sha256: string },
   { keep }: ModelStore,
 ): Promise<string> {

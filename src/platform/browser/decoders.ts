@@ -29,14 +29,14 @@ const ABSENT = 'this browser has no WebCodecs, or not on a page that came over p
 /** mediabunny over WebCodecs; where there is none, says that ffmpeg.wasm decodes too. */
 function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
   const decoder = createRemoteDecoder({
-    ...(track && { track }),
+    track,
     startWorker: () => startBrowserParser(assets().parserWorker),
     task() {
       const library = assets().mediabunny;
       // From a thread, a relative address would mean another place.
       return {
         kind: 'video',
-        ...(library !== undefined && { library: new URL(library, location.href).href }),
+        library: library === undefined ? undefined : new URL(library, location.href).href,
       };
     },
     async openInput(input) {

@@ -196,8 +196,8 @@ class JobRun {
       stderr: this.#stderr,
       missed,
       gaps,
-      ...(this.#damage && { damage: this.#damage }),
-      ...(skippedStart !== undefined && { skippedStart }),
+      damage: this.#damage,
+      skippedStart,
     });
   }
 }

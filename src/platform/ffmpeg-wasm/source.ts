@@ -117,7 +117,7 @@ export class WasmSource implements DecodedSource {
           expected: { width, height, pixelFormat: planes.pixelFormat },
           part,
           container: facts.container,
-          ...(this.#ring && { ring: this.#ring }),
+          ring: this.#ring,
         },
       },
       {

@@ -218,3 +218,9 @@ export class FrameLog {
 function unranged(pixelFormat: string): string {
   return pixelFormat.replace(/^yuvj/, 'yuv');
 }
+
+/** The first error in a log of all levels, without its full stop. */
+export function firstError(log: string): string | undefined {
+  const found = /^(?:\[[^\]]* @ [^\]]*\] )*\[(?:error|fatal)\] (.*)$/m.exec(log)?.[1];
+  return found?.trim().replace(/\.$/, '');
+}

@@ -45,7 +45,7 @@ export function elementsOf(dims: readonly number[]): number {
 /** A constant tensor of the file. */
 export function shapedTensor({ type, dims, integers, floats }: OnnxTensor): Shaped {
   const values = integers ?? floats;
-  return { type, dims, ...(values && { values }) };
+  return { type, dims, values };
 }
 
 /** An operator with its inputs. */
@@ -118,7 +118,7 @@ function inferred(work: number | null, ...outputs: readonly Shaped[]): OperatorR
 /** A tensor; keeps its values if they are known and few. */
 function shaped(type: number, dims: readonly number[], values?: readonly number[] | null): Shaped {
   const kept = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
-  return { type, dims, ...(kept && { values }) };
+  return { type, dims, values: kept ? values : undefined };
 }
 
 const same: Rule = (step) => inferred(null, shaped(step.input(0).type, step.input(0).dims));

@@ -159,19 +159,8 @@ describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and
   it('and the command line says which track was read', async () => {
     const file = twoTracks('two.mkv', '-disposition:v:0', '0', '-disposition:v:1', 'default');
     const master = ffmpeg(join(encodeFolder(), 'second.mkv'), ['-i', file, '-map', '0:V:1', '-c', 'copy']);
-    const same = await anyvmaf([
-      '-r',
-      master,
-      '-d',
-      file,
-      '--feature',
-      'psnr',
-      '--no_prediction',
-      '-o',
-      '-',
-      '--json',
-      '-q',
-    ]);
+    const asked = '--feature psnr --no_prediction -o - --json -q'.split(' ');
+    const same = await anyvmaf(['-r', master, '-d', file, ...asked]);
     expect(same.stderr).toBe('');
     const report = JSON.parse(same.stdout);
     expect(report.pairing.distorted).toMatchObject({ track: 1, tracks: 2, width: 320 });

@@ -30,7 +30,7 @@ import {
   probeArgs,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
-import { parseFiltered } from '../../ffmpeg/log.js';
+import { firstError, parseFiltered } from '../../ffmpeg/log.js';
 import {
   PacketTimes,
   readTrackTimes,
@@ -544,12 +544,6 @@ function listOf(value: unknown, key: string): readonly unknown[] {
 function textOf(value: unknown, key: string): string {
   const found = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   return typeof found === 'string' ? found : '';
-}
-
-/** The first error in a log of all levels. */
-function firstError(log: string): string {
-  const found = /^(?:\[[^\]]* @ [^\]]*\] )*\[(?:error|fatal)\] (.*)$/m.exec(log)?.[1];
-  return (found ?? '').trim().replace(/\.$/, '');
 }
 
 function lastLine(text: string): string {

@@ -11,6 +11,7 @@ import { everyFrame } from '../../../media/every-frame.js';
 import type { ByteStream, DecodedStream } from '../../../media/platform.js';
 import { pipedArgs } from '../../ffmpeg/access.js';
 import { LOG_LEVEL } from '../../ffmpeg/commands.js';
+import { firstError } from '../../ffmpeg/log.js';
 import { createFfmpegDecoder } from './decoder.js';
 import { nodeByteStream } from './file-stream.js';
 import { readLines, toolCommand } from './tool.js';
@@ -40,18 +41,11 @@ class StreamDecoding implements ByteStream {
   constructor(bytes: ByteStream, name: string, version: string) {
     this.#name = name;
     this.#bytes = bytes;
-    const args = ['-hide_banner', '-nostats', '-loglevel', LOG_LEVEL, '-err_detect', 'crccheck'];
-    args.push(
-      ...pipedArgs(),
-      '-map',
-      '0:V:0',
-      ...everyFrame(version),
-      '-strict',
-      '-1',
-      '-f',
-      'yuv4mpegpipe',
-      'pipe:1',
-    );
+    const args = [
+      ...['-hide_banner', '-nostats', '-loglevel', LOG_LEVEL, '-err_detect', 'crccheck'],
+      ...[...pipedArgs(), '-map', '0:V:0', ...everyFrame(version)],
+      ...['-strict', '-1', '-f', 'yuv4mpegpipe', 'pipe:1'],
+    ];
     const child = startChild(toolCommand('ffmpeg'), args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdin, stdout, stderr } = child;
     if (!stdin || !stdout || !stderr)
@@ -115,7 +109,7 @@ class StreamDecoding implements ByteStream {
         this.#child.stdout?.destroy();
       }
     }
-    const found = /^(?:\[[^\]]* @ [^\]]*\] )*\[(?:error|fatal)\] (.*)$/.exec(line)?.[1];
-    if (found !== undefined && this.#errors.length < 8) this.#errors.push(found.trim().replace(/\.$/, ''));
+    const found = firstError(line);
+    if (found !== undefined && this.#errors.length < 8) this.#errors.push(found);
   }
 }

@@ -50,7 +50,7 @@ interface StartOptions {
 }
 
 /** Starts a tool without a shell and without standard input. Inputs are opened by {@link startOn} and {@link runOn}. */
-export function startTool(
+function startTool(
   tool: ToolName,
   args: readonly string[],
   { channel, file, cwd }: StartOptions = {},
@@ -58,7 +58,7 @@ export function startTool(
   const command = toolCommand(tool);
   const child = startChild(command, args, {
     stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
-    ...(cwd !== undefined && { cwd }),
+    cwd,
   });
   // The process has its own by now; as long as there is another, the channel does not end.
   channel?.output.destroy();

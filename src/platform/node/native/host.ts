@@ -39,8 +39,7 @@ async function run(job: NativeJob): Promise<NativeOutcome> {
     if (feeding.length > 0) await makePipes(feeding.map(([name]) => at(name)));
     signal?.throwIfAborted();
     const outcome = await runIn(job, folder, at);
-    const log = output === undefined ? undefined : readIfThere(at(output));
-    return { ...outcome, ...(log !== undefined && { output: log }) };
+    return { ...outcome, output: output === undefined ? undefined : readIfThere(at(output)) };
   } finally {
     if (folder !== undefined) await removeScratch(folder);
   }
@@ -81,18 +80,8 @@ async function runIn(
     // What a feed had to say about its video counts, also where the program did not read that far.
     if (ending.kind === 'ended') await unlessAborted(signal, fed);
     const time = performance.now() - start;
-    const { code = null, signal: by = null, reason } = ending;
-    const said = { stdout: stdout(), stderr: stderr() };
     const limit = ending.kind === 'timeout' ? timeout : undefined;
-    return {
-      kind: ending.kind,
-      code,
-      signal: by,
-      ...said,
-      time,
-      ...(limit !== undefined && { limit }),
-      ...(reason !== undefined && { reason }),
-    };
+    return { code: null, signal: null, ...ending, stdout: stdout(), stderr: stderr(), time, limit };
   } finally {
     timers.stop();
     for (const { writer } of writers) writer.close();
