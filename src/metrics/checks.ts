@@ -1,9 +1,11 @@
 /**
  * @module metrics/checks
- * What formats an extractor can take, as errors that say what to do.
+ * What formats an extractor can take, as errors that say what to do; and resizing before measuring, as float_vif and
+ * SpEED do it.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
+import { choice, type OptionSpec, real } from './spec.js';
 
 /**
  * Refuses video without chroma.
@@ -41,4 +43,87 @@ export function requireSide(
 /** What to do about an extractor that cannot work, whoever asked for it. */
 export function leaveOut(extractor: string): string {
   return `leave ${extractor} out, and a preset that asks for it.`;
+}
+
+/** How a prescale option resamples, in the core's order. */
+export const RESAMPLING: readonly string[] = ['nearest', 'bilinear', 'bicubic', 'lanczos4'];
+
+/** Kernel scales for which libvmaf has kernels. */
+const KERNEL_SCALES: readonly number[] = [
+  1,
+  1 / 2,
+  3 / 2,
+  2,
+  2 / 3,
+  24 / 10,
+  360 / 97,
+  4 / 3,
+  3.5 / 3,
+  3.75 / 3,
+  4.25 / 3,
+  5 / 3,
+  3,
+  1 / 2.25,
+  1.4746,
+  1.54,
+  1.6,
+  1.06667,
+  0.711111,
+  0.74074,
+  1.111111,
+];
+
+/**
+ * The options of kernels' sizes and of resizing.
+ * @param prefix of their names
+ * @param alias of how to resize
+ */
+export function resizingOptions(prefix: string, alias: string): readonly OptionSpec[] {
+  return [
+    real(`${prefix}_kernelscale`, 1, 0.1, 4, {
+      alias: 'ks',
+      near: KERNEL_SCALES,
+      description: 'Factor on the size of the Gaussian kernels.',
+    }),
+    real(`${prefix}_prescale`, 1, 0.1, 4, {
+      alias: 'ps',
+      description: 'Resize both pictures by this factor first.',
+    }),
+    choice(`${prefix}_prescale_method`, RESAMPLING, {
+      alias,
+      description: `How ${prefix}_prescale resizes.`,
+    }),
+  ];
+}
+
+/** Widest picture that libvmaf resamples bilinearly. */
+const WIDEST_BILINEAR = 7680;
+
+/**
+ * Refuses a prescale whose result is too small to measure or too wide for its method.
+ * @param least shortest side that can be measured
+ * @throws {AnyvmafError} `feature`
+ */
+export function requirePrescale(
+  extractor: string,
+  { width, height }: VideoFormat,
+  prescale: number,
+  method: string,
+  least = 1,
+): void {
+  const scaled = Math.floor(width * prescale + 0.5);
+  const lines = Math.floor(height * prescale + 0.5);
+  if (scaled < least || lines < least) {
+    throw new AnyvmafError(
+      'feature',
+      `The ${extractor} extractor would prescale ${width}x${height} to ${scaled}x${lines}, but needs at least ` +
+        `${least}x${least}; choose a larger prescale.`,
+    );
+  }
+  if (method !== 'bilinear' || prescale === 1 || scaled <= WIDEST_BILINEAR) return;
+  throw new AnyvmafError(
+    'feature',
+    `The ${extractor} extractor would prescale to ${scaled} columns, but bilinear goes up to ${WIDEST_BILINEAR}; ` +
+      'choose a smaller prescale or another method.',
+  );
 }

@@ -3,21 +3,11 @@
  * VIF per scale and in total from numerators and denominators in floating point (metrics spec D.14).
  */
 
+import { RESAMPLING, requirePrescale, resizingOptions } from './checks.js';
 import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
-import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
-import {
-  choice,
-  DEBUG,
-  extractor,
-  feature,
-  flag,
-  floatFeature,
-  quotientParts,
-  ranked,
-  real,
-  SCALES,
-} from './spec.js';
+import { DEBUG, extractor, feature, floatFeature, quotientParts, ranked, real, SCALES } from './spec.js';
 import { atLeast } from './values.js';
+import { VIF_OPTIONS } from './vif.js';
 
 /** So that the fourth scale has a sample. */
 const LEAST_SIDE = 8;
@@ -29,24 +19,9 @@ export const FLOAT_VIF: Metric = {
     source: 'wasm/src/float_vif.c',
     description: 'Visual information fidelity at four scales, in floating point.',
     options: [
-      flag('debug', false, {
-        description: 'Also emit VIF over all scales, and numerators and denominators.',
-      }),
-      real('vif_enhn_gain_limit', 100, 1, 100, {
-        alias: 'egl',
-        description:
-          'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
-      }),
-      real('vif_kernelscale', 1, 0.1, 4, {
-        alias: 'ks',
-        near: KERNEL_SCALES,
-        description: 'Factor on the size of the Gaussian kernels.',
-      }),
-      real('vif_prescale', 1, 0.1, 4, {
-        alias: 'ps',
-        description: 'Resize both pictures by this factor first.',
-      }),
-      choice('vif_prescale_method', RESAMPLING, { alias: 'pm', description: 'How vif_prescale resizes.' }),
+      VIF_OPTIONS.debug,
+      VIF_OPTIONS.gainLimit,
+      ...resizingOptions('vif', 'pm'),
       ...[1, 2, 3].map((s) =>
         real(`vif_scale${s}_min_val`, 0, 0, 1, {
           alias: `s${s}miv`,
@@ -54,11 +29,7 @@ export const FLOAT_VIF: Metric = {
         }),
       ),
       real('vif_sigma_nsq', 2, 0, 5, { alias: 'snsq', description: 'Variance of the visual noise.' }),
-      flag('vif_skip_scale0', false, {
-        alias: 'ssclz',
-        inName: true,
-        description: 'Leave out scale 0; its value is then 0.',
-      }),
+      VIF_OPTIONS.skipScale0,
     ],
     features: [
       ...ranked('low', [...SCALES.map((s) => floatFeature(`vif_scale${s}`)), feature('vif', 'vif', DEBUG)]),

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
-import { requireChroma } from './checks.js';
+import { RESAMPLING, requireChroma, requirePrescale, resizingOptions } from './checks.js';
 import {
   callEach,
   choiceOption,
@@ -13,8 +13,7 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { KERNEL_SCALES, RESAMPLING, requirePrescale } from './prescale.js';
-import { choice, extractor, feature, flag, integer, type OptionSpec, ranked, real } from './spec.js';
+import { extractor, feature, flag, integer, type OptionSpec, ranked, real } from './spec.js';
 import { atMost } from './values.js';
 
 /** Five blocks of every 16th sample: less than that on a side leaves nothing to measure. */
@@ -25,16 +24,7 @@ const NO_PRESCALE = 1e-3;
 
 /** Options of both. */
 const SPEED_OPTIONS: readonly OptionSpec[] = [
-  real('speed_kernelscale', 1, 0.1, 4, {
-    alias: 'ks',
-    near: KERNEL_SCALES,
-    description: 'Factor on the size of the Gaussian kernels.',
-  }),
-  real('speed_prescale', 1, 0.1, 4, {
-    alias: 'ps',
-    description: 'Resize both pictures by this factor first.',
-  }),
-  choice('speed_prescale_method', RESAMPLING, { alias: 'psm', description: 'How speed_prescale resizes.' }),
+  ...resizingOptions('speed', 'psm'),
   real('speed_sigma_nn', 0.29, 0.1, 2, { alias: 'snn', description: 'Variance of the neural noise.' }),
   real('speed_nn_floor', 0, 0, 1, {
     alias: 'nnf',

@@ -31,6 +31,23 @@ export function vifCall(gainLimits: readonly number[], firstScale: 0 | 1): Kerne
   };
 }
 
+/** Options of vif and float_vif. */
+export const VIF_OPTIONS = {
+  debug: flag('debug', false, {
+    description: 'Also emit VIF over all scales, and numerators and denominators.',
+  }),
+  gainLimit: real('vif_enhn_gain_limit', 100, 1, 100, {
+    alias: 'egl',
+    description:
+      'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
+  }),
+  skipScale0: flag('vif_skip_scale0', false, {
+    alias: 'ssclz',
+    inName: true,
+    description: 'Leave out scale 0; its value is then 0.',
+  }),
+};
+
 /** The vif extractor. */
 export const VIF: Metric = {
   spec: extractor({
@@ -38,21 +55,7 @@ export const VIF: Metric = {
     source: 'wasm/src/vif.c',
     description:
       'Visual information fidelity at four scales: the share of the reference’s information that survives in the distorted picture.',
-    options: [
-      flag('debug', false, {
-        description: 'Also emit VIF over all scales, and numerators and denominators.',
-      }),
-      real('vif_enhn_gain_limit', 100, 1, 100, {
-        alias: 'egl',
-        description:
-          'Largest gain credited to enhancement of the distorted picture; 1 credits none (NEG models).',
-      }),
-      flag('vif_skip_scale0', false, {
-        alias: 'ssclz',
-        inName: true,
-        description: 'Leave out scale 0; its value is then 0.',
-      }),
-    ],
+    options: [VIF_OPTIONS.debug, VIF_OPTIONS.gainLimit, VIF_OPTIONS.skipScale0],
     features: [
       ...ranked(
         'low',

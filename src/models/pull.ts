@@ -6,8 +6,7 @@
 import { requireObject, requireText } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { sumOf } from './pulled.js';
-import { type RegistryEntry, readRegistry, requireBuiltIn } from './registry.js';
+import { type RegistryEntry, readRegistry, requireBuiltIn, sumOf } from './registry.js';
 import type { ModelCache, ModelStore, PulledModel, PullOptions } from './types.js';
 
 /** Serves raw files of GitHub repositories by owner, repository, tag and path. */

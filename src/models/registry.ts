@@ -1,6 +1,6 @@
 /**
  * @module models/registry
- * Reads the registry of models, `model/registry.json`.
+ * Reads the registry of models, `model/registry.json`, and the files that it lists; pulled ones by their digests.
  */
 import { requireText } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
@@ -9,7 +9,6 @@ import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { bindInputs } from './bind.js';
 import { parseModelFile } from './parse.js';
-import { readPulledModel } from './pulled.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 /** A built-in model as the registry lists it. */
@@ -26,13 +25,14 @@ export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
 /** Lists the built-in models, the default first, and those that can be pulled. */
 export async function listModels(store: ModelStore): Promise<readonly ModelSummary[]> {
   const entries = await readRegistry(store);
-  return Promise.all(
-    entries.map(async (entry) => {
-      const { name, kind, intendedUse, file, bytes, features } = entry;
-      const availability = await availabilityOf(entry, store);
-      return { name, kind, availability, intendedUse, file, bytes, features };
-    }),
-  );
+  return Promise.all(entries.map(async (entry) => summaryOf(entry, await availabilityOf(entry, store))));
+}
+
+function summaryOf(
+  { name, kind, intendedUse, file, bytes, features }: RegistryEntry,
+  availability: ModelSummary['availability'],
+): ModelSummary {
+  return { name, kind, availability, intendedUse, file, bytes, features };
 }
 
 async function availabilityOf(
@@ -66,13 +66,7 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
   if (!main) throw new AnyvmafError('internal', `The model file ${entry.file} holds no model.`);
   const inputs = bindInputs(main, [], name);
   return {
-    name,
-    kind: entry.kind,
-    availability: entry.pull ? 'pulled' : 'built-in',
-    intendedUse: entry.intendedUse,
-    file: entry.file,
-    bytes: entry.bytes,
-    features: entry.features,
+    ...summaryOf(entry, entry.pull ? 'pulled' : 'built-in'),
     type: main.type,
     inputs: main.inputs.map(({ feature, options }, i) => ({
       feature,
@@ -97,23 +91,24 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   const entry = entries.find((candidate) => candidate.name === name);
   if (entry) return entry;
   const names = entries.map((known) => known.name);
+  const meant = nearest(name, [...names, ...SHORT_MODEL_NAMES.keys()]) ?? similar(name, names);
   throw new AnyvmafError(
     'model',
-    `There is no built-in model ${quoted(name)}; ${guess(nearest(name, [...names, ...SHORT_MODEL_NAMES.keys()]) ?? (await similarBuiltIn(name, store)))}there are ${names.join(', ')}. ` +
+    `There is no built-in model ${quoted(name)}; ${guess(meant)}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
 }
 
 /**
- * The built-in model with the longest common prefix with `typed`, ignoring punctuation and case; ties go to the first.
+ * The name with the longest common prefix with `typed`, ignoring punctuation and case; ties go to the first.
  * @returns `undefined` if the prefix is not longer than half of `typed`
  */
-async function similarBuiltIn(typed: string, store: ModelStore): Promise<string | undefined> {
+function similar(typed: string, names: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const wanted = plain(typed);
   let best: string | undefined;
   let most = wanted.length / 2;
-  for (const { name } of await readRegistry(store)) {
+  for (const name of names) {
     const known = plain(name);
     let common = 0;
     while (common < wanted.length && wanted[common] === known[common]) common++;
@@ -144,4 +139,43 @@ function isEntry(value: unknown): value is RegistryEntry {
     typeof entry.get('bytes') === 'number' &&
     Array.isArray(entry.get('features'))
   );
+}
+
+/**
+ * Reads a pulled model.
+ * @throws {AnyvmafError} `model` if it was not pulled or is damaged, with how to pull it
+ */
+async function readPulledModel(
+  { name, file, sha256 }: { readonly name: string; readonly file: string; readonly sha256: string },
+  { keep }: ModelStore,
+): Promise<string> {
+  const text = await keep?.read(file);
+  const how = { hints: [{ purpose: 'pull', model: name }] } as const;
+  if (text === undefined) {
+    throw new AnyvmafError(
+      'model',
+      `The model ${name} does not ship with the package and has not been pulled yet`,
+      how,
+    );
+  }
+  if ((await sumOf(new TextEncoder().encode(text))) !== sha256) {
+    throw new AnyvmafError('model', `The pulled model ${keep?.placeOf(file)} is damaged`, how);
+  }
+  return text;
+}
+
+/**
+ * SHA-256 in hexadecimal digits.
+ * @throws {AnyvmafError} `io` in pages without a secure context
+ */
+export async function sumOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  // WebCrypto is absent from pages served without encryption by another machine.
+  if (!globalThis.crypto?.subtle) {
+    throw new AnyvmafError(
+      'io',
+      'This page cannot check the sum of a pulled model, because it was not loaded over https; serve it over https.',
+    );
+  }
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

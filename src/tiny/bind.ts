@@ -86,8 +86,8 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
     source,
     name,
     outputs: outputsOf(model, name, refuse),
-    ...(sidecar.outputReduce && { reduce: sidecar.outputReduce }),
-    ...(sidecar.outputRange && { range: sidecar.outputRange }),
+    reduce: sidecar.outputReduce,
+    range: sidecar.outputRange,
   };
   if (rank === 2) return bindFeatures(model, options, bound, first, refuse);
   if (rank === 4) return bindPictures(model, options, bound, refuse);
@@ -163,15 +163,7 @@ function bindFeatures(
   }
   const others = graph.inputs.filter(({ name }) => name !== input.name);
   const codec = bindCodec({ graph, sidecar, source }, options, others, refuse);
-  return {
-    kind: 'features',
-    ...bound,
-    input: input.name,
-    columns,
-    ...(scaler && { scaler }),
-    ...(codec && { codec }),
-    batch: rows,
-  };
+  return { kind: 'features', ...bound, input: input.name, columns, scaler, codec, batch: rows };
 }
 
 function bindCodec(
@@ -196,13 +188,7 @@ function bindCodec(
         'width, with encoder_vocab in the sidecar',
     );
   }
-  const { codec, preset, crf } = options;
-  const facts = {
-    ...(codec !== undefined && { codec }),
-    ...(preset !== undefined && { preset }),
-    ...(crf !== undefined && { crf }),
-  };
-  return { input: port.name, block: codecBlock(sidecar.codec, width, facts, source) };
+  return { input: port.name, block: codecBlock(sidecar.codec, width, options, source) };
 }
 
 /** @throws {AnyvmafError} `usage` for encoder options of a model that is not codec-aware */
@@ -273,8 +259,8 @@ function bindPictures(
     mean,
     std,
     resize: options.resize ?? 'disabled',
-    ...(sidecar.minSize && { minSize: sidecar.minSize }),
-    ...(sidecar.needsScene && { needsScene: sidecar.needsScene }),
+    minSize: sidecar.minSize,
+    needsScene: sidecar.needsScene,
   };
 }
 

@@ -82,7 +82,7 @@ export async function describeTinyModel(
   requireObject('options', options);
   const { files } = options;
   if (files !== undefined) requireObject('files', files, 'an object of Blobs by their names');
-  const model = await loadTinyModel(source, platform, { ...(files && { files }) });
+  const model = await loadTinyModel(source, platform, { files });
   const { sidecar, graph, program, entry } = model;
   const [first] = graph.inputs;
   const width = first?.dims?.length === 2 ? first.dims[1] : undefined;

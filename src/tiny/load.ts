@@ -58,7 +58,7 @@ export async function loadTinyModel(
   const { folder, file, entry } = known ?? named;
   const { stated, part } = await readSidecar(folder, file);
   const quantisation = entry?.quantisation ?? stated.quantisation ?? 'fp32';
-  const found = { folder, file, ...(entry && { entry }) };
+  const found = { folder, file, entry };
   const read = await readBest(found, quantisation, source, precision);
   const graph = checkOnnx(read.bytes, source);
   const sidecar = placeScaler(stated, graph);
@@ -74,7 +74,7 @@ export async function loadTinyModel(
     parts: manifest.parts,
     manifest: manifest.text,
     manifestSha256: manifest.sha256,
-    ...(entry && { entry }),
+    entry,
     registered,
     sidecar,
     graph,

@@ -5,8 +5,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { DeviceOffer } from './devices.js';
-import { fromHalves, toHalves } from './half.js';
-import { inputOf, requireWhole } from './ort.js';
+import { fromHalves, inputOf, requireWhole, toType } from './ort.js';
 import { type LibrarySession, openSession } from './session.js';
 import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 
@@ -47,8 +46,12 @@ const NAMES: readonly { readonly device: TinyDevice; readonly name: string }[] =
   { device: 'openvino-npu', name: 'NPU' },
 ];
 
-/** OpenVINO's element type for a type of ONNX. */
-const ELEMENTS: Readonly<Record<number, string>> = { 1: 'f32', 7: 'i64', 10: 'f16', 11: 'f64' };
+/** OpenVINO's element type for a type of ONNX, and the name of that. */
+const ELEMENTS: Readonly<Record<number, readonly [element: string, type: string]>> = {
+  7: ['i64', 'int64'],
+  10: ['f16', 'float16'],
+  11: ['f64', 'float64'],
+};
 
 /**
  * The devices that OpenVINO detects.
@@ -106,17 +109,9 @@ function toOpenVino(
   { data, dims }: TinyTensor,
   source: string,
 ): OpenVinoTensor {
-  const element = ELEMENTS[port?.type ?? 1] ?? 'f32';
-  if (element === 'i64') requireWhole(data, 'int64', inputOf(source, port));
-  const values =
-    element === 'f16'
-      ? toHalves(data)
-      : element === 'f64'
-        ? Float64Array.from(data)
-        : element === 'i64'
-          ? BigInt64Array.from(data, BigInt)
-          : data;
-  return new library.Tensor(library.element[element], dims, values);
+  const [element, type] = ELEMENTS[port?.type ?? 1] ?? ['f32', 'float32'];
+  if (type === 'int64') requireWhole(data, type, inputOf(source, port));
+  return new library.Tensor(library.element[element], dims, toType(type, data));
 }
 
 function numbersOf(data: unknown): Float32Array {

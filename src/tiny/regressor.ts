@@ -3,7 +3,7 @@
  * Scores rows of features: scales them by the sidecar, adds the codec block, and runs the graph in batches if it allows.
  */
 import type { FeatureBinding } from './bind.js';
-import { takeScores } from './scores.js';
+import { takeScores } from './session.js';
 import type { TinySession, TinyTensor } from './types.js';
 
 /** Largest batch. */

@@ -3,9 +3,9 @@
  * Types of tiny ONNX models: registry, sidecar, options, and the runtimes that run them.
  */
 import type { TINY_DEVICE_CHOICES, TINY_DEVICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
-import type { TinyGraph, TinyProgram } from './onnx/types.js';
+import type { TinyGraph } from './onnx/check.js';
 
-export type { TinyGraph, TinyPort, TinyProgram } from './onnx/types.js';
+export type { TinyGraph, TinyPort } from './onnx/check.js';
 
 /** Full-reference (both videos), no-reference (the distorted video only), or a filter, which outputs pictures. */
 export type TinyKind = 'fr' | 'nr' | 'filter';
@@ -307,4 +307,11 @@ export interface TinyPlatform {
   readonly files: TinyFiles;
   readonly runtimes: TinyRuntimes;
   readonly signatures: TinySignatures;
+}
+
+/** The checked bytes of a model for a runtime, which reads nothing from disk. */
+export interface TinyProgram {
+  readonly bytes: Uint8Array;
+  /** Files with weights, by the graph's names for them. */
+  readonly external: readonly { readonly path: string; readonly bytes: Uint8Array }[];
 }

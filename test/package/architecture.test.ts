@@ -207,7 +207,7 @@ const BELOW =
 const COMMAND_LINES = [
   'src/engine/backends/native/command.ts',
   'src/platform/node/parser-process.ts',
-  'src/platform/node/tiny/try-provider.ts',
+  'src/platform/node/tiny/runtimes.ts',
   'src/report/bandwidth.ts',
 ];
 

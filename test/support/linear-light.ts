@@ -2,13 +2,10 @@
  * @module test/support/linear-light
  * Linear light of pictures from perceptual.wasm, in either implementation.
  */
-import { readFileSync } from 'node:fs';
-import { chromaSize, type VideoFormat } from '../../src/core/frame.js';
+import type { VideoFormat } from '../../src/core/frame.js';
 import { Core, type Implementation } from '../../src/core/module.js';
-import type { Picture } from './metric.js';
-import type { ColourNumbers } from './perceptual.js';
-
-const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/perceptual.wasm', import.meta.url)));
+import { type Picture, putPicture } from './metric.js';
+import { type ColourNumbers, perceptual } from './perceptual.js';
 
 /** Planes R, G and B, row after row. */
 export type Light = readonly [Float32Array, Float32Array, Float32Array];
@@ -21,7 +18,7 @@ export interface Coloured {
 
 /** Converts pairs with one context; an absent serial is a new one. */
 export class LinearLight {
-  readonly #core = new Core(wasm);
+  readonly #core = new Core(perceptual);
   readonly #format: VideoFormat;
   readonly #context: number;
   #serial = 1000;
@@ -43,21 +40,17 @@ export class LinearLight {
     shown = false,
   ): readonly Light[] | number {
     const core = this.#core;
-    const { width, height, bitDepth } = this.#format;
+    const { width, height } = this.#format;
     const [frames, options, out] = [core.alloc(208), core.alloc(104), core.alloc(24 * width * height)];
-    const chroma = chromaSize(this.#format);
-    const held = sides.map(({ picture }) =>
-      picture.map((samples, plane) => {
-        const { width: w, height: h } = plane % 3 === 0 ? this.#format : chroma;
-        const address = core.alloc(core.planeBytes(w, h, bitDepth));
-        const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-        new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
-        return [address, w, h];
-      }),
+    const held = sides.map(({ picture }, i) =>
+      putPicture(core, this.#format, picture, serials?.[i] ?? ++this.#serial),
     );
     const words = new Uint32Array(core.memory.buffer, frames, 52);
-    held.forEach((planes, side) => {
-      words.set([serials?.[side] ?? ++this.#serial, ...planes.flat()], 13 * side);
+    held.forEach(({ serial, planes }, side) => {
+      words.set(
+        [serial, ...planes.flatMap(({ address, width, height }) => [address, width, height])],
+        13 * side,
+      );
     });
     const numbers = [...sides.flatMap(({ colour }) => colour), shown ? 1 : 0];
     new Float64Array(core.memory.buffer, options, 13).set(numbers);
@@ -65,7 +58,8 @@ export class LinearLight {
     const n = width * height;
     const plane = (i: number) => new Float32Array(core.memory.buffer, out + 4 * n * i, n).slice();
     const light = [0, 3].map((i): Light => [plane(i), plane(i + 1), plane(i + 2)]);
-    for (const address of [frames, options, out, ...held.flat().map(([at = 0]) => at)]) core.free(address);
+    const planes = held.flatMap((one) => one.planes.map(({ address }) => address));
+    for (const address of [frames, options, out, ...planes]) core.free(address);
     return status === 0 ? light : status;
   }
 

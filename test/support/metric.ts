@@ -57,6 +57,21 @@ export function disturbed(random: SeededRandom, from: Picture, bitDepth: number,
   return from.map((plane) => plane.map((v) => Math.min(top, Math.max(0, v + random.int(-amount, amount)))));
 }
 
+/** Copies a picture into the memory of a module; its fourth plane is alpha. */
+export function putPicture(core: Core, video: VideoFormat, planes: Picture, serial: number): CorePicture {
+  const [luma = [0, 0], chroma = luma] = planeSizes(video);
+  return {
+    serial,
+    planes: planes.map((samples, i) => {
+      const [width, height] = i % 3 === 0 ? luma : chroma;
+      const address = core.alloc(core.planeBytes(width, height, video.bitDepth));
+      const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+      new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
+      return { address, width, height };
+    }),
+  };
+}
+
 /** The call that measures one variant of a metric. */
 export function callOf(name: string, video: VideoFormat, options: readonly number[]): CoreCall {
   const metric = METRICS.find(({ spec }) => spec.name === name);
@@ -75,18 +90,8 @@ export function runMetric(
 ): number[] {
   const core = new Core(wasm);
   const context = core.open(video, implementation);
-  const sizes = planeSizes(video);
   let serial = 0;
-  const put = (planes: Picture): CorePicture => ({
-    serial: ++serial,
-    planes: planes.map((samples, i) => {
-      const [width = 0, height = 0] = sizes[i] ?? [];
-      const address = core.alloc(core.planeBytes(width, height, video.bitDepth));
-      const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-      new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
-      return { address, width, height };
-    }),
-  });
+  const put = (planes: Picture) => putPicture(core, video, planes, ++serial);
   const { reference, distorted, earlierReference, earlierDistorted, secondEarlierReference } = pictures;
   const held = (...each: readonly (Picture | undefined)[]) => each.flatMap((one) => (one ? [put(one)] : []));
   context.setFrames({

@@ -8,7 +8,7 @@ import type { VideoFormat } from '../../src/core/frame.js';
 import type { CallArgument } from '../../src/core/kernel.js';
 import { Core, type CorePicture, type Implementation } from '../../src/core/module.js';
 import { doubles } from '../../src/metrics/metric.js';
-import type { Picture } from './metric.js';
+import { type Picture, putPicture } from './metric.js';
 
 /** The module, compiled. */
 export const perceptual = new WebAssembly.Module(
@@ -41,20 +41,7 @@ export class PerceptualContext {
   }
 
   #put(planes: Picture): CorePicture {
-    const { width, height, bitDepth, chroma } = this.#format;
-    return {
-      serial: ++this.#serial,
-      planes: planes.map((samples, i) => {
-        const [w, h] =
-          i % 3 === 0
-            ? [width, height]
-            : [chroma === '444' ? width : width >> 1, chroma === '420' ? height >> 1 : height];
-        const address = this.#core.alloc(this.#core.planeBytes(w, h, bitDepth));
-        const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-        new Uint8Array(this.#core.memory.buffer, address, bytes.length).set(bytes);
-        return { address, width: w, height: h };
-      }),
-    };
+    return putPicture(this.#core, this.#format, planes, ++this.#serial);
   }
 
   /**

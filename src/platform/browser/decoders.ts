@@ -1,13 +1,17 @@
 /**
  * @module platform/browser/decoders
- * What can decode video in a browser, the preferred first: mediabunny over WebCodecs, ffmpeg.wasm.
+ * What can decode video in a browser, the preferred first: mediabunny over WebCodecs, whose work is done in parser threads,
+ * and ffmpeg.wasm.
  */
-
+import { AnyvmafError } from '../../core/errors.js';
 import type { Assets } from '../../engine/contract/platform.js';
 import type { Decoder } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
+import { blobReader } from '../../media/readers.js';
+import { createRemoteDecoder } from '../mediabunny/remote.js';
+import { readableBlob } from './readable-blob.js';
 import { browserWasmDecoder } from './wasm-decoder.js';
-import { webCodecsDecoder } from './webcodecs-decoder.js';
+import { startBrowserParser } from './workers.js';
 
 /** By the track that they read, each made once: they keep what they loaded. */
 const made = new Map<string, readonly Decoder[]>();
@@ -15,10 +19,39 @@ const made = new Map<string, readonly Decoder[]>();
 /** @param assets says where things are at the moment */
 export function browserDecoders(assets: () => Assets, track?: TrackRequest): readonly Decoder[] {
   const key = JSON.stringify(track ?? null);
-  const decoders = made.get(key) ?? [
-    webCodecsDecoder({ library: () => assets().mediabunny, parser: () => assets().parserWorker }, track),
-    browserWasmDecoder({ core: () => assets().ffmpegCore, worker: () => assets().ffmpegWorker }, track),
-  ];
+  const decoders = made.get(key) ?? [webCodecsDecoder(assets, track), browserWasmDecoder(assets, track)];
   made.set(key, decoders);
   return decoders;
+}
+
+const ABSENT = 'this browser has no WebCodecs, or not on a page that came over plain HTTP; use HTTPS';
+
+/** mediabunny over WebCodecs; where there is none, says that ffmpeg.wasm decodes too. */
+function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
+  const decoder = createRemoteDecoder({
+    track,
+    startWorker: () => startBrowserParser(assets().parserWorker),
+    task() {
+      const library = assets().mediabunny;
+      // From a thread, a relative address would mean another place.
+      return {
+        kind: 'video',
+        library: library === undefined ? undefined : new URL(library, location.href).href,
+      };
+    },
+    async openInput(input) {
+      const { name, blob } = readableBlob(input);
+      return { name, reader: blobReader(blob, name) };
+    },
+  });
+  if (typeof VideoDecoder !== 'undefined') return decoder;
+  return {
+    ...decoder,
+    availability: async () => ({ id: decoder.id, usable: false, reason: ABSENT }),
+    async obtain() {
+      throw new AnyvmafError('media', ABSENT, {
+        hints: [{ purpose: 'fix', option: 'decoder', value: 'wasm', aim: '(ffmpeg.wasm needs none)' }],
+      });
+    },
+  };
 }

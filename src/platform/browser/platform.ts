@@ -4,12 +4,11 @@
  */
 import { requireObject } from '../../core/arguments.js';
 import type { Assets, Platform } from '../../engine/contract/platform.js';
+import type { ModelStore } from '../../models/types.js';
 import type { TinyPlatform } from '../../tiny/types.js';
 import { browserFiles } from './files.js';
 import { browserGpu } from './gpu.js';
-import { browserModels } from './models.js';
-import { startBrowserParser } from './parser-worker.js';
-import { startBrowserWorker } from './pool.js';
+import { startBrowserParser, startBrowserWorker } from './workers.js';
 
 let assets: Assets = {};
 /** Where the modules are, each by the asset that replaces it; compiled on first use. */
@@ -33,10 +32,27 @@ export function configureBrowser(changes: Assets): void {
   if (changes.perceptualWasm !== undefined) delete compiled.perceptual;
 }
 
+const files = () => import('./package-files.js');
+const cache = () => import('./model-cache.js');
+
+/** An address that the storage knows a pulled file by; nothing is ever fetched from it. */
+const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileName}`, location.origin).href;
+
+/** The package's own models and others, by URL. What reads them is loaded with the first one. */
+const models: ModelStore = {
+  keep: {
+    placeOf,
+    read: async (fileName) => (await cache()).readStored(placeOf(fileName)),
+    write: async (fileName, bytes) => (await cache()).store(placeOf(fileName), bytes),
+  },
+  readBuiltIn: async (fileName) => (await files()).readShippedModel(fileName, assets.models),
+  readFile: async (path) => (await files()).readModel(new URL(path, location.href)),
+};
+
 /** The engine's world in a browser. */
 export const browserPlatform: Platform = {
   files: browserFiles,
-  models: browserModels(() => assets.models),
+  models,
   async decoders({ track }) {
     const { browserDecoders } = await import('./decoders.js');
     return browserDecoders(() => assets, track);
@@ -57,7 +73,7 @@ export const browserPlatform: Platform = {
     return navigator.hardwareConcurrency || 4;
   },
   loadCore(module = 'core') {
-    compiled[module] ??= import('./package-files.js').then(({ loadCore }) => {
+    compiled[module] ??= files().then(({ loadCore }) => {
       const { asset, place } = MODULES[module];
       return loadCore(assets[asset] ?? place(), asset);
     });

@@ -78,7 +78,7 @@ async function fetchWithin(url: URL, limit: number): Promise<Uint8Array | null> 
 /** The body, given up as soon as it is longer than it may be. */
 async function readWithin(response: Response, limit: number, name: string): Promise<Uint8Array> {
   const reader = response.body?.getReader();
-  const parts: Uint8Array[] = [];
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   for (;;) {
     const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
@@ -93,13 +93,7 @@ async function readWithin(response: Response, limit: number, name: string): Prom
     }
     parts.push(value);
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 const NO_SIGNATURES: TinySignatures = {

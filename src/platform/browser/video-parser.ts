@@ -7,9 +7,8 @@ import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/calls.js';
 import { createTrackDecoder } from '../mediabunny/decoder.js';
-import type { Mediabunny } from '../mediabunny/host.js';
 import { openLent, serveVideo } from '../mediabunny/serve.js';
-import { keepQueuesShort } from './decode-queue.js';
+import type { Mediabunny } from '../mediabunny/track.js';
 
 /**
  * Loads the library.
@@ -52,4 +51,24 @@ async function importLibrary(place: string | undefined): Promise<Mediabunny> {
       { cause },
     );
   }
+}
+
+/** Packets that may wait for a decoder. */
+const MOST = 8;
+
+/** What a library that asks is told of a longer queue: it waits. */
+const FULL = 1000;
+
+/**
+ * Has the decoders of this thread tell that they have enough. mediabunny lets 40 packets wait until the first wanted frame is
+ * there; after a jump into a group of pictures, decoding the rest of them would hold up whoever wants that frame.
+ * @param scope the thread's global scope
+ */
+export function keepQueuesShort(scope: { VideoDecoder: typeof VideoDecoder }): void {
+  scope.VideoDecoder = class extends scope.VideoDecoder {
+    override get decodeQueueSize(): number {
+      const size = super.decodeQueueSize;
+      return size > MOST ? FULL : size;
+    }
+  };
 }

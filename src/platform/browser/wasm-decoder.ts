@@ -3,76 +3,52 @@
  * The ffmpeg.wasm decoder in a browser: `@ffmpeg/core`, fetched when it is first needed, in module workers.
  */
 import { AnyvmafError } from '../../core/errors.js';
+import type { Assets } from '../../engine/contract/platform.js';
 import type { Decoder } from '../../media/decoder.js';
 import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
-import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
-import type { LoadedCore, WasmThread } from '../ffmpeg-wasm/host.js';
+import { WasmDecoder } from '../ffmpeg-wasm/decoder.js';
 import { canSuspend } from '../ffmpeg-wasm/job.js';
-import type { FromWasmWorker, ToWasmWorker } from '../ffmpeg-wasm/protocol.js';
-import { holdWorker } from './module-worker.js';
+import type { FromWasmWorker, LoadedCore, ToWasmWorker, WasmThread } from '../ffmpeg-wasm/protocol.js';
 import { readableBlob } from './readable-blob.js';
+import { holdWorker } from './workers.js';
 
-/** Where the decoder's files are; asked when they are needed. */
-export interface BrowserWasmPlaces {
-  /** Folder of `ffmpeg-core.js` and `ffmpeg-core.wasm` (`@ffmpeg/core/dist/esm/`). */
-  core(): string | URL | undefined;
-  /** This package's `browser-ffmpeg-worker.js`, when the host moved it. */
-  worker(): string | URL | undefined;
-}
-
-/** FFmpeg in WebAssembly. Nothing is fetched unless the host says where it is. */
-export function browserWasmDecoder(places: BrowserWasmPlaces, track?: TrackRequest): Decoder {
-  /** Compiled once a page. */
-  let core: Promise<LoadedCore> | undefined;
-  const absence = (): string | undefined => {
-    if (places.core() === undefined) {
-      return 'ffmpeg.wasm is not set up; serve the folder @ffmpeg/core/dist/esm and name it with configure({ ffmpegCore }).';
-    }
-    if (!crossOriginIsolated && !canSuspend()) {
-      return (
-        'ffmpeg.wasm cannot be made to wait in this browser; serve the page with Cross-Origin-Opener-Policy: ' +
-        'same-origin and Cross-Origin-Embedder-Policy: require-corp, or use a newer browser.'
-      );
-    }
-    return undefined;
-  };
-
-  return createWasmDecoder({
-    ...(track && { track }),
+/**
+ * FFmpeg in WebAssembly. Nothing is fetched unless the host says where it is.
+ * @param assets says where things are at the moment: `ffmpegCore` is the folder of `ffmpeg-core.js` and `ffmpeg-core.wasm`
+ * (`@ffmpeg/core/dist/esm/`)
+ */
+export function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
+  return new WasmDecoder({
+    track,
     get sharedMemory() {
       return crossOriginIsolated;
     },
     remedy: `use a browser whose WebCodecs can, or ${CONVERT_WITHOUT_LOSS}`,
-    async availability() {
-      const reason = absence();
-      return { id: 'wasm', usable: !reason, ...(reason ? { reason } : { version: FFMPEG_VERSION }) };
-    },
-    load() {
-      const reason = absence();
-      const folder = places.core();
-      if (reason !== undefined || folder === undefined) {
-        return Promise.reject(new AnyvmafError('io', `ffmpeg.wasm cannot be used: ${reason}`));
+    core() {
+      const folder = assets().ffmpegCore;
+      if (folder === undefined) {
+        return 'ffmpeg.wasm is not set up; serve the folder @ffmpeg/core/dist/esm and name it with configure({ ffmpegCore }).';
       }
-      core ??= load(new URL(folder, location.href));
-      // A failure is not kept: the network may be back next time.
-      core.catch(() => {
-        core = undefined;
-      });
-      return core;
+      if (!crossOriginIsolated && !canSuspend()) {
+        return (
+          'ffmpeg.wasm cannot be made to wait in this browser; serve the page with Cross-Origin-Opener-Policy: ' +
+          'same-origin and Cross-Origin-Embedder-Policy: require-corp, or use a newer browser.'
+        );
+      }
+      return () => load(new URL(folder, location.href));
     },
     async openInput(input) {
       const { name, blob } = readableBlob(input);
-      const extension = /\.(\w{1,8})$/.exec(name)?.[1];
       return {
         name,
         size: blob.size,
-        ...(extension !== undefined && { extension }),
+        extension: /\.(\w{1,8})$/.exec(name)?.[1],
         jobInput: () => ({ kind: 'blob', blob }),
         close() {},
       };
     },
-    startThread: () => startThread(places.worker()),
+    startThread: () => startThread(assets().ffmpegWorker),
   });
 }
 

@@ -17,34 +17,32 @@ import { chooseTrack } from '../../media/evidence/track.js';
 import { parseProbe, videoTracks } from '../../media/facts.js';
 import type { VideoInput } from '../../media/types.js';
 import type { ToolSource } from '../ffmpeg/access.js';
-import { decodedBy, framesArgs, packetsArgs, probeArgs } from '../ffmpeg/commands.js';
-import { PacketTimes, TimesMemory, type TrackTimes } from '../ffmpeg/packet-times.js';
+import { decodedBy, probeArgs } from '../ffmpeg/commands.js';
+import { readTrackTimes, TimesMemory, type TrackTimes } from '../ffmpeg/packet-times.js';
 import { planPart } from '../ffmpeg/plan.js';
-import type { OpenedInput, WasmHost } from './host.js';
+import type { OpenedInput, WasmHost } from './protocol.js';
 import { type RunResult, runTool } from './run.js';
 import { sourceOf, WasmSource } from './source.js';
 
 /** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
-export const FFMPEG_VERSION = '5.1.4';
+const FFMPEG_VERSION = '5.1.4';
 
-/** @param host Node, or a browser */
-export function createWasmDecoder(host: WasmHost): Decoder {
-  return new WasmDecoder(host);
-}
-
-class WasmDecoder implements Decoder {
+export class WasmDecoder implements Decoder {
   readonly id = 'wasm';
-  readonly obtain?: (signal?: AbortSignal) => Promise<void>;
+  readonly obtain: Decoder['obtain'];
   readonly #host: WasmHost;
   readonly #times = new TimesMemory();
 
+  /** @param host Node, or a browser */
   constructor(host: WasmHost) {
     this.#host = host;
-    if (host.obtain) this.obtain = host.obtain;
+    this.obtain = host.obtain;
   }
 
-  availability(): Promise<DecoderAvailability> {
-    return this.#host.availability();
+  async availability(): Promise<DecoderAvailability> {
+    const found = this.#host.core();
+    if (typeof found === 'string') return { id: 'wasm', usable: false, reason: found };
+    return { id: 'wasm', usable: true, version: FFMPEG_VERSION };
   }
 
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
@@ -133,14 +131,10 @@ class WasmDecoder implements Decoder {
     const key = keyOf(input, opened);
     const known = this.#times.get(key, track);
     if (known !== undefined) return known;
-    const read = async (args: (source: ToolSource, track?: number) => string[]) => {
-      const packets = new PacketTimes();
+    const found = await readTrackTimes(async (args, onLine) => {
       const { stdout } = await this.#ffprobe(opened, (source) => args(source, track), signal);
-      for (const line of stdout) packets.take(line);
-      return packets;
-    };
-    const packets = await read(packetsArgs);
-    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish(packets.bytes);
+      stdout.forEach(onLine);
+    });
     this.#times.set(key, found, track);
     return found;
   }

@@ -2,7 +2,7 @@
  * @module platform/ffmpeg-wasm/job
  * What a thread does for a decoder: runs one tool of FFmpeg on one video, and hands on frames as they are decoded.
  */
-import { type FrameEvent, FrameLog } from '../ffmpeg/frame-log.js';
+import { type FrameEvent, FrameLog } from '../ffmpeg/log.js';
 import {
   type CreateFfmpegCore,
   createCore,
@@ -196,8 +196,8 @@ class JobRun {
       stderr: this.#stderr,
       missed,
       gaps,
-      ...(this.#damage && { damage: this.#damage }),
-      ...(skippedStart !== undefined && { skippedStart }),
+      damage: this.#damage,
+      skippedStart,
     });
   }
 }

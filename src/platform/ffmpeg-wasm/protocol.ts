@@ -1,9 +1,11 @@
 /**
  * @module platform/ffmpeg-wasm/protocol
- * What a decoder and the thread that runs FFmpeg for it say to each other.
+ * What the ffmpeg.wasm decoder needs of its platform, and what it and the thread that runs FFmpeg for it say to each other.
  */
 import type { Origin } from '../../core/origin.js';
-import type { DecodedPart } from '../ffmpeg/frame-log.js';
+import type { TrackRequest } from '../../media/evidence/track.js';
+import type { VideoInput } from '../../media/types.js';
+import type { DecodedPart } from '../ffmpeg/log.js';
 import type { RingMemory } from './ring.js';
 
 /** Where the thread reads the video; each platform has its own kinds. */
@@ -89,3 +91,54 @@ export type FromWasmWorker =
 
 /** Device of the core for frames. */
 export const FRAMES = '/frames';
+
+/** A thread that runs `startJob`. */
+export interface WasmThread {
+  post(message: ToWasmWorker): void;
+  listen(onMessage: (message: FromWasmWorker) => void, onDeath: (how: string) => void): void;
+  terminate(): void;
+}
+
+/** A video that threads can read. */
+export interface OpenedInput {
+  /** What the user called it. */
+  readonly name: string;
+  /** Ending of its name without the dot, where it has one. */
+  readonly extension?: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Of an input that is a name: changes when the content does. */
+  readonly version?: string;
+  /** Where a thread reads it; each thread gets its own. */
+  jobInput(): JobInput;
+  /**
+   * Answers a thread's `read` request on {@link JobInput}s that are `remote`.
+   * @throws {AnyvmafError} `io`
+   */
+  serve?(input: JobInput, position: number, length: number): Promise<void>;
+  close(): void;
+}
+
+/** FFmpeg's WebAssembly, ready for threads. */
+export interface LoadedCore {
+  readonly module: WebAssembly.Module;
+  /** Where `ffmpeg-core.js` is. */
+  readonly script: string;
+}
+
+/** Node, or a browser. */
+export interface WasmHost {
+  /** Threads share memory with this one. */
+  readonly sharedMemory: boolean;
+  /** What else to do about a codec that FFmpeg in WebAssembly cannot decode, the end of a sentence. */
+  readonly remedy: string;
+  /** The video track to read. Default: a default track, else the largest. */
+  readonly track?: TrackRequest;
+  /** What loads the core, or why there is none, a sentence. */
+  core(): (() => Promise<LoadedCore>) | string;
+  /** Fetches the core, if the user agrees; absent where it cannot. As `obtain` of a decoder. */
+  obtain?(signal?: AbortSignal): Promise<void>;
+  /** @throws {AnyvmafError} `io` when it cannot be read, `usage` when it is of a kind that cannot be read at will */
+  openInput(input: VideoInput): Promise<OpenedInput>;
+  startThread(): WasmThread;
+}

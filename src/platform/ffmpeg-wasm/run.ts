@@ -5,8 +5,7 @@
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
-import type { OpenedInput, WasmHost } from './host.js';
-import type { FromWasmWorker, WasmJob } from './protocol.js';
+import type { FromWasmWorker, LoadedCore, OpenedInput, WasmHost, WasmJob } from './protocol.js';
 
 /** How a tool ended. */
 export type RunResult = Omit<Extract<FromWasmWorker, { kind: 'done' }>, 'kind'>;
@@ -32,14 +31,32 @@ export interface ToolRun {
   stop(reason: unknown): void;
 }
 
-/** Starts a tool on a video. */
+/** Compiled once a process, or a page. */
+let core: Promise<LoadedCore> | undefined;
+
+function loadCore(host: WasmHost): Promise<LoadedCore> {
+  core ??= load(host);
+  // A failure is not kept: the package may be installed, or the network back, next time.
+  core.catch(() => {
+    core = undefined;
+  });
+  return core;
+}
+
+async function load(host: WasmHost): Promise<LoadedCore> {
+  const found = host.core();
+  if (typeof found !== 'string') return found();
+  throw new AnyvmafError('io', `ffmpeg.wasm cannot be used: ${found}`);
+}
+
+/** Starts a tool on a video. @throws {AnyvmafError} `io` when the core is not there */
 export async function startRun(
   host: WasmHost,
   opened: OpenedInput,
   job: WasmJob,
   events: RunEvents = {},
 ): Promise<ToolRun> {
-  const { module, script } = await host.load();
+  const { module, script } = await loadCore(host);
   const thread = host.startThread();
   let end: (settle: () => void) => void = () => {};
   let fail: (reason: unknown) => void = () => {};

@@ -4,8 +4,7 @@
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { FramePlanes } from '../../core/frame.js';
-import { storedFrameBytes } from '../../core/frame.js';
+import { type FramePlanes, storedFrameBytes } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import {
   type DecodedSource,
@@ -22,10 +21,8 @@ import type { VideoInfo } from '../../media/types.js';
 import { CONTAINED, type ToolSource } from '../ffmpeg/access.js';
 import { decodeArgs, type Part } from '../ffmpeg/commands.js';
 import type { Plan } from '../ffmpeg/plan.js';
-import { ChunkReader, type FrameReader } from './chunks.js';
-import type { OpenedInput, WasmHost } from './host.js';
-import { type Damage, FRAMES } from './protocol.js';
-import { createRing, type RingMemory, RingReader } from './ring.js';
+import { type Damage, FRAMES, type OpenedInput, type WasmHost } from './protocol.js';
+import { ChunkReader, createRing, type FrameReader, type RingMemory, RingReader } from './ring.js';
 import { type RunResult, startRun, type ToolRun } from './run.js';
 
 /** The input of this name, which is all that there is for FFmpeg to open. */
@@ -120,7 +117,7 @@ export class WasmSource implements DecodedSource {
           expected: { width, height, pixelFormat: planes.pixelFormat },
           part,
           container: facts.container,
-          ...(this.#ring && { ring: this.#ring }),
+          ring: this.#ring,
         },
       },
       {

@@ -7,10 +7,12 @@ import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import type { Delivery } from '../../media/delivery.js';
 import { everyFrame } from '../../media/every-frame.js';
 import { inputArgs, type ToolSource } from './access.js';
-import { LOG_LEVEL } from './log.js';
 
 /** A video that is not a cover picture, by its number among them. */
 const video = (track = 0): string => `V:${track}`;
+
+/** The log level that is read: every line with its level and none merged. */
+export const LOG_LEVEL = 'repeat+level+info';
 
 /** Seconds after a part's end that are decoded at most; more than the coarsest time base rounds by. */
 const PAST_END = 1;

@@ -6,6 +6,7 @@
 import { packetsOfOneTime } from '../../media/evidence/frame-count.js';
 import { isUntimed } from '../../media/evidence/rate.js';
 import type { IndexedTimes } from '../../media/mp4-times.js';
+import { framesArgs, packetsArgs } from './commands.js';
 
 /** When frames are shown. */
 export interface TrackTimes {
@@ -231,4 +232,20 @@ function firstShown(ticks: readonly number[], from: readonly number[]): number[]
     found.push(smallest);
   }
   return found.reverse();
+}
+
+/**
+ * Reads the times of a track.
+ * @param ask has ffprobe print lines by these arguments
+ */
+export async function readTrackTimes(
+  ask: (args: typeof packetsArgs, onLine: (line: string) => void) => Promise<unknown>,
+): Promise<TrackTimes | null> {
+  const read = async (args: typeof packetsArgs) => {
+    const packets = new PacketTimes();
+    await ask(args, (line) => packets.take(line));
+    return packets;
+  };
+  const packets = await read(packetsArgs);
+  return (packets.needsFrames ? await read(framesArgs) : packets).finish(packets.bytes);
 }

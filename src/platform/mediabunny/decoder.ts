@@ -7,10 +7,10 @@ import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { hidesFrames, isCrowded } from '../../media/evidence/vpx.js';
 import type { LentVideo, TrackPackets } from './calls.js';
-import type { MediabunnyHost } from './host.js';
 import { MediabunnySource } from './source.js';
 import {
   beyond,
+  type MediabunnyHost,
   mediaError,
   type OpenedTrack,
   openTrack,

@@ -43,10 +43,23 @@ interface Idle {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** Threads that have loaded the library and wait for a video. */
-class IdleParsers {
+/** The latest number of what cannot change, by which threads know it again. */
+let numbered = 0;
+
+/** A thread that was lent a video. */
+interface Loan {
+  readonly parser: VideoParser;
+  readonly video: LentVideo;
+  /** Called once. @param failed whether the thread may have the video open in a state that is of no use */
+  release(failed: boolean): void;
+}
+
+/** Lends videos to threads, and keeps some that have loaded the library and wait for one. */
+class Lender {
   readonly #host: RemoteHost;
   #idle: Idle[] = [];
+  /** Of files that cannot change. */
+  readonly #numbers = new WeakMap<Blob, number>();
 
   constructor(host: RemoteHost) {
     this.#host = host;
@@ -87,46 +100,6 @@ class IdleParsers {
     // Node: not a reason to stay.
     if (typeof timer === 'object' && 'unref' in timer) timer.unref();
   }
-}
-
-/** Finds out about an input, or remembers. */
-async function once<T>(
-  memory: WeakMap<Blob, NonNullable<T>>,
-  input: VideoInput,
-  signal: AbortSignal | undefined,
-  find: () => Promise<T>,
-): Promise<T> {
-  signal?.throwIfAborted();
-  const blob = input instanceof Blob ? input : undefined;
-  const before = blob && memory.get(blob);
-  if (before !== undefined) return before;
-  const found = await find();
-  if (blob && found !== null && found !== undefined) memory.set(blob, found);
-  return found;
-}
-
-/** The latest number of what cannot change, by which threads know it again. */
-let numbered = 0;
-
-/** A thread that was lent a video. */
-interface Loan {
-  readonly parser: VideoParser;
-  readonly video: LentVideo;
-  /** Called once. @param failed whether the thread may have the video open in a state that is of no use */
-  release(failed: boolean): void;
-}
-
-/** Lends videos to threads. */
-class Lender {
-  readonly parsers: IdleParsers;
-  readonly #host: RemoteHost;
-  /** Of files that cannot change. */
-  readonly #numbers = new WeakMap<Blob, number>();
-
-  constructor(host: RemoteHost) {
-    this.#host = host;
-    this.parsers = new IdleParsers(host);
-  }
 
   #numberOf(input: VideoInput): number | undefined {
     if (!(input instanceof Blob)) return undefined;
@@ -139,16 +112,16 @@ class Lender {
     const { track } = this.#host;
     const { name, reader } = await this.#host.openInput(input);
     const same = this.#numberOf(input);
-    const parser = this.parsers.take(same);
+    const parser = this.take(same);
     parser.lend(reader);
     return {
       parser,
-      video: { name, size: reader.size, ...(same !== undefined && { same }), ...(track && { track }) },
+      video: { name, size: reader.size, same, track },
       release: (failed) => {
         // A video that stays open is read ahead.
         if (same === undefined) parser.lend(undefined);
         if (failed && input instanceof Blob) this.#numbers.delete(input);
-        this.parsers.giveBack(parser, failed ? undefined : same);
+        this.giveBack(parser, failed ? undefined : same);
         reader.close();
       },
     };
@@ -168,17 +141,32 @@ class Lender {
   }
 }
 
+/** Finds out about an input, or remembers. */
+async function once<T>(
+  memory: WeakMap<Blob, NonNullable<T>>,
+  input: VideoInput,
+  signal: AbortSignal | undefined,
+  find: () => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const blob = input instanceof Blob ? input : undefined;
+  const before = blob && memory.get(blob);
+  if (before !== undefined) return before;
+  const found = await find();
+  if (blob && found !== null && found !== undefined) memory.set(blob, found);
+  return found;
+}
+
 /** @param host a browser, or Node */
 export function createRemoteDecoder(host: RemoteHost): Decoder {
   const lender = new Lender(host);
-  const { parsers } = lender;
   // What was found out about files that cannot change: going through the index of an hour takes a third of a second.
   const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
 
   return {
     id: 'mediabunny',
     async availability() {
-      const parser = parsers.take();
+      const parser = lender.take();
       try {
         await parser.call('ready', null);
         return { id: 'mediabunny', usable: true };
@@ -186,7 +174,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
         const reason = error instanceof Error ? error.message : String(error);
         return { id: 'mediabunny', usable: false, reason };
       } finally {
-        parsers.giveBack(parser);
+        lender.giveBack(parser);
       }
     },
     probe: (input, signal) =>

@@ -10,9 +10,8 @@ import { clause, shown } from '../../core/printable.js';
 import { type DecodedSource, type DecodeRequest, decodedInfo, type TrackFacts } from '../../media/decoder.js';
 import { earlyEndError, earlyEndWarning, MediaError } from '../../media/errors.js';
 import type { VideoInfo } from '../../media/types.js';
-import type { MediabunnyHost } from './host.js';
 import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
-import { DECODING, mediaError, type OpenedTrack, orientation, SAME } from './track.js';
+import { DECODING, type MediabunnyHost, mediaError, type OpenedTrack, orientation, SAME } from './track.js';
 
 /** Half of what frames are apart that their times tell apart, seconds. */
 const NEAR = 5e-5;

@@ -5,6 +5,7 @@
 import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
 import { AnyvmafError } from '../../core/errors.js';
 import { formatProblem } from '../../core/frame.js';
+import type { Remedy } from '../../core/hint.js';
 import { shown } from '../../core/printable.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
@@ -14,8 +15,28 @@ import { addsGrain, hidesFrames, showsFrame } from '../../media/evidence/vpx.js'
 import { goesOnInFragments } from '../../media/mp4-times.js';
 import type { ByteReader } from '../../media/platform.js';
 import type { LentVideo } from './calls.js';
-import type { Mediabunny, MediabunnyHost } from './host.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
+
+/** The library, as its package exports it. */
+export type Mediabunny = typeof import('mediabunny');
+
+/** A parser thread of a browser with WebCodecs, or of Node with the decoders of `@mediabunny/server`. */
+export interface MediabunnyHost {
+  /** What decodes, for the report: `WebCodecs`, `libavcodec`. */
+  readonly engine: string;
+  /** The library, with decoders registered. */
+  readonly library: Mediabunny;
+  /** @throws {AnyvmafError} `io` when it cannot be read */
+  openInput(video: LentVideo): Promise<ByteReader> | ByteReader;
+  /** Called when a packet or a picture came out of a file. */
+  progress(): void;
+  /** Whether a sample holds guesses in place of what was coded; absent where that is unknown. */
+  isPatched?(sample: VideoSample): boolean;
+  /** Why decoding failed where this sample stands, which holds no picture then; absent where errors are thrown. */
+  failureAt?(sample: VideoSample): unknown;
+  /** What helps with a video that cannot be decoded here: `install ffmpeg`. */
+  readonly remedies: readonly Remedy[];
+}
 
 /** ffmpeg's short names of containers by mediabunny's. */
 const CONTAINERS: Readonly<Record<string, string>> = {

@@ -2,12 +2,13 @@
  * @module platform/node/decoders
  * What can decode video in Node, the preferred first: ffmpeg, mediabunny with its server package, ffmpeg.wasm.
  */
-
-import type { Origin } from '../../core/origin.js';
+import { FOREIGN, type Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
+import { createRemoteDecoder } from '../mediabunny/remote.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
-import { type NodeParserOptions, nodeMediabunnyDecoder } from './mediabunny-decoder.js';
+import { startNodeParser } from './parser-process.js';
+import { openReadable } from './readable-input.js';
 import { nodeWasmDecoder } from './wasm-decoder.js';
 
 /** What decoders may open. */
@@ -27,22 +28,42 @@ const KEPT = 16;
 /** By what they may open; each made once, because decoders remember what they were asked. */
 const made = new Map<string, readonly Decoder[]>();
 
-/** Where the scripts of workers are. */
-export interface WorkerPlaces extends NodeParserOptions {
-  /** The worker of ffmpeg.wasm. */
-  readonly worker: () => URL;
-}
-
-export function nodeDecoders(access: DecoderAccess, places: WorkerPlaces): readonly Decoder[] {
+/** @param scripts this package's `node-ffmpeg-worker.js` and `node-parser-worker.js` */
+export function nodeDecoders(
+  access: DecoderAccess,
+  { worker, parser }: { readonly worker: () => URL; readonly parser: () => URL },
+): readonly Decoder[] {
   const { urls, origin, rate, track } = access;
   const key = JSON.stringify([urls, origin.by, origin.folders, rate, track]);
   const decoders = made.get(key) ?? [
     createFfmpegDecoder(access),
-    nodeMediabunnyDecoder(places, origin, track),
-    nodeWasmDecoder({ worker: places.worker, origin, track }),
+    nodeMediabunnyDecoder({ parser, origin, track }),
+    nodeWasmDecoder({ worker, origin, track }),
   ];
   const [oldest] = made.keys();
   if (!made.has(key) && made.size >= KEPT && oldest !== undefined) made.delete(oldest);
   made.set(key, decoders);
   return decoders;
+}
+
+/**
+ * mediabunny over libavcodec, in parser processes; usable where `mediabunny` and `@mediabunny/server` are installed.
+ * @param options `parser`: this package's `node-parser-worker.js`; `origin`: of the names of its files, by default somebody
+ * else's; `track`: the video track, by default a default one, else the largest
+ */
+export function nodeMediabunnyDecoder({
+  parser,
+  origin = FOREIGN,
+  track,
+}: {
+  readonly parser: () => URL;
+  readonly origin?: Origin;
+  readonly track?: TrackRequest;
+}): Decoder {
+  return createRemoteDecoder({
+    track,
+    startWorker: () => startNodeParser(parser()),
+    task: () => ({ kind: 'video' }),
+    openInput: (input) => openReadable(input, 'mediabunny', origin),
+  });
 }

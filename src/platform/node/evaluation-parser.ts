@@ -7,10 +7,9 @@ import { FOREIGN } from '../../core/origin.js';
 import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
 import { serveEvaluation } from '../../evaluate/serve.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
-import { nodeTiny, nodeTinyFiles } from './tiny/platform.js';
+import { nodeTiny } from './tiny/platform.js';
 
 export function serveNodeEvaluation(settings: EvaluationSettings, monitor: Monitor): Served<EvaluationCalls> {
   const folder = () => new URL(settings.models ?? new URL('../../../model/', import.meta.url));
-  const files = nodeTinyFiles(folder, settings.origin ?? FOREIGN);
-  return serveEvaluation({ ...nodeTiny(folder), files }, monitor);
+  return serveEvaluation(nodeTiny(folder, settings.origin ?? FOREIGN), monitor);
 }

@@ -1,16 +1,19 @@
 /**
  * @module platform/node/models
- * Model files in Node: the package's own, and those of the user.
+ * Model files in Node: the package's own, those of the user, and pulled ones in the user's cache folder.
  */
 import { closeSync, readFile as readDescriptor } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
+import { cacheFolder } from '../../files/cache-folder.js';
 import { openChecked } from '../../files/checked-file.js';
 import { fileError } from '../../files/file-errors.js';
-import type { ModelStore } from '../../models/types.js';
-import { nodeModelCache } from './model-cache.js';
+import { makeFolders, writeReason } from '../../files/folders.js';
+import { writeWhole } from '../../files/scratch.js';
+import type { ModelCache, ModelStore } from '../../models/types.js';
 
 /**
  * @param folder gives the folder of the built-in models, ending in `/`
@@ -51,3 +54,35 @@ async function readChecked(path: string, origin: Origin): Promise<string> {
     closeSync(fd);
   }
 }
+
+const placeOf = (fileName: string): string => join(cacheFolder(), 'models', fileName);
+
+/** Model files in the cache folder, below `models`. */
+export const nodeModelCache: ModelCache = {
+  placeOf,
+  mirror: () => process.env.ANYVMAF_MODELS_FROM || undefined,
+  async read(fileName) {
+    const path = placeOf(fileName);
+    try {
+      return await readFile(path, 'utf8');
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
+        return undefined;
+      throw fileError(path, cause);
+    }
+  },
+  async write(fileName, bytes) {
+    const path = placeOf(fileName);
+    try {
+      await makeFolders(dirname(resolve(path)));
+      // Who reads meanwhile finds the old file or the new one.
+      await writeWhole(path, bytes);
+    } catch (cause) {
+      throw new AnyvmafError(
+        'io',
+        `The model cannot be kept as ${path}: ${writeReason(cause)}; make the folder writable, or name another with ANYVMAF_CACHE.`,
+        { cause },
+      );
+    }
+  },
+};

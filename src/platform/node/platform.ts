@@ -11,7 +11,6 @@ import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import type { Assets } from '../../engine/contract/platform.js';
 import type { SearchPlatform } from '../../search/host.js';
-import type { TinyPlatform } from '../../tiny/types.js';
 import { nodeFilesOf } from './files.js';
 import { nodeGpu } from './gpu.js';
 import { nodeModels } from './models.js';
@@ -26,9 +25,6 @@ const MODULES = {
 };
 const compiled: { [module in keyof typeof MODULES]?: Promise<WebAssembly.Module> } = {};
 
-/** Made once: runtimes are looked for only once. */
-let tiny: TinyPlatform | undefined;
-
 /**
  * Sets where the package's own files are, for programs whose bundler moved them. Call it before anything else.
  * A file that is not named stays where the package has it.
@@ -40,7 +36,7 @@ export function configureNode(changes: Assets): void {
   if (changes.perceptualWasm !== undefined) delete compiled.perceptual;
 }
 
-const modelFolder = (): URL => locate(assets.models, new URL('../../../model/', import.meta.url));
+const modelFolder = (): URL => locate(assets.models ?? new URL('../../../model/', import.meta.url));
 
 /** What opens files by the names of one origin. */
 function openers(
@@ -54,16 +50,12 @@ function openers(
       return nodeDecoders(
         { urls, origin, rate, track },
         {
-          worker: () => locate(assets.ffmpegWorker, new URL('./node-ffmpeg-worker.js', import.meta.url)),
+          worker: () => locate(assets.ffmpegWorker ?? new URL('./node-ffmpeg-worker.js', import.meta.url)),
           parser: parserScript,
         },
       );
     },
-    async tiny() {
-      const { nodeTiny, nodeTinyFiles } = await import('./tiny/platform.js');
-      tiny ??= nodeTiny(modelFolder);
-      return { ...tiny, files: nodeTinyFiles(modelFolder, origin) };
-    },
+    tiny: async () => (await import('./tiny/platform.js')).nodeTiny(modelFolder, origin),
     encoding: async () => (await import('./encoding/host.js')).nodeEncoding(origin),
     evaluationTask: () => ({ kind: 'evaluation', settings: { models: modelFolder().href, origin } }),
   };
@@ -86,7 +78,7 @@ export const nodePlatform: SearchPlatform = {
     return compiled[module];
   },
   startParser: () => startNodeParser(parserScript()),
-  startWorker: () => startNodeWorker(locate(assets.worker, new URL('./node-worker.js', import.meta.url))),
+  startWorker: () => startNodeWorker(locate(assets.worker ?? new URL('./node-worker.js', import.meta.url))),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
@@ -107,13 +99,11 @@ async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.
 
 /** The script of parser threads. */
 function parserScript(): URL {
-  return locate(assets.parserWorker, new URL('./node-parser-worker.js', import.meta.url));
+  return locate(assets.parserWorker ?? new URL('./node-parser-worker.js', import.meta.url));
 }
 
 /** A place as a URL; what is no URL is a path. */
-function locate(place: string | URL | undefined, otherwise?: URL): URL {
+function locate(place: string | URL): URL {
   if (place instanceof URL) return place;
-  if (place === undefined && otherwise) return otherwise;
-  const text = place ?? '';
-  return /^[a-z][a-z\d+.-]+:/i.test(text) ? new URL(text) : pathToFileURL(text);
+  return /^[a-z][a-z\d+.-]+:/i.test(place) ? new URL(place) : pathToFileURL(place);
 }

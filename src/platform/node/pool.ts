@@ -1,9 +1,9 @@
 /**
  * @module platform/node/pool
- * Workers as Node's worker threads.
+ * Worker threads of Node, seen by their owners.
  */
 import { Worker } from 'node:worker_threads';
-import type { FromWorker, WorkerHandle } from '../../engine/contract/protocol.js';
+import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/protocol.js';
 
 /** What platform/node/node-worker posts once it is loaded; everything after it is a {@link FromWorker}. */
 export const LOADED = 'loaded';
@@ -11,37 +11,56 @@ export const LOADED = 'loaded';
 /** Milliseconds that loading may take before a worker is ended anyway. */
 const LOADING_TIME = 2000;
 
-/** Starts a thread that runs `script`, this package's `node-worker.js`. */
-export function startNodeWorker(script: URL): WorkerHandle {
+/** Starts a thread that runs `script`. What it posts after it was ended, and its death then, are not told. */
+export function startThread<Out, In>(script: URL, name: string) {
   // Flags of the process, such as --import of a test runner, are not meant for it.
-  const worker = new Worker(script, { name: 'anyvmaf', execArgv: [] });
+  const worker = new Worker(script, { name, execArgv: [] });
   let ended = false;
-  let loaded = () => {};
-  // Node leaks the descriptor of a module that a thread is reading when it is terminated.
-  const loading = new Promise<void>((resolve) => {
-    loaded = resolve;
-  });
-  worker.once('exit', loaded);
   return {
-    post: (message, transfer) => worker.postMessage(message, transfer),
-    listen(onMessage, onDeath) {
-      const died = (how: string) => {
+    worker,
+    post: (message: Out, transfer?: ArrayBuffer[]): void => worker.postMessage(message, transfer),
+    /** @param onDeath learns why nothing more comes, a sentence */
+    listen(onMessage: (message: In) => void, onDeath: (how: string) => void): void {
+      const died = (how: string): void => {
         if (!ended) onDeath(how);
       };
-      worker.on('message', (message: FromWorker | typeof LOADED) => {
-        if (message === LOADED) loaded();
-        else if (!ended) onMessage(message);
+      worker.on('message', (message: In) => {
+        if (!ended) onMessage(message);
       });
       worker.on('messageerror', (error) => died(`a message could not be read (${error.message}).`));
       worker.on('error', (error) => died(`${error.message}.`));
       worker.on('exit', (code) => died(`its thread ended with code ${code}.`));
     },
-    async terminate() {
+    async terminate(after?: Promise<void>): Promise<void> {
       ended = true;
-      const timer = setTimeout(loaded, LOADING_TIME);
-      await loading;
-      clearTimeout(timer);
+      await after;
       await worker.terminate();
+    },
+  };
+}
+
+/** Starts a thread that measures. @param script this package's `node-worker.js` */
+export function startNodeWorker(script: URL): WorkerHandle {
+  const { worker, ...thread } = startThread<ToWorker, FromWorker | typeof LOADED>(script, 'anyvmaf');
+  let loaded = () => {};
+  // Node leaks the descriptor of a module that a thread is reading when it is terminated.
+  const loading = new Promise<void>((resolve) => {
+    loaded = resolve;
+  });
+  worker.once('exit', loaded).on('message', (message) => {
+    if (message === LOADED) loaded();
+  });
+  return {
+    ...thread,
+    listen(onMessage, onDeath) {
+      thread.listen((message) => {
+        if (message !== LOADED) onMessage(message);
+      }, onDeath);
+    },
+    async terminate() {
+      const timer = setTimeout(loaded, LOADING_TIME);
+      await thread.terminate(loading);
+      clearTimeout(timer);
     },
   };
 }

@@ -5,7 +5,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { AnyvmafError } from '../../core/errors.js';
 import { FOREIGN, type Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
@@ -13,9 +12,16 @@ import type { TrackRequest } from '../../media/evidence/track.js';
 import type { ByteReader } from '../../media/platform.js';
 import { obtainPart } from '../../parts/consent.js';
 import { partFile } from '../../parts/store.js';
-import { createWasmDecoder, FFMPEG_VERSION } from '../ffmpeg-wasm/decoder.js';
-import type { LoadedCore, OpenedInput, WasmHost, WasmThread } from '../ffmpeg-wasm/host.js';
-import type { FromWasmWorker, JobInput } from '../ffmpeg-wasm/protocol.js';
+import { WasmDecoder } from '../ffmpeg-wasm/decoder.js';
+import type {
+  FromWasmWorker,
+  JobInput,
+  LoadedCore,
+  OpenedInput,
+  ToWasmWorker,
+  WasmHost,
+} from '../ffmpeg-wasm/protocol.js';
+import { startThread } from './pool.js';
 import { openReadable } from './readable-input.js';
 
 const { resolve: resolveModule } = createRequire(import.meta.url);
@@ -35,20 +41,18 @@ export interface NodeWasmOptions {
 /** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed, or the part `decoder`. */
 export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
   const worker = options.worker ?? (() => new URL('./node-ffmpeg-worker.js', import.meta.url));
-  const host: WasmHost = {
-    ...(options.track && { track: options.track }),
+  return new WasmDecoder({
+    track: options.track,
     sharedMemory: true,
     remedy: 'install ffmpeg, which can, or the packages mediabunny and @mediabunny/server',
-    async availability() {
-      const usable = coreFiles() !== undefined;
-      return { id: 'wasm', usable, ...(usable ? { version: FFMPEG_VERSION } : { reason: ABSENT }) };
+    core() {
+      const files = coreFiles();
+      return files ? () => compile(files) : ABSENT;
     },
     obtain: (signal) => obtainPart('decoder', signal),
-    load: loadCore,
     openInput: (input) => openInput(input, options.origin ?? FOREIGN),
-    startThread: () => startThread(worker()),
-  };
-  return createWasmDecoder(host);
+    startThread: () => startThread<ToWasmWorker, FromWasmWorker>(worker(), 'anyvmaf ffmpeg.wasm'),
+  });
 }
 
 const ABSENT =
@@ -57,36 +61,22 @@ const ABSENT =
 /** The core's files in the part `decoder`. */
 const CORE = '@ffmpeg/core/dist/umd/ffmpeg-core';
 
-/** Compiled once a process. */
-let core: Promise<LoadedCore> | undefined;
-
-function loadCore(): Promise<LoadedCore> {
-  core ??= compile();
-  // A failure is not kept: the package may be installed meanwhile.
-  core.catch(() => {
-    core = undefined;
-  });
-  return core;
+interface CoreFiles {
+  readonly script: string;
+  readonly wasm: string;
 }
 
-async function compile(): Promise<LoadedCore> {
-  const files = coreFiles();
-  if (!files) throw new AnyvmafError('io', `ffmpeg.wasm cannot be used: ${ABSENT}`);
+async function compile({ script, wasm }: CoreFiles): Promise<LoadedCore> {
   try {
-    return { module: await WebAssembly.compile(await readFile(files.wasm)), script: files.script };
+    return { module: await WebAssembly.compile(await readFile(wasm)), script };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError(
-      'io',
-      `ffmpeg.wasm cannot be loaded from ${files.wasm}: ${why}; install @ffmpeg/core again.`,
-      {
-        cause,
-      },
-    );
+    const message = `ffmpeg.wasm cannot be loaded from ${wasm}: ${why}; install @ffmpeg/core again.`;
+    throw new AnyvmafError('io', message, { cause });
   }
 }
 
-function coreFiles(): { readonly script: string; readonly wasm: string } | undefined {
+function coreFiles(): CoreFiles | undefined {
   try {
     return { script: resolveModule('@ffmpeg/core'), wasm: resolveModule('@ffmpeg/core/wasm') };
   } catch {
@@ -98,11 +88,9 @@ function coreFiles(): { readonly script: string; readonly wasm: string } | undef
 async function openInput(input: Parameters<WasmHost['openInput']>[0], origin: Origin): Promise<OpenedInput> {
   const { name, size, path, reader } = await openReadable(input, 'ffmpeg.wasm', origin);
   const extension = /^\.(\w{1,8})$/.exec(extname(name))?.[1];
-  const common = { name, size, ...(extension !== undefined && { extension }), close: () => reader.close() };
-  if (path !== undefined) {
-    const version = await fileVersion(path);
-    return { ...common, ...(version && { version }), jobInput: () => ({ kind: 'file', path, origin }) };
-  }
+  const common = { name, size, extension, close: () => reader.close() };
+  if (path !== undefined)
+    return { ...common, version: await fileVersion(path), jobInput: () => ({ kind: 'file', path, origin }) };
   return {
     ...common,
     jobInput: (): JobInput => ({
@@ -137,26 +125,4 @@ async function serve(reader: ByteReader, input: JobInput, position: number, leng
     Atomics.store(control, 0, 1);
     Atomics.notify(control, 0);
   }
-}
-
-function startThread(script: URL): WasmThread {
-  // Flags of the process, such as --import of a test runner, are not meant for it.
-  const worker = new Worker(script, { name: 'anyvmaf ffmpeg.wasm', execArgv: [] });
-  let ended = false;
-  return {
-    post: (message) => worker.postMessage(message),
-    listen(onMessage, onDeath) {
-      const died = (how: string): void => {
-        if (!ended) onDeath(how);
-      };
-      worker.on('message', (message: FromWasmWorker) => onMessage(message));
-      worker.on('messageerror', (error) => died(`a message could not be read (${error.message}).`));
-      worker.on('error', (error) => died(`${error.message}.`));
-      worker.on('exit', (code) => died(`its thread ended with code ${code}.`));
-    },
-    terminate() {
-      ended = true;
-      void worker.terminate();
-    },
-  };
 }

@@ -14,27 +14,36 @@ import {
   type OnnxTensor,
   readOnnx,
 } from './read.js';
+import { ALLOWED_OPERATORS } from './shapes.js';
 import { MAX_ELEMENTS } from './size.js';
-import type { TinyGraph, TinyPort } from './types.js';
 
-/**
- * The operators that tiny models may use: those of the default ONNX domain that compute on tensors, without strings,
- * sequences, random numbers, custom code or unbounded loops.
- */
-const ALLOWED_OPERATORS: ReadonlySet<string> = new Set(
-  [
-    'Identity Reshape Flatten Squeeze Unsqueeze Transpose Concat Slice Gather Cast Shape Expand',
-    'Add Sub Mul Div Neg Abs Sqrt Pow Exp Log Clip Min Max Sum Mean',
-    'ReduceMean ReduceSum ReduceMax ReduceMin ReduceProd GlobalAveragePool GlobalMaxPool',
-    'Gemm MatMul Conv ConvTranspose MaxPool AveragePool Resize',
-    'BatchNormalization LayerNormalization InstanceNormalization',
-    'Relu LeakyRelu Sigmoid Tanh Softmax Elu Selu Softplus Softsign Gelu Erf HardSigmoid HardSwish PRelu',
-    'Dropout',
-    'QuantizeLinear DequantizeLinear DynamicQuantizeLinear MatMulInteger ConvInteger',
-    'Constant ConstantOfShape Pad Reciprocal GatherND ScatterND BitShift',
-    'Loop If',
-  ].flatMap((line) => line.split(' ')),
-);
+/** An input or output of a graph. */
+export interface TinyPort {
+  readonly name: string;
+  /** Numbers of ONNX's TensorProto.DataType: 1 float32, 7 int64, 10 float16, 11 float64. */
+  readonly type: number;
+  /** `null` for symbolic or unknown sizes; absent if the rank is unknown. */
+  readonly dims?: readonly (number | null)[];
+}
+
+/** Facts about the graph of a checked model. */
+export interface TinyGraph {
+  readonly irVersion: number;
+  /** Version of the default operator domain. */
+  readonly opset: number;
+  readonly producer: string;
+  /** Inputs without initializers. */
+  readonly inputs: readonly TinyPort[];
+  readonly outputs: readonly TinyPort[];
+  /** Number of uses of each operator in the graph and its subgraphs. */
+  readonly operators: Readonly<Record<string, number>>;
+  /** Number of elements in all initializers. */
+  readonly parameters: number;
+  /** Files with weights, relative to the model's folder. */
+  readonly external: readonly string[];
+  /** By input, the small constant that the graph subtracts first: the mean of a scaler. */
+  readonly centres?: Readonly<Record<string, readonly number[]>>;
+}
 
 /** Names of the default domain. */
 const DEFAULT_DOMAINS: ReadonlySet<string> = new Set(['', 'ai.onnx']);

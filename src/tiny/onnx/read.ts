@@ -172,17 +172,7 @@ function readNode(reader: WireReader, depth: number): OnnxNode {
   }
   const single = attributes.get('value_int')?.int;
   const integers = single === undefined ? attributes.get('value_ints')?.ints : [single];
-  return {
-    name,
-    operator,
-    domain,
-    inputs,
-    outputs,
-    graphs,
-    tensors,
-    attributes,
-    ...(integers && { integers }),
-  };
+  return { name, operator, domain, inputs, outputs, graphs, tensors, attributes, integers };
 }
 
 /** Reads an attribute with its name; appends its tensors and subgraphs to the lists. */
@@ -222,19 +212,8 @@ function readAttribute(
   }
   if (tensor) tensors.push(tensor);
   if (graph) graphs.push(graph);
-  const [float] = single;
-  return [
-    name,
-    {
-      ...(int !== undefined && { int }),
-      ...(ints.length > 0 && { ints }),
-      ...(float !== undefined && { float }),
-      ...(floats.length > 0 && { floats }),
-      ...(text !== undefined && { text }),
-      ...(tensor && { tensor }),
-      ...(graph && { graph }),
-    },
-  ];
+  const some = (list: readonly number[]) => (list.length > 0 ? list : undefined);
+  return [name, { int, ints: some(ints), float: single[0], floats: some(floats), text, tensor, graph }];
 }
 
 /** Reads a sparse tensor: the dense tensor that it stands for, then the indices of its values. */
@@ -249,7 +228,7 @@ function readSparse(reader: WireReader): OnnxTensor[] {
   if (!values) return [];
   checkDims(values.name, dims);
   const { name, type, external } = values;
-  return [{ name, type, dims, ...(external && { external }) }, ...places];
+  return [{ name, type, dims, external }, ...places];
 }
 
 /** @throws {WireError} for an impossible shape */
@@ -281,24 +260,19 @@ function readTensor(reader: WireReader): OnnxTensor {
     else if (reader.field === 14) location = reader.int();
   }
   checkDims(name, dims);
+  const here = location === EXTERNAL ? undefined : type;
   const integers =
-    type === INT64
+    here === INT64
       ? valuesOf(dims, listed, raw, SHAPE_SIZE, 8, (view, at) => Number(view.getBigInt64(at, true)))
-      : type === INT32
+      : here === INT32
         ? valuesOf(dims, listedShort, raw, SHAPE_SIZE, 4, (view, at) => view.getInt32(at, true))
         : undefined;
   const floats =
-    type === FLOAT
+    here === FLOAT
       ? valuesOf(dims, listedFloats, raw, ROW_SIZE, 4, (view, at) => view.getFloat32(at, true))
       : undefined;
-  return {
-    name,
-    type,
-    dims,
-    ...((location === EXTERNAL || entries.size > 0) && { external: externalOf(name, entries) }),
-    ...(integers && location !== EXTERNAL && { integers }),
-    ...(floats && location !== EXTERNAL && { floats }),
-  };
+  const external = location === EXTERNAL || entries.size > 0 ? externalOf(name, entries) : undefined;
+  return { name, type, dims, external, integers, floats };
 }
 
 function readEntry(reader: WireReader, entries: Map<string, string>): void {

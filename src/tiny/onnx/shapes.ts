@@ -45,7 +45,7 @@ export function elementsOf(dims: readonly number[]): number {
 /** A constant tensor of the file. */
 export function shapedTensor({ type, dims, integers, floats }: OnnxTensor): Shaped {
   const values = integers ?? floats;
-  return { type, dims, ...(values && { values }) };
+  return { type, dims, values };
 }
 
 /** An operator with its inputs. */
@@ -118,7 +118,7 @@ function inferred(work: number | null, ...outputs: readonly Shaped[]): OperatorR
 /** A tensor; keeps its values if they are known and few. */
 function shaped(type: number, dims: readonly number[], values?: readonly number[] | null): Shaped {
   const kept = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
-  return { type, dims, ...(kept && { values }) };
+  return { type, dims, values: kept ? values : undefined };
 }
 
 const same: Rule = (step) => inferred(null, shaped(step.input(0).type, step.input(0).dims));
@@ -591,6 +591,17 @@ const UNARY: ReadonlySet<string> = new Set(
     'Softsign Gelu Erf HardSigmoid HardSwish PRelu'
   ).split(' '),
 );
+
+/**
+ * The operators that tiny models may use: those of the default ONNX domain that compute on tensors, without strings,
+ * sequences, random numbers, custom code or unbounded loops.
+ */
+export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
+  ...Object.keys(RULES),
+  ...UNARY,
+  'Loop',
+  'If',
+]);
 
 /**
  * Infers the outputs of an operator other than Loop and If.

@@ -15,7 +15,6 @@ import {
   shapedTensor,
   shapesOf,
 } from './shapes.js';
-import type { TinyProgram } from './types.js';
 
 /** Most elements of one tensor. */
 export const MAX_ELEMENTS = 2 ** 27;
@@ -81,7 +80,7 @@ type Scope = Map<string, Value>;
  * @throws {AnyvmafError} `model`, naming the operator that exceeds a limit or whose demand is unknown
  */
 export function checkSize(
-  { source, program }: { readonly source: string; readonly program: TinyProgram },
+  { source, program }: { readonly source: string; readonly program: { readonly bytes: Uint8Array } },
   shapes: Readonly<Record<string, readonly number[]>>,
 ): Demand {
   const { graph } = readOnnx(program.bytes);

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/mediabunny-decoder.js';
+import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { atRest } from '../../support/at-rest.js';
 import { built, root } from '../../support/built.js';

@@ -12,7 +12,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { describeModel, listModels, openModel, pullModel, score } from '../../../src/index.js';
 import { pullModels } from '../../../src/models/pull.js';
 import type { ModelCache, ModelStore } from '../../../src/models/types.js';
-import { nodeModelCache } from '../../../src/platform/node/model-cache.js';
+import { nodeModelCache } from '../../../src/platform/node/models.js';
 import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { modelStore, refusalOf } from '../../support/models.js';

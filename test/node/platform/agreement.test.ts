@@ -3,7 +3,6 @@
  * Awkward containers: each decoder gives the frames that ffmpeg gives, counts them alike, reads the same track, or refuses
  * the file in words. Of two recordings in one transport stream, each frame counts through every decoder and door.
  */
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,8 +10,8 @@ import { describe, expect, it } from 'vitest';
 import { inspect, type ScoreOptions, score } from '../../../src/index.js';
 import type { Decoder } from '../../../src/media/decoder.js';
 import type { TrackRequest } from '../../../src/media/evidence/track.js';
+import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/mediabunny-decoder.js';
 import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
@@ -24,7 +23,7 @@ import { joined } from '../../support/transport-stream.js';
 const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
 const decodersOf = (track?: TrackRequest): readonly Decoder[] => [
   createFfmpegDecoder({ track }),
-  nodeMediabunnyDecoder({ parser: script('node-parser-worker.js') }, undefined, track),
+  nodeMediabunnyDecoder({ parser: script('node-parser-worker.js'), track }),
   nodeWasmDecoder({ worker: script('node-ffmpeg-worker.js'), track }),
 ];
 const DECODERS = decodersOf();
@@ -160,19 +159,8 @@ describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and
   it('and the command line says which track was read', async () => {
     const file = twoTracks('two.mkv', '-disposition:v:0', '0', '-disposition:v:1', 'default');
     const master = ffmpeg(join(encodeFolder(), 'second.mkv'), ['-i', file, '-map', '0:V:1', '-c', 'copy']);
-    const same = await anyvmaf([
-      '-r',
-      master,
-      '-d',
-      file,
-      '--feature',
-      'psnr',
-      '--no_prediction',
-      '-o',
-      '-',
-      '--json',
-      '-q',
-    ]);
+    const asked = '--feature psnr --no_prediction -o - --json -q'.split(' ');
+    const same = await anyvmaf(['-r', master, '-d', file, ...asked]);
     expect(same.stderr).toBe('');
     const report = JSON.parse(same.stdout);
     expect(report.pairing.distorted).toMatchObject({ track: 1, tracks: 2, width: 320 });
@@ -241,9 +229,9 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     expect([...(times ?? [])].map((time) => Math.round(25 * time))).toEqual([...Array(70).keys()]);
     const setBacks = (await decoder.setBacks?.(path)) ?? [];
     expect(setBacks.map((time) => time.toFixed(3))).toEqual(['1.600']);
-    const whole = await decodeAll(decoder, path);
-    const each = [await decodeAll(decoder, first), await decodeAll(decoder, second)];
-    expect(whole.hashes).toEqual(each.flatMap(({ hashes }) => hashes));
+    const facts = await decoder.probe(path);
+    const whole = await decodeAll(decoder, path, {}, facts);
+    expect(whole.hashes).toEqual([first, second].flatMap((part) => ffmpegHashes(part)));
     expect(whole.times.map((time) => Math.round(25 * (time ?? -1)))).toEqual([...Array(70).keys()]);
     // Parts on either side of the place, where one time on the clock names two frames.
     const sides = [
@@ -253,7 +241,7 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     ];
     for (const request of sides.slice(0, tier(2, sides.length))) {
       const from = 'frames' in request ? (request.frames?.start ?? 0) : 35;
-      const part = await decodeAll(decoder, path, request);
+      const part = await decodeAll(decoder, path, request, facts);
       expect(part.hashes).toEqual(whole.hashes.slice(from, 52));
       expect(part.times).toEqual(whole.times.slice(from, 52));
     }

@@ -10,8 +10,8 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import type { ErrorCode } from '../../../src/core/errors.js';
 import type { DecodeRequest, Decoder } from '../../../src/media/decoder.js';
+import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/mediabunny-decoder.js';
 import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
@@ -320,11 +320,12 @@ describeDecoders(ALL, (decoder, id) => {
     'ends damaged video with an error, or there if allowed: %o %s',
     async (request, how, least, most) => {
       const bad = harmed(encode(request), 0.5, how);
-      const message = await failure(() => decodeAll(decoder, bad), 'media');
+      const facts = await decoder.probe(bad);
+      const message = await failure(() => decodeAll(decoder, bad, {}, facts), 'media');
       expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
       expect(message).toContain(bad);
       if (how === 'cut' && request.codec !== 'h264') expect(message).toContain('is cut off at frame');
-      const { source, hashes } = await decodeAll(decoder, bad, { damage: 'accept' });
+      const { source, hashes } = await decodeAll(decoder, bad, { damage: 'accept' }, facts);
       expect(hashes.length).toBeGreaterThanOrEqual(least);
       expect(hashes.length).toBeLessThanOrEqual(most);
       expect(hashes).toEqual(ffmpegHashes(encode(request)).slice(0, hashes.length));

@@ -1,19 +1,18 @@
 /**
  * @module test/node/platform/pipes
- * Frames out of streams of bytes: from an ffmpeg process (src/platform/node/ffmpeg/frame-pipe.ts, channel.ts) and from the thread
+ * Frames out of streams of bytes: from an ffmpeg process (src/platform/node/ffmpeg/run.ts, channel.ts) and from the thread
  * of ffmpeg.wasm (src/platform/ffmpeg-wasm/ring.ts).
  */
-
 import { PassThrough } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { createRing, RingReader } from '../../../src/platform/ffmpeg-wasm/ring.js';
 import { openChannel } from '../../../src/platform/node/ffmpeg/channel.js';
-import { FramePipe } from '../../../src/platform/node/ffmpeg/frame-pipe.js';
+import { FramePipe } from '../../../src/platform/node/ffmpeg/run.js';
 import { seeded } from '../../support/random.js';
 
 /** Frames that are all different: frame n is n, n + 1, ... */
-const frame = (n: number, bytes: number): Uint8Array => Uint8Array.from({ length: bytes }, (_, i) => n + i);
+const frame = (n: number, bytes: number): Uint8Array => new Uint8Array(bytes).map((_, i) => n + i);
 
 /** Lets everything that is under way arrive: until nothing new has come for a few turns. */
 async function settled(count: () => number): Promise<number> {

@@ -7,9 +7,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TINY_DEVICES } from '../../../src/core/choices.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { browserTinyRuntimes } from '../../../src/platform/browser/tiny/runtimes.js';
-import { nodeTinyRuntimes } from '../../../src/platform/node/tiny/runtimes.js';
-import { nodeTinySignatures } from '../../../src/platform/node/tiny/signatures.js';
-import { tryProvider } from '../../../src/platform/node/tiny/try-provider.js';
+import { nodeTinySignatures } from '../../../src/platform/node/tiny/platform.js';
+import { nodeTinyRuntimes, tryProvider } from '../../../src/platform/node/tiny/runtimes.js';
 import { type DeviceOffer, openOn } from '../../../src/tiny/devices.js';
 import { checkOnnx } from '../../../src/tiny/onnx/check.js';
 import type { TinyModel, TinySession } from '../../../src/tiny/types.js';
@@ -57,7 +56,7 @@ describe('runtimes of Node', () => {
   });
 
   it('list every device, with how to get those that are not here', async () => {
-    const devices = await nodeTinyRuntimes().devices();
+    const devices = await nodeTinyRuntimes(loading({}), async () => null).devices();
     expect(devices.map(({ device }) => device)).toEqual(TINY_DEVICES);
     for (const { available, how } of devices) if (!available) expect(how).toMatch(/^[A-Z].*\.$/);
     expect(devices.find(({ device }) => device === 'rocm')).toMatchObject({ available: false });
@@ -304,7 +303,9 @@ describe('signatures', () => {
       'cannot be checked without the package sigstore',
     );
     await expect(verify(loading({ sigstore: {} }))).rejects.toThrow('cannot be checked');
-    await expect(verify(loading({}), 'no JSON')).rejects.toThrow('does not prove');
+    await expect(verify(loading({ sigstore: { verify: async () => {} } }), 'no JSON')).rejects.toThrow(
+      'does not prove',
+    );
     const refusing = { verify: async () => Promise.reject(new Error('wrong key')) };
     await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow(
       'does not prove that it is what was signed (wrong key)',

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeTinyFiles } from '../../../src/platform/node/tiny/files.js';
+import { nodeTinyFiles } from '../../../src/platform/node/tiny/platform.js';
 import { loadTinyModel } from '../../../src/tiny/load.js';
 import { parseSidecar } from '../../../src/tiny/sidecar.js';
 import { elsewhere, floats, linear, model, node, port } from '../../support/onnx.js';

@@ -47,7 +47,7 @@ import { seeded } from '../../support/random.js';
 type Shapes = Readonly<Record<string, readonly number[]>>;
 
 function size(bytes: Uint8Array, shapes: Shapes) {
-  return checkSize({ source: 'a.onnx', program: { bytes, external: [] } }, shapes);
+  return checkSize({ source: 'a.onnx', program: { bytes } }, shapes);
 }
 
 /** What is said of a graph. */

@@ -20,7 +20,7 @@ import { MOTION } from '../../../src/metrics/motion.js';
 import { PSNR } from '../../../src/metrics/psnr.js';
 import { VIF } from '../../../src/metrics/vif.js';
 import { root } from '../../support/built.js';
-import { callOf, type Picture } from '../../support/metric.js';
+import { callOf, type Picture, putPicture } from '../../support/metric.js';
 import { PerceptualContext } from '../../support/perceptual.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { exhaustive, tier } from '../../support/tier.js';
@@ -149,16 +149,9 @@ class Trial {
   constructor(core: Core, format: VideoFormat, random: SeededRandom) {
     this.#core = core;
     this.#format = format;
-    const sizes = [format, chromaSize(format), chromaSize(format)];
-    this.#pictures = [1, 2, 3, 4].map((serial) => ({
-      serial,
-      planes: makePicture(random, format).map((bytes, i) => {
-        const { width = 0, height = 0 } = sizes[i] ?? {};
-        const address = core.alloc(core.planeBytes(width, height, format.bitDepth));
-        new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
-        return { address, width, height };
-      }),
-    }));
+    this.#pictures = [1, 2, 3, 4].map((serial) =>
+      putPicture(core, format, makePicture(random, format), serial),
+    );
   }
 
   free(): void {

@@ -2,7 +2,6 @@
  * @module test/unit/media/decoders
  * Which decoder is taken, what is said when none is left (src/media/decoders.ts), and how mediabunny's samples become planes.
  */
-
 import type { VideoSample } from 'mediabunny';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
@@ -10,7 +9,7 @@ import type { Decoder, DecoderId, TrackFacts } from '../../../src/media/decoder.
 import { chooseDecoder, type EncodedVideo, openDecoded, readTimes } from '../../../src/media/decoders.js';
 import { filterSide } from '../../../src/media/filters/apply.js';
 import type { EncodedInput } from '../../../src/media/open.js';
-import { keepQueuesShort } from '../../../src/platform/browser/decode-queue.js';
+import { keepQueuesShort } from '../../../src/platform/browser/video-parser.js';
 import { SampleCopier, samplePixelFormat } from '../../../src/platform/mediabunny/samples.js';
 import { failure, planesFor } from '../../support/media.js';
 

@@ -171,30 +171,11 @@ function extractor(name: string) {
 describe('listExtractors', () => {
   it('lists the extractors there are', () => {
     // In libvmaf's order of registration, which decides who provides a feature.
-    expect(listExtractors().map(({ name }) => name)).toEqual([
-      'float_psnr',
-      'float_ansnr',
-      'float_adm',
-      'float_vif',
-      'float_motion',
-      'float_moment',
-      'speed_chroma',
-      'speed_temporal',
-      'float_ms_ssim',
-      'float_ssim',
-      'ciede',
-      'psnr',
-      'psnr_hvs',
-      'adm',
-      'motion',
-      'vif',
-      'cambi',
-      // Ours.
-      'xpsnr',
-      'ssimulacra2',
-      'butteraugli',
-      'cvvdp',
-    ]);
+    const libvmafs =
+      'float_psnr float_ansnr float_adm float_vif float_motion float_moment speed_chroma speed_temporal float_ms_ssim ' +
+      'float_ssim ciede psnr psnr_hvs adm motion vif cambi';
+    const ours = ['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'];
+    expect(listExtractors().map(({ name }) => name)).toEqual([...libvmafs.split(' '), ...ours]);
   });
 
   it.each(Object.keys(OPTIONS))('%s has libvmaf’s options', (name) => {
@@ -225,14 +206,12 @@ describe('listExtractors', () => {
 
   it('never skips frames for what looks at neighbours or sums up all', () => {
     const always = listExtractors().filter((e) => e.temporal || e.previousReference);
-    expect(always.map(({ name }) => name).sort()).toEqual([
-      'cvvdp',
-      'float_motion',
-      'motion',
-      'psnr',
-      'speed_temporal',
-      'xpsnr',
-    ]);
+    expect(
+      always
+        .map(({ name }) => name)
+        .sort()
+        .join(' '),
+    ).toBe('cvvdp float_motion motion psnr speed_temporal xpsnr');
   });
 });
 

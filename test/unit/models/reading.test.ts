@@ -236,40 +236,10 @@ const SEED = 20260801;
 const ROUNDS = tier(600, 6000);
 
 /** Pieces that mean something to the parsers. */
-const PIECES = [
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  ':',
-  '"',
-  '\\',
-  '\n',
-  ' ',
-  'SV',
-  'null',
-  'true',
-  '0',
-  '-',
-  '1e999',
-  '1e-999',
-];
-const VALUES: readonly unknown[] = [
-  null,
-  true,
-  0,
-  -1,
-  1e308,
-  '',
-  'x',
-  'true',
-  [],
-  {},
-  [[]],
-  [null],
-  { 0: {} },
-];
+const PIECES = [...'{}[],:"\\\n ', 'SV', 'null', 'true', '0', '-', '1e999', '1e-999'];
+const VALUES: readonly unknown[] = JSON.parse(
+  '[null, true, 0, -1, 1e308, "", "x", "true", [], {}, [[]], [null], { "0": {} }]',
+);
 
 /** Cuts, doubles, moves or overwrites parts of a text. */
 function mutateText(text: string, random: SeededRandom): string {

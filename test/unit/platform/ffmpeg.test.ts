@@ -2,14 +2,13 @@
  * @module test/unit/platform/ffmpeg
  * What is read of the words of ffmpeg, ffprobe and encoders: facts of tracks, lines of logs, times of packets, releases.
  */
-
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { delivery } from '../../../src/media/delivery.js';
 import { parseProbe, pixelFormat, pixelFormatName } from '../../../src/media/facts.js';
 import { type LogEvent, parseLogLine } from '../../../src/platform/ffmpeg/log.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
-import { versionIn } from '../../../src/platform/node/encoding/library-version.js';
+import { versionIn } from '../../../src/platform/node/encoding/host.js';
 import { tier } from '../../support/tier.js';
 
 const stream = {

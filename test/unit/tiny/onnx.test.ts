@@ -209,15 +209,10 @@ describe('what is refused', () => {
     expect(refusal(negative)).toContain('a negative number of bytes');
   });
 
-  it('is a file of more than 50 MiB, and one of millions of empty nodes', () => {
+  it('is a file of more than 50 MiB, and one of millions of fields', () => {
     expect(refusal(new Uint8Array(50 * 1024 * 1024 + 1))).toContain('52428800 (50 MiB) are the most');
-    const empty = new Uint8Array(10_000_000);
-    for (let i = 0; i < empty.length; i += 2) empty[i] = 0x0a;
-    const file = Uint8Array.from([...int(1, 8), 0x3a, ...varint(empty.length)]);
-    const whole = new Uint8Array(file.length + empty.length);
-    whole.set(file);
-    whole.set(empty, file.length);
-    expect(refusal(whole)).toContain('more than 2000000 fields');
+    // Field 1 again and again: the version.
+    expect(refusal(new Uint8Array(10_000_000).fill(8))).toContain('more than 2000000 fields');
   });
 });
 

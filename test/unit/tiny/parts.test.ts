@@ -6,9 +6,8 @@
 import { describe, expect, it, test } from 'vitest';
 import type { PictureBinding } from '../../../src/tiny/bind.js';
 import { codecBlock, presetOrdinal } from '../../../src/tiny/codec.js';
-import { fromHalves, toHalves } from '../../../src/tiny/half.js';
-import { TinyPictureScorer } from '../../../src/tiny/picture.js';
-import { Resampler } from '../../../src/tiny/resample.js';
+import { fromHalves, toHalves } from '../../../src/tiny/ort.js';
+import { Resampler, TinyPictureScorer } from '../../../src/tiny/picture.js';
 import { serializeCalls } from '../../../src/tiny/session.js';
 import type { CodecBlockSpec, TinySession, TinyTensor } from '../../../src/tiny/types.js';
 

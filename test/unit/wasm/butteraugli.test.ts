@@ -3,7 +3,6 @@
  * Butteraugli against libjxl's butteraugli_main (aea3a06e) on still pictures, against an independent implementation in
  * double precision on pictures made here, and its portable C against SIMD128, to the last bit.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { Core, type Implementation } from '../../../src/core/module.js';
@@ -11,13 +10,12 @@ import { BUTTERAUGLI } from '../../../src/metrics/butteraugli.js';
 import { coreCalls, doubles } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { disturbed, format, type Picture, picture } from '../../support/metric.js';
-import { readPng, runPerceptual, SRGB } from '../../support/perceptual.js';
+import { PerceptualContext, perceptual, readPng, runPerceptual, SRGB } from '../../support/perceptual.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 import { tier } from '../../support/tier.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
-const wasm = new WebAssembly.Module(readFileSync(new URL('../../../wasm/perceptual.wasm', import.meta.url)));
 
 type Pair = readonly [Picture, Picture];
 
@@ -29,24 +27,15 @@ function score(video: VideoFormat, pair: Pair, nits = 80, implementation: Implem
 
 /** Maximum, 3-norm and the difference of each pixel. */
 function scoreWithMap(video: VideoFormat, pair: Pair, implementation: Implementation) {
-  const core = new Core(wasm);
-  const context = core.open(video, implementation);
-  const { width, height } = video;
-  const [reference, distorted] = pair.map((planes, i) => {
-    const held = planes.map((samples) => {
-      const address = core.alloc(core.planeBytes(width, height, video.bitDepth));
-      const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
-      new Uint8Array(core.memory.buffer, address, bytes.length).set(bytes);
-      return { address, width, height };
-    });
-    return [{ serial: 1 + i, planes: held }];
-  });
-  context.setFrames({ reference: reference ?? [], distorted: distorted ?? [] });
-  const map = core.alloc(4 * width * height);
-  const parameters = doubles([...SRGB, ...SRGB, 80]);
-  const call = { metric: 'butteraugli', run: 'butteraugli_map', parameters, fields: 2 } as const;
-  const values = [...(context.run({ ...call, args: ['frames', 'parameters', 'heatmaps'] }, map) ?? [])];
-  const differences = new Float32Array(core.memory.buffer.slice(map, map + 4 * width * height));
+  const core = new Core(perceptual);
+  const context = new PerceptualContext(implementation, video, core);
+  const bytes = 4 * video.width * video.height;
+  const map = core.alloc(bytes);
+  const pictures = { reference: [pair[0]], distorted: [pair[1]] };
+  const options = [...SRGB, ...SRGB, 80];
+  const args = ['frames', 'parameters', 'heatmaps'] as const;
+  const values = context.run('butteraugli_map', pictures, options, 2, args, map);
+  const differences = new Float32Array(core.memory.buffer.slice(map, map + bytes));
   context.close();
   return { values, differences };
 }

@@ -12,6 +12,7 @@ import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { coreCalls, type Metric, type Variant } from '../../../src/metrics/metric.js';
 import { VIF } from '../../../src/metrics/vif.js';
 import { makeTestImage } from '../../../src/sample/test-image.js';
+import { format, putPicture } from '../../support/metric.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -47,19 +48,16 @@ function countCells({ width, height }: Planes, block: number, metric: 'vif' | 'a
 function measure(planes: Planes, block: number, gainLimit: number, implementation: Implementation) {
   const { width, height, bitDepth } = planes;
   const instance = new Core(core);
-  const context = instance.open({ width, height, bitDepth, chroma: '400' }, implementation);
-  const [reference, distorted] = [planes.reference, planes.distorted].map((plane) => {
-    const at = instance.alloc(instance.planeBytes(width, height, bitDepth));
-    new Uint8Array(instance.memory.buffer, at, plane.length).set(plane);
-    return at;
-  });
-  const at = [reference ?? 0, distorted ?? 0] as const;
-  const picture = (i: 0 | 1) => [{ serial: 1 + i, planes: [{ address: at[i], width, height }] }];
-  context.setFrames({ reference: picture(0), distorted: picture(1) });
+  const video = format(width, height, bitDepth, '400');
+  const context = instance.open(video, implementation);
+  const [reference, distorted] = [
+    putPicture(instance, video, [planes.reference], 1),
+    putPicture(instance, video, [planes.distorted], 2),
+  ];
+  const at = [reference.planes[0]?.address ?? 0, distorted.planes[0]?.address ?? 0] as const;
+  context.setFrames({ reference: [reference], distorted: [distorted] });
   const frame = (metric: Metric, of: Variant) =>
-    coreCalls(metric, [of], { width, height, bitDepth, chroma: '400' }).flatMap((call) => [
-      ...(context.run(call) ?? []),
-    ]);
+    coreCalls(metric, [of], video).flatMap((call) => [...(context.run(call) ?? [])]);
   const counts = { vif: countCells(planes, block, 'vif'), adm: countCells(planes, block, 'adm') };
   const all = (n: readonly number[]) => n.reduce((a, b) => a + b, 0);
   const vif = context.vifMap(...at, gainLimit, block, all(counts.vif));

@@ -274,7 +274,7 @@ describe('psnr_hvs', () => {
 
 describe('pictures of 17 to 20 columns', () => {
   it.each([17, 18, 19, 20])('%i columns, up to 24 rows: SIMD gives what portable C gives', async (width) => {
-    for (const height of tier([17, 20, 23, 24], [17, 18, 19, 20, 21, 22, 23, 24])) {
+    for (const height of tier(width % 2 ? [17, 24] : [20, 23], [17, 18, 19, 20, 21, 22, 23, 24])) {
       const clip = makeSample({ width, height, bitDepth: 8, chroma: '420' }, { seed: height });
       const pair = () => ({
         reference: sampleSource(clip, 'reference', 3),

@@ -106,6 +106,8 @@ class Recipe {
   readonly #order: number;
   readonly #side: number;
   readonly #big: boolean;
+  /** Of the high-pass. */
+  readonly #taps: readonly { readonly tap: number; readonly dx: number; readonly dy: number }[];
 
   constructor(video: VideoFormat, history: History, order: number) {
     const area = video.width * video.height;
@@ -114,6 +116,13 @@ class Recipe {
     this.#order = order;
     this.#side = 4 * Math.trunc(32 * Math.sqrt(area / (3840 * 2160)) + 0.5);
     this.#big = area > 2048 * 1152;
+    const rows = this.#big
+      ? ['011110', '123321', '13..31', '13..31', '123321', '011110']
+      : ['121', '2.2', '121'];
+    const offset = this.#big ? 2 : 1;
+    this.#taps = rows.flatMap((row, i) =>
+      [...row].map((tap, j) => ({ tap: tap === '.' ? 12 : -Number(tap), dx: j - offset, dy: i - offset })),
+    );
   }
 
   /** Weighted errors of the planes. */
@@ -187,20 +196,14 @@ class Recipe {
 
   /** The high-passed sample, or two by two samples of a big picture. */
   #detail(x: number, y: number): number {
-    const small = ['121', '2.2', '121'];
-    const big = ['011110', '123321', '13..31', '13..31', '123321', '011110'];
-    const offset = this.#big ? 2 : 1;
     let sum = 0;
-    for (const [i, row] of (this.#big ? big : small).entries())
-      for (const [j, tap] of [...row].entries())
-        sum += (tap === '.' ? 12 : -Number(tap)) * this.#luma(0, x + j - offset, y + i - offset);
+    for (const { tap, dx, dy } of this.#taps) sum += tap * this.#luma(0, x + dx, y + dy);
     return sum;
   }
 
   #change(x: number, y: number): number {
-    const [now, before, second] = [0, 1, 2].map((back) => this.#luma(back, x, y));
-    if (this.#order === 1) return (now ?? 0) - (before ?? 0);
-    return (now ?? 0) - 2 * (before ?? 0) + (second ?? 0);
+    const change = this.#luma(0, x, y) - this.#order * this.#luma(1, x, y);
+    return this.#order === 1 ? change : change + this.#luma(2, x, y);
   }
 
   #luma(back: number, x: number, y: number): number {

@@ -47,10 +47,9 @@ import { decodedColour, pictureArguments, samplesOf } from '../../../search/sess
 import { inputArgs } from '../../ffmpeg/access.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
-import { runOn } from '../ffmpeg/launch.js';
-import { joinSegments } from './join.js';
-import { readPackets } from './packets.js';
-import { throwWriteFailure } from './write-failure.js';
+import { runOn } from '../ffmpeg/tool.js';
+import { joinSegments, linesOf, QUIET, throwWriteFailure } from './join.js';
+import { ownInput, readPackets } from './source.js';
 
 const FRAME_HEADER = 'FRAME\n';
 /** Milliseconds between looks at what the folder holds, and bytes that it may hold beyond the limit for a moment. */
@@ -118,7 +117,7 @@ class Folder implements EncodingFolder {
       await file.writeFile(headerOf(facts, format));
       for (const { first, count } of runs) {
         const frames = { start: first, end: first + count };
-        const decoded = await this.#decoder.open(source, track, { frames, ...(signal && { signal }) });
+        const decoded = await this.#decoder.open(source, track, { frames, signal });
         try {
           await writeFrames(file, decoded, format, count, track.name);
         } finally {
@@ -154,11 +153,7 @@ class Folder implements EncodingFolder {
       const bytes = (await stat(written)).size;
       if (own && bytes >= this.#left - 65536) throw this.#tooLarge('an encode is as large as that');
       if (own) this.#hold(output, bytes);
-      const { sizes } = await readPackets(
-        await ffmpegInput(written, { urls: false, origin: BY_USER }),
-        {},
-        signal,
-      );
+      const { sizes } = await readPackets(await ownInput(written), {}, signal);
       if (sizes.reduce((sum, size) => sum + size, 0) > bytes) {
         throw new AnyvmafError(
           'io',
@@ -183,7 +178,7 @@ class Folder implements EncodingFolder {
   #runEncoder(request: EncodeRequest, input: FfmpegInput, written: string): ReturnType<typeof runOn> {
     const own = !request.whole;
     const args = (source: Parameters<typeof inputArgs>[0]) => [
-      ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y', '-progress', 'pipe:1'],
+      ...[...QUIET, '-progress', 'pipe:1'],
       ...inputArgs(source),
       ...encodeArgs(request, own ? this.#left : undefined),
       ...['-f', own ? 'matroska' : muxerOf(request.output), `file:${written}`],
@@ -216,7 +211,7 @@ class Folder implements EncodingFolder {
     const input = await ffmpegInput(source, { urls: false, origin: this.#origin });
     const written = this.path('trial');
     const args = (from: Parameters<typeof inputArgs>[0]) => [
-      ...['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y', ...inputArgs(from)],
+      ...[...QUIET, ...inputArgs(from)],
       ...[...wholeArguments(encode, output), '-t', '0.2', '-f', muxer, `file:${written}`],
     ];
     const { code, stderr } = await runOn('ffmpeg', input, args, { cwd: this.root });
@@ -251,7 +246,7 @@ class Folder implements EncodingFolder {
   async frames(name: string, signal?: AbortSignal): Promise<FrameSource> {
     const decoder = createFfmpegDecoder({ origin: BY_USER });
     const track = await decoder.probe(this.path(name), signal);
-    return decoder.open(this.path(name), track, signal ? { signal } : {});
+    return decoder.open(this.path(name), track, { signal });
   }
 
   async remove(name: string): Promise<void> {
@@ -398,10 +393,9 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
 const NOT_HELD =
   /not currently supported in container|is experimental|are supported (?:for|in)|not supported in/i;
 
-/** Lines without where they come from, and without those that only follow from others. */
+/** Lines of a log without those that only follow from others. */
 function saidBy(stderr: string): readonly string[] {
-  const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
-  return lines.filter((line) => line !== '' && !/^(?:Error while|Conversion failed)/.test(line));
+  return linesOf(stderr).filter((line) => !/^(?:Error while|Conversion failed)/.test(line));
 }
 
 function encodeError(

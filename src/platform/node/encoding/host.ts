@@ -1,30 +1,22 @@
 /**
  * @module platform/node/encoding/host
- * The installed ffmpeg as what encodes for a search.
+ * The installed ffmpeg as what encodes for a search, and where points of earlier searches are.
  */
-
+import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { COMMON_ENCODERS } from '../../../core/encoder-names.js';
 import { AnyvmafError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
-import { quotedWord } from '../../../core/shell.js';
-import type { Decoder, TrackFacts } from '../../../media/decoder.js';
-import { delivery } from '../../../media/delivery.js';
-import type { VideoInput } from '../../../media/types.js';
+import { cacheFolder } from '../../../files/cache-folder.js';
+import { makeFolders, writeReason } from '../../../files/folders.js';
 import { isForeignEncoder } from '../../../search/encoders.js';
-import type { EncoderFacts, EncodingHost, OtherTrack, SourceFacts } from '../../../search/host.js';
-import { inputArgs } from '../../ffmpeg/access.js';
-import { compactFields } from '../../ffmpeg/packet-times.js';
+import { ACTIVITY_KEY, type EncoderFacts, type EncodingHost, type PointStore } from '../../../search/host.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
-import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
-import { runOn } from '../ffmpeg/launch.js';
 import { runTool } from '../ffmpeg/tool.js';
 import { openFolder } from './folder.js';
-import { libraryVersion } from './library-version.js';
-import { readPackets } from './packets.js';
-import { nodePoints } from './points.js';
-import { decodeThumbnails } from './thumbnails.js';
+import { decodeThumbnails, sourceFacts } from './source.js';
 
 /** What encodes, for a source named by `origin`. */
 export function nodeEncoding(origin: Origin): EncodingHost {
@@ -86,77 +78,67 @@ async function unknownEncoder(name: string, signal: AbortSignal | undefined): Pr
   );
 }
 
-async function sourceFacts(
-  decoder: Decoder,
-  input: VideoInput,
-  origin: Origin,
-  signal?: AbortSignal,
-): Promise<SourceFacts> {
-  const file = await ffmpegInput(input, { urls: 'never', origin });
-  const track = await decoder.probe(input, signal);
-  const index = track.track?.index ?? 0;
-  if (index > 0) {
-    throw new AnyvmafError(
-      'media',
-      `the video that is meant in ${shown(file.name)} is not its first video track`,
-      {
-        hints: [
-          `copy it into a file of its own first: ffmpeg -i ${quotedWord(file.name)} -map 0:V:${index} -c copy SOURCE.mkv`,
-        ],
-        file: file.name,
-      },
-    );
-  }
-  // Refuses what is no luma and chroma, and cannot be made so.
-  delivery(track.pixelFormat, 0, file.name, {});
-  const packets = await readPackets(file, track, signal);
-  if (packets.times.length === 0) {
-    throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);
-  }
-  return {
-    track,
-    ...packets,
-    others: await otherTracks(file, signal),
-    ...(await hdrFacts(file, track, signal)),
-    identity: `${track.name}\n${file.version ?? ''}`,
-  };
-}
+const TRIAL = ['-f', 'lavfi', '-i', 'color=s=128x128:r=25', '-frames:v', '1'];
 
-const KINDS: readonly string[] = ['audio', 'subtitle', 'attachment', 'data', 'video'];
+/** Where encoders name the release of their library: in the log, or in what they write. */
+const NAMED = [
+  /^x265 \[info\]: HEVC encoder version (\S+)/m,
+  /^Svt\[info\]: SVT \[version\]:\s+(?:\S+ )*?v?(\d\S*)\s*$/m,
+  /^\[[\w.-]+ @ \w+\] v(\d+\.\S+)\s*$/m,
+  /x264 - core (\d+(?: r\d+)?)/,
+];
 
-/** Tracks beside the first that is video and no cover. */
-async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<readonly OtherTrack[]> {
-  const entries = 'stream=codec_type,codec_name:stream_disposition=attached_pic';
-  const { stdout } = await runOn(
-    'ffprobe',
-    file,
-    (source) => ['-v', 'error', '-show_entries', entries, '-of', 'compact', ...inputArgs(source)],
+/**
+ * The release of its library that an encoder of ffmpeg runs: it may be another tomorrow with the same ffmpeg, and encode
+ * otherwise. ffmpeg does not list it, so one small frame is encoded to see it.
+ * @returns `undefined` for encoders that do not tell, or do not take that frame
+ */
+async function libraryVersion(encoder: string, signal?: AbortSignal): Promise<string | undefined> {
+  const { stdout, stderr } = await runTool(
+    'ffmpeg',
+    ['-hide_banner', '-nostdin', ...TRIAL, '-c:v', encoder, '-f', 'nut', 'pipe:1'],
     { signal },
   );
-  const tracks = stdout
-    .split('\n')
-    .filter((line) => line.startsWith('stream|'))
-    .map(compactFields);
-  const kindOf = (fields: ReadonlyMap<string, string>) =>
-    fields.get('disposition:attached_pic') === '1' ? 'attachment' : (fields.get('codec_type') ?? '');
-  const first = tracks.findIndex((fields) => kindOf(fields) === 'video');
-  return tracks.flatMap((fields, i) => {
-    const kind = kindOf(fields);
-    if (i === first || !KINDS.includes(kind)) return [];
-    return [{ kind: kind as OtherTrack['kind'], codec: fields.get('codec_name') ?? '' }];
-  });
+  return versionIn(stderr) ?? versionIn(stdout);
 }
 
-/** What the first frame of a source with an HDR transfer says for displays. */
-async function hdrFacts(
-  file: FfmpegInput,
-  { transfer }: TrackFacts,
-  signal?: AbortSignal,
-): Promise<Pick<SourceFacts, 'hdr'>> {
-  if (transfer !== 'smpte2084' && transfer !== 'arib-std-b67') return {};
-  const entries =
-    '-v error -select_streams V:0 -read_intervals %+#1 -show_streams -show_frames -of compact'.split(' ');
-  const { stdout } = await runOn('ffprobe', file, (source) => [...entries, ...inputArgs(source)], { signal });
-  const kinds = [...stdout.matchAll(/side_data_type=([^|\n]{1,80})/g)].map(([, kind = '']) => kind);
-  return { hdr: [...new Set(kinds.filter((kind) => /Mastering|Content light|Dolby|DOVI|HDR/i.test(kind)))] };
+/** The version that an encoder's log or stream names. */
+export function versionIn(text: string): string | undefined {
+  for (const named of NAMED) {
+    const version = named.exec(text)?.[1];
+    if (version !== undefined) return version;
+  }
+  return undefined;
+}
+
+const ENDING = '.points.jsonl';
+
+/** A file of lines for each key. @param folder default: the user's cache */
+function nodePoints(folder: string = join(cacheFolder(), 'search')): PointStore {
+  const place = (key: string) => join(resolve(folder), key + ENDING);
+  return {
+    async read(key) {
+      const text = await readFile(place(key), 'utf8').catch(() => '');
+      return text.split('\n').filter((line) => line !== '');
+    },
+    async add(key, line) {
+      try {
+        await makeFolders(resolve(folder));
+        // One write, so that searches beside each other do not tear each other's lines.
+        await appendFile(place(key), `${line}\n`);
+      } catch (cause) {
+        throw new AnyvmafError(
+          'io',
+          `The points of this search cannot be kept in ${shown(folder)}: ${writeReason(cause)}; name another folder, or keep none.`,
+          { cause },
+        );
+      }
+    },
+    async clear() {
+      const names = await readdir(resolve(folder)).catch((): string[] => []);
+      const ours = names.filter((name) => name.endsWith(ENDING));
+      for (const name of ours) await rm(join(resolve(folder), name), { force: true });
+      return ours.filter((name) => !name.startsWith(ACTIVITY_KEY)).length;
+    },
+  };
 }

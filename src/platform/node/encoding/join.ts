@@ -6,16 +6,14 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
 import { AnyvmafError } from '../../../core/errors.js';
-import { BY_USER } from '../../../core/origin.js';
 import { counted, shown } from '../../../core/printable.js';
 import { type Clock, clockOf, lookup, segmentStamps } from '../../../search/deliverable.js';
 import type { EncodeResult, JoinRequest, Segment } from '../../../search/host.js';
 import { inputArgs, type ToolSource } from '../../ffmpeg/access.js';
 import { compactFields } from '../../ffmpeg/packet-times.js';
-import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
-import { runOn } from '../ffmpeg/launch.js';
-import { readPackets } from './packets.js';
-import { throwWriteFailure } from './write-failure.js';
+import type { FfmpegInput } from '../ffmpeg/input.js';
+import { runOn } from '../ffmpeg/tool.js';
+import { ownInput, packetsOf, readPackets } from './source.js';
 
 /** Where a join happens. */
 interface JoinPlace {
@@ -28,7 +26,8 @@ interface JoinPlace {
   readonly written: string;
 }
 
-const QUIET = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y'];
+/** What each encode begins with. */
+export const QUIET = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y'];
 const LIST = 'segments.ffconcat';
 
 /** @throws {AnyvmafError} `media` when frames are missing, too many or out of order; the signal's reason */
@@ -50,8 +49,7 @@ export async function joinSegments(request: JoinRequest, place: JoinPlace): Prom
   await writeFile(joinPath(place.folder, LIST), listText(parts), { mode: 0o600 });
   await concatenate(request, place);
   for (const { name } of parts) await rm(joinPath(place.folder, name), { force: true });
-  const file = await ffmpegInput(place.written, { urls: false, origin: BY_USER });
-  const { times, sizes } = await readPackets(file, {}, signal);
+  const { times, sizes } = await readPackets(await ownInput(place.written), {}, signal);
   checkTimes(times, facts.times);
   return { sizes, seconds: (performance.now() - began) / 1000 };
 }
@@ -62,16 +60,8 @@ async function ranksOf(
   folder: string,
   signal: AbortSignal | undefined,
 ): Promise<readonly number[]> {
-  const times: number[] = [];
-  const file = await ffmpegInput(joinPath(folder, name), { urls: false, origin: BY_USER });
-  const onLine = (line: string) => {
-    if (line.startsWith('packet|')) times.push(Number(compactFields(line).get('pts_time') ?? Number.NaN));
-  };
-  const args = (source: ToolSource) => [
-    ...'-v error -select_streams V:0 -show_entries packet=pts_time -of compact'.split(' '),
-    ...inputArgs(source),
-  ];
-  await runOn('ffprobe', file, args, { signal, onLine });
+  const packets = await packetsOf(await ownInput(joinPath(folder, name)), signal);
+  const times = packets.map(({ time }) => time);
   const sorted = times.toSorted((a, b) => a - b);
   if (times.length !== frames.count || new Set(times).size !== times.length || times.some(Number.isNaN)) {
     throw new AnyvmafError(
@@ -103,21 +93,10 @@ async function restamp(
     `duration=${length}`,
     `time_base=1/${clock.perSecond}`,
   ].join(':');
-  const file = await ffmpegInput(joinPath(folder, name), { urls: false, origin: BY_USER });
+  const file = await ownInput(joinPath(folder, name));
   const args = (source: ToolSource) => [
-    ...QUIET,
-    ...inputArgs(source),
-    ...[
-      '-map',
-      '0:V:0',
-      '-c',
-      'copy',
-      '-map_metadata',
-      '-1',
-      '-bsf:v',
-      `setts=${stamps.replaceAll(',', '\\,')}`,
-    ],
-    ...['-video_track_timescale', String(clock.perSecond)],
+    ...[...QUIET, ...inputArgs(source), ...'-map 0:V:0 -c copy -map_metadata -1 -bsf:v'.split(' ')],
+    ...[`setts=${stamps.replaceAll(',', '\\,')}`, '-video_track_timescale', String(clock.perSecond)],
     ...['-f', output.endsWith('.mov') ? 'mov' : 'mp4', `file:${joinPath(folder, output)}`],
   ];
   const { code, stderr } = await runOn('ffmpeg', file, args, { signal, cwd: folder });
@@ -144,19 +123,9 @@ async function concatenate(
     ...late,
     ...['-protocol_whitelist', 'file', '-format_whitelist', 'concat,mov,mp4', '-f', 'concat', '-safe', '1'],
     ...['-i', `file:${joinPath(folder, LIST)}`],
-    ...[
-      '-map',
-      '1:v:0',
-      '-map',
-      '0:a?',
-      '-map',
-      '0:s?',
-      ...(muxer === 'matroska' ? ['-map', '0:t?'] : []),
-      '-map_metadata',
-      '0',
-      '-map_chapters',
-      '0',
-    ],
+    ...`-map 1:v:0 -map 0:a? -map 0:s? ${muxer === 'matroska' ? '-map 0:t? ' : ''}-map_metadata 0 -map_chapters 0`.split(
+      ' ',
+    ),
     ...['-c', 'copy', ...(tag === undefined ? [] : ['-tag:v', tag]), '-f', muxer, `file:${written}`],
   ];
   const { code, stderr } = await runOn('ffmpeg', input, args, { signal, cwd: folder });
@@ -166,12 +135,8 @@ async function concatenate(
 
 /** Seconds from the start of a file to its first frame. */
 async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Promise<number> {
-  const args = (source: ToolSource) => [
-    ...'-v error -select_streams V:0 -show_entries stream=start_time:format=start_time -of compact'.split(
-      ' ',
-    ),
-    ...inputArgs(source),
-  ];
+  const asked = '-v error -select_streams V:0 -show_entries stream=start_time:format=start_time -of compact';
+  const args = (source: ToolSource) => [...asked.split(' '), ...inputArgs(source)];
   const { stdout } = await runOn('ffprobe', input, args, { signal });
   const start = (kind: string) => {
     const line = stdout.split('\n').find((one) => one.startsWith(`${kind}|`));
@@ -200,15 +165,41 @@ function checkTimes(found: Float64Array, wanted: Float64Array): void {
 /** Seconds by which containers round: Matroska keeps milliseconds, for the source and for the joined file. */
 const TIME_TOLERANCE = 0.0021;
 
+/** Lines of a log without where they come from. */
+export function linesOf(stderr: string): readonly string[] {
+  const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
+  return lines.filter((line) => line !== '');
+}
+
 function joinError(stderr: string): AnyvmafError {
   if (/time_base|Unknown bitstream filter/i.test(stderr)) {
     return new AnyvmafError('io', 'Joining shots needs ffmpeg 5.1 or later; install a newer one.');
   }
-  const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
-  const said = lines.filter((line) => line !== '');
   return new AnyvmafError(
     'media',
-    `ffmpeg could not join the shots: ${shown(said.slice(0, 2).join('; ') || 'it did not say why')}; write to another ` +
+    `ffmpeg could not join the shots: ${shown(linesOf(stderr).slice(0, 2).join('; ') || 'it did not say why')}; write to another ` +
       'container, such as .mkv.',
+  );
+}
+
+/** What ffmpeg says where a file system takes no more. */
+const WRITE_FAILURE =
+  /No space left on device|Disk quota exceeded|File too large|Read-only file system|Input\/output error/i;
+
+/**
+ * Tells from what ffmpeg says that a file is not complete: it may end well although its last bytes were not written.
+ * @param output where it was to be written, where that is not the private folder
+ * @throws {AnyvmafError} `io` where ffmpeg says that it could not write all
+ */
+export function throwWriteFailure(stderr: string, output: string | undefined): void {
+  const [found] = WRITE_FAILURE.exec(stderr) ?? [];
+  // A source that cannot be read is no matter of writing.
+  if (found === undefined || (/^Input/i.test(found) && !/writ|trailer|closing/i.test(stderr))) return;
+  const why = /^No space/i.test(found) ? 'the disk is full' : found.toLowerCase();
+  throw new AnyvmafError(
+    'io',
+    output === undefined
+      ? `Temporary files cannot be written: ${why}; free some of it, or name another folder with TMPDIR.`
+      : `${shown(output)} cannot be written: ${why}; free some of it, or write to another disk. No file was left.`,
   );
 }

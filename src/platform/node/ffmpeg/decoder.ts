@@ -5,9 +5,8 @@
 import { onAbort } from '../../../core/abort.js';
 import { jsonOf } from '../../../core/arguments.js';
 import { AnyvmafError } from '../../../core/errors.js';
-import type { VideoFormat } from '../../../core/frame.js';
-import { formatProblem, storedFrameBytes } from '../../../core/frame.js';
-import { FOREIGN, type Origin } from '../../../core/origin.js';
+import { formatProblem, storedFrameBytes, type VideoFormat } from '../../../core/frame.js';
+import { FOREIGN } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
 import type {
   DecodedSource,
@@ -27,41 +26,38 @@ import {
   decodedBy,
   filteredArgs,
   firstPacketArgs,
-  framesArgs,
   type Part,
-  packetsArgs,
   probeArgs,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
-import { parseFiltered } from '../../ffmpeg/log.js';
-import { PacketTimes, SAME_TIME, TimesMemory, type TrackTimes } from '../../ffmpeg/packet-times.js';
+import { firstError, parseFiltered } from '../../ffmpeg/log.js';
+import {
+  PacketTimes,
+  readTrackTimes,
+  SAME_TIME,
+  TimesMemory,
+  type TrackTimes,
+} from '../../ffmpeg/packet-times.js';
 import { emptyRange, type KnownTimes, type Plan, planPart } from '../../ffmpeg/plan.js';
 import { findFfprobe } from '../native/find.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
-import { runOn, startOn } from './launch.js';
 import { type DecodedFrame, DecodeRun, type End } from './run.js';
 import { endError, FfmpegSource, type FrameBound } from './source.js';
-import { type Ending, runTool, type ToolName, toolCommand } from './tool.js';
+import { type Ending, runOn, runTool, startOn, type ToolName, toolCommand } from './tool.js';
 
 /** Milliseconds that a tool may take to say its version. */
 const VERSION_TIME = 10_000;
 
-/**
- * @param options `urls`: http and https URLs are opened too; `origin`: of the names of its files, by default somebody
- * else's; `track`: the video track, by default a default one, else the largest; `direct`: frames are read straight into their memory where the system can, the default, otherwise piece by
- * piece as everywhere
- */
-export function createFfmpegDecoder(
-  options: {
-    readonly urls?: boolean;
-    readonly origin?: Origin;
-    readonly rate?: string;
-    readonly track?: TrackRequest;
-    readonly direct?: boolean;
-  } = {},
-): Decoder {
-  const { urls = false, origin = FOREIGN, rate, track, direct = true } = options;
-  return new FfmpegDecoder({ urls, origin, rate }, direct, track);
+interface FfmpegOptions extends InputAccess {
+  /** Default: a default track, else the largest. */
+  readonly track?: TrackRequest;
+  /** Frames are read straight into their memory where the system can, the default, otherwise piece by piece as everywhere. */
+  readonly direct: boolean;
+}
+
+/** By default files that somebody else named, and no URLs. */
+export function createFfmpegDecoder(options: Partial<FfmpegOptions> = {}): Decoder {
+  return new FfmpegDecoder({ urls: false, origin: FOREIGN, direct: true, ...options });
 }
 
 /** Containers whose clock counts frames in the order of decoding: the first that is shown comes later on it. */
@@ -77,9 +73,7 @@ const availabilities = new Map<string, Promise<DecoderAvailability>>();
 class FfmpegDecoder implements Decoder {
   readonly id = 'ffmpeg';
   readonly probesAtOnce = true;
-  readonly #access: InputAccess;
-  readonly #direct: boolean;
-  readonly #track: TrackRequest | undefined;
+  readonly #options: FfmpegOptions;
   /** Between the decoded pictures and all else. */
   readonly #filters: DecoderFilters | undefined;
   /** By file and its state. */
@@ -89,20 +83,13 @@ class FfmpegDecoder implements Decoder {
   /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
-  constructor(
-    access: InputAccess,
-    direct: boolean,
-    track: TrackRequest | undefined,
-    filters?: DecoderFilters,
-  ) {
-    this.#access = access;
-    this.#direct = direct;
-    this.#track = track;
+  constructor(options: FfmpegOptions, filters?: DecoderFilters) {
+    this.#options = options;
     this.#filters = filters;
   }
 
   withFilters(filters: DecoderFilters): Decoder {
-    return new FfmpegDecoder(this.#access, this.#direct, this.#track, filters);
+    return new FfmpegDecoder(this.#options, filters);
   }
 
   availability(): Promise<DecoderAvailability> {
@@ -117,7 +104,7 @@ class FfmpegDecoder implements Decoder {
 
   async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
     signal?.throwIfAborted();
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     if (file.content) {
       const facts = await this.#probe(file, signal);
       await this.#readIndex(file, facts);
@@ -138,7 +125,7 @@ class FfmpegDecoder implements Decoder {
 
   /** The track that is read of most files. */
   get #likely(): number {
-    return this.#track?.index ?? 0;
+    return this.#options.track?.index ?? 0;
   }
 
   async #probe(file: FfmpegInput, signal: AbortSignal | undefined): Promise<TrackFacts> {
@@ -152,7 +139,7 @@ class FfmpegDecoder implements Decoder {
     let answer = await ask();
     const tracks = videoTracks(jsonOf(answer.stdout));
     if (tracks.length === 0) throw await this.#noVideo(file, answer, signal);
-    const track = chooseTrack(tracks, this.#track, file.name);
+    const track = chooseTrack(tracks, this.#options.track, file.name);
     if (track) answer = await ask(track.index);
     const json = jsonOf(answer.stdout);
     // Noise sometimes decodes, but not without complaints.
@@ -182,7 +169,8 @@ class FfmpegDecoder implements Decoder {
         `ffmpeg cannot filter ${shown(file.name)} by ${quoted(chain)}: ${shown(reason || 'no frame came of it')}.`,
       );
     }
-    const { width, height, pixelFormat, frameRate, sampleAspect, range, matrix, primaries, transfer } = found;
+    const { frameRate, sampleAspect, ...shownAs } = found;
+    const { width, height, pixelFormat } = shownAs;
     const { bitDepth, chroma } = delivery(pixelFormat, 0, facts.name, {});
     const problem = formatProblem({ width, height, bitDepth, chroma });
     if (problem) {
@@ -195,14 +183,11 @@ class FfmpegDecoder implements Decoder {
     const aspect = sampleAspect ?? stored;
     return {
       ...kept,
-      ...{ width, height, pixelFormat, bitDepth, chroma, rotation: 0 as const },
+      ...shownAs,
+      ...{ bitDepth, chroma, rotation: 0 as const },
       frameCount: keepsFrames ? facts.frameCount : null,
       ...(aspect && { sampleAspect: aspect }),
       ...(keepsFrames ? rate && { frameRate: rate } : frameRate && { frameRate }),
-      ...(range && { colorRange: range === 'pc' ? 'full' : 'limited' }),
-      ...(matrix && { matrix }),
-      ...(primaries && { primaries }),
-      ...(transfer && { transfer }),
       ...(!keepsFrames && { fieldOrder: 'unknown' as const }),
     };
   }
@@ -213,18 +198,18 @@ class FfmpegDecoder implements Decoder {
     track = this.#likely,
   ): Promise<Float64Array | null> {
     if (this.#filters?.keepsFrames === false) return null;
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     return (await this.#trackTimes(file, track, signal))?.times ?? null;
   }
 
   async setBacks(input: VideoInput, track = this.#likely): Promise<readonly number[]> {
     if (this.#filters?.keepsFrames === false) return [];
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     return this.#knownTimes(file, track)?.setBack ?? [];
   }
 
   async trackBytes(input: VideoInput, track = this.#likely): Promise<number | undefined> {
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     const key = memoryKey(file);
     return (key === undefined ? this.#latest.get(file.name, track) : this.#times.get(key, track))?.bytes;
   }
@@ -233,7 +218,7 @@ class FfmpegDecoder implements Decoder {
     const { signal, size } = request;
     signal?.throwIfAborted();
     const track = facts.track?.index ?? 0;
-    const file = await ffmpegInput(input, this.#access);
+    const file = await ffmpegInput(input, this.#options);
     const { version = '' } = await this.availability();
     const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, facts);
     const plan = await planPart(facts, request, this.#timesToPlan(file, track, signal));
@@ -251,7 +236,7 @@ class FfmpegDecoder implements Decoder {
         expected: { width, height, pixelFormat: planes.pixelFormat },
         part,
         container,
-        direct: this.#direct,
+        direct: this.#options.direct,
       });
       return startRun(run, signal);
     };
@@ -349,14 +334,9 @@ class FfmpegDecoder implements Decoder {
     track: number,
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
-    const read = async (args: (source: ToolSource, track: number) => string[]) => {
-      const packets = new PacketTimes();
-      const asked = (source: ToolSource) => args(source, track);
-      await runChecked('ffprobe', file, asked, { signal, onLine: (line) => packets.take(line) });
-      return packets;
-    };
-    const packets = await read(packetsArgs);
-    const found = (packets.needsFrames ? await read(framesArgs) : packets).finish(packets.bytes);
+    const found = await readTrackTimes((args, onLine) =>
+      runChecked('ffprobe', file, (source) => args(source, track), { signal, onLine }),
+    );
     const key = memoryKey(file);
     if (key === undefined) this.#latest.set(file.name, found, track);
     else this.#times.set(key, found, track);
@@ -564,12 +544,6 @@ function listOf(value: unknown, key: string): readonly unknown[] {
 function textOf(value: unknown, key: string): string {
   const found = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   return typeof found === 'string' ? found : '';
-}
-
-/** The first error in a log of all levels. */
-function firstError(log: string): string {
-  const found = /^(?:\[[^\]]* @ [^\]]*\] )*\[(?:error|fatal)\] (.*)$/m.exec(log)?.[1];
-  return (found ?? '').trim().replace(/\.$/, '');
 }
 
 function lastLine(text: string): string {

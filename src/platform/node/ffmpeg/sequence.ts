@@ -100,16 +100,14 @@ function numbered(name: string): Sequence {
   const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + text.length)];
   const nameOf = (number: number) =>
     `${before}${zero === '0' ? String(number).padStart(Number(width), '0') : number}${after}`;
-  const numbers = namesIn(folder)
-    .map((file) =>
-      Number(/^\d{1,9}$/.exec(file.slice(before.length, file.length - after.length))?.[0] ?? Number.NaN),
-    )
-    .filter((number, i, all) => !Number.isNaN(number) && all.indexOf(number) === i)
+  const own = namesIn(folder)
+    .flatMap((file) => {
+      const digits = file.slice(before.length, file.length - after.length);
+      return /^\d{1,9}$/.test(digits) && nameOf(Number(digits)) === file ? [Number(digits)] : [];
+    })
     .sort((a, b) => a - b);
-  const there = new Set(namesIn(folder));
-  const files = numbers.map(nameOf).filter((file) => there.has(file));
+  const files = own.map(nameOf);
   requireAny(name, files);
-  const own = numbers.filter((number) => there.has(nameOf(number)));
   const gap = own.findIndex((number, i) => i > 0 && number !== (own[i - 1] ?? Number.NaN) + 1);
   if (gap > 0) {
     throw new AnyvmafError(

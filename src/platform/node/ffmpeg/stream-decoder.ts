@@ -10,7 +10,8 @@ import { delivery } from '../../../media/delivery.js';
 import { everyFrame } from '../../../media/every-frame.js';
 import type { ByteStream, DecodedStream } from '../../../media/platform.js';
 import { pipedArgs } from '../../ffmpeg/access.js';
-import { LOG_LEVEL } from '../../ffmpeg/log.js';
+import { LOG_LEVEL } from '../../ffmpeg/commands.js';
+import { firstError } from '../../ffmpeg/log.js';
 import { createFfmpegDecoder } from './decoder.js';
 import { nodeByteStream } from './file-stream.js';
 import { readLines, toolCommand } from './tool.js';
@@ -41,15 +42,10 @@ class StreamDecoding implements ByteStream {
     this.#name = name;
     this.#bytes = bytes;
     const args = [
-      '-hide_banner',
-      '-nostats',
-      '-loglevel',
-      LOG_LEVEL,
-      '-err_detect',
-      'crccheck',
-      ...pipedArgs(),
+      ...['-hide_banner', '-nostats', '-loglevel', LOG_LEVEL, '-err_detect', 'crccheck'],
+      ...[...pipedArgs(), '-map', '0:V:0', ...everyFrame(version)],
+      ...['-strict', '-1', '-f', 'yuv4mpegpipe', 'pipe:1'],
     ];
-    args.push('-map', '0:V:0', ...everyFrame(version), '-strict', '-1', '-f', 'yuv4mpegpipe', 'pipe:1');
     const child = startChild(toolCommand('ffmpeg'), args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdin, stdout, stderr } = child;
     if (!stdin || !stdout || !stderr)
@@ -113,7 +109,7 @@ class StreamDecoding implements ByteStream {
         this.#child.stdout?.destroy();
       }
     }
-    const found = /^(?:\[[^\]]* @ [^\]]*\] )*\[(?:error|fatal)\] (.*)$/.exec(line)?.[1];
-    if (found !== undefined && this.#errors.length < 8) this.#errors.push(found.trim().replace(/\.$/, ''));
+    const found = firstError(line);
+    if (found !== undefined && this.#errors.length < 8) this.#errors.push(found);
   }
 }

@@ -1,14 +1,19 @@
 /**
  * @module platform/node/ffmpeg/tool
- * Runs ffmpeg and ffprobe as processes that never outlive their purpose or ours.
+ * Runs ffmpeg and ffprobe as processes that never outlive their purpose or ours. Inputs are opened here only: with lists of
+ * what they may open and, where somebody else than the user named them, on a descriptor of the file that was checked.
  */
+
+import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { limitError } from '../../../core/system-limits.js';
 import { endChild, startChild } from '../../../files/child-process.js';
+import type { ToolSource } from '../../ffmpeg/access.js';
 import type { Channel } from './channel.js';
+import type { FfmpegInput } from './input.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
 
@@ -44,8 +49,8 @@ interface StartOptions {
   readonly cwd?: string;
 }
 
-/** Starts a tool without a shell and without standard input. Inputs are opened by `launch`. */
-export function startTool(
+/** Starts a tool without a shell and without standard input. Inputs are opened by {@link startOn} and {@link runOn}. */
+function startTool(
   tool: ToolName,
   args: readonly string[],
   { channel, file, cwd }: StartOptions = {},
@@ -53,7 +58,7 @@ export function startTool(
   const command = toolCommand(tool);
   const child = startChild(command, args, {
     stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
-    ...(cwd !== undefined && { cwd }),
+    cwd,
   });
   // The process has its own by now; as long as there is another, the channel does not end.
   channel?.output.destroy();
@@ -149,4 +154,44 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
   if (limited) return limited;
   const why = code === 'EACCES' ? 'this user may not run it' : cause.message;
   return new AnyvmafError('io', `${shown(command)} cannot be started: ${shown(why)}.`, { cause });
+}
+
+/** Arguments for an input as the tool is to open it. */
+type Command = (source: ToolSource) => readonly string[];
+
+/**
+ * Starts a tool on an input.
+ * @param channel takes its output, instead of a pipe that is made for it
+ * @throws {AnyvmafError} `io` where the input is no longer what may be opened
+ */
+export function startOn(
+  tool: ToolName,
+  input: FfmpegInput,
+  command: Command,
+  channel?: Channel,
+): ToolProcess {
+  return holding(input, (file) => startTool(tool, command(input), { channel, file }));
+}
+
+/**
+ * Runs a tool on an input to its end.
+ * @throws {AnyvmafError} `io` as {@link startOn}, and when it cannot be started; the signal's reason when it aborts
+ */
+export async function runOn(
+  tool: ToolName,
+  input: FfmpegInput,
+  command: Command,
+  options: RunOptions = {},
+): Promise<Ending & { readonly stdout: string; readonly stderr: string }> {
+  return holding(input, (file) => runTool(tool, command(input), { ...options, file }));
+}
+
+/** Has the input open while `start` starts a process, which has a descriptor of its own from then on. */
+function holding<T>({ hold }: FfmpegInput, start: (file: number | undefined) => T): T {
+  const file = hold?.();
+  try {
+    return start(file);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }

@@ -1,18 +1,21 @@
 /**
  * @module platform/node/native/host
- * Runs installed programs in Node: each in a private folder and a process group of its own, neither of which is left.
+ * Runs installed programs in Node: each in a private folder and a process group of its own, neither of which is left, and
+ * fed through named pipes in that folder.
  */
-import type { ChildProcess } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFile } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
 import { unlessAborted } from '../../../core/abort.js';
+import { AnyvmafError } from '../../../core/errors.js';
 import { limitError } from '../../../core/system-limits.js';
 import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
 import { endChild, killGroup, startChild } from '../../../files/child-process.js';
 import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
 import { findPrograms } from './find.js';
-import { makePipes, PipeWriter } from './pipes.js';
 
 /** Characters of output that are kept, of the start and of the end. */
 const KEPT = 32768;
@@ -36,8 +39,7 @@ async function run(job: NativeJob): Promise<NativeOutcome> {
     if (feeding.length > 0) await makePipes(feeding.map(([name]) => at(name)));
     signal?.throwIfAborted();
     const outcome = await runIn(job, folder, at);
-    const log = output === undefined ? undefined : readIfThere(at(output));
-    return { ...outcome, ...(log !== undefined && { output: log }) };
+    return { ...outcome, output: output === undefined ? undefined : readIfThere(at(output)) };
   } finally {
     if (folder !== undefined) await removeScratch(folder);
   }
@@ -78,18 +80,8 @@ async function runIn(
     // What a feed had to say about its video counts, also where the program did not read that far.
     if (ending.kind === 'ended') await unlessAborted(signal, fed);
     const time = performance.now() - start;
-    const { code = null, signal: by = null, reason } = ending;
-    const said = { stdout: stdout(), stderr: stderr() };
     const limit = ending.kind === 'timeout' ? timeout : undefined;
-    return {
-      kind: ending.kind,
-      code,
-      signal: by,
-      ...said,
-      time,
-      ...(limit !== undefined && { limit }),
-      ...(reason !== undefined && { reason }),
-    };
+    return { code: null, signal: null, ...ending, stdout: stdout(), stderr: stderr(), time, limit };
   } finally {
     timers.stop();
     for (const { writer } of writers) writer.close();
@@ -197,5 +189,92 @@ function readIfThere(path: string): string | undefined {
     return readFileSync(path, 'utf8');
   } catch {
     return undefined;
+  }
+}
+
+/** Milliseconds between two attempts to open a pipe that nobody reads yet: short at first. */
+const SHORT = 1;
+const LONG = 20;
+
+/**
+ * Makes named pipes that nobody else may open.
+ * @throws {AnyvmafError} `backend` when the system cannot
+ */
+export async function makePipes(paths: readonly string[]): Promise<void> {
+  try {
+    await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
+  } catch (cause) {
+    throw new AnyvmafError(
+      'backend',
+      'Native backends are fed through named pipes, but mkfifo cannot be run here; install coreutils, or use the ' +
+        'backend cpu.',
+      { cause },
+    );
+  }
+}
+
+/** The writing end of a named pipe: opened once the other side reads, written without ever blocking a thread. */
+export class PipeWriter {
+  readonly #path: string;
+  #socket: Socket | undefined;
+  #closed = false;
+  #waiting: ((written: boolean) => void) | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Writes; resolves once the bytes are in the pipe, `false` when the pipe is closed or its reader is gone. */
+  async write(bytes: Uint8Array): Promise<boolean> {
+    this.#socket ??= await this.#open();
+    const socket = this.#socket;
+    if (!socket || this.#closed) return false;
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      socket.write(bytes, (error) => resolve(!error));
+    });
+  }
+
+  /** Lets the reader see the end, after what was written. */
+  async end(): Promise<void> {
+    // A reader that opens it later must find the end, not wait for data.
+    this.#socket ??= await this.#open();
+    this.#socket?.end();
+  }
+
+  /** Gives up at once. */
+  close(): void {
+    this.#closed = true;
+    this.#socket?.destroy();
+    this.#waiting?.(false);
+  }
+
+  /** Waits for a reader: until there is one, opening without blocking fails. */
+  async #open(): Promise<Socket | undefined> {
+    for (let pause = SHORT; !this.#closed; pause = Math.min(LONG, 2 * pause)) {
+      const fd = this.#tryOpen();
+      if (fd !== undefined) {
+        const socket = new Socket({ fd, readable: false, writable: true });
+        // The result of writing shows that the reader is gone.
+        socket.on('error', () => this.close());
+        return socket;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+    return undefined;
+  }
+
+  #tryOpen(): number | undefined {
+    try {
+      const fd = openSync(this.#path, constants.O_WRONLY | constants.O_NONBLOCK);
+      if (!this.#closed) return fd;
+      closeSync(fd);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENXIO') return undefined;
+      // The folder is gone, and the reader with it.
+      this.#closed = true;
+      return undefined;
+    }
   }
 }

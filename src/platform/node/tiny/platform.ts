@@ -1,17 +1,187 @@
 /**
  * @module platform/node/tiny/platform
- * Tiny models in Node.
+ * Tiny models in Node: folders, outside of which nothing is read, symbolic links included, and nothing larger than it may be;
+ * and Sigstore bundles. Whatever cannot be checked is refused.
  */
-import type { TinyPlatform } from '../../../tiny/types.js';
-import { nodeTinyFiles } from './files.js';
+
+import { closeSync, fstatSync, readFile } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { AnyvmafError } from '../../../core/errors.js';
+import { BY_USER } from '../../../core/origin.js';
+import { isInside, openChecked } from '../../../files/checked-file.js';
+import { fileError } from '../../../files/file-errors.js';
+import type {
+  TinyFiles,
+  TinyFolder,
+  TinyPlatform,
+  TinyRuntimes,
+  TinySignatures,
+} from '../../../tiny/types.js';
 import { nodeTinyRuntimes } from './runtimes.js';
-import { nodeTinySignatures } from './signatures.js';
 
-export { nodeTinyFiles };
+/** Made once: they are looked for only once. */
+let runtimes: TinyRuntimes | undefined;
 
-/** @param models gives the folder of the built-in models, ending in `/` */
-export function nodeTiny(models: () => URL): TinyPlatform {
+/**
+ * @param models gives the folder of the built-in models, ending in `/`
+ * @param origin of the names of other files
+ */
+export function nodeTiny(models: () => URL, origin = BY_USER): TinyPlatform {
   // onnxruntime-node reports its use to its maker, and leaves files for that in the temporary folder.
   process.env.ORT_DISABLE_TELEMETRY ??= '1';
-  return { files: nodeTinyFiles(models), runtimes: nodeTinyRuntimes(), signatures: nodeTinySignatures() };
+  runtimes ??= nodeTinyRuntimes();
+  return { files: nodeTinyFiles(models, origin), runtimes, signatures: nodeTinySignatures() };
+}
+
+/** Folders of models; the parameters are those of {@link nodeTiny}. */
+export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
+  return {
+    get builtIn() {
+      return folderAt(fileURLToPath(new URL('tiny/', folder())));
+    },
+    async locate(path) {
+      const file = path.startsWith('file:') ? fileURLToPath(path) : resolve(path);
+      const jail = await confine(file);
+      const limits = [jail, origin.folders].filter((folders) => folders !== undefined);
+      const place = { folder: folderAt(dirname(file), limits), file: basename(file) };
+      const [folder, target] = await Promise.all([real(dirname(file)), real(file)]);
+      if (folder === null || target === null || target === join(folder, place.file)) return place;
+      return { ...place, target: { folder: folderAt(dirname(target), limits), file: basename(target) } };
+    },
+  };
+}
+
+/**
+ * The folder to which paths are confined, where they are.
+ * @throws {AnyvmafError} `usage` when this one lies outside
+ */
+async function confine(file: string): Promise<readonly string[] | undefined> {
+  const jail = process.env.VMAF_TINY_MODEL_DIR;
+  if (jail === undefined || jail === '') return undefined;
+  const [root, target] = await Promise.all([real(jail), real(file)]);
+  if (root !== null && target !== null && isWithin(root, target)) return [root];
+  throw new AnyvmafError(
+    'usage',
+    `The tiny model ${file} lies outside ${jail}, to which VMAF_TINY_MODEL_DIR confines them; put it there.`,
+  );
+}
+
+/**
+ * A folder by its path.
+ * @param limits lists of real paths, in one folder of each of which it must lie whenever it is read
+ */
+function folderAt(path: string, limits: readonly (readonly string[])[] = []): TinyFolder {
+  return {
+    name: path,
+    async read(file, limit) {
+      const wanted = join(path, file);
+      const [root, target] = await Promise.all([real(path), real(wanted)]);
+      if (root === null || target === null) return null;
+      const allowed = limits.every((folders) => folders.some((folder) => isInside(folder, root)));
+      if (!allowed || !isWithin(root, target)) {
+        throw new AnyvmafError('model', `${file} leads out of its folder ${path}, and is not read.`);
+      }
+      return readWhole(target, wanted, limit, root);
+    },
+  };
+}
+
+/** The path without symbolic links; `null` when there is nothing. */
+async function real(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch (cause) {
+    if (isCode(cause, 'ENOENT') || isCode(cause, 'ENOTDIR')) return null;
+    throw fileError(path, cause);
+  }
+}
+
+function isWithin(root: string, target: string): boolean {
+  const way = relative(root, target);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && resolve(root, way) === target;
+}
+
+async function readWhole(target: string, shown: string, limit: number, root: string): Promise<Uint8Array> {
+  try {
+    const fd = openChecked(target, { by: 'foreign', folders: [root] });
+    try {
+      const { size } = fstatSync(fd);
+      if (size > limit) {
+        throw new AnyvmafError(
+          'model',
+          `${shown} has ${size} bytes, but ${limit} are the most for a file of its kind.`,
+        );
+      }
+      return await promisify(readFile)(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (cause) {
+    if (cause instanceof AnyvmafError) throw cause;
+    throw fileError(shown, cause);
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** Options of sigstore's `verify` that pin who signed. */
+interface VerifyOptions {
+  readonly certificateIssuer?: string;
+  readonly certificateIdentityURI?: string;
+  readonly certificateIdentityEmail?: string;
+}
+
+/** What of sigstore is used. */
+interface Sigstore {
+  verify(bundle: unknown, payload: Buffer, options: VerifyOptions): Promise<unknown>;
+}
+
+/** @param load imports the package */
+export function nodeTinySignatures(
+  load: (name: string) => Promise<unknown> = (name) => import(name),
+): TinySignatures {
+  return {
+    async verify(bytes, bundle, what, signer) {
+      let sigstore: Sigstore;
+      try {
+        const found = await load('sigstore');
+        if (!isSigstore(found)) throw new Error('it has no verify');
+        sigstore = found;
+      } catch (cause) {
+        throw new AnyvmafError(
+          'model',
+          `The signature of ${what} cannot be checked without the package sigstore; install it with npm install ` +
+            'sigstore, or leave tiny_model_verify out.',
+          { cause },
+        );
+      }
+      try {
+        const identity = signer.identity.includes('://')
+          ? 'certificateIdentityURI'
+          : 'certificateIdentityEmail';
+        await sigstore.verify(JSON.parse(bundle), Buffer.from(bytes), {
+          certificateIssuer: signer.issuer,
+          [identity]: signer.identity,
+        });
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message.replaceAll('\n', ' ') : String(cause);
+        throw new AnyvmafError(
+          'model',
+          `The Sigstore bundle of ${what} does not prove that it is what was signed (${reason}); the model is not loaded.`,
+          { cause },
+        );
+      }
+    },
+  };
+}
+
+function isSigstore(found: unknown): found is Sigstore {
+  return (
+    typeof found === 'object' && found !== null && 'verify' in found && typeof found.verify === 'function'
+  );
 }

@@ -1,0 +1,192 @@
+/**
+ * @module platform/node/encoding/source
+ * What an encoding host has to know of a file: the facts of its tracks, its packets, and its pictures at a reduced size.
+ */
+import { AnyvmafError } from '../../../core/errors.js';
+import { allocateFrame, samplesOf } from '../../../core/frame.js';
+import { BY_USER, type Origin } from '../../../core/origin.js';
+import { shown } from '../../../core/printable.js';
+import { quotedWord } from '../../../core/shell.js';
+import type { PictureSize } from '../../../core/size.js';
+import type { Decoder, TrackFacts } from '../../../media/decoder.js';
+import { delivery } from '../../../media/delivery.js';
+import type { VideoInput } from '../../../media/types.js';
+import type { OtherTrack, SourceFacts } from '../../../search/host.js';
+import { inputArgs, type ToolSource } from '../../ffmpeg/access.js';
+import { packetsArgs } from '../../ffmpeg/commands.js';
+import { compactFields } from '../../ffmpeg/packet-times.js';
+import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
+import { runOn } from '../ffmpeg/tool.js';
+
+/** What a search has to know of a source. @throws {AnyvmafError} `media` for one that it cannot encode */
+export async function sourceFacts(
+  decoder: Decoder,
+  input: VideoInput,
+  origin: Origin,
+  signal?: AbortSignal,
+): Promise<SourceFacts> {
+  const file = await ffmpegInput(input, { urls: 'never', origin });
+  const track = await decoder.probe(input, signal);
+  const index = track.track?.index ?? 0;
+  if (index > 0) {
+    throw new AnyvmafError(
+      'media',
+      `the video that is meant in ${shown(file.name)} is not its first video track`,
+      {
+        hints: [
+          `copy it into a file of its own first: ffmpeg -i ${quotedWord(file.name)} -map 0:V:${index} -c copy SOURCE.mkv`,
+        ],
+        file: file.name,
+      },
+    );
+  }
+  // Refuses what is no luma and chroma, and cannot be made so.
+  delivery(track.pixelFormat, 0, file.name, {});
+  const packets = await readPackets(file, track, signal);
+  if (packets.times.length === 0) {
+    throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);
+  }
+  return {
+    track,
+    ...packets,
+    others: await otherTracks(file, signal),
+    ...(await hdrFacts(file, track, signal)),
+    identity: `${track.name}\n${file.version ?? ''}`,
+  };
+}
+
+const KINDS: readonly string[] = ['audio', 'subtitle', 'attachment', 'data', 'video'];
+
+/** Tracks beside the first that is video and no cover. */
+async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<readonly OtherTrack[]> {
+  const entries = 'stream=codec_type,codec_name:stream_disposition=attached_pic';
+  const { stdout } = await runOn(
+    'ffprobe',
+    file,
+    (source) => ['-v', 'error', '-show_entries', entries, '-of', 'compact', ...inputArgs(source)],
+    { signal },
+  );
+  const tracks = stdout
+    .split('\n')
+    .filter((line) => line.startsWith('stream|'))
+    .map(compactFields);
+  const kindOf = (fields: ReadonlyMap<string, string>) =>
+    fields.get('disposition:attached_pic') === '1' ? 'attachment' : (fields.get('codec_type') ?? '');
+  const first = tracks.findIndex((fields) => kindOf(fields) === 'video');
+  return tracks.flatMap((fields, i) => {
+    const kind = kindOf(fields);
+    if (i === first || !KINDS.includes(kind)) return [];
+    return [{ kind: kind as OtherTrack['kind'], codec: fields.get('codec_name') ?? '' }];
+  });
+}
+
+/** What the first frame of a source with an HDR transfer says for displays. */
+async function hdrFacts(
+  file: FfmpegInput,
+  { transfer }: TrackFacts,
+  signal?: AbortSignal,
+): Promise<Pick<SourceFacts, 'hdr'>> {
+  if (transfer !== 'smpte2084' && transfer !== 'arib-std-b67') return {};
+  const entries =
+    '-v error -select_streams V:0 -read_intervals %+#1 -show_streams -show_frames -of compact'.split(' ');
+  const { stdout } = await runOn('ffprobe', file, (source) => [...entries, ...inputArgs(source)], { signal });
+  const kinds = [...stdout.matchAll(/side_data_type=([^|\n]{1,80})/g)].map(([, kind = '']) => kind);
+  return { hdr: [...new Set(kinds.filter((kind) => /Mastering|Content light|Dolby|DOVI|HDR/i.test(kind)))] };
+}
+
+/** Frames in presentation order. */
+export interface PacketTable {
+  /** Seconds from the first frame. */
+  readonly times: Float64Array;
+  /** Bytes. */
+  readonly sizes: Float64Array;
+  /** Frames that decoding can begin with, ascending. */
+  readonly keys: readonly number[];
+}
+
+interface Packet {
+  readonly time: number;
+  readonly size: number;
+  readonly key: boolean;
+}
+
+/** A file that a search has made. */
+export function ownInput(path: string): Promise<FfmpegInput> {
+  return ffmpegInput(path, { urls: false, origin: BY_USER });
+}
+
+/**
+ * Reads the packets of the video track.
+ * @throws {AnyvmafError} `io`; the signal's reason
+ */
+export async function readPackets(
+  file: FfmpegInput,
+  track: Pick<TrackFacts, 'frameRate'>,
+  signal?: AbortSignal,
+): Promise<PacketTable> {
+  return tableOf(await packetsOf(file, signal), track);
+}
+
+/** Those of the video track, in the order of decoding. @throws as {@link readPackets} */
+export async function packetsOf(file: FfmpegInput, signal?: AbortSignal): Promise<readonly Packet[]> {
+  const packets: Packet[] = [];
+  const take = (line: string) => {
+    const fields = compactFields(line);
+    // What an edit list cuts away is decoded and never shown.
+    if (!line.startsWith('packet|') || fields.get('flags')?.includes('D')) return;
+    packets.push({
+      time: Number(fields.get('pts_time') ?? Number.NaN),
+      size: Number(fields.get('size') ?? Number.NaN),
+      key: fields.get('flags')?.startsWith('K') ?? false,
+    });
+  };
+  const args = (source: ToolSource) => packetsArgs(source, 0, 'packet=pts_time,size,flags');
+  await runOn('ffprobe', file, args, { signal, onLine: take });
+  return packets;
+}
+
+function tableOf(packets: readonly Packet[], { frameRate }: Pick<TrackFacts, 'frameRate'>): PacketTable {
+  // Streams without times are shown in the order of decoding, as evenly as they say.
+  const timed = !packets.some(({ time }) => Number.isNaN(time));
+  const period = frameRate ? frameRate.den / frameRate.num : 1 / 25;
+  const shown = timed
+    ? packets.toSorted((a, b) => a.time - b.time)
+    : packets.map((packet, i) => ({ ...packet, time: i * period }));
+  const start = shown[0]?.time ?? 0;
+  return {
+    times: Float64Array.from(shown, ({ time }) => time - start),
+    sizes: Float64Array.from(shown, ({ size }) => size),
+    keys: shown.flatMap(({ key }, i) => (key ? [i] : [])),
+  };
+}
+
+/**
+ * Decodes all frames at a reduced size, as luma in 8 bits.
+ * @param onFrame gets luma that is valid until it returns
+ * @returns how many frames there were
+ * @throws {AnyvmafError} `media`, `io`; the signal's reason
+ */
+export async function decodeThumbnails(
+  decoder: Decoder,
+  input: VideoInput,
+  track: TrackFacts,
+  size: PictureSize,
+  onFrame: (luma: Uint8Array, index: number) => void,
+  signal?: AbortSignal,
+): Promise<number> {
+  const decoded = await decoder.open(input, track, { size: { ...size, filter: 'bilinear' }, signal });
+  try {
+    const { bitDepth } = decoded.info;
+    const planes = allocateFrame({ ...decoded.info, ...size });
+    const samples = samplesOf(planes.y, bitDepth);
+    const luma = new Uint8Array(samples.length);
+    let index = 0;
+    for (; await decoded.readFrame(index, planes); index++) {
+      for (let i = 0; i < luma.length; i++) luma[i] = (samples[i] as number) >> (bitDepth - 8);
+      onFrame(luma, index);
+    }
+    return index;
+  } finally {
+    await decoded.close();
+  }
+}
