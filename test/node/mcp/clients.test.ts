@@ -2,13 +2,13 @@
  * @module test/node/mcp/clients
  * The built MCP server with the clients of both generations of the official SDK over both transports: what hosts do.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../support/built.js';
 import { anyvmaf, expectFailure } from '../../support/cli.js';
 import { type Connection, connect, type ProgressNotice, startHttp, WAYS } from '../../support/mcp-clients.js';
+import { testFolder } from '../../support/private-tmp.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -22,18 +22,15 @@ const SAMPLE = {
 const LONG = 6000;
 const FRAME_BYTES = (576 * 324 * 3) / 2;
 
-let folder = '';
+const folder = testFolder('e2e-files');
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-files-'));
   // Holes: gigabytes that take no room.
   for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
     writeFileSync(join(folder, name), '');
     truncateSync(join(folder, name), LONG * FRAME_BYTES);
   }
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const LONG_CALL = { ref: 'long_ref.yuv', dis: 'long_dis.yuv', ...GEOMETRY, backend: 'cpu' };
 

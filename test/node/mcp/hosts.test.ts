@@ -4,8 +4,7 @@
  * SDK, and attacks on each.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
@@ -22,8 +21,9 @@ import type { HostOptions } from '../../../src/mcp/host.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { FAKE_TOOLS, fakeHost, fakeHttp } from '../../support/fake-tools.js';
 import { lineTransport } from '../../support/mcp-lines.js';
+import { testFolder } from '../../support/private-tmp.js';
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-hosts-')));
+const folder = testFolder('hosts');
 const within = (name: string) => join(folder, name);
 /** What is left to do after each test, and after all, the last first. */
 let later: (() => Promise<unknown>)[] = [];
@@ -46,7 +46,6 @@ afterEach(async () => {
 
 afterAll(async () => {
   for (const end of atLast.reverse()) await end();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 type Served = Awaited<ReturnType<typeof fakeHttp>>;

@@ -139,16 +139,6 @@ describe('a session', () => {
     await wire.until(({ id }) => id === 2);
   });
 
-  it('answers two hundred calls at once', async () => {
-    const wire = await connect();
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, i) =>
-        i % 2 ? wire.call(i + 1, 'work', { frames: 1 }) : wire.call(i + 1, 'echo', { text: `${i}` }),
-      ),
-    );
-    expect(answers.filter(({ result }) => result === undefined || result.isError)).toEqual([]);
-  });
-
   it('serves results as resources and as files, which stay when it ends', async () => {
     const wire = await connect();
     const { result } = await wire.call(1, 'publish');
