@@ -23,9 +23,9 @@ import { openModel } from '../checked-api.js';
 import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { headOf, nextForPair, nextWithFix } from '../verdict.js';
-import { mismatchedModelWarning } from './models.js';
 import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
+import { mismatchedModelWarning } from './result.js';
 import { type AnyPairInput, anyRequest, runScore } from './run.js';
 
 /** What to explain. */

@@ -272,14 +272,13 @@ describe('a job', () => {
   });
 });
 
+/** Raw video of a frame each. */
+const pair = { ref: within('raw/a_64x48.yuv'), dis: within('raw/b_64x48.yuv') };
+const size = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
+
 describe('the view of a host of MCP Apps', () => {
   const UI = 'io.modelcontextprotocol/ui';
   const shows = { extensions: { [UI]: { mimeTypes: ['text/html;profile=mcp-app'] } } };
-  const SAMPLE = {
-    ref: 'anyvmaf://samples/reference_576x324.yuv',
-    dis: 'anyvmaf://samples/distorted_576x324.yuv',
-    ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 8, frame_cnt: 2 },
-  };
 
   it.each(CLIENTS)('is declared only for clients that announce it: %s', async (_, open) => {
     const served = await serve({ tools: TOOLS });
@@ -308,17 +307,20 @@ describe('the view of a host of MCP Apps', () => {
   });
 
   it('reads the page of a report, which is of its session only and outlives the server', async () => {
-    const served = await serve({ tools: TOOLS });
+    const served = await serve({ allow: [within('raw')], tools: TOOLS });
     const { host } = served;
     const [client, other] = [await first(served, shows), await first(served)];
-    const { structuredContent: answer } = await client.callTool({ name: 'vmaf_score', arguments: SAMPLE });
+    const { structuredContent: answer } = await client.callTool({
+      name: 'vmaf_score',
+      arguments: { ...pair, ...size },
+    });
     const uri = Object(answer).full_report.uri.replace('.json', '.html');
     const page = async (from: Client1, address = uri) => {
       const { contents } = await from.readResource({ uri: address });
       expect(contents[0]).toMatchObject({ uri: address, mimeType: 'text/html' });
       return contents[0] && 'text' in contents[0] ? contents[0].text : '';
     };
-    expect(await page(client)).toContain('distorted_576x324.yuv against reference_576x324.yuv');
+    expect(await page(client)).toContain('b_64x48.yuv against a_64x48.yuv');
     await expect(page(other)).rejects.toThrow('There is no resource');
     for (const wrong of [`${uri}x`, uri.replace('report', 'frame'), uri.replace(/.{8}-/, '00000000-')])
       await expect(page(client, wrong)).rejects.toThrow('There is no resource');
@@ -334,7 +336,7 @@ describe('the view of a host of MCP Apps', () => {
         new AbortController().signal,
       );
     await expect(scope.read(odd.replace('.json', '.html'), makePage)).rejects.toThrow();
-    const job = { tool: 'vmaf_score', arguments: SAMPLE };
+    const job = { tool: 'vmaf_score', arguments: { ...pair, ...size } };
     const started = await client.callTool({ name: 'job_start', arguments: job });
     const id = Object(started.structuredContent).job_id;
     const { structuredContent: done } = await client.callTool({
@@ -342,11 +344,11 @@ describe('the view of a host of MCP Apps', () => {
       arguments: { job_id: id },
     });
     await client.close();
-    const again = await first(await start({ tools: TOOLS }));
+    const again = await first(await start({ allow: [within('raw')], tools: TOOLS }));
     const kept = Object(done).full_report.uri.replace('.json', '.html');
     await expect
       .poll(() => page(again, kept).catch(() => ''), { timeout: 10_000 })
-      .toContain('<h1>distorted_576x324.yuv</h1>');
+      .toContain('<h1>b_64x48.yuv</h1>');
   });
 });
 
@@ -461,8 +463,6 @@ describe('a missing choice', () => {
   }
 
   const accept = (content: object) => () => ({ action: 'accept', content });
-  const pair = { ref: within('raw/a_64x48.yuv'), dis: within('raw/b_64x48.yuv') };
-  const size = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
 
   it.each(BOTH)('is asked for once: the size of raw video, with what its name says: %s', async (_, open) => {
     const { forms, said, isError } = await asking(

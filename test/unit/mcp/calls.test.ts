@@ -155,7 +155,7 @@ describe('long results', () => {
 
   it('become an outline with a link to the whole', async () => {
     const context = fakeContext('/');
-    const document = { summary: 'It is long.', frames: frames(20_000), models: [{ name: 'vmaf' }] };
+    const document = { summary: 'It is long.', frames: frames(6000), models: [{ name: 'vmaf' }] };
     const { document: sent, content } = await fitting(
       'vmaf_score',
       { document, long: true },
@@ -166,7 +166,7 @@ describe('long results', () => {
     expect(outline).toMatchObject({ summary: 'It is long.', models: [{ name: 'vmaf' }] });
     expect(outline.frames.length).toBeGreaterThan(100);
     expect(outline.frames).toEqual(document.frames.slice(0, outline.frames.length));
-    expect(outline.left_out).toEqual([`frames: the first ${outline.frames.length} of 20000 are here`]);
+    expect(outline.left_out).toEqual([`frames: the first ${outline.frames.length} of 6000 are here`]);
     expect(JSON.parse(String(context.published[0]?.data))).toEqual(document);
     expect(content).toEqual([
       expect.objectContaining({ type: 'resource_link', uri: outline.full_result.uri }),
@@ -175,16 +175,16 @@ describe('long results', () => {
 
   it('of other shapes fit as well: one long text, lists in lists, many members', async () => {
     const shapes: Record<string, unknown>[] = [
-      { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(20_000) },
+      { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(8000) },
       {
         encodes: Array.from({ length: 4 }, () => ({
           name: 'a',
-          curve: Array.from({ length: 30_000 }, (_, i) => i),
+          curve: Array.from({ length: 8000 }, (_, i) => i),
         })),
       },
-      { one: [[Array.from({ length: 50_000 }, (_, i) => i)]] },
-      { texts: Array.from({ length: 3000 }, (_, i) => `text number ${i} `.repeat(10)) },
-      { deep: { er: { list: Array.from({ length: 100 }, () => 'z,1;'.repeat(4000)) } } },
+      { one: [[Array.from({ length: 25_000 }, (_, i) => i)]] },
+      { texts: Array.from({ length: 1000 }, (_, i) => `text number ${i} `.repeat(10)) },
+      { deep: { er: { list: Array.from({ length: 40 }, () => 'z,1;'.repeat(4000)) } } },
     ];
     for (const document of shapes) {
       const { document: sent } = await fitting('tool', { document, long: true }, fakeContext('/').resources);

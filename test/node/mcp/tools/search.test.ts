@@ -11,10 +11,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { readEncodingResult } from '../../../../src/index.js';
 import { finishingCall } from '../../../../src/mcp/scoring/encoding.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
+import { runCompareTool, runLadderTool } from '../../../../src/mcp/tools/curves.js';
 import { findQualityTool } from '../../../../src/mcp/tools/find-quality.js';
 import { TOOLS } from '../../../../src/mcp/tools/index.js';
-import { runCompareTool } from '../../../../src/mcp/tools/run-compare.js';
-import { runLadderTool } from '../../../../src/mcp/tools/run-ladder.js';
 import { runTunePerShotTool } from '../../../../src/mcp/tools/run-tune-per-shot.js';
 import { file } from '../../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
