@@ -7,10 +7,17 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isInitializeRequest, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { jsonOf } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { authority, Guard, type GuardOptions, isLoopback, type Refusal, readTarget } from './guard.js';
+import {
+  authority,
+  Guard,
+  type GuardOptions,
+  isLoopback,
+  listen,
+  type Refusal,
+  readTarget,
+} from './guard.js';
 import type { McpHost } from './host.js';
 import { jobAddress } from './job-protocol.js';
-import { listen } from './listening.js';
 import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';

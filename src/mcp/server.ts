@@ -21,7 +21,6 @@ import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
 import { readView, showsViews, VIEW_ENTRY, viewOf } from './apps/page.js';
 import { canAnswer, chosen } from './choices.js';
-import { complete } from './completion.js';
 import { serveRoots } from './files.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
@@ -36,7 +35,7 @@ import {
 } from './job-protocol.js';
 import { JOB_TOOLS, type Job, pause } from './jobs.js';
 import { CallProgress, type ProgressNotice } from './progress.js';
-import { servePrompts } from './prompts.js';
+import { complete, servePrompts } from './prompts.js';
 import { ProtocolServer } from './protocol-server.js';
 import type { ReadPage, ResourceScope } from './resources.js';
 import { answer } from './results.js';

@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../src/core/errors.js';
+import type { GuardOptions } from '../../src/mcp/guard.js';
 import { type HostOptions, McpHost } from '../../src/mcp/host.js';
+import { serveHttp } from '../../src/mcp/http.js';
 import { defineTool, READ_ONLY, type Tool } from '../../src/mcp/tool.js';
 
 /** What the tools saw. */
@@ -139,4 +141,11 @@ export function fakeHost(
 ) {
   const jobs = mkdtempSync(join(jobsOfAll(), 'host-'));
   return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS, jobs, ...options });
+}
+
+/** A host that listens for HTTP on a free port. */
+export async function fakeHttp(host: McpHost, options: Partial<GuardOptions> = {}) {
+  const address = { host: '127.0.0.1', port: 0 };
+  const http = await serveHttp(host, { address, token: undefined, origins: [], ...options });
+  return { ...http, host, port: Number(new URL(http.url).port) };
 }

@@ -1,8 +1,8 @@
 /**
  * @module test/support/private-tmp
- * A folder for temporary files that no other test sees, so that a test can count what is left in it.
+ * Folders that no other test sees: for the files of a test, and for temporary files, so that a test can count what is left of them.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
@@ -23,4 +23,11 @@ export function privateTmp(beginning: string): { leftovers(): string[] } {
     rmSync(folder, { recursive: true, force: true });
   });
   return { leftovers: () => readdirSync(folder).filter((name) => name.startsWith(beginning)) };
+}
+
+/** A folder for the tests of a file, by its real path; it is gone after them. @param name a part of its name */
+export function testFolder(name: string): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `anyvmaf-${name}-`)));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }

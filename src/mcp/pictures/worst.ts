@@ -26,9 +26,8 @@ import {
   type TakenPair,
   type TakenSide,
 } from '../frame-pictures.js';
-import { mismatchedModelWarning } from '../scoring/models.js';
 import { tableOptions } from '../scoring/options.js';
-import { backendUsed, publishReport } from '../scoring/result.js';
+import { backendUsed, mismatchedModelWarning, publishReport } from '../scoring/result.js';
 import { anyRequest, runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';

@@ -19,10 +19,9 @@ import type { InputFile, InputModel, RefusedItem } from '../paths.js';
 import { type Head, headOf, nextForPair, nextWithFix } from '../verdict.js';
 import { sentenceOf } from '../wording.js';
 import type { TargetDocument } from './documents.js';
-import { mismatchedModelWarning } from './models.js';
 import { pairOptions, readPrecision, targetLimits } from './options.js';
 import type { PairingInput } from './parameters.js';
-import { rounder, targetAnswer, worstDocumentOf } from './result.js';
+import { mismatchedModelWarning, rounder, targetAnswer, trustSentence, worstDocumentOf } from './result.js';
 import { type OptionalGeometry, rawFormat, runScoreMany } from './run.js';
 
 /** What to compare. */
@@ -309,10 +308,7 @@ function summary(
         ]),
     ...wrong
       .slice(0, MOST_NAMES)
-      .map(
-        ({ distorted, trust: { codes, cause = '', fix } }) =>
-          `Do not trust the score of ${distorted} (${codes.join(', ')}): ${cause}${fix === undefined ? '' : ` Fix: ${fix}.`}`,
-      ),
+      .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
     ...(errors.length > 0 ? [`${namesOf(errors)} could not be scored; see errors.`] : []),
     ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
   ].join(' ');

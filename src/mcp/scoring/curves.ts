@@ -20,7 +20,6 @@ import type { ToolContext } from '../context.js';
 import type { InputModel } from '../paths.js';
 import { type Head, headOf } from '../verdict.js';
 import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall, publishResult } from './encoding.js';
-import { type ManifestFormat, manifestOf } from './manifest.js';
 import { type EncodingSource, type SourceInput, withSource } from './raw-source.js';
 
 interface CurveInput extends SourceInput {
@@ -322,4 +321,62 @@ function ladderDocument(result: LadderResult) {
 
 function rungDocument({ width, height, value, kbps, quality }: LadderPoint) {
   return { width, height, value, kbps, vmaf: quality };
+}
+
+/** Forms of a manifest. */
+type ManifestFormat = 'json' | 'hls' | 'dash';
+
+const ABOUT =
+  'Rates are averages of what was measured: the encodes are not made yet, and their peaks not known.';
+
+/** Rungs, by rate. */
+function manifestOf(points: readonly LadderPoint[], format: ManifestFormat) {
+  const rungs = points.map(({ width, height, kbps, quality, value }) => ({
+    width,
+    height,
+    bitrate_kbps: kbps,
+    bandwidth_bps: Math.round(kbps * 1000),
+    vmaf: quality,
+    crf: value,
+  }));
+  switch (format) {
+    case 'hls':
+      return hlsText(rungs);
+    case 'dash':
+      return dashText(rungs);
+    default:
+      return { rungs };
+  }
+}
+
+interface Rung {
+  readonly width: number;
+  readonly height: number;
+  readonly bandwidth_bps: number;
+}
+
+function hlsText(rungs: readonly Rung[]): string {
+  const lines = rungs.flatMap(({ width, height, bandwidth_bps: rate }, i) => [
+    `#EXT-X-STREAM-INF:BANDWIDTH=${rate},AVERAGE-BANDWIDTH=${rate},RESOLUTION=${width}x${height}`,
+    `media_${i}.m3u8`,
+  ]);
+  return `${['#EXTM3U', '#EXT-X-VERSION:6', `# ${ABOUT}`, ...lines].join('\n')}\n`;
+}
+
+function dashText(rungs: readonly Rung[]): string {
+  const lines = rungs.map(
+    ({ width, height, bandwidth_bps: rate }, i) =>
+      `      <Representation id="${i}" bandwidth="${rate}" width="${width}" height="${height}" mimeType="video/mp4">\n` +
+      `        <BaseURL>rung-${i}-${width}x${height}.mp4</BaseURL>\n      </Representation>`,
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!-- ${ABOUT} -->
+<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" minBufferTime="PT4S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011">
+  <Period>
+    <AdaptationSet contentType="video" segmentAlignment="true">
+${lines.join('\n')}
+    </AdaptationSet>
+  </Period>
+</MPD>
+`;
 }

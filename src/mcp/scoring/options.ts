@@ -7,7 +7,7 @@ import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { namesAmong, wordsOf } from '../../core/option-words.js';
 import { OPTIONS } from '../../core/options.js';
-import { showValue } from '../../core/printable.js';
+import { quoted, showValue } from '../../core/printable.js';
 import { parseSize } from '../../core/size.js';
 import {
   listExtractors,
@@ -18,8 +18,7 @@ import {
 } from '../../index.js';
 import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions } from '../checked-api.js';
-import type { InputModel } from '../paths.js';
-import { modelTexts, viewingOptions } from './models.js';
+import type { CheckedModel, InputModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
 /** A scoring call, checked and translated. */
@@ -88,6 +87,46 @@ export function tableOptions(input: object): TableOptions {
     }
   }
   return options;
+}
+
+type ModelInput = Pick<
+  ScoringInput,
+  'model' | 'models' | 'disable_clip' | 'enable_transform' | 'view_distance' | 'display_height'
+>;
+
+/**
+ * The model strings to score with.
+ * @throws {AnyvmafError} `usage` when both model and models are given
+ */
+function modelTexts(input: ModelInput): readonly CheckedModel[] {
+  const { model, models } = input;
+  if (models !== undefined && model.named !== DEFAULT_MODEL) {
+    throw usageError(
+      `model is ${quoted(model.named)} and models has ${models.length} more, but they exclude each other; put all into models.`,
+    );
+  }
+  const suffix = modelSuffix(input);
+  // The suffix names no file.
+  return (models ?? [model]).map(({ text }) => `${text}${suffix}` as CheckedModel);
+}
+
+function modelSuffix(input: ModelInput): string {
+  return [
+    input.disable_clip ? ':disable_clip' : '',
+    input.enable_transform ? ':enable_transform' : '',
+    ...viewingOptions(input).map((option) => `:adm.${option}`),
+  ].join('');
+}
+
+/** The viewing conditions of a call as options of adm. */
+function viewingOptions({
+  view_distance: distance,
+  display_height: height,
+}: Pick<ScoringInput, 'view_distance' | 'display_height'>): readonly string[] {
+  return [
+    ...(distance === undefined ? [] : [`adm_norm_view_dist=${distance}`]),
+    ...(height === undefined ? [] : [`adm_ref_display_height=${height}`]),
+  ];
 }
 
 /** The bounds of a target; `undefined` without one. @throws {AnyvmafError} `usage` */

@@ -3,6 +3,7 @@
  * Makes the answer of a scoring tool from a report: small unless every frame is asked for, complete by reference.
  */
 import { counted } from '../../core/printable.js';
+import { isSize, screenSize } from '../../core/size.js';
 import {
   AnyvmafError,
   formatReport,
@@ -23,7 +24,6 @@ import type { Pictured, ToolContext, ToolResources } from '../context.js';
 import type { ToolOutcome } from '../tool.js';
 import { type Confidence, type Head, headOf, leastOf, nextForPair, nextWithFix, sureOf } from '../verdict.js';
 import { type ScoreDocument, scoreDocument, type TargetDocument, type WorstDocument } from './documents.js';
-import { mismatchedModelWarning } from './models.js';
 import type { ScoringCall } from './options.js';
 import { runScore } from './run.js';
 
@@ -252,12 +252,12 @@ function headline(
   return { summary: summary.join(' '), worst_frames: worst };
 }
 
-/** The verdict on a score, in a sentence. */
-function trustSentence({ verdict, codes, cause = '', fix }: Trust): string {
+/** The verdict on a score, in a sentence. @param score which one */
+export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score = 'this score'): string {
   const named = codes.length > 0 ? ` (${codes.join(', ')})` : '';
   const advice = fix === undefined ? '' : ` Fix: ${fix}.`;
   return verdict === 'untrusted'
-    ? `Do not trust this score${named}: ${cause}${advice}`
+    ? `Do not trust ${score}${named}: ${cause}${advice}`
     : `The score is doubtful${named}: ${cause}${advice}`;
 }
 
@@ -291,4 +291,61 @@ function at(seconds: number | undefined): string {
 
 function short(value: number): string {
   return value.toFixed(2);
+}
+
+/** The pictures that a model is for, by its name; the first pattern that matches. */
+const PRESETS = [
+  ['vmaf_float_4k', '4k'],
+  ['vmaf_float_', 'hd'],
+  ['vmaf_v1.0.16_1d5h_2160', '4k'],
+  ['vmaf_v1.0.16_3d0h_2160', '4k'],
+  ['vmaf_v1.0.16_hfr_1d5h_2160', '4k'],
+  ['vmaf_v1.0.16_hfr_3d0h_2160', '4k'],
+  ['vmaf_v1.0.16', 'hd'],
+  ['vmaf_4k', '4k'],
+  ['vmaf_v0.6.1neg', 'hd'],
+  ['vmaf_v0.6.1', 'hd'],
+  ['vmaf_b_v0.6.3', 'hd'],
+] as const;
+
+/** How to score small pictures at the size of a screen, preferably as preflight advises, which knows the samples' shape. */
+function scaledUp({ reference, distorted, preflight = [] }: Report): string {
+  const raw = [reference, distorted].some(({ container }) => container === 'yuv');
+  const advised = preflight.flatMap(({ hint }) =>
+    hint?.option === 'scaleTo' && isSize(hint.value) ? hint.value : [],
+  )[0];
+  const { width, height } = advised ?? screenSize(reference.width / reference.height);
+  return (
+    `score them at the size at which they are watched, with scale_to: "${width}x${height}" of vmaf_score_encoded` +
+    (raw ? ', once ffmpeg has written them as Y4M: it takes no raw video' : '')
+  );
+}
+
+/**
+ * A warning about models that are meant for pictures of another class than those scored; `undefined` if all fit or are
+ * unknown.
+ * @param models versions or paths; default: those of the report
+ */
+export function mismatchedModelWarning(
+  report: Report,
+  models: readonly string[] = report.models.map(({ source }) => source),
+): string | undefined {
+  const { width, height } = report.pairing ?? report.reference;
+  const edge = Math.max(width, height);
+  const source = edge >= 3840 ? '4k' : edge >= 1280 ? 'hd' : 'sd';
+  const sentences = models.flatMap((name) => {
+    const [, preset] = PRESETS.find(([part]) => name.includes(part)) ?? [];
+    if (preset === undefined || preset === source) return [];
+    const advice =
+      source === '4k'
+        ? 'use version=vmaf_4k_v0.6.1'
+        : source === 'hd'
+          ? 'use version=vmaf_v0.6.1'
+          : scaledUp(report);
+    return [
+      `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height}, which is ${source}: ` +
+        `scores do not mean what the model's name promises; ${advice}.`,
+    ];
+  });
+  return sentences.length === 0 ? undefined : sentences.join(' ');
 }

@@ -2,8 +2,10 @@
  * @module mcp/tools/models
  * `list_models`: the models that can be named; `describe_model`: what one is made of, by name, id or path.
  */
+import { basename } from 'node:path';
 import * as z from 'zod/v4';
-import { modelName } from '../paths.js';
+import type { FeatureModel, Origin, TinyRegistryEntry } from '../../index.js';
+import { type FoundModel, modelName, type ToolFiles } from '../paths.js';
 import { defineTool } from '../tool.js';
 import { inShort } from '../wording.js';
 
@@ -127,8 +129,123 @@ export const describeModelTool = defineTool({
     score_with: z.string().optional().describe('For a tiny model: the parameter that scores with it.'),
     experimental: z.string().optional().describe('For a tiny model: what its values are good for.'),
   }),
-  async handler({ name }, { files }) {
-    const { describeModelFile } = await import('../scoring/model-description.js');
-    return { document: await describeModelFile(name, files) };
-  },
+  handler: async ({ name }, { files }) => ({ document: await describeModelFile(name, files) }),
 });
+
+/** Facts about any model file. */
+interface FileFacts {
+  name: string;
+  path: string;
+  format: 'json' | 'pkl' | 'onnx';
+  size_bytes: number;
+}
+
+/** What `describe_model` answers. */
+interface ModelDocument extends FileFacts {
+  model_type: string | null;
+  feature_names: readonly string[] | null;
+  [more: string]: unknown;
+}
+
+/**
+ * Describes a model of the registry or of a file.
+ * @throws {AnyvmafError} `model` when the file is not a model
+ */
+async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<ModelDocument> {
+  const { origin } = files;
+  if ('summary' in model) return describeListed(model, origin);
+  if ('tiny' in model) return describeTiny(model.tiny);
+  const { path, format, text } = model;
+  const facts: FileFacts = {
+    name: basename(path, `.${format}`),
+    path,
+    format,
+    size_bytes: files.sizeOf(path),
+  };
+  if (text === undefined) return { ...facts, model_type: null, feature_names: null };
+  const { openModel } = await import('../checked-api.js');
+  return described(facts, await openModel(text, { origin }));
+}
+
+async function describeListed(
+  { summary, text }: Extract<FoundModel, { readonly summary: unknown }>,
+  origin: Origin,
+): Promise<ModelDocument> {
+  const { name, file, bytes, kind, intendedUse, availability } = summary;
+  const facts: FileFacts = { name, path: `model/${file}`, format: 'json', size_bytes: bytes };
+  if (availability === 'to be pulled') {
+    return {
+      ...facts,
+      model_type: null,
+      feature_names: summary.features,
+      kind,
+      intended_use: intendedUse,
+      availability,
+      pull_with: `anyvmaf models pull ${name}`,
+    };
+  }
+  const [{ openModel }, { describeModel }] = [
+    await import('../checked-api.js'),
+    await import('../../index.js'),
+  ];
+  const [model, { supportVectors, licence, sha256 }] = await Promise.all([
+    openModel(text, { origin }),
+    describeModel(name),
+  ]);
+  return {
+    ...described(facts, model),
+    intended_use: intendedUse,
+    availability,
+    support_vectors: supportVectors,
+    licence,
+    sha256,
+  };
+}
+
+/** A tiny model of the registry. */
+async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Promise<ModelDocument> {
+  const { describeTinyModel } = await import('../../index.js');
+  const found = await describeTinyModel(id);
+  const { features, scaler, codecs } = found;
+  return {
+    name: id,
+    path: `model/tiny/${file}`,
+    format: 'onnx',
+    size_bytes: found.bytes,
+    model_type: null,
+    feature_names: features,
+    kind,
+    intended_use: entry.description,
+    experimental: entry.experimental,
+    score_with: `tiny_model: ${JSON.stringify(id)}`,
+    scaler: scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar'),
+    codecs,
+    graph: {
+      inputs: found.inputs,
+      outputs: found.outputs,
+      parameters: found.parameters,
+      opset: found.opset,
+    },
+    quantisation: found.quantisation,
+    licence: entry.licence ?? null,
+    sha256: found.sha256,
+  };
+}
+
+function described(facts: FileFacts, model: FeatureModel): ModelDocument {
+  const { transform } = model;
+  return {
+    ...facts,
+    model_type: model.type,
+    feature_names: model.inputs.map(({ feature }) => feature),
+    kind: model.kind,
+    inputs: model.inputs.map(({ feature, logName, extractor, options }) => ({
+      feature,
+      log_name: logName,
+      extractor,
+      options,
+    })),
+    clip: model.clip,
+    transform: transform === null ? 'none' : transform.enabled ? 'always' : 'on request',
+  };
+}

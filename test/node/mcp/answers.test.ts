@@ -2,39 +2,41 @@
  * @module test/node/mcp/answers
  * What tools answer where nothing else is asked for: at most 1,000 tokens, the verdict first, and a next call that can be sent.
  */
-import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listExtractors, listModels } from '../../../src/index.js';
 import * as here from '../../../src/mcp/checked-api.js';
 import type { CallAnswer, NextAction } from '../../../src/mcp/context.js';
-import { McpHost } from '../../../src/mcp/host.js';
+import type { McpHost } from '../../../src/mcp/host.js';
 import type { ResourceScope } from '../../../src/mcp/resources.js';
 import { USUAL_CHARACTERS } from '../../../src/mcp/results.js';
+import type { Tool } from '../../../src/mcp/tool.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { file } from '../../support/clips.js';
 import { fakeEncoding } from '../../support/encoding-host.js';
+import { fakeHost } from '../../support/fake-tools.js';
 import { videoFolder, writePair } from '../../support/mcp-tools.js';
+import { testFolder } from '../../support/private-tmp.js';
 import { tier } from '../../support/tier.js';
 
 let host: McpHost;
 let scope: ResourceScope;
-let folder: string;
+const folder = testFolder('answers');
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-answers-')));
-  const options = { allow: [videoFolder(), folder], env: {}, cwd: folder, log: () => {}, tools: TOOLS };
-  host = await McpHost.open({ ...options, jobs: join(folder, 'jobs') });
-  // Fake encoders are installed in this thread.
-  Object.assign(host.threads.measuring, here);
+  host = await open(TOOLS);
   scope = host.resources.scope('local');
 });
 
-afterAll(async () => {
-  await host.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => host.close());
+
+/** A host that measures in this thread, in which fake encoders are installed. */
+async function open(tools: readonly Tool[]): Promise<McpHost> {
+  const made = await fakeHost({}, undefined, { allow: [videoFolder(), folder], cwd: folder, tools });
+  Object.assign(made.threads.measuring, here);
+  return made;
+}
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -160,7 +162,7 @@ describe('an answer has 1,000 tokens at most', () => {
   });
 
   it('of a batch of many pairs', async () => {
-    const distorted = encodes(tier(30, 50));
+    const distorted = encodes(tier(20, 50));
     const answer = await ask('score_batch', { references: [short().ref], distorted, target: '99' });
     expect(answer).toMatchObject({ verdict: 'missed', reasons: ['identical', 'below-target'] });
     expect((answer.pairs as unknown[]).length).toBeGreaterThan(10);
@@ -182,11 +184,11 @@ describe('an answer has 1,000 tokens at most', () => {
 
   it('of worst frames, which are links of 100 kB at most until pictures are asked for', async () => {
     const usual = await ask('describe_worst_frames', {
-      ...{ ref: pair().ref, dis: pair().dis, min_distance: 5 },
+      ...{ ref: short().ref, dis: short().dis, min_distance: 1 },
       describe: false,
     });
     expect(usual.frames).toHaveLength(5);
-    const { ref, dis } = writePair({ ...clip, width: 640, height: 480, frames: 2 }, 'y4m');
+    const { ref, dis } = writePair({ ...clip, width: 400, height: 300, frames: 2 }, 'y4m');
     const args = { ref, dis, describe: false };
     const answer = await ask('describe_worst_frames', { ...args, n: 1 });
     expect(answer.content.filter(({ type }) => type === 'image')).toEqual([]);
@@ -273,8 +275,7 @@ describe('an answer about encoders', () => {
 });
 
 it('names no next call of a tool that the server does not offer', async () => {
-  const options = { allow: [videoFolder()], env: {}, cwd: folder, log: () => {}, jobs: join(folder, 'few') };
-  const few = await McpHost.open({ ...options, tools: toolsOf('score') });
+  const few = await open(toolsOf('score'));
   const tool = few.tools.find(({ name }) => name === 'vmaf_score_encoded');
   if (!tool) throw new Error('it is in the set');
   const { structuredContent } = await few.jobs.begin(tool, encoded(), few.resources.scope('local')).answer;

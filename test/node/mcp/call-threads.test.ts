@@ -3,16 +3,7 @@
  * The threads in which a server measures: what they give equals what this thread gives, none measures here, and a crash, a
  * cancelled call and the end of the server concern the threads that they should.
  */
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -20,15 +11,18 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { CallThreads, type Measuring } from '../../../src/mcp/call-threads.js';
 import * as here from '../../../src/mcp/checked-api.js';
 import { type TakenPair, takePairs } from '../../../src/mcp/frame-pictures.js';
-import { McpHost } from '../../../src/mcp/host.js';
 import type { CheckedModel, CheckedPath } from '../../../src/mcp/paths.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
+import { fakeHost } from '../../support/fake-tools.js';
+import { testFolder } from '../../support/private-tmp.js';
 
-const FORMAT = { width: 160, height: 96, bitDepth: 8, chroma: '420' } as const;
+const FORMAT = { width: 96, height: 64, bitDepth: 8, chroma: '420' } as const;
+/** Frames of a pair that takes longer to score than to stop. */
+const LONG = 400;
 
-let folder: string;
+const folder = testFolder('threads');
 /** Threads of the test that runs. */
 let started: Worker[] = [];
 let threads = new CallThreads();
@@ -47,9 +41,8 @@ const options = (more: object = {}) => ({
 const note = (worker: Worker) => started.push(worker);
 
 beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-threads-')));
   const sample = makeSample(FORMAT, { seed: 5 });
-  for (const frames of [3, 400])
+  for (const frames of [3, LONG])
     for (const side of ['reference', 'distorted'] as const)
       writeFileSync(pair(frames)[side], y4mFile(sample, side, frames));
   process.on('worker', note);
@@ -61,10 +54,7 @@ afterEach(async () => {
   threads = new CallThreads();
 });
 
-afterAll(() => {
-  process.off('worker', note);
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => void process.off('worker', note));
 
 /** Resolves once a call has measured something. */
 function begun(measuring: Measuring, signal?: AbortSignal): { call: Promise<unknown>; going: Promise<void> } {
@@ -72,7 +62,7 @@ function begun(measuring: Measuring, signal?: AbortSignal): { call: Promise<unkn
   const going = new Promise<void>((resolve) => {
     hear = resolve;
   });
-  const call = measuring.score(pair(400), options({ onProgress: hear, ...(signal && { signal }) }));
+  const call = measuring.score(pair(LONG), options({ onProgress: hear, ...(signal && { signal }) }));
   call.catch(() => {});
   return { call, going };
 }
@@ -164,7 +154,7 @@ describe('calls in a thread', () => {
     const reason = new Error('enough');
     const taken: number[] = [];
     const job = {
-      ...{ request: pair(400), frames: Array.from({ length: 400 }, (_, i) => i), butteraugli: false },
+      ...{ request: pair(LONG), frames: Array.from({ length: LONG }, (_, i) => i), butteraugli: false },
       options: { origin: options().origin },
       previews: { names: [], maxSide: 64, maxBytes: 2000 },
     };
@@ -176,7 +166,7 @@ describe('calls in a thread', () => {
       },
     });
     await expect(call).rejects.toBe(reason);
-    expect(taken.length).toBeLessThan(400);
+    expect(taken.length).toBeLessThan(LONG);
     expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
     expect(started).toHaveLength(1);
   });
@@ -270,15 +260,9 @@ describe('a server', () => {
     };
     Object.assign(WebAssembly, { instantiate: counting });
     try {
-      const host = await McpHost.open({
-        ...{
-          allow: [folder],
-          env: { VMAF_MCP_MAX_CONCURRENT: '2' },
-          cwd: folder,
-          log: () => {},
-          tools: TOOLS,
-        },
-        jobs: join(folder, 'jobs'),
+      const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, {
+        allow: [folder],
+        tools: TOOLS,
       });
       const tool = TOOLS.find(({ name }) => name === 'vmaf_score_encoded');
       if (!tool) throw new Error('there is no vmaf_score_encoded');
@@ -313,7 +297,7 @@ describe.skipIf(process.platform === 'win32')('work that its caller stops before
     process.env.ANYVMAF_FFMPEG = program;
     const stop = new AbortController();
     try {
-      const search = api().searchQuality(pair(400).reference, {
+      const search = api().searchQuality(pair(LONG).reference, {
         ...{ models: options().models, origin: options().origin, signal: stop.signal },
         ...{ encoder: 'libx264', targets: [{ atLeast: 90 }] },
         onStage: ({ kind }) => {

@@ -2,13 +2,13 @@
  * @module test/node/mcp/clients
  * The built MCP server with the clients of both generations of the official SDK over both transports: what hosts do.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../support/built.js';
 import { anyvmaf, expectFailure } from '../../support/cli.js';
 import { type Connection, connect, type ProgressNotice, startHttp, WAYS } from '../../support/mcp-clients.js';
+import { testFolder } from '../../support/private-tmp.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -22,10 +22,9 @@ const SAMPLE = {
 const LONG = 6000;
 const FRAME_BYTES = (576 * 324 * 3) / 2;
 
-let folder = '';
+const folder = testFolder('e2e-files');
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-files-'));
   // Holes: gigabytes that take no room.
   for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
     writeFileSync(join(folder, name), '');
@@ -33,9 +32,7 @@ beforeAll(() => {
   }
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const LONG_CALL = { ref: 'long_ref.yuv', dis: 'long_dis.yuv', ...GEOMETRY, backend: 'cpu' };
+const PAIR = { ref: 'long_ref.yuv', dis: 'long_dis.yuv', ...GEOMETRY };
 
 /** Starts a call that would take minutes; resolves once it scores, with what will become of it. */
 async function startLong(
@@ -47,7 +44,9 @@ async function startLong(
     scores = resolve;
   });
   const options = { signal, onprogress: () => scores() };
-  const outcome = connection.call('vmaf_score', LONG_CALL, options).catch((error: unknown) => error);
+  const outcome = connection
+    .call('vmaf_score', { ...PAIR, backend: 'cpu' }, options)
+    .catch((error: unknown) => error);
   await Promise.race([scoring, outcome]);
   return { outcome };
 }
@@ -71,7 +70,7 @@ describe.each(WAYS)('client of generation $generation over $transport', (way) =>
   it('scores, tells progress, and reads the whole report behind the summary', async () => {
     const told: ProgressNotice[] = [];
     const onprogress = (notice: ProgressNotice) => told.push(notice);
-    const answer = await connection.call('vmaf_score', { ...SAMPLE, frame_cnt: 3 }, { onprogress });
+    const answer = await connection.call('vmaf_score', { ...PAIR, frame_cnt: 3 }, { onprogress });
     expect(answer.isError, answer.content[0]?.text).toBeFalsy();
     expect(JSON.parse(answer.content[0]?.text ?? '')).toEqual(answer.structuredContent);
     expect(answer.structuredContent).toMatchObject({ backend_requested: 'auto', backend_used: 'cpu' });
@@ -93,12 +92,12 @@ describe.each(WAYS)('client of generation $generation over $transport', (way) =>
       expect(answer.isError).toBe(true);
       return JSON.parse(answer.content[0]?.text ?? '').error;
     };
-    expect(await error('vmaf_score', { ...SAMPLE, width: 0 })).toBe('"width" is 0, but it must be 1 or more');
-    expect(await error('vmaf_score', { ...SAMPLE, referenc: 'a' })).toContain('has no parameter "referenc"');
-    expect(await error('vmaf_score', { ...SAMPLE, ref: '/etc/passwd' })).toContain(
+    expect(await error('vmaf_score', { ...PAIR, width: 0 })).toBe('"width" is 0, but it must be 1 or more');
+    expect(await error('vmaf_score', { ...PAIR, referenc: 'a' })).toContain('has no parameter "referenc"');
+    expect(await error('vmaf_score', { ...PAIR, ref: '/etc/passwd' })).toContain(
       'not under an allowed folder',
     );
-    expect(await error('vmaf_score', { ...SAMPLE, ref: 'missing.yuv' })).toContain(
+    expect(await error('vmaf_score', { ...PAIR, ref: 'missing.yuv' })).toContain(
       '"missing.yuv" does not exist',
     );
     await expect(connection.call('vmaf_scores', {})).rejects.toThrow('did you mean vmaf_score?');
@@ -114,7 +113,7 @@ describe.each(WAYS)('client of generation $generation over $transport', (way) =>
     expect((await connection.call('list_models', {})).isError).toBeFalsy();
     const waits: ProgressNotice[] = [];
     const onprogress = (notice: ProgressNotice) => waits.push(notice);
-    const next = connection.call('vmaf_score', { ...SAMPLE, frame_cnt: 1 }, { onprogress });
+    const next = connection.call('vmaf_score', { ...PAIR, frame_cnt: 1 }, { onprogress });
     await expect.poll(() => waits.length, { interval: 5 }).toBeGreaterThan(0);
     expect(waits[0]?.message).toBe('vmaf_score waits for its turn: 1 running, next in line');
     cancel.abort();

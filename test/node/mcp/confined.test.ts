@@ -13,14 +13,12 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queuedRun } from '../../../src/cli/queue/queue-run.js';
@@ -39,18 +37,18 @@ import { FileServer } from '../../support/file-server.js';
 import { fakeContext, writePair } from '../../support/mcp-tools.js';
 import { linear } from '../../support/onnx.js';
 import { type Attack, attacks } from '../../support/playlists.js';
+import { testFolder } from '../../support/private-tmp.js';
 import { parquet } from '../../support/tables.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
 /** Calls at a time. */
 const TOGETHER = 4;
 
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-confined-')));
+const home = testFolder('confined');
 const allowed = join(home, 'allowed');
 const outside = join(home, 'outside');
 mkdirSync(allowed);
 mkdirSync(outside);
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const CLIP = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 } as const;
 const GEOMETRY = { width: 64, height: 64, pixfmt: '420', bitdepth: 8 };

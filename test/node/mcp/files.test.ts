@@ -4,20 +4,10 @@
  * runs, and tell nothing of what lies outside.
  */
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { AllowedPaths } from '../../../src/files/allowed-paths.js';
@@ -29,11 +19,12 @@ import { defineTool, type Tool } from '../../../src/mcp/tool.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { root } from '../../support/built.js';
 import { fakeContext, videoFolder } from '../../support/mcp-tools.js';
+import { testFolder } from '../../support/private-tmp.js';
 import { seeded } from '../../support/random.js';
 
 const posix = process.platform !== 'win32';
 
-let home = '';
+const home = testFolder('files');
 const allowing = (
   folders: readonly string[],
   cwd: string,
@@ -43,7 +34,6 @@ let files: AllowedPaths;
 const at = (...parts: string[]) => join(home, ...parts);
 
 beforeAll(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-files-')));
   for (const folder of ['data', 'data/inner', 'database', 'elsewhere']) mkdirSync(at(folder));
   for (const file of ['data/a.yuv', 'data/inner/b.yuv', 'database/c.yuv', 'elsewhere/secret.yuv'])
     writeFileSync(at(file), 'x');
@@ -55,8 +45,6 @@ beforeAll(() => {
   symlinkSync(at('data'), at('way-in'));
   files = allowing([at('data')], at('data'));
 });
-
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const refused = /is not under an allowed folder; start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW/;
 

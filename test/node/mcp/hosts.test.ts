@@ -4,73 +4,73 @@
  * SDK, and attacks on each.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   ElicitRequestSchema,
+  type JSONRPCMessage,
   ListRootsRequestSchema,
   ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
-import { serveHttp } from '../../../src/mcp/http.js';
-import { serveLines } from '../../../src/mcp/stdio.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { HostOptions } from '../../../src/mcp/host.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
-import { FAKE_TOOLS, fakeHost } from '../../support/fake-tools.js';
+import { FAKE_TOOLS, fakeHost, fakeHttp } from '../../support/fake-tools.js';
+import { lineTransport } from '../../support/mcp-lines.js';
+import { testFolder } from '../../support/private-tmp.js';
 
-let folder = '';
-let later: (() => Promise<unknown> | unknown)[] = [];
+const folder = testFolder('hosts');
+const within = (name: string) => join(folder, name);
+/** What is left to do after each test, and after all, the last first. */
+let later: (() => Promise<unknown>)[] = [];
+const atLast: (() => Promise<unknown>)[] = [];
 
-beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-hosts-')));
-  for (const name of ['in/sub', 'out']) mkdirSync(join(folder, name), { recursive: true });
+beforeAll(() => {
+  for (const name of ['in/sub', 'out', 'raw/sub']) mkdirSync(within(name), { recursive: true });
   for (const name of ['in/source.mp4', 'in/sub/encode_1.mp4', 'in/sub/encode_2.mkv', 'out/secret.mp4'])
-    writeFileSync(join(folder, name), 'x');
-  symlinkSync(join(folder, 'out'), join(folder, 'in/link'));
-  symlinkSync(join(folder, 'out/secret.mp4'), join(folder, 'in/linked.mp4'));
+    writeFileSync(within(name), 'x');
+  symlinkSync(within('out'), within('in/link'));
+  symlinkSync(within('out/secret.mp4'), within('in/linked.mp4'));
+  for (const name of ['raw/a_64x48.yuv', 'raw/b_64x48.yuv', 'raw/sub/b_64x48.yuv'])
+    writeFileSync(within(name), randomBytes((64 * 48 * 3) / 2));
 });
 
 afterEach(async () => {
   for (const end of later.reverse()) await end();
   later = [];
-  rmSync(folder, { recursive: true, force: true });
 });
 
-const within = (name: string) => join(folder, name);
+afterAll(async () => {
+  for (const end of atLast.reverse()) await end();
+});
 
-interface Served {
-  readonly host: McpHost;
-  readonly url: URL;
+type Served = Awaited<ReturnType<typeof fakeHttp>>;
+
+async function start(options: Partial<HostOptions> = {}): Promise<Served> {
+  const usual = { allow: [within('in')], tools: [...TOOLS, ...FAKE_TOOLS], jobs: within('jobs') };
+  const served = await fakeHttp(await fakeHost({}, () => {}, { ...usual, ...options }));
+  atLast.push(() => served.close());
+  return served;
 }
 
-async function serve(options: Partial<HostOptions> = {}): Promise<Served> {
-  const host = await fakeHost({}, () => {}, {
-    allow: [within('in')],
-    tools: [...TOOLS, ...FAKE_TOOLS],
-    jobs: within('jobs'),
-    ...options,
-  });
-  const http = await serveHttp(host, {
-    address: { host: '127.0.0.1', port: 0 },
-    token: undefined,
-    origins: [],
-  });
-  later.push(() => http.close());
-  return { host, url: new URL(http.url) };
+const servers = new Map<string, Promise<Served>>();
+
+/** The server of these options for all tests: its thread has loaded what it measures with. */
+function serve(options: Partial<HostOptions> = {}): Promise<Served> {
+  const key = JSON.stringify([options.allow, options.tools?.map(({ name }) => name)]);
+  const served = servers.get(key) ?? start(options);
+  servers.set(key, served);
+  return served;
 }
 
 async function first({ url }: Served, capabilities: object = {}): Promise<Client1> {
   const client = new Client1({ name: 'test', version: '1' }, { capabilities });
   later.push(() => client.close());
-  await client.connect(new Http1(url));
+  await client.connect(new Http1(new URL(url)));
   return client;
 }
 
@@ -80,36 +80,29 @@ async function second({ url }: Served, capabilities: object = {}): Promise<Clien
     { capabilities, versionNegotiation: { mode: 'auto' } },
   );
   later.push(() => client.close());
-  await client.connect(new Http2(url));
+  await client.connect(new Http2(new URL(url)));
   return client;
 }
 
 /** A client of the first protocol, on lines as a host speaks that starts the server as a program. */
 async function onLines({ host }: Served, capabilities: object = {}): Promise<Client1> {
   const client = new Client1({ name: 'test', version: '1' }, { capabilities });
-  const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
-  const ended = serveLines(host, input, output, stop.signal);
+  const stop = new AbortController();
+  const { transport, ended } = lineTransport(host, stop.signal);
   later.push(async () => {
     await client.close();
     stop.abort();
     await ended;
   });
-  const transport: Transport = {
-    async start() {
-      createInterface(output).on('line', (line) => transport.onmessage?.(JSON.parse(line)));
-    },
-    async send(message) {
+  const send = transport.send.bind(transport);
+  Object.assign(transport, {
+    send(message: JSONRPCMessage) {
       const asks = 'method' in message && message.method === 'initialize';
       const old = { ...message, params: { ...Object(message).params, protocolVersion: '2024-11-05' } };
-      input.write(`${JSON.stringify(asks ? old : message)}\n`);
+      return send(asks ? (old as JSONRPCMessage) : message);
     },
-    async close() {
-      input.end();
-    },
-    setProtocolVersion(version) {
-      expect(version).toBe('2024-11-05');
-    },
-  };
+    setProtocolVersion: (version: string) => expect(version).toBe('2024-11-05'),
+  });
   await client.connect(transport);
   return client;
 }
@@ -279,14 +272,13 @@ describe('a job', () => {
   });
 });
 
+/** Raw video of a frame each. */
+const pair = { ref: within('raw/a_64x48.yuv'), dis: within('raw/b_64x48.yuv') };
+const size = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
+
 describe('the view of a host of MCP Apps', () => {
   const UI = 'io.modelcontextprotocol/ui';
   const shows = { extensions: { [UI]: { mimeTypes: ['text/html;profile=mcp-app'] } } };
-  const SAMPLE = {
-    ref: 'anyvmaf://samples/reference_576x324.yuv',
-    dis: 'anyvmaf://samples/distorted_576x324.yuv',
-    ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 8, frame_cnt: 2 },
-  };
 
   it.each(CLIENTS)('is declared only for clients that announce it: %s', async (_, open) => {
     const served = await serve({ tools: TOOLS });
@@ -315,17 +307,20 @@ describe('the view of a host of MCP Apps', () => {
   });
 
   it('reads the page of a report, which is of its session only and outlives the server', async () => {
-    const served = await serve({ tools: TOOLS });
+    const served = await serve({ allow: [within('raw')], tools: TOOLS });
     const { host } = served;
     const [client, other] = [await first(served, shows), await first(served)];
-    const { structuredContent: answer } = await client.callTool({ name: 'vmaf_score', arguments: SAMPLE });
+    const { structuredContent: answer } = await client.callTool({
+      name: 'vmaf_score',
+      arguments: { ...pair, ...size },
+    });
     const uri = Object(answer).full_report.uri.replace('.json', '.html');
     const page = async (from: Client1, address = uri) => {
       const { contents } = await from.readResource({ uri: address });
       expect(contents[0]).toMatchObject({ uri: address, mimeType: 'text/html' });
       return contents[0] && 'text' in contents[0] ? contents[0].text : '';
     };
-    expect(await page(client)).toContain('distorted_576x324.yuv against reference_576x324.yuv');
+    expect(await page(client)).toContain('b_64x48.yuv against a_64x48.yuv');
     await expect(page(other)).rejects.toThrow('There is no resource');
     for (const wrong of [`${uri}x`, uri.replace('report', 'frame'), uri.replace(/.{8}-/, '00000000-')])
       await expect(page(client, wrong)).rejects.toThrow('There is no resource');
@@ -341,7 +336,7 @@ describe('the view of a host of MCP Apps', () => {
         new AbortController().signal,
       );
     await expect(scope.read(odd.replace('.json', '.html'), makePage)).rejects.toThrow();
-    const job = { tool: 'vmaf_score', arguments: SAMPLE };
+    const job = { tool: 'vmaf_score', arguments: { ...pair, ...size } };
     const started = await client.callTool({ name: 'job_start', arguments: job });
     const id = Object(started.structuredContent).job_id;
     const { structuredContent: done } = await client.callTool({
@@ -349,11 +344,11 @@ describe('the view of a host of MCP Apps', () => {
       arguments: { job_id: id },
     });
     await client.close();
-    const again = await first(await serve({ tools: TOOLS }));
+    const again = await first(await start({ allow: [within('raw')], tools: TOOLS }));
     const kept = Object(done).full_report.uri.replace('.json', '.html');
     await expect
       .poll(() => page(again, kept).catch(() => ''), { timeout: 10_000 })
-      .toContain('<h1>distorted_576x324.yuv</h1>');
+      .toContain('<h1>b_64x48.yuv</h1>');
   });
 });
 
@@ -435,15 +430,8 @@ describe.each([
 });
 
 describe('a missing choice', () => {
-  const FRAME = randomBytes((64 * 48 * 3) / 2);
-
   /** The first protocol has no questions. */
   const BOTH = CLIENTS.slice(1);
-
-  beforeEach(() => {
-    for (const name of ['in/a_64x48.yuv', 'in/b_64x48.yuv', 'in/sub/b_64x48.yuv'])
-      writeFileSync(within(name), FRAME);
-  });
 
   interface Form {
     readonly message: string;
@@ -457,7 +445,7 @@ describe('a missing choice', () => {
     open: (typeof CLIENTS)[number][1],
     args: object,
     answer: (form: Form) => object,
-    { allow = [within('in')], can = { elicitation: {} } as object } = {},
+    { allow = [within('raw')], can = { elicitation: {} } as object } = {},
   ) {
     const forms: Form[] = [];
     const client: Client1 | Client2 = await open(await serve({ allow }), can);
@@ -475,17 +463,11 @@ describe('a missing choice', () => {
   }
 
   const accept = (content: object) => () => ({ action: 'accept', content });
-  const pair = {
-    ref: within.bind(undefined, 'in/a_64x48.yuv'),
-    dis: within.bind(undefined, 'in/b_64x48.yuv'),
-  };
-  const named = () => ({ ref: pair.ref(), dis: pair.dis() });
-  const size = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
 
   it.each(BOTH)('is asked for once: the size of raw video, with what its name says: %s', async (_, open) => {
     const { forms, said, isError } = await asking(
       open,
-      { ...named(), height: 48 },
+      { ...pair, height: 48 },
       accept({ width: 64, pixfmt: '420', bitdepth: '8' }),
     );
     expect(isError, JSON.stringify(said)).toBeFalsy();
@@ -496,29 +478,28 @@ describe('a missing choice', () => {
   });
 
   it.each(BOTH)('is the reference, or one of several files: %s', async (_, open) => {
-    const reference = await asking(open, { dis: pair.dis(), ...size }, ({ requestedSchema }) => ({
+    const reference = await asking(open, { dis: pair.dis, ...size }, ({ requestedSchema }) => ({
       action: 'accept',
       content: { ref: requestedSchema.properties.ref?.enum?.find((path) => path.includes('a_64x48')) },
     }));
     expect(reference.said.frame_count).toBe(1);
-    expect(reference.forms[0]?.requestedSchema.properties.ref?.enum).not.toContain(pair.dis());
+    expect(reference.forms[0]?.requestedSchema.properties.ref?.enum).not.toContain(pair.dis);
     expect(JSON.stringify(reference.forms)).not.toContain('secret');
-    const allow = [within('in'), within('in/sub')];
+    const allow = [within('raw'), within('raw/sub')];
     const several = await asking(
       open,
-      { ref: pair.ref(), dis: 'b_64x48.yuv', ...size },
-      accept({ file: within('in/sub/b_64x48.yuv') }),
+      { ref: pair.ref, dis: 'b_64x48.yuv', ...size },
+      accept({ file: within('raw/sub/b_64x48.yuv') }),
       { allow },
     );
     expect(several.forms[0]?.requestedSchema.properties.file?.enum).toEqual([
-      within('in/b_64x48.yuv'),
-      within('in/sub/b_64x48.yuv'),
+      within('raw/b_64x48.yuv'),
+      within('raw/sub/b_64x48.yuv'),
     ]);
     expect(several.said.frame_count).toBe(1);
   });
 
   it.each(BOTH)('is never needed, and gives no right to files: %s', async (_, open) => {
-    const args = named();
     const missing = '"width" is missing';
     for (const answer of [
       () => ({ action: 'decline' }),
@@ -530,22 +511,22 @@ describe('a missing choice', () => {
       },
     ]) {
       // What of this the client itself refuses depends on its version; the server lives on.
-      const { said } = await asking(open, args, answer).catch((error: unknown) => ({
+      const { said } = await asking(open, pair, answer).catch((error: unknown) => ({
         said: { error: String(error) },
       }));
       expect(said.error).toBeTypeOf('string');
     }
-    const silent = await asking(open, args, accept({}), { can: {} });
+    const silent = await asking(open, pair, accept({}), { can: {} });
     expect(silent.forms).toEqual([]);
     expect(silent.said.error).toContain(missing);
     const outside = await asking(
       open,
-      { dis: pair.dis(), ...size },
+      { dis: pair.dis, ...size },
       accept({ ref: within('out/secret.mp4') }),
     ).catch((error: unknown) => ({ said: { error: String(error) } }));
     expect(outside.said.error).not.toContain('frame');
     expect(outside.said.frame_count).toBeUndefined();
-    const whole = await asking(open, { ...args, ...size }, accept({}));
+    const whole = await asking(open, { ...pair, ...size }, accept({}));
     expect(whole.forms).toEqual([]);
     expect(whole.said.frame_count).toBe(1);
   });

@@ -20,18 +20,18 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { machineMark, processMark } from '../../../src/files/scratch.js';
 import type { JobDocument } from '../../../src/mcp/context.js';
-import type { HostOptions, McpHost } from '../../../src/mcp/host.js';
-import { serveHttp } from '../../../src/mcp/http.js';
+import type { HostOptions } from '../../../src/mcp/host.js';
 import { type JobRecord, JobStore } from '../../../src/mcp/job-store.js';
 import { defineTool, READ_ONLY } from '../../../src/mcp/tool.js';
 import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
-import { FAKE_TOOLS, fakeHost, seen } from '../../support/fake-tools.js';
+import { FAKE_TOOLS, fakeHost, fakeHttp, seen } from '../../support/fake-tools.js';
 import { type Answer, type Connection, connect, type Session, type Way } from '../../support/mcp-clients.js';
 import { seeded } from '../../support/random.js';
 import { exhaustive } from '../../support/tier.js';
@@ -215,44 +215,29 @@ const measure = defineTool({
   handler: async (_, { resources }) => ({ document: { folder: await resources.points('{}') } }),
 });
 
-/** A client of a server in this process. */
-interface Served {
-  readonly host: McpHost;
-  readonly url: string;
-  readonly log: readonly string[];
-  join(): Promise<Client>;
-  close(): Promise<void>;
-}
-
-async function serve(options: Partial<HostOptions> = {}): Promise<Served> {
+/** A server in this process, and clients of it. */
+async function serve(options: Partial<HostOptions> = {}) {
   const log: string[] = [];
   const tools = [...FAKE_TOOLS, measure, ...JOB_TOOL_LIST];
   mkdirSync(join(folder, 'videos'), { recursive: true });
   const told = { allow: [join(folder, 'videos')], tools, jobs: jobsFolder(), ...options };
-  const host = await fakeHost({}, (line) => log.push(line), told);
-  const http = await serveHttp(host, {
-    address: { host: '127.0.0.1', port: 0 },
-    token: undefined,
-    origins: [],
-  });
+  const { host, url, close: end } = await fakeHttp(await fakeHost({}, (line) => log.push(line), told));
   const clients: Client[] = [];
   let closed = false;
   const close = async () => {
     if (closed) return;
     closed = true;
     for (const client of clients) await client.close();
-    await http.close();
+    await end();
   };
   later.push(close);
-  return {
-    ...{ host, url: http.url, log, close },
-    async join() {
-      const client = new Client({ name: 'test', version: '1' });
-      await client.connect(new StreamableHTTPClientTransport(new URL(http.url)));
-      clients.push(client);
-      return client;
-    },
+  const enter = async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    clients.push(client);
+    return client;
   };
+  return { host, url, log, close, join: enter };
 }
 
 async function ask(client: Client, name: string, args: object = {}): Promise<Answer> {
@@ -509,10 +494,9 @@ describe('jobs', () => {
 
   it('answer with paths that last, also when asked while their answer is being stored', async () => {
     const { sweep, finish } = JobStore.prototype;
-    const late = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
     // The tool publishes before its call is kept, and ends after that.
     vi.spyOn(JobStore.prototype, 'sweep').mockImplementation(async function (this: JobStore) {
-      await late(100);
+      await pause(100);
       await sweep.call(this);
     });
     vi.spyOn(JobStore.prototype, 'finish').mockImplementation(async function (
@@ -520,7 +504,7 @@ describe('jobs', () => {
       record,
       answer,
     ) {
-      await late(200);
+      await pause(200);
       await finish.call(this, record, answer);
     });
     later.push(() => void vi.restoreAllMocks());
@@ -731,7 +715,3 @@ describe.runIf(exhaustive)('a server that is killed at random', () => {
         expect(() => JSON.parse(readFileSync(join(jobsFolder(), id, name), 'utf8'))).not.toThrow();
   }, 900_000);
 });
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}

@@ -19,6 +19,7 @@ import { serveLines } from '../../../src/mcp/stdio.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { file } from '../../support/clips.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
+import { INITIALIZE, Lines, lineTransport } from '../../support/mcp-lines.js';
 import { openServed, privateFolder, request } from '../../support/mcp-live.js';
 import { videoFolder, writePair } from '../../support/mcp-tools.js';
 import { linear } from '../../support/onnx.js';
@@ -315,88 +316,38 @@ function expected(value: unknown): unknown {
     : value;
 }
 
-/** A pair of streams as lines: hears messages, by their ids. */
-class Lines {
-  readonly heard: ReturnType<typeof JSON.parse>[] = [];
-  readonly #send: (line: string) => void;
-  #wake: (() => void)[] = [];
-
-  constructor(output: NodeJS.ReadableStream, send: (line: string) => void) {
-    this.#send = send;
-    let rest = '';
-    output.on('data', (chunk: Buffer) => {
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      this.heard.push(...lines.filter((line) => line !== '').map((line) => JSON.parse(line)));
-      for (const wake of this.#wake.splice(0)) wake();
-    });
-  }
-
-  async ask(message: { readonly id: number }): Promise<ReturnType<typeof JSON.parse>> {
-    this.#send(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    for (;;) {
-      const found = this.heard.find(({ id }) => id === message.id);
-      if (found) return found;
-      await new Promise<void>((resolve) => this.#wake.push(resolve));
-    }
-  }
-}
-
-const INITIALIZE = {
-  protocolVersion: '2025-06-18',
-  capabilities: {},
-  clientInfo: { name: 'raw', version: '1' },
-};
-
 function answerOf({ isError = false, content }: ReturnType<typeof JSON.parse>): Answer {
   return { isError, document: JSON.parse(content[0].text) };
 }
 
-async function rawLines(host: McpHost, stop: AbortSignal): Promise<Caller> {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  void serveLines(host, input, output, stop);
-  const lines = new Lines(output, (line) => input.write(line));
-  await lines.ask({ id: 0, method: 'initialize', params: INITIALIZE } as never);
+/** A caller over lines of a stream. */
+async function overLines(output: NodeJS.ReadableStream, send: (line: string) => void): Promise<Caller> {
+  const lines = new Lines(output, send);
+  lines.send(INITIALIZE);
+  await lines.answer(0);
   let next = 1;
   return {
     async call(name, args, onprogress) {
       const id = next++;
-      const _meta = { progressToken: `call ${id}` };
-      const { result } = await lines.ask({
-        id,
-        method: 'tools/call',
-        params: { name, arguments: args, ...(onprogress && { _meta }) },
-      } as never);
+      const progressToken = `call ${id}`;
+      const { result } = await lines.call(id, name, args, onprogress && { progressToken });
       for (const { method, params } of lines.heard)
-        if (method === 'notifications/progress' && params.progressToken === _meta.progressToken)
-          onprogress?.(params);
+        if (method === 'notifications/progress' && params?.progressToken === progressToken)
+          onprogress?.(params as unknown as Progress);
       return answerOf(result);
     },
   };
 }
 
-async function sdkClient(host: McpHost, stop: AbortSignal): Promise<Caller> {
+async function rawLines(host: McpHost, stop: AbortSignal): Promise<Caller> {
   const [input, output] = [new PassThrough(), new PassThrough()];
   void serveLines(host, input, output, stop);
+  return overLines(output, (line) => input.write(line));
+}
+
+async function sdkClient(host: McpHost, stop: AbortSignal): Promise<Caller> {
   const client = new Client({ name: 'sdk', version: '2' });
-  let rest = '';
-  const transport = {
-    onmessage: undefined as ((message: never) => void) | undefined,
-    onclose: undefined,
-    onerror: undefined,
-    async start() {
-      output.on('data', (chunk: Buffer) => {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) if (line !== '') this.onmessage?.(JSON.parse(line) as never);
-      });
-    },
-    async send(message: unknown) {
-      input.write(`${JSON.stringify(message)}\n`);
-    },
-    async close() {},
-  };
-  await client.connect(transport as never);
+  await client.connect(lineTransport(host, stop).transport as never);
   return {
     async call(name, args, onprogress) {
       return answerOf(await client.callTool({ name, arguments: args }, onprogress ? { onprogress } : {}));
@@ -535,19 +486,6 @@ const EMBEDDED_RESPONSES: readonly ResponseRow[] = [
 ];
 
 type Embedded = Awaited<ReturnType<typeof openServed>>;
-
-/** A caller over lines of a stream. */
-function overLines(output: NodeJS.ReadableStream, send: (line: string) => void): Caller {
-  const lines = new Lines(output, send);
-  let next = 1;
-  return {
-    call: async (name, args) =>
-      answerOf(
-        (await lines.ask({ id: next++, method: 'tools/call', params: { name, arguments: args } } as never))
-          .result,
-      ),
-  };
-}
 
 const EMBEDDED: Readonly<Record<string, (server: Embedded['server']) => Promise<Caller>>> = {
   async 'a pair of descriptors'(server) {

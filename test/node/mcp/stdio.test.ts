@@ -8,76 +8,21 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { McpHost } from '../../../src/mcp/host.js';
 import { MESSAGE_LIMIT, serveLines } from '../../../src/mcp/stdio.js';
 import { fakeHost, seen } from '../../support/fake-tools.js';
+import { INITIALIZE, Lines, type Message } from '../../support/mcp-lines.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
-/** A JSON-RPC answer or notification. */
-interface Message {
-  readonly id?: string | number | null;
-  readonly method?: string;
-  readonly params?: Readonly<Record<string, unknown>>;
-  /** As parsed: answers of every kind. */
-  readonly result?: ReturnType<typeof JSON.parse>;
-  readonly error?: { readonly code: number; readonly message: string };
-}
-
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 0,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
-};
-
 /** One connection to a server with the tools of this test. */
-class Wire {
-  readonly input = new PassThrough();
-  readonly heard: Message[] = [];
+class Wire extends Lines {
+  readonly input: PassThrough;
   readonly ended: Promise<void>;
   readonly stop = new AbortController();
-  readonly host: McpHost;
-  #wakers: (() => void)[] = [];
 
-  constructor(host: McpHost) {
-    this.host = host;
-    const output = new PassThrough();
-    let rest = '';
-    output.on('data', (chunk: Buffer) => {
-      rest += chunk.toString('utf8');
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
-      this.heard.push(...lines.map((line): Message => JSON.parse(line)));
-      for (const wake of this.#wakers.splice(0)) wake();
-    });
-    this.ended = serveLines(host, this.input, output, this.stop.signal);
-  }
-
-  raw(text: string): void {
-    this.input.write(text);
-  }
-
-  send(message: object): void {
-    this.raw(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  }
-
-  async until(found: (message: Message) => boolean): Promise<Message> {
-    for (;;) {
-      const message = this.heard.find(found);
-      if (message) return message;
-      await new Promise<void>((resolve) => this.#wakers.push(resolve));
-    }
-  }
-
-  ask(id: number, method: string, params?: unknown): Promise<Message> {
-    this.send({ id, method, params });
-    return this.until((message) => message.id === id);
-  }
-
-  call(id: number, name: string, args: object = {}, meta: object = {}): Promise<Message> {
-    return this.ask(id, 'tools/call', { name, arguments: args, _meta: meta });
-  }
-
-  cancel(requestId: number): void {
-    this.send({ method: 'notifications/cancelled', params: { requestId, reason: 'enough' } });
+  constructor(readonly host: McpHost) {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    super(output, (text) => input.write(text));
+    this.input = input;
+    this.ended = serveLines(host, input, output, this.stop.signal);
   }
 
   /** A message is answered as ever. */
@@ -192,16 +137,6 @@ describe('a session', () => {
     await wire.call(3, 'echo', { text: 'meanwhile' });
     wire.cancel(1);
     await wire.until(({ id }) => id === 2);
-  });
-
-  it('answers two hundred calls at once', async () => {
-    const wire = await connect();
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, (_, i) =>
-        i % 2 ? wire.call(i + 1, 'work', { frames: 1 }) : wire.call(i + 1, 'echo', { text: `${i}` }),
-      ),
-    );
-    expect(answers.filter(({ result }) => result === undefined || result.isError)).toEqual([]);
   });
 
   it('serves results as resources and as files, which stay when it ends', async () => {

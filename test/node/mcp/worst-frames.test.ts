@@ -75,7 +75,7 @@ const facts = () => {
   return saidOfFour;
 };
 
-const large = () => pair(5, { width: 320, height: 176 });
+const large = () => pair(5, { width: 256, height: 144 });
 
 describe('the frames', () => {
   it('are the lowest, worst first, at least the distance apart', async () => {

@@ -80,7 +80,6 @@ describe('arguments', () => {
     [{ ...good, width: '576', tiny_crf: null, models: 'hd', detail: 'true' }, 'accepted'],
     [{ ...good, width: '57x' }, '"width" is "57x", but it must be a number'],
     [{ ...good, width: '0' }, '"width" is 0, but it must be 1 or more'],
-    [{ ...good, width: '576' }, 'accepted'],
     [{ ...good, tiny_crf: null, models: 'a', detail: 'TRUE' }, 'accepted'],
     [{ ...good, width: null }, '"width" is null, but it must be a number'],
     [{ ...good, models: {} }, '"models" is an object, but it must be a list'],
@@ -98,7 +97,6 @@ describe('arguments', () => {
     [{ ...good, detail: 'yes' }, '"detail" is "yes", but it must be true or false'],
     [{ ...good, ref: null }, '"ref" is null, but it must be a string'],
     [{ ...good, widht: 3 }, 'vmaf_score has no parameter "widht"; did you mean "width"?'],
-    [{ ...good, reference: 'b' }, 'vmaf_score has no parameter "reference"; did you mean "ref"?'],
     [{ ...good, pix_fmt: '420' }, 'vmaf_score has no parameter "pix_fmt"; did you mean "pixfmt"?'],
     [[good], 'The arguments of vmaf_score must be an object, not a list of 1.'],
     ['text', 'The arguments of vmaf_score must be an object, not "text".'],
@@ -157,7 +155,7 @@ describe('long results', () => {
 
   it('become an outline with a link to the whole', async () => {
     const context = fakeContext('/');
-    const document = { summary: 'It is long.', frames: frames(20_000), models: [{ name: 'vmaf' }] };
+    const document = { summary: 'It is long.', frames: frames(6000), models: [{ name: 'vmaf' }] };
     const { document: sent, content } = await fitting(
       'vmaf_score',
       { document, long: true },
@@ -168,7 +166,7 @@ describe('long results', () => {
     expect(outline).toMatchObject({ summary: 'It is long.', models: [{ name: 'vmaf' }] });
     expect(outline.frames.length).toBeGreaterThan(100);
     expect(outline.frames).toEqual(document.frames.slice(0, outline.frames.length));
-    expect(outline.left_out).toEqual([`frames: the first ${outline.frames.length} of 20000 are here`]);
+    expect(outline.left_out).toEqual([`frames: the first ${outline.frames.length} of 6000 are here`]);
     expect(JSON.parse(String(context.published[0]?.data))).toEqual(document);
     expect(content).toEqual([
       expect.objectContaining({ type: 'resource_link', uri: outline.full_result.uri }),
@@ -177,16 +175,16 @@ describe('long results', () => {
 
   it('of other shapes fit as well: one long text, lists in lists, many members', async () => {
     const shapes: Record<string, unknown>[] = [
-      { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(20_000) },
+      { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(8000) },
       {
         encodes: Array.from({ length: 4 }, () => ({
           name: 'a',
-          curve: Array.from({ length: 30_000 }, (_, i) => i),
+          curve: Array.from({ length: 8000 }, (_, i) => i),
         })),
       },
-      { one: [[Array.from({ length: 50_000 }, (_, i) => i)]] },
-      { texts: Array.from({ length: 3000 }, (_, i) => `text number ${i} `.repeat(10)) },
-      { deep: { er: { list: Array.from({ length: 100 }, () => 'z,1;'.repeat(4000)) } } },
+      { one: [[Array.from({ length: 25_000 }, (_, i) => i)]] },
+      { texts: Array.from({ length: 1000 }, (_, i) => `text number ${i} `.repeat(10)) },
+      { deep: { er: { list: Array.from({ length: 40 }, () => 'z,1;'.repeat(4000)) } } },
     ];
     for (const document of shapes) {
       const { document: sent } = await fitting('tool', { document, long: true }, fakeContext('/').resources);

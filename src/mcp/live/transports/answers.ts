@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MESSAGE_LIMIT } from '../framing.js';
-import { CODE, failed } from '../session/session.js';
+import { CODE, failed } from '../session.js';
 import { BACKLOG } from './connection.js';
 
 /** The body of a request; `undefined` where it was refused or never came. */

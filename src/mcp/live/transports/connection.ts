@@ -6,7 +6,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { Framing } from '../framing.js';
 import type { Hub } from '../hub.js';
-import { CODE, failed, Session } from '../session/session.js';
+import { CODE, failed, Session } from '../session.js';
 
 /** A transport that listens. */
 export interface Listener {

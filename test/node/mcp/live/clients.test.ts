@@ -168,22 +168,6 @@ describe('a plain request', () => {
     expect(ids(text)).toHaveLength(4);
   });
 
-  it('is told to the streams like any other', async () => {
-    const { port } = await listening();
-    const post = postTo(port);
-    const stream = say(open(port), [`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`], (text) =>
-      text.includes('id: 2\n'),
-    );
-    const socket = open(port);
-    await say(socket, [post(request('ping', undefined, 71))], (text) => text.includes('71'));
-    await say(socket, [post(request('ping', undefined, 72), 'Connection: close')], (text) =>
-      text.includes('72'),
-    );
-    expect(await stream).toMatch(
-      /event: message\nid: 1\ndata: .*"id":71,.*event: message\nid: 2\ndata: .*"id":72,/s,
-    );
-  });
-
   it.each([
     ['a page of another origin', 'Origin: http://evil.example', '403'],
     ['a second length', 'Content-Length: 3', '400'],
@@ -199,7 +183,9 @@ describe('a plain request', () => {
     socket.destroy();
   });
 
-  it('is not answered for another name of the host, or with too long a body', async () => {
+  it('is answered to a page of the server itself, not for another name of the host, or with too long a body', async () => {
+    const own = post(STATUS, `Origin: http://127.0.0.1:${port}`);
+    expect(await say(open(port), [own], (text) => text.includes('}'))).toMatch(/^HTTP\/1\.1 200 /);
     const strange = post(STATUS).replace('127.0.0.1', 'evil.example');
     expect(await say(open(port), [strange], (text) => text.includes('}'))).toMatch(/^HTTP\/1\.1 403 /);
     const long = post('x'.repeat(70_000));

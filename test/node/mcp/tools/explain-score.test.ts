@@ -5,37 +5,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type FeatureModel, openModel } from '../../../../src/index.js';
-import { Attribution } from '../../../../src/mcp/scoring/attribution.js';
+import { Attribution, type explainScore } from '../../../../src/mcp/scoring/explanation.js';
 import { explainScoreTool } from '../../../../src/mcp/tools/explain-score.js';
 import { type FixtureCase, type FixtureClip, readFixture } from '../../../support/fixtures.js';
 import { call, fakeContext, refused, videoFolder, writePair } from '../../../support/mcp-tools.js';
 
 const context = () => fakeContext(videoFolder());
 
-interface Explanation {
-  readonly explanation: readonly string[];
-  readonly score: number;
-  readonly ceiling: number;
-  readonly loss: number;
-  readonly frames: number;
-  readonly frames_explained: number;
-  readonly features: readonly { feature: string; points: number; share: number | null; mean_value: number }[];
-  readonly scales: readonly { scale: number; points: number; adm_points: number; vif_points: number }[];
-  readonly not_blamed: readonly { feature: string; mean_value: number }[];
-  readonly segments: readonly {
-    first_frame: number;
-    last_frame: number;
-    start_seconds: number | null;
-    loss: number;
-    share_of_loss: number | null;
-  }[];
-  readonly worst_frames: readonly {
-    frame: number;
-    score: number;
-    ceiling: number;
-    points: Readonly<Record<string, number>>;
-  }[];
-}
+type Explanation = Awaited<ReturnType<typeof explainScore>>;
 
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 

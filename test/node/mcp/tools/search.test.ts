@@ -11,10 +11,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { readEncodingResult } from '../../../../src/index.js';
 import { finishingCall } from '../../../../src/mcp/scoring/encoding.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
+import { runCompareTool, runLadderTool } from '../../../../src/mcp/tools/curves.js';
 import { findQualityTool } from '../../../../src/mcp/tools/find-quality.js';
 import { TOOLS } from '../../../../src/mcp/tools/index.js';
-import { runCompareTool } from '../../../../src/mcp/tools/run-compare.js';
-import { runLadderTool } from '../../../../src/mcp/tools/run-ladder.js';
 import { runTunePerShotTool } from '../../../../src/mcp/tools/run-tune-per-shot.js';
 import { file } from '../../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
@@ -25,6 +24,26 @@ import { privateTmp } from '../../../support/private-tmp.js';
 const { leftovers } = privateTmp('anyvmaf-search-');
 const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);
 const fast = { encoder_options: { preset: 'ultrafast' } };
+
+/** What is read of the answers of these tools. */
+interface Answer {
+  readonly summary: string;
+  readonly reasons: readonly string[];
+  readonly next_action: { readonly arguments: object };
+  readonly command: readonly string[];
+  readonly encodes: number;
+  readonly value: number;
+  readonly points: readonly { readonly value: number; readonly margin: number }[];
+  readonly unfinished: { readonly min: number; readonly max: number } | null;
+  readonly not_monotone: readonly number[];
+  readonly shots: readonly { readonly first_frame: number; readonly frames: number }[];
+  readonly uri: string | null;
+  readonly rungs: readonly { readonly vmaf: number; readonly height: number }[];
+  readonly manifest: string;
+  readonly rows: readonly { readonly codec: string; readonly target_vmaf: number }[];
+  readonly ties: readonly string[];
+  readonly deltas: readonly { readonly interval_95: readonly number[] | null }[];
+}
 
 /** A host of which one encode uses up the time that the next call has. */
 function hostThatIsLate(late = 3): FakeHost {
@@ -58,12 +77,6 @@ describe('tools that search settings', () => {
     const ask = () => ({ source, encoder: 'libx264', ...fast, range: { min: 24, max: 34 } });
 
     it('answers a setting, the points it measured, and the command that makes the encode', async () => {
-      interface Answer {
-        readonly points: readonly { readonly value: number; readonly margin: number }[];
-        readonly value: number;
-        readonly command: readonly string[];
-        readonly encodes: number;
-      }
       const asked = context();
       const answer = await call<Answer>(findQualityTool, { ...ask(), targets: ['80', 'min>=60'] }, asked);
       expect(answer).toMatchObject({
@@ -92,12 +105,6 @@ describe('tools that search settings', () => {
 
     it('answers the best so far at max_seconds, and the range to go on with', async () => {
       using slow = hostThatIsLate();
-      type Answer = {
-        unfinished: { min: number; max: number } | null;
-        points: unknown[];
-        value: number;
-        summary: string;
-      };
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'] };
       const answer = await call<Answer>(findQualityTool, args, context());
       expect(slow.encodes).toHaveLength(3);
@@ -111,12 +118,11 @@ describe('tools that search settings', () => {
     });
 
     it('answers the best so far at max_encodes, how to go on, and says it while it works', async () => {
-      type Answer = { encodes: number; next_action?: { arguments: object }; unfinished: object | null };
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'], max_encodes: 2 };
       const asked = context();
       const answer = await call<Answer>(findQualityTool, args, asked);
       expect(host.encodes.length).toBeLessThanOrEqual(3);
-      expect(answer.next_action?.arguments).toEqual({ range: answer.unfinished });
+      expect(answer.next_action.arguments).toEqual({ range: answer.unfinished });
       expect(asked.told.map(({ best }) => best)).toContainEqual(
         expect.stringMatching(/^\d+ with \d+\.\d\d at \d+ kb\/s$/),
       );
@@ -125,12 +131,6 @@ describe('tools that search settings', () => {
     });
 
     it('goes on from what was measured, whatever range is asked for next, and with more time where no encode fits', async () => {
-      type Answer = {
-        encodes: number;
-        points: { value: number }[];
-        not_monotone: number[];
-        next_action: { arguments: object };
-      };
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'] };
       const asked = context();
       const first = await call<Answer>(findQualityTool, { ...args, max_encodes: 2 }, asked);
@@ -172,11 +172,6 @@ describe('tools that search settings', () => {
     });
 
     it('answers the shots with their settings, and a script as a resource', async () => {
-      interface Answer {
-        readonly shots: readonly { readonly first_frame: number; readonly frames: number }[];
-        readonly uri: string | null;
-        readonly summary: string;
-      }
       const asked = context();
       const answer = await call<Answer>(runTunePerShotTool, { ...ask(), format: 'shell' }, asked);
       expect(answer).toMatchObject({ encoder: 'libx264', parameter: 'crf', goal: 'each', reached: true });
@@ -213,10 +208,6 @@ describe('tools that search settings', () => {
   describe('run_compare and run_ladder', () => {
     it('answer rungs that were measured, and publish every point and a page', async () => {
       const asked = context();
-      interface Answer {
-        readonly rungs: readonly { readonly vmaf: number; readonly height: number }[];
-        readonly command: readonly string[];
-      }
       const ask = { src: source, encoder: 'libx264', ...fast, resolutions: ['176', '160x88'] };
       const answer = await call<Answer>(runLadderTool, { ...ask, quality_tiers: 2 }, asked);
       expect(answer.rungs).toHaveLength(2);
@@ -248,9 +239,6 @@ describe('tools that search settings', () => {
       ],
       [{}, { schema_version: 2, target_vmafs: [94, 96, 97, 98] }, undefined, undefined],
     ])('give a row for each encoder and target of %j', async (asked, told, codecs, targets) => {
-      interface Answer {
-        readonly rows: readonly { readonly codec: string; readonly target_vmaf: number }[];
-      }
       const answer = await call<Answer>(
         runCompareTool,
         { src: source, encoders: 'libx264,libx265', ...asked },
@@ -279,7 +267,7 @@ describe('tools that search settings', () => {
       ['dash', [/<MPD [\s\S]*<Representation id="0" bandwidth="\d+" width="160" height="88"/]],
     ] as const)('give the rungs as a manifest in %s', async (format, parts) => {
       const ask = { src: source, encoder: 'libx264', resolutions: '176,160x88', quality_tiers: 2 };
-      const answer = await call<{ manifest: string }>(
+      const answer = await call<Answer>(
         runLadderTool,
         { ...ask, format, spacing: 'uniform', target_vmafs: '40,60' },
         context(),
@@ -289,12 +277,6 @@ describe('tools that search settings', () => {
     });
 
     it('name a tie, or say why that cannot be known', async () => {
-      type Answer = {
-        summary: string;
-        ties: string[];
-        deltas: { interval_95: number[] | null }[];
-        reasons: string[];
-      };
       const ask = { src: source, target_vmafs: [70, 90] };
       const same = ['libx264', 'libx264:tune=film'];
       const tied = await call<Answer>(runCompareTool, { ...ask, encoders: same }, context());
@@ -331,7 +313,7 @@ describe('tools that search settings', () => {
 
     it('is read as Y4M of the size and rate that are given, and stays raw in what is answered', async () => {
       const asked = context();
-      const answer = await call<{ command: readonly string[] }>(
+      const answer = await call<Answer>(
         runLadderTool,
         { src: raw, ...size, pix_fmt: 'yuv420p', framerate: 29.97, resolutions: '176' },
         asked,
@@ -477,8 +459,8 @@ describe('tools that search settings', () => {
       expect(await refused(runLadderTool, { ...args, max_encodes: 3 }, asked)).toMatch(
         /^the work needs more than max_encodes, 3, allows; call again with the same arguments/,
       );
-      const { encodes } = await call<{ encodes: number }>(runLadderTool, args, asked);
-      const whole = await call<{ encodes: number }>(runLadderTool, args, context());
+      const { encodes } = await call<Answer>(runLadderTool, args, asked);
+      const whole = await call<Answer>(runLadderTool, args, context());
       expect(encodes).toBe(whole.encodes - 3);
     });
 
@@ -488,9 +470,9 @@ describe('tools that search settings', () => {
       const sentence = await refused(toolOf('run_ladder'), rungs('176'), asked);
       expect(sentence).toContain('call again with the same arguments');
       const before = slow.encodes.length;
-      const answer = await call<{ encodes: number }>(toolOf('run_ladder'), rungs('176'), asked);
+      const answer = await call<Answer>(toolOf('run_ladder'), rungs('176'), asked);
       expect(answer.encodes).toBe(slow.encodes.length - before);
-      const whole = await call<{ encodes: number }>(toolOf('run_ladder'), rungs('176'), context());
+      const whole = await call<Answer>(toolOf('run_ladder'), rungs('176'), context());
       expect(answer.encodes).toBe(whole.encodes - (before - 1));
     });
   });

@@ -1,18 +1,19 @@
 /**
- * @module mcp/live/tools/read
+ * @module mcp/live/measurement
  * `list_features`; `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch`
- * waits for an alarm, no longer than hosts wait for an answer.
+ * waits for an alarm, no longer than hosts wait for an answer. `vmaf.request_model_swap`, `vmaf.set_alarm`, `vmaf.pause`,
+ * `vmaf.resume` and `vmaf.stop` are carried out at a frame boundary.
  */
-import { usageError } from '../../../core/errors.js';
-import { quoted } from '../../../core/printable.js';
-import { type Alarm, parseAlarm } from '../../../live/alarms.js';
-import type { History } from '../../../live/history.js';
-import type { NextAction } from '../../context.js';
-import type { Hub } from '../hub.js';
-import { type Arguments, type LiveTool, numberOf, type Parameter, textOf } from '../tool.js';
+import { usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import { type Alarm, parseAlarm } from '../../live/alarms.js';
+import type { History } from '../../live/history.js';
+import type { NextAction } from '../context.js';
+import type { Hub } from './hub.js';
+import { type Arguments, type LiveTool, numberOf, type Parameter, READS, textOf } from './tool.js';
 
 /** The parameter that chooses among measurements. */
-export const MEASUREMENT: Readonly<Record<string, Parameter>> = {
+const MEASUREMENT: Readonly<Record<string, Parameter>> = {
   measurement: {
     type: 'string',
     description: 'Name of the measurement. Default: the first.',
@@ -28,7 +29,7 @@ export const LIST_FEATURES: LiveTool = {
   parameters: {},
   async call() {
     // Loaded with the first question: the thread starts beside a measurement, which wants the machine.
-    const { listExtractors } = await import('../../../index.js');
+    const { listExtractors } = await import('../../index.js');
     const features = [...new Set(listExtractors().map(({ name }) => name))];
     return { features, count: features.length };
   },
@@ -188,7 +189,7 @@ const LONGEST = 45;
 const BEFORE = 5;
 
 /** A rule of alarms. */
-export const RULE = {
+const RULE = {
   type: 'string',
   description:
     'A pooled value (mean, min, p5, psnr_y.min), < or >, a limit; for so many seconds (3s) or frames (50f).',
@@ -268,3 +269,69 @@ function nextOf(measurement: History, rule: string, alarm: Alarm | undefined): N
   if (isOver) return { tool: 'vmaf.score', arguments: named };
   return { tool: 'vmaf.watch', arguments: { ...named, rule, ...(last >= 0 && { after: last }) } };
 }
+
+const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
+
+/** Changes the model. */
+export const SWAP: LiveTool = {
+  name: 'vmaf.request_model_swap',
+  title: 'Change the model',
+  description:
+    'Changes the model at a frame boundary; the answer names the first frame of the new one. Refused if the model needs ' +
+    'features that the run does not measure.',
+  parameters: {
+    ...MEASUREMENT,
+    model: { type: 'string', description: 'Model string, such as vmaf_v0.6.1neg.', maxLength: 1024 },
+    replace: {
+      type: 'string',
+      description: 'Key of the score to end. Default: the only one.',
+      maxLength: 256,
+    },
+  },
+  required: ['model'],
+  annotations: STEERS,
+  call(args, hub) {
+    const model = textOf(args, 'model') ?? '';
+    const replace = textOf(args, 'replace');
+    const measurement = hub.measurement(textOf(args, 'measurement'));
+    return hub.command(measurement, { kind: 'swap', model, replace });
+  },
+};
+
+/** Watches a rule for all who follow the measurement. */
+export const SET_ALARM: LiveTool = {
+  name: 'vmaf.set_alarm',
+  title: 'Set an alarm',
+  description:
+    'Watches a rule from the next frame on, as --alarm does: all clients and the program hear when it comes true and when it ' +
+    'is over. vmaf.watch waits for a rule without that.',
+  parameters: { ...MEASUREMENT, rule: RULE },
+  required: ['rule'],
+  annotations: STEERS,
+  call(args, hub) {
+    const rule = parseAlarm(textOf(args, 'rule') ?? '');
+    return hub.command(hub.measurement(textOf(args, 'measurement')), { kind: 'alarm', rule });
+  },
+};
+
+const EFFECTS = {
+  pause: [
+    'Pause a measurement',
+    'Pauses the measurement at a frame boundary; what is being measured is finished.',
+  ],
+  resume: ['Resume a measurement', 'Goes on after a pause.'],
+  stop: [
+    'Stop a measurement',
+    'Ends the measurement with the frames that were taken; its program gets a report of these.',
+  ],
+} as const;
+
+/** Pause, resume, stop. */
+export const STEERING: readonly LiveTool[] = (['pause', 'resume', 'stop'] as const).map((kind) => ({
+  name: `vmaf.${kind}`,
+  title: EFFECTS[kind][0],
+  description: EFFECTS[kind][1],
+  parameters: MEASUREMENT,
+  annotations: { ...STEERS, destructiveHint: kind === 'stop' },
+  call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
+}));

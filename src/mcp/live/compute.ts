@@ -1,14 +1,14 @@
 /**
- * @module mcp/live/tools/compute
+ * @module mcp/live/compute
  * `compute_vmaf`: scores a pair of files beside the running measurement, on one worker of its own.
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { TimeLimitError, unlessAborted, withinSeconds } from '../../../core/abort.js';
-import { AnyvmafError, usageError } from '../../../core/errors.js';
-import type { ChromaFormat, RawVideoFormat } from '../../../index.js';
-import type { Hub } from '../hub.js';
-import { type Arguments, type LiveContext, type LiveTool, numberOf, textOf } from '../tool.js';
+import { TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import type { ChromaFormat, RawVideoFormat } from '../../index.js';
+import type { Hub } from './hub.js';
+import { type Arguments, type LiveContext, type LiveTool, numberOf, textOf } from './tool.js';
 
 const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
@@ -78,9 +78,9 @@ async function compute(
 ) {
   // Loaded with the first pair: the tools that steer need none of it.
   const [{ AllowedPaths }, { checkFile, checkModelString }, { score }] = await Promise.all([
-    import('../../../files/allowed-paths.js'),
-    import('../../paths.js'),
-    import('../../checked-api.js'),
+    import('../../files/allowed-paths.js'),
+    import('../paths.js'),
+    import('../checked-api.js'),
   ]);
   const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
   const folders = await Promise.all(settings.folders.map(realName));

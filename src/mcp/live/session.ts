@@ -1,23 +1,22 @@
 /**
- * @module mcp/live/session/session
+ * @module mcp/live/session
  * One client's conversation: answers to JSON-RPC requests, notifications for subscribers, and the report so far of each measurement
  * as a resource. It is small on purpose: it runs beside a measurement that has the machine, and clients may ask ten times a second.
  * A tool refuses with an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
  */
-import { onAbort } from '../../../core/abort.js';
-import { jsonOf } from '../../../core/arguments.js';
-import { AnyvmafError } from '../../../core/errors.js';
-import { quoted } from '../../../core/printable.js';
-import { version } from '../../../core/version.js';
-import type { History } from '../../../live/history.js';
-import type { CallAnswer } from '../../context.js';
-import { CallProgress } from '../../progress.js';
-import { answer, refusal } from '../../results.js';
-import type { Hub, LiveEvent } from '../hub.js';
-import { checkArguments, type LiveTool, READS } from '../tool.js';
-import { COMPUTE_VMAF } from '../tools/compute.js';
-import { LIST_FEATURES, SCORE, STATUS, statusOf, WATCH } from '../tools/read.js';
-import { SET_ALARM, STEERING, SWAP } from '../tools/steer.js';
+import { onAbort } from '../../core/abort.js';
+import { jsonOf } from '../../core/arguments.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import { version } from '../../core/version.js';
+import type { History } from '../../live/history.js';
+import type { CallAnswer } from '../context.js';
+import { CallProgress } from '../progress.js';
+import { answer, refusal } from '../results.js';
+import { COMPUTE_VMAF } from './compute.js';
+import type { Hub, LiveEvent } from './hub.js';
+import { LIST_FEATURES, SCORE, SET_ALARM, STATUS, STEERING, SWAP, statusOf, WATCH } from './measurement.js';
+import { checkArguments, type LiveTool, READS } from './tool.js';
 
 /** An error of the protocol. */
 class ProtocolFailure extends Error {
