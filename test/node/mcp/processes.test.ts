@@ -93,7 +93,7 @@ describe.skipIf(process.platform !== 'linux')(
   'a server that reads a file without end (looks at /proc)',
   { concurrent: true },
   () => {
-    it('refuses the file with tools for tables and for videos, and answers others meanwhile', async ({
+    it('refuses the file with every tool that takes one, and answers others meanwhile', async ({
       expect,
       onTestFinished,
     }) => {
@@ -102,10 +102,12 @@ describe.skipIf(process.platform !== 'linux')(
       await expect.poll(() => server.parsers().length).toBe(1);
       expect((await server.call(2, 'list_models')).result.isError ?? false).toBe(false);
       expect(server.heard.some(({ id }) => id === 1)).toBe(false);
-      const pair = { reference: VIDEO, distorted: VIDEO };
-      void server.call(10, 'inspect_pair', { ...pair, decoder: 'mediabunny' });
+      const byMediabunny = { decoder: 'mediabunny' };
+      void server.call(10, 'inspect_pair', { reference: VIDEO, distorted: VIDEO, ...byMediabunny });
+      const pair = { reference_encoded: VIDEO, distorted_encoded: VIDEO };
+      void server.call(11, 'vmaf_score_encoded', { ...pair, ...byMediabunny });
       void server.call(12, 'describe_worst_frames', { ref: VIDEO, dis: VIDEO });
-      for (const id of [1, 10, 12]) {
+      for (const id of [1, 10, 11, 12]) {
         const { result } = await server.answer(id);
         expect(result.isError).toBe(true);
         const { text } = result.content[0];
