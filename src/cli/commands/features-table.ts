@@ -10,36 +10,51 @@ import type { DatasetOptions, DatasetPair, DatasetSummary } from '../../index.js
 import { csvLines, tableText } from '../csv.js';
 import { EXIT } from '../exit.js';
 import {
-  type Draft,
   grouped,
+  HELP_OPTION,
   numberValue,
-  type OptionSpec,
+  type Option,
   type OptionUse,
   parseArguments,
+  settingsOf,
 } from '../options.js';
 import { openOutput } from '../output.js';
 import { interruption } from '../signals.js';
-import { checkPairingOptions, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
+import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { fileName, VIDEO_OPTIONS, VideoArguments, type Videos } from '../video-options.js';
+import { fileName, VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
 
 const TABLE = 'Table';
 const RUNNING = 'Running';
 
 const MAX_DISTORTED = 1000;
 
+/** What options say before it is known whether they go together. */
+interface AskedSettings extends VideoSettings, TableSettings {
+  readonly parquet: string;
+  readonly list: string;
+  readonly keys: readonly string[];
+  readonly opinions: readonly number[];
+  readonly teacher: string;
+  readonly features: readonly string[];
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
 /** All options of the command `features`, in the order in which help lists them. */
-export const FEATURES_OPTIONS = [
-  ...grouped(TABLE, [
+export const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
+  ...grouped<AskedSettings>(TABLE, [
     {
       name: 'parquet',
       argument: 'FILE',
       help: 'measure videos and write their features to FILE, one row per frame',
+      read: (use) => ({ parquet: fileName(use) }),
     },
     {
       name: 'pairs',
       argument: 'FILE',
       help: 'the videos, as CSV with the columns reference, distorted and, at will, key, clip and mos',
+      read: (use) => ({ list: fileName(use) }),
     },
     {
       name: 'key',
@@ -47,36 +62,50 @@ export const FEATURES_OPTIONS = [
       help:
         'column key, which decides train, val or test: once for all videos, or once for each distorted one (default: name ' +
         'of the reference)',
+      read: ({ value }, { keys = [] }) => ({ keys: [...keys, value] }),
     },
     {
       name: 'mos',
       argument: 'X',
       help: 'column mos, the opinion score: once for all, or once for each distorted video',
+      read: (use, { opinions = [] }) => ({ opinions: [...opinions, numberValue(use)] }),
     },
     {
       name: 'teacher',
       argument: 'MODEL',
       help: "column teacher: each frame's score by a model, vmaf_v0.6.1 or as for --model; also mos where there is none",
+      read: (use) => ({ teacher: modelString(use) }),
     },
     {
       name: 'feature',
       argument: 'SPEC',
       help: 'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
+      read: ({ value }, { features = [] }) => ({ features: [...features, value] }),
     },
   ]),
   ...VIDEO_OPTIONS,
-  ...grouped('Input', [
-    { name: 'frame_cnt', argument: 'N', help: 'at most N frames of each pair (0: all)' },
-    { name: 'subsample', argument: 'N', help: 'only every Nth frame' },
+  ...grouped<AskedSettings>('Input', [
+    {
+      name: 'frame_cnt',
+      argument: 'N',
+      help: 'at most N frames of each pair (0: all)',
+      read: tableReader('frameCount'),
+    },
+    { name: 'subsample', argument: 'N', help: 'only every Nth frame', read: tableReader('subsample') },
   ]),
   ...PAIRING_OPTIONS,
-  ...grouped(RUNNING, [
-    { name: 'threads', argument: 'N', help: 'workers (default: one per core)' },
-    { name: 'quiet', short: 'q', help: 'no progress bar' },
-    { name: 'json', help: 'the list, or what was written, as JSON' },
-    { name: 'help', help: 'show this help', last: true },
+  ...grouped<AskedSettings>(RUNNING, [
+    {
+      name: 'threads',
+      argument: 'N',
+      help: 'workers (default: one per core)',
+      read: tableReader('threads'),
+    },
+    { name: 'quiet', short: 'q', help: 'no progress bar', read: () => ({ quiet: true }) },
+    { name: 'json', help: 'the list, or what was written, as JSON', read: () => ({ json: true }) },
+    HELP_OPTION,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 const NAME = 'anyvmaf features';
 
@@ -88,10 +117,10 @@ export type FeaturesSettings =
   | { readonly kind: 'help' }
   /** The list of extractors, or one of them. */
   | { readonly kind: 'list'; readonly args: readonly string[] }
-  | TableSettings;
+  | FeatureTable;
 
 /** A table to write. */
-export interface TableSettings {
+export interface FeatureTable {
   readonly kind: 'table';
   readonly output: string;
   /** The pairs, or the list that has them. */
@@ -108,8 +137,7 @@ export interface TableSettings {
 export function featuresSettings(args: readonly string[]): FeaturesSettings {
   const parsed = parseArguments(args, FEATURES_OPTIONS, NAME);
   if (parsed.options.at(-1)?.name === 'help') return { kind: 'help' };
-  const output = parsed.options.findLast(({ name }) => name === 'parquet');
-  if (output === undefined) {
+  if (!parsed.options.some(({ name }) => name === 'parquet')) {
     const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
     if (stray) {
       throw usageError(
@@ -124,55 +152,20 @@ export function featuresSettings(args: readonly string[]): FeaturesSettings {
     }
     return { kind: 'list', args };
   }
-  return tableSettings(fileName(output), parsed);
+  return tableOf(settingsOf(parsed.options, FEATURES_OPTIONS), parsed.positionals);
 }
 
-function tableSettings(
-  output: string,
-  { options: uses, positionals }: ReturnType<typeof parseArguments<string>>,
-): TableSettings {
-  const videos = new VideoArguments();
-  const options: Draft<DatasetOptions> = {};
-  const features: string[] = [];
-  const keys: string[] = [];
-  const opinions: number[] = [];
-  let list: string | undefined;
-  let quiet = false;
-  let json = false;
-  for (const use of uses) {
-    if (videos.take(use) || takeTableOption(use, options)) continue;
-    switch (use.name) {
-      case 'pairs':
-        list = fileName(use);
-        break;
-      case 'key':
-        keys.push(use.value);
-        break;
-      case 'mos':
-        opinions.push(numberValue(use));
-        break;
-      case 'teacher':
-        options.teacher = modelString(use);
-        break;
-      case 'feature':
-        features.push(use.value);
-        break;
-      case 'quiet':
-        quiet = true;
-        break;
-      case 'json':
-        json = true;
-        break;
-    }
-  }
-  checkPairingOptions(options);
-  if (features.length > 0) options.features = features;
+function tableOf(asked: Partial<AskedSettings>, positionals: readonly string[]): FeatureTable {
+  const { parquet: output = '', list, keys = [], opinions = [], quiet = false, json = false } = asked;
+  const { features, teacher, options: pairing = {} } = asked;
+  checkPairingOptions(pairing);
+  const options = { ...pairing, ...(teacher !== undefined && { teacher }), ...(features && { features }) };
   const pairs =
     list === undefined
-      ? namedPairs(videos.finish(positionals, MAX_DISTORTED, NAME), keys, opinions)
+      ? namedPairs(videosOf(asked, positionals, MAX_DISTORTED, NAME), keys, opinions)
       : listedPairs(
           list,
-          videos,
+          asked,
           positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined),
         );
   return { kind: 'table', output, options, quiet, json, pairs };
@@ -181,15 +174,15 @@ function tableSettings(
 /** @param surplus what names videos beside the list */
 function listedPairs(
   list: string,
-  videos: VideoArguments,
+  videos: Partial<VideoSettings>,
   surplus: string | undefined,
-): TableSettings['pairs'] {
+): FeatureTable['pairs'] {
   if (surplus !== undefined) {
     throw usageError(
       `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
     );
   }
-  const { raw } = videos.finish([list, list], 1, NAME);
+  const { raw } = videosOf(videos, [list, list], 1, NAME);
   return { list, ...(raw && { raw }) };
 }
 
@@ -197,7 +190,7 @@ function namedPairs(
   { reference, distorted, raw }: Videos,
   keys: readonly string[],
   opinions: readonly number[],
-): TableSettings['pairs'] {
+): FeatureTable['pairs'] {
   const keyOf = oneOrEach(keys, distorted.length, '--key');
   const mosOf = oneOrEach(opinions, distorted.length, '--mos');
   return distorted.map((video, i) => ({
@@ -278,7 +271,7 @@ export function parsePairs(
 }
 
 /** Writes the table. @returns the exit code */
-export async function writeTable(settings: TableSettings, terminal: Terminal): Promise<number> {
+export async function writeTable(settings: FeatureTable, terminal: Terminal): Promise<number> {
   const { output, options, quiet, json } = settings;
   const pairs = await pairsOf(settings);
   const inputs = pairs.flatMap(({ reference, distorted }) => [String(reference), String(distorted)]);
@@ -318,7 +311,7 @@ export async function writeTable(settings: TableSettings, terminal: Terminal): P
   }
 }
 
-async function pairsOf({ pairs }: TableSettings): Promise<readonly DatasetPair[]> {
+async function pairsOf({ pairs }: FeatureTable): Promise<readonly DatasetPair[]> {
   if (!('list' in pairs)) return pairs;
   const { list, raw } = pairs;
   const folder = dirname(list);

@@ -14,9 +14,9 @@ import {
   renderHelp,
 } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type OptionSpec, orList, parseArguments } from '../options.js';
+import { HELP_OPTION, orList, parseArguments } from '../options.js';
 
-const OPTIONS: readonly OptionSpec[] = [{ name: 'help', help: 'show this help', last: true }];
+const OPTIONS = [HELP_OPTION];
 
 const page: HelpPage = {
   usage: ['anyvmaf help [COMMAND]'],

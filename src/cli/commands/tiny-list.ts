@@ -6,18 +6,18 @@ import { usageError } from '../../core/errors.js';
 import { printable, quoted } from '../../core/printable.js';
 import type { TinyDeviceStatus, TinyModelDescription, TinyPort, TinyRegistryEntry } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import { type Command, type HelpPage, helpWidth, twoColumns } from '../command.js';
+import { command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
-import { grouped, parseArguments } from '../options.js';
+import { grouped, HELP_OPTION } from '../options.js';
 
 const NAME = 'anyvmaf tiny';
 
-const OPTIONS = grouped('Output', [
-  { name: 'json', help: 'the answer as JSON' },
-  { name: 'help', help: 'show this help', last: true },
+const OPTIONS = grouped<{ readonly json: boolean }>('Output', [
+  { name: 'json', help: 'the answer as JSON', read: () => ({ json: true }) },
+  HELP_OPTION,
 ]);
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [
     `${NAME} list [--json]`,
     `${NAME} describe MODEL [--json]`,
@@ -28,40 +28,33 @@ const page: HelpPage = {
     'Lists the tiny ONNX models that ship with the package, says what one of them or an ONNX file is made of (it is read ' +
     'and checked, not run), prints the manifest of its files, which a registry states and a signature signs, and lists the ' +
     'devices that --tiny-device can name.',
-  options: OPTIONS,
 };
 
 /** The actions of this command; commands/tiny has those that evaluate. */
 export const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
 
 /** Lists models and devices. */
-export const tinyListing: Command = {
-  page,
-  run: async (args, terminal) => {
-    const { options, positionals } = parseArguments(args, OPTIONS, NAME);
-    const width = helpWidth(terminal.columns);
-    if (options.at(-1)?.name === 'help') return page;
-    const [action, model, surplus] = positionals;
-    const json = options.some(({ name }) => name === 'json');
-    const api = await import('../../index.js');
-    const excess = action === 'describe' || action === 'manifest' ? surplus : model;
-    if (excess !== undefined) {
-      throw usageError(`${quoted(excess)} is one argument too many: ${page.usage.join(', or ')}`);
-    }
-    const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
-      await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(data));
-      return EXIT.ok;
-    };
-    if (action === 'list') return print(await api.listTinyModels(), (list) => listing(list, width));
-    if (action === 'devices') return print(await api.listTinyDevices(), (list) => devices(list, width));
-    if (model === undefined) throw usageError(`${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
-    const found = await api.describeTinyModel(model);
-    // Exactly the bytes that are signed.
-    if (action === 'manifest') await terminal.print(found.manifest);
-    else return print(found, (description) => describe(description, width));
+export const tinyListing = command(NAME, OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const width = helpWidth(terminal.columns);
+  const [action, model, surplus] = positionals;
+  const api = await import('../../index.js');
+  const excess = action === 'describe' || action === 'manifest' ? surplus : model;
+  if (excess !== undefined) {
+    throw usageError(`${quoted(excess)} is one argument too many: ${page.usage.join(', or ')}`);
+  }
+  const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
+    await terminal.print(settings.json ? `${JSON.stringify(data, null, 2)}\n` : text(data));
     return EXIT.ok;
-  },
-};
+  };
+  if (action === 'list') return print(await api.listTinyModels(), (list) => listing(list, width));
+  if (action === 'devices') return print(await api.listTinyDevices(), (list) => devices(list, width));
+  if (model === undefined) throw usageError(`${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
+  const found = await api.describeTinyModel(model);
+  // Exactly the bytes that are signed.
+  if (action === 'manifest') await terminal.print(found.manifest);
+  else return print(found, (description) => describe(description, width));
+  return EXIT.ok;
+});
 
 function listing(list: readonly TinyRegistryEntry[], width: number): string {
   if (list.length === 0)

@@ -7,19 +7,9 @@ import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import type { EvaluateOptions } from '../../index.js';
-import { agreeToParts } from '../../parts/consent.js';
-import { type Command, type HelpPage, helpWidth } from '../command.js';
+import { type Command, command, type HelpText, helpWidth } from '../command.js';
 import { EXIT } from '../exit.js';
-import {
-  choiceValue,
-  grouped,
-  numberValue,
-  type OptionReaders,
-  type OptionSpec,
-  parseArguments,
-  takeOption,
-  unsignedValue,
-} from '../options.js';
+import { choiceValue, grouped, HELP_OPTION, numberValue, type Option, unsignedValue } from '../options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
@@ -30,95 +20,140 @@ const WHAT = 'What to evaluate on';
 const MODEL = 'Model';
 const OUTPUT = 'Output';
 
-const TINY_OPTIONS = [
-  ...grouped(WHAT, [
+interface TinySettings extends EvaluateOptions {
+  readonly json: boolean;
+}
+
+const TINY_OPTIONS: readonly Option<TinySettings>[] = [
+  ...grouped<TinySettings>(WHAT, [
     {
       name: 'split',
       argument: 'NAME',
       help: 'rows by the SHA-256 of their key: test (default), val, train, or all',
+      read: (use) => ({ split: choiceValue(use, SPLITS) }),
     },
-    { name: 'target', argument: 'COLUMN', help: 'the column to predict (default: mos)' },
+    {
+      name: 'target',
+      argument: 'COLUMN',
+      help: 'the column to predict (default: mos)',
+      read: ({ value }) => ({ target: value }),
+    },
   ]),
-  ...grouped(MODEL, [
+  ...grouped<TinySettings>(MODEL, [
     {
       name: 'input-name',
       argument: 'NAME',
       help: "the graph's input that takes the features (default: the sidecar's, features, or the first)",
+      read: ({ value }) => ({ inputName: value }),
     },
-    { name: 'codec', argument: 'NAME', help: 'encoder of all rows (default: column codec or encoder)' },
-    { name: 'preset', argument: 'NAME', help: 'preset of all rows (default: column preset)' },
-    { name: 'crf', argument: 'N', help: 'rate factor of all rows (default: column crf)' },
-    { name: 'device', argument: 'NAME', help: 'what runs the model, as --tiny-device (default: auto)' },
-    { name: 'threads', argument: 'N', help: 'threads of the runtime (default: its own choice)' },
-    { name: 'fp16', help: 'half precision where the device computes in it' },
+    {
+      name: 'codec',
+      argument: 'NAME',
+      help: 'encoder of all rows (default: column codec or encoder)',
+      read: ({ value }) => ({ codec: value }),
+    },
+    {
+      name: 'preset',
+      argument: 'NAME',
+      help: 'preset of all rows (default: column preset)',
+      read: ({ value }) => ({ preset: value }),
+    },
+    {
+      name: 'crf',
+      argument: 'N',
+      help: 'rate factor of all rows (default: column crf)',
+      read: (use) => ({ crf: numberValue(use) }),
+    },
+    {
+      name: 'device',
+      argument: 'NAME',
+      help: 'what runs the model, as --tiny-device (default: auto)',
+      read: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
+    },
+    {
+      name: 'threads',
+      argument: 'N',
+      help: 'threads of the runtime (default: its own choice)',
+      read: (use) => ({ threads: unsignedValue(use, 1000) }),
+    },
+    {
+      name: 'fp16',
+      help: 'half precision where the device computes in it',
+      read: () => ({ fp16: true }),
+    },
     {
       name: 'precision',
       argument: 'NAME',
       help: 'of a model with an 8-bit sibling fp32 or int8, as --tiny-precision (default: auto)',
+      read: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
     },
-    { name: 'verify', help: "load only what the registry's Sigstore bundle signs" },
+    {
+      name: 'verify',
+      help: "load only what the registry's Sigstore bundle signs",
+      read: () => ({ verify: true }),
+    },
     YES_OPTION,
   ]),
-  ...grouped(OUTPUT, [
+  ...grouped<TinySettings>(OUTPUT, [
     {
       name: 'resamples',
       argument: 'N',
       help: 'draws for the intervals; 0 leaves them out (default: 1000, less for many rows)',
+      read: (use) => ({ resamples: unsignedValue(use, 1000) }),
     },
-    { name: 'seed', argument: 'N', help: 'seed of the draws (default: 1)' },
-    { name: 'json', help: 'the result as JSON, with the figures of every key' },
-    { name: 'help', help: 'show this help', last: true },
+    {
+      name: 'seed',
+      argument: 'N',
+      help: 'seed of the draws (default: 1)',
+      read: (use) => ({ seed: unsignedValue(use, 1000) }),
+    },
+    { name: 'json', help: 'the result as JSON, with the figures of every key', read: () => ({ json: true }) },
+    HELP_OPTION,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 const USAGE = {
   eval: `${NAME} eval [options] MODEL FEATURES`,
   compare: `${NAME} compare [options] MODEL... FEATURES`,
 } as const;
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [USAGE.eval, USAGE.compare, ...LISTINGS.map((action) => `${NAME} ${action} --help`)],
   about:
     'Says how well tiny ONNX models predict opinion scores: PLCC, SROCC, KROCC (Kendall) and RMSE with 95 % intervals, of ' +
     'rows, of clips and of keys. MODEL is an id or the path of an ONNX file; FEATURES is a Parquet file with a row per ' +
     "frame, as 'anyvmaf features --parquet' writes it. compare ranks models by PLCC. list, describe and devices say what " +
     'models there are, what one is made of, and what can run it.',
-  options: TINY_OPTIONS,
 };
 
 const ACTIONS = ['eval', 'compare'] as const;
 
+const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const [action, ...files] = positionals;
+  if (action !== 'eval' && action !== 'compare') throw unknownAction(action);
+  const features = files.pop();
+  const [model, surplus] = files;
+  if (features === undefined || model === undefined) {
+    throw usageError(
+      `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${USAGE[action]}`,
+    );
+  }
+  if (action === 'eval' && surplus !== undefined) {
+    throw usageError(`eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`);
+  }
+  const { json = false, ...asked } = settings;
+  return interruptible(async ({ signal }) => {
+    const options: EvaluateOptions = { ...asked, signal };
+    return action === 'eval'
+      ? await evaluateOne(model, features, options, json, terminal)
+      : await compareAll(files, features, options, json, terminal);
+  });
+});
+
 /** Evaluation of tiny models. */
 export const tiny: Command = {
-  page,
-  run: async (args, terminal) => {
-    if (LISTINGS.includes(args[0] ?? '')) return tinyListing.run(args, terminal);
-    const { options: uses, positionals } = parseArguments(args, TINY_OPTIONS, NAME);
-    if (uses.at(-1)?.name === 'help') return page;
-    const [action, ...files] = positionals;
-    if (action !== 'eval' && action !== 'compare') throw unknownAction(action);
-    const features = files.pop();
-    const [model, surplus] = files;
-    if (features === undefined || model === undefined) {
-      throw usageError(
-        `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${USAGE[action]}`,
-      );
-    }
-    if (action === 'eval' && surplus !== undefined) {
-      throw usageError(
-        `eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`,
-      );
-    }
-    const json = uses.some(({ name }) => name === 'json');
-    if (uses.some(({ name }) => name === 'yes')) agreeToParts();
-    return interruptible(async (stop) => {
-      const options: EvaluateOptions = { signal: stop.signal };
-      for (const use of uses) takeOption(READERS, use, options);
-      return action === 'eval'
-        ? await evaluateOne(model, features, options, json, terminal)
-        : await compareAll(files, features, options, json, terminal);
-    });
-  },
+  page: evaluation.page,
+  run: (args, terminal) => (LISTINGS.includes(args[0] ?? '') ? tinyListing : evaluation).run(args, terminal),
 };
 
 async function evaluateOne(
@@ -173,23 +208,3 @@ function unknownAction(action: string | undefined): AnyvmafError {
         : `did you mean ${near}?`),
   );
 }
-
-/** What options add; the engine checks values that only it knows. */
-const READERS: OptionReaders<
-  Exclude<(typeof TINY_OPTIONS)[number]['name'], 'json' | 'help' | 'yes'>,
-  EvaluateOptions
-> = {
-  split: (use) => ({ split: choiceValue(use, SPLITS) }),
-  target: ({ value }) => ({ target: value }),
-  'input-name': ({ value }) => ({ inputName: value }),
-  codec: ({ value }) => ({ codec: value }),
-  preset: ({ value }) => ({ preset: value }),
-  crf: (use) => ({ crf: numberValue(use) }),
-  device: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
-  threads: (use) => ({ threads: unsignedValue(use, 1000) }),
-  fp16: () => ({ fp16: true }),
-  precision: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
-  verify: () => ({ verify: true }),
-  resamples: (use) => ({ resamples: unsignedValue(use, 1000) }),
-  seed: (use) => ({ seed: unsignedValue(use, 1000) }),
-};
