@@ -149,7 +149,7 @@ export async function scoreLive(
   const api = await import('../index.js');
   const run = await api.prepareRun(request, options);
   if (listen.length === 0) {
-    const { watchMeasurement } = await import('../live/watch.js');
+    const { watchMeasurement } = await import('../live/link.js');
     const watch = watchMeasurement(run, { ...watching, alarms: alarms.map(parseAlarm) });
     const report = await run.start();
     return { report, alarms: watch.alarmsRaised };

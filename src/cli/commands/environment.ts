@@ -8,16 +8,15 @@ import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { BackendHealth, BackendList, Diagnosis } from '../../index.js';
-import { isHere } from '../../parts/store.js';
+import { hasPackage, isHere } from '../../parts/store.js';
 import { PARTS } from '../../parts/table.js';
 import { wrap } from '../../report/terminal.js';
 import { type Command, command, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
 import { grouped, HELP_OPTION, JSON_OPTION } from '../options.js';
-import { hasPackage } from '../own-package.js';
 import { interruptible } from '../signals.js';
 import { type TableSettings, tableReader } from '../table-options.js';
-import { deviceText } from './tiny-list.js';
+import { deviceText } from './tiny.js';
 
 const OPTIONS = grouped<TableSettings & { readonly json: boolean }>('Options', [
   {

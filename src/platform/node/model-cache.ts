@@ -5,9 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
-import { cacheFolder } from '../../files/cache-folder.js';
 import { fileError } from '../../files/file-errors.js';
-import { makeFolders, writeReason } from '../../files/folders.js';
+import { cacheFolder, makeFolders, writeReason } from '../../files/folders.js';
 import { writeWhole } from '../../files/scratch.js';
 import type { ModelCache } from '../../models/types.js';
 

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { batchSettings } from '../../../src/cli/batch/batch-options.js';
 import { jobsOf, tableLines } from '../../../src/cli/batch/table.js';
-import { type FeatureTable, featuresSettings, parsePairs } from '../../../src/cli/commands/features-table.js';
+import { type FeatureTable, featuresSettings, parsePairs } from '../../../src/cli/commands/features.js';
 import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import { readMcpArguments } from '../../../src/cli/commands/mcp.js';
 import { parseArguments, settingsOf } from '../../../src/cli/options.js';

@@ -6,8 +6,7 @@ import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
-import { cacheFolder } from '../../../files/cache-folder.js';
-import { makeFolders, writeReason } from '../../../files/folders.js';
+import { cacheFolder, makeFolders, writeReason } from '../../../files/folders.js';
 import { ACTIVITY_KEY, type PointStore } from '../../../search/host.js';
 
 const ENDING = '.points.jsonl';
