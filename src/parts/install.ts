@@ -138,7 +138,7 @@ export interface NpmOptions {
  * @throws {AnyvmafError} `io` where there is no npm, it fails, takes too long, or gets other content than is pinned; the
  * signal's reason
  */
-export async function installPackages(
+async function installPackages(
   packages: readonly PinnedPackage[],
   folder: string,
   options: NpmOptions = {},

@@ -55,7 +55,7 @@ export function isPublic(address: string): boolean {
 }
 
 /** Adds `10.0.0.0/8` to a list. @returns false for what is no range of addresses */
-export function addRange(list: BlockList, range: string): boolean {
+function addRange(list: BlockList, range: string): boolean {
   const [, network = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(range) ?? [];
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(network)] ?? -1;
   if (Number(bits) > most) return false;
@@ -64,7 +64,7 @@ export function addRange(list: BlockList, range: string): boolean {
 }
 
 /** Of an address. */
-export function familyOf(address: string): 'ipv4' | 'ipv6' {
+function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6';
 }
 

@@ -9,7 +9,7 @@ import { quoted } from '../../core/printable.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { grouped, HELP_OPTION, orList } from '../options.js';
-import { interruption } from '../signals.js';
+import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf bench';
@@ -90,23 +90,18 @@ async function report(options: BenchOptions, json: boolean, terminal: Terminal):
     import('../../bench/run.js'),
     import('../../bench/table.js'),
   ]);
-  const stop = interruption();
   const show = progressLine(terminal);
-  try {
+  return interruptible(async ({ signal }) => {
     const result = await runBenchmark({
       ...options,
-      signal: stop.signal,
+      signal,
       onProgress: ({ done, total, message }) => show(`${Math.floor((100 * done) / total)} %  ${message}`),
-    });
-    show('');
+    }).finally(() => show(''));
     const { exitCode, stdout, stderr } = benchOutput(result);
     for (const line of stderr.split('\n').filter((text) => text !== '')) terminal.complain(line);
     await terminal.print(json ? `${JSON.stringify(benchData(result), null, 2)}\n` : stdout);
     return exitCode === 0 ? EXIT.ok : EXIT.failed;
-  } finally {
-    show('');
-    stop.release();
-  }
+  });
 }
 
 /** Draws one line on standard error over the previous one; does nothing without a terminal. */

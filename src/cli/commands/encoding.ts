@@ -253,7 +253,7 @@ export function oneSource(command: string, positionals: readonly string[], advic
 }
 
 /** `preset=slow`, added to the options before it. */
-export function withEncoderOption(
+function withEncoderOption(
   options: EncoderChoice['encoderOptions'],
   use: OptionUse,
 ): Readonly<Record<string, string>> {

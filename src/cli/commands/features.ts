@@ -22,7 +22,7 @@ import {
   settingsOf,
 } from '../options.js';
 import { openOutput } from '../output.js';
-import { interruption } from '../signals.js';
+import { interruptible } from '../signals.js';
 import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
 import { fileName, VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
@@ -280,24 +280,16 @@ export async function writeTable(settings: FeatureTable, terminal: Terminal): Pr
   const inputs = pairs.flatMap(({ reference, distorted }) => [String(reference), String(distorted)]);
   const list = 'list' in settings.pairs ? [settings.pairs.list] : [];
   const file = await openOutput(output, [...inputs, ...list]);
-  const stop = interruption();
   const bar =
     terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
-  try {
+  return interruptible(async ({ signal }) => {
     const { writeFeatures } = await import('../../index.js');
-    const table = writeFeatures(pairs, {
-      ...options,
-      signal: stop.signal,
-      ...(bar && { onProgress: bar.show }),
-    });
+    const table = writeFeatures(pairs, { ...options, signal, ...(bar && { onProgress: bar.show }) });
     let summary: DatasetSummary | undefined;
-    await file.write(
-      (async function* () {
-        summary = yield* table;
-      })(),
-      stop.signal,
-    );
-    bar?.clear();
+    const rowsOf = async function* () {
+      summary = yield* table;
+    };
+    await file.write(rowsOf(), signal).finally(() => bar?.clear());
     if (!summary) throw new AnyvmafError('internal', `nothing was written to ${output}`);
     for (const warning of summary.warnings) terminal.complain(`warning: ${warning}`);
     const { rows, columns } = summary;
@@ -308,10 +300,7 @@ export async function writeTable(settings: FeatureTable, terminal: Terminal): Pr
             `columns ${columns.join(' ')}\n`,
     );
     return EXIT.ok;
-  } finally {
-    bar?.clear();
-    stop.release();
-  }
+  });
 }
 
 async function pairsOf({ pairs }: FeatureTable): Promise<readonly DatasetPair[]> {

@@ -2,7 +2,8 @@
  * @module cli/commands/work
  * `anyvmaf work --queue URL --allow DIR`: a worker of a queue.
  */
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
+import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { realFolders } from '../../files/allowed-paths.js';
@@ -143,21 +144,14 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   const folders = await realFolders(allow, process.cwd(), (folder) =>
     usageError(`--allow ${quoted(folder)} is not a folder that can be read`),
   );
-  const [
-    { QueueConnection },
-    { ResultsFolder },
-    { QueueWorker },
-    { serveMetrics },
-    { AllowedHosts },
-    { availableParallelism },
-  ] = await Promise.all([
-    import('../../queue/connect.js'),
-    import('../../queue/results-folder.js'),
-    import('../../queue/worker.js'),
-    import('../../queue/metrics.js'),
-    import('../../remote/allowed-hosts.js'),
-    import('node:os'),
-  ]);
+  const [{ QueueConnection }, { ResultsFolder }, { QueueWorker }, { serveMetrics }, { AllowedHosts }] =
+    await Promise.all([
+      import('../../queue/connect.js'),
+      import('../../queue/results-folder.js'),
+      import('../../queue/worker.js'),
+      import('../../queue/metrics.js'),
+      import('../../remote/allowed-hosts.js'),
+    ]);
   new AllowedHosts(hosts);
   const files = await ResultsFolder.open(settings.results, hosts);
   const stop = interruption(PATIENCE);
@@ -224,16 +218,9 @@ async function untilAborted(
       const open = isLoopback(address.host) ? '' : ', which other machines may reach';
       say(`metrics at http://${address.host}:${server.port}/metrics${open}`);
     }
-    await aborted(signal);
+    await new Promise((resolve) => onAbort(signal, resolve));
     say('giving back what runs');
   } finally {
     await served?.server.close();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
