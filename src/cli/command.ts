@@ -3,7 +3,7 @@
  * What a command of the program is, the list of them, and the layout of help pages and other two-column text for a terminal.
  */
 import { wrap } from '../report/terminal.js';
-import { type OptionSpec, type ParsedArguments, parseArguments } from './options.js';
+import { type Option, type OptionSpec, parseArguments, settingsOf } from './options.js';
 import type { Terminal } from './terminal.js';
 
 /** One command, in a file of its own under cli/commands. */
@@ -19,23 +19,34 @@ export interface Command {
   run(args: readonly string[], terminal: Terminal): Promise<number | HelpPage>;
 }
 
+/** What a command is run with. */
+export interface CommandRun<Settings> {
+  /** What its options say. */
+  readonly settings: Partial<Settings>;
+  readonly positionals: readonly string[];
+  /** What followed the command's name. */
+  readonly args: readonly string[];
+  readonly terminal: Terminal;
+}
+
 /**
  * A command whose command line is options and positional arguments.
  * @param name as messages name it, `anyvmaf align`
  * @param run is not called where help is asked for
  */
-export function command<Name extends string>(
+export function command<Settings>(
   name: string,
-  options: readonly OptionSpec<Name>[],
+  options: readonly Option<Settings>[],
   text: HelpText,
-  run: (parsed: ParsedArguments<Name>, terminal: Terminal, args: readonly string[]) => Promise<number>,
+  run: (line: CommandRun<Settings>) => Promise<number>,
 ): Command {
   const page = { ...text, options };
   return {
     page,
     run: async (args, terminal) => {
-      const parsed = parseArguments(args, options, name);
-      return parsed.options.at(-1)?.name === 'help' ? page : run(parsed, terminal, args);
+      const { options: uses, positionals } = parseArguments(args, options, name);
+      if (uses.at(-1)?.name === 'help') return page;
+      return run({ settings: settingsOf(uses, options), positionals, args, terminal });
     },
   };
 }

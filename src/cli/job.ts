@@ -1,26 +1,42 @@
 /**
  * @module cli/job
- * A job of a batch from its settings to its report, wherever it is scored.
+ * A pair from its settings to its report, wherever it is scored.
  */
-import type { BatchJob, Report } from '../index.js';
+import type { BatchJob, Finding, Report } from '../index.js';
 import type { BatchGate } from '../report/batch.js';
 import { pooledText } from '../report/limits.js';
 import { findingsInFlags } from './flags.js';
 import { judgeReport } from './gate.js';
 import type { ScoreSettings } from './score-options.js';
 
-/** A report as a batch writes it: with the options that its line ignored, and findings as flags. */
-export function completeReport(report: Report, { ignored }: ScoreSettings): Report {
+/**
+ * A report with the options that its command line has in vain, and findings as flags.
+ * @param ofAll see {@link findingsInFlags}
+ */
+export function completeReport(
+  report: Report,
+  ignored: readonly string[],
+  ofAll?: (finding: Finding) => boolean,
+): Report {
   const { preflight } = report;
   return {
     ...report,
     warnings: [...report.warnings, ...ignored],
-    ...(preflight && { preflight: findingsInFlags(preflight) }),
+    ...(preflight && { preflight: findingsInFlags(preflight, ofAll) }),
+  };
+}
+
+/** The files of a pair. */
+export function pairRequest({ reference, distorted, raw }: ScoreSettings) {
+  return {
+    ...(reference !== undefined && { reference }),
+    distorted: distorted[0],
+    ...(raw && { raw }),
   };
 }
 
 /** A pair and its options, without what a batch decides. */
-export function requestOf({ reference, distorted, raw, options }: ScoreSettings): BatchJob {
+export function requestOf(settings: ScoreSettings): BatchJob {
   const {
     gate: _,
     onProgress: __,
@@ -29,13 +45,8 @@ export function requestOf({ reference, distorted, raw, options }: ScoreSettings)
     signal: _____,
     origin: ______,
     ...own
-  } = options;
-  return {
-    ...(reference !== undefined && { reference }),
-    distorted: distorted[0],
-    ...(raw && { raw }),
-    options: own,
-  };
+  } = settings.options;
+  return { ...pairRequest(settings), options: own };
 }
 
 /** How limits judge a report; `undefined` without them. */

@@ -7,13 +7,10 @@ import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { type Command, command, helpWidth } from './command.js';
 import { EXIT } from './exit.js';
-import { grouped, orList } from './options.js';
+import { grouped, HELP_OPTION, JSON_OPTION, orList } from './options.js';
 
 /** The options of such a command. */
-const LISTING_OPTIONS = grouped('Options', [
-  { name: 'json', help: 'as JSON' },
-  { name: 'help', help: 'show this help', last: true },
-]);
+const LISTING_OPTIONS = grouped<{ readonly json: boolean }>('Options', [JSON_OPTION, HELP_OPTION]);
 
 /** A view of a list or of one item: the text for a width in characters, and the data behind it. */
 export interface View {
@@ -43,7 +40,7 @@ export function listingCommand(listing: Listing): Command {
   const { noun, usage = [], about, names, short, list, describe } = listing;
   const name = `anyvmaf ${listing.command}`;
   const text = { usage: [`${name} [--json] [NAME]`, ...usage], about };
-  return command(name, LISTING_OPTIONS, text, async ({ options, positionals }, terminal) => {
+  return command(name, LISTING_OPTIONS, text, async ({ settings, positionals, terminal }) => {
     const width = helpWidth(terminal.columns);
     const [typed, surplus] = positionals;
     const wanted = typed === undefined ? undefined : (short?.get(typed.toLowerCase()) ?? typed);
@@ -52,8 +49,7 @@ export function listingCommand(listing: Listing): Command {
     }
     if (wanted !== undefined) await known(wanted, noun, names);
     const view = wanted === undefined ? await list() : await describe(wanted);
-    const json = options.some((use) => use.name === 'json');
-    await terminal.print(json ? `${JSON.stringify(view.data, null, 2)}\n` : view.text(width));
+    await terminal.print(settings.json ? `${JSON.stringify(view.data, null, 2)}\n` : view.text(width));
     return EXIT.ok;
   });
 }

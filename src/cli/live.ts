@@ -6,92 +6,92 @@
 import { usageError } from '../core/errors.js';
 import type { Listening, Report, ScoreOptions, ScoreRequest, SecondLine } from '../index.js';
 import { type Alarm, parseAlarm } from '../live/alarms.js';
-import { grouped, type OptionSpec, type OptionUse, refusedValue } from './options.js';
+import { grouped, type OptionUse, refusedValue } from './options.js';
 import type { Terminal } from './terminal.js';
 
 const LIVE = 'Watching a run';
 
-/** In the order in which help lists them. */
-export const LIVE_OPTIONS = grouped(LIVE, [
-  {
-    name: 'live',
-    argument: 'WHERE',
-    ours: true,
-    help:
-      'let programs watch and steer the run: sse:PORT (HTTP on 127.0.0.1; 0 for any free port), unix:PATH or stdio-fd:IN,OUT. ' +
-      'May be repeated. With --window 10s only the last ten seconds stay in memory (250f: frames)',
-  },
-  { name: 'dashboard', ours: true, help: 'serve a page that shows the run at the port of --live sse:PORT' },
-  {
-    name: 'alarm',
-    argument: 'RULE',
-    ours: true,
-    help:
-      "say when a rule such as 'p5<80 for 3s' comes true, and exit with status 4 at the end; a pooled value as in " +
-      '--fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
-  },
-  {
-    name: 'allow',
-    argument: 'DIR',
-    ours: true,
-    help: 'let clients of --live name files under this folder. May be repeated. Default: none',
-  },
-  {
-    name: 'also-model',
-    argument: 'MODEL',
-    ours: true,
-    help: 'measure the features of this model too, so that clients of --live can change to it. May be repeated',
-  },
-]) satisfies readonly OptionSpec[];
-
-/** What these options come to. */
-interface LiveChoice {
-  readonly live?: LiveSettings;
-  readonly options: Pick<ScoreOptions, 'keep' | 'alsoModels'>;
+/** Settings with what watches a run. */
+export interface WatchSettings {
+  readonly live: readonly Listening[];
+  readonly dashboard: boolean;
+  readonly alarms: readonly string[];
+  readonly allow: readonly string[];
+  readonly alsoModels: readonly string[];
+  readonly keep: ScoreOptions['keep'];
 }
 
-/** Collects these options. */
-export class LiveArguments {
-  readonly #listen: Listening[] = [];
-  readonly #alarms: string[] = [];
-  readonly #allow: string[] = [];
-  readonly #alsoModels: string[] = [];
-  #dashboard = false;
-  #keep: ScoreOptions['keep'];
+/** In the order in which help lists them. */
+export const LIVE_OPTIONS = grouped<WatchSettings>(
+  LIVE,
+  [
+    {
+      name: 'live',
+      argument: 'WHERE',
+      help:
+        'let programs watch and steer the run: sse:PORT (HTTP on 127.0.0.1; 0 for any free port), unix:PATH or stdio-fd:IN,OUT. ' +
+        'May be repeated. With --window 10s only the last ten seconds stay in memory (250f: frames)',
+      read: (use, { live = [] }) => ({ live: [...live, whereOf(use)] }),
+    },
+    {
+      name: 'dashboard',
+      help: 'serve a page that shows the run at the port of --live sse:PORT',
+      read: () => ({ dashboard: true }),
+    },
+    {
+      name: 'alarm',
+      argument: 'RULE',
+      help:
+        "say when a rule such as 'p5<80 for 3s' comes true, and exit with status 4 at the end; a pooled value as in " +
+        '--fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
+      read: ({ value }, { alarms = [] }) => ({ alarms: [...alarms, value] }),
+    },
+    {
+      name: 'allow',
+      argument: 'DIR',
+      help: 'let clients of --live name files under this folder. May be repeated. Default: none',
+      read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+    },
+    {
+      name: 'also-model',
+      argument: 'MODEL',
+      help: 'measure the features of this model too, so that clients of --live can change to it. May be repeated',
+      read: ({ value }, { alsoModels = [] }) => ({ alsoModels: [...alsoModels, value] }),
+    },
+  ],
+  { ours: true },
+);
 
-  /** @returns whether the option is one of these */
-  take(use: OptionUse): boolean {
-    if (use.name === 'live') this.#listen.push(whereOf(use));
-    else if (use.name === 'alarm') this.#alarms.push(use.value);
-    else if (use.name === 'allow') this.#allow.push(use.value);
-    else if (use.name === 'also-model') this.#alsoModels.push(use.value);
-    else if (use.name === 'dashboard') this.#dashboard = true;
-    else if (use.name === 'window' && /^[\d.]+[sf]$/.test(use.value)) this.#keep = keepOf(use);
-    else return false;
-    return true;
-  }
+/** `--window 10s` and `--window 250f`, which keep a part of the frames; without a unit it is about offsets. */
+export function readWindow(use: OptionUse): Pick<WatchSettings, 'keep'> | undefined {
+  return /^[\d.]+[sf]$/.test(use.value) ? { keep: keepOf(use) } : undefined;
+}
 
-  /** @throws {AnyvmafError} `usage` where options exclude each other */
-  finish(distorted: number): LiveChoice {
-    const watched = this.#listen.length > 0 || this.#alarms.length > 0 || this.#keep !== undefined;
-    if (this.#dashboard && !this.#listen.some(({ transport }) => transport === 'sse'))
-      throw usageError('--dashboard is a page of --live sse:PORT, which is not given; add it');
-    const idle =
-      this.#allow.length > 0 ? '--allow' : this.#alsoModels.length > 0 ? '--also-model' : undefined;
-    if (idle && this.#listen.length === 0)
-      throw usageError(`${idle} is for clients of --live, which is not given; add it, or leave ${idle} out`);
-    if (watched && distorted > 1)
-      throw usageError(
-        `--live, --alarm and --window with a time watch one pair, but ${distorted} distorted videos are given; score them one at a time`,
-      );
-    if (!watched) return { options: {} };
-    const listen = this.#listen.map((where) =>
-      where.transport === 'sse' ? { ...where, dashboard: this.#dashboard } : where,
+/**
+ * What these options come to.
+ * @param distorted how many videos there are
+ * @throws {AnyvmafError} `usage` where options exclude each other
+ */
+export function liveOf(
+  { live = [], dashboard = false, alarms = [], allow = [], alsoModels = [], keep }: Partial<WatchSettings>,
+  distorted: number,
+): { readonly live?: LiveSettings; readonly options: Pick<ScoreOptions, 'keep' | 'alsoModels'> } {
+  const watched = live.length > 0 || alarms.length > 0 || keep !== undefined;
+  if (dashboard && !live.some(({ transport }) => transport === 'sse'))
+    throw usageError('--dashboard is a page of --live sse:PORT, which is not given; add it');
+  const idle = allow.length > 0 ? '--allow' : alsoModels.length > 0 ? '--also-model' : undefined;
+  if (idle && live.length === 0)
+    throw usageError(`${idle} is for clients of --live, which is not given; add it, or leave ${idle} out`);
+  if (watched && distorted > 1)
+    throw usageError(
+      `--live, --alarm and --window with a time watch one pair, but ${distorted} distorted videos are given; score them one at a time`,
     );
-    const live = { listen, alarms: this.#alarms, allow: this.#allow };
-    const [keep, alsoModels] = [this.#keep, this.#alsoModels];
-    return { live, options: { ...(keep && { keep }), ...(alsoModels.length > 0 && { alsoModels }) } };
-  }
+  if (!watched) return { options: {} };
+  const listen = live.map((where) => (where.transport === 'sse' ? { ...where, dashboard } : where));
+  return {
+    live: { listen, alarms, allow },
+    options: { ...(keep && { keep }), ...(alsoModels.length > 0 && { alsoModels }) },
+  };
 }
 
 function whereOf(use: OptionUse): Listening {
@@ -149,7 +149,7 @@ export async function scoreLive(
   const api = await import('../index.js');
   const run = await api.prepareRun(request, options);
   if (listen.length === 0) {
-    const { watchMeasurement } = await import('../live/watch.js');
+    const { watchMeasurement } = await import('../live/link.js');
     const watch = watchMeasurement(run, { ...watching, alarms: alarms.map(parseAlarm) });
     const report = await run.start();
     return { report, alarms: watch.alarmsRaised };

@@ -11,9 +11,9 @@ import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 
 /** One option as it is declared; the help text is made from the same declaration. */
-export interface OptionSpec<Name extends string = string> {
+export interface OptionSpec {
   /** Long name without dashes, in the spelling that help shows. `_` and `-` are the same when typed. */
-  readonly name: Name;
+  readonly name: string;
   /** Short name, one letter. */
   readonly short?: string;
   /** Placeholder of the value in help. An option without one takes no value. */
@@ -34,18 +34,62 @@ export interface OptionSpec<Name extends string = string> {
   readonly last?: boolean;
 }
 
+/** An option, and what it says. */
+export interface Option<Settings = object> extends OptionSpec {
+  /**
+   * What it adds to the settings. One without it is read in another way, or says nothing more than that it is there.
+   * @param before what the options before it said
+   */
+  readonly read?: (use: OptionUse, before: Partial<Settings>) => Partial<Settings>;
+}
+
 /** Options under one heading of the help. */
-export function grouped<const Name extends string>(
+export function grouped<Settings>(
   group: string,
-  options: readonly OptionSpec<Name>[],
+  options: readonly Option<Settings>[],
   extras: Pick<OptionSpec, 'ours'> = {},
-): readonly OptionSpec<Name>[] {
+): readonly Option<Settings>[] {
   return options.map((option) => ({ ...option, ...extras, group }));
 }
 
+/** Options whose settings stand together, under a key of others. */
+export function within<Key extends string, Settings>(
+  key: Key,
+  options: readonly Option<Settings>[],
+): readonly Option<Readonly<Record<Key, Partial<Settings>>>>[] {
+  return options.map(({ read, ...option }) => ({
+    ...option,
+    read: (use, before) => {
+      const own = before[key] ?? {};
+      return { [key]: { ...own, ...read?.(use, own) } } as Record<Key, Partial<Settings>>;
+    },
+  }));
+}
+
+/** What options say together. */
+export function settingsOf<Settings>(
+  uses: readonly OptionUse[],
+  options: readonly Option<Settings>[],
+): Partial<Settings> {
+  const settings: Partial<Settings> = {};
+  for (const use of uses)
+    Object.assign(settings, options.find(({ name }) => name === use.name)?.read?.(use, settings));
+  return settings;
+}
+
+/** Prints data in place of text. */
+export const JSON_OPTION: Option<{ readonly json: boolean }> = {
+  name: 'json',
+  help: 'as JSON',
+  read: () => ({ json: true }),
+};
+
+/** The last option of a command. */
+export const HELP_OPTION = { name: 'help', help: 'show this help', last: true } as const;
+
 /** One use of an option on the command line. */
-export interface OptionUse<Name extends string = string> {
-  readonly name: Name;
+export interface OptionUse {
+  readonly name: string;
   /** The option as messages name it: `-w/--width` or `--threads`. */
   readonly label: string;
   /** Its value; empty if the option takes none. */
@@ -55,29 +99,10 @@ export interface OptionUse<Name extends string = string> {
 /** Settings while they are gathered. */
 export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What options add to settings, by their names. */
-export type OptionReaders<Name extends string, Settings> = Readonly<
-  Record<Name, (use: OptionUse) => Partial<Settings>>
->;
-
-/**
- * Adds an option to settings.
- * @returns false if no reader has its name
- */
-export function takeOption<Settings extends object>(
-  readers: OptionReaders<string, Settings>,
-  use: OptionUse,
-  settings: Settings,
-): boolean {
-  if (!Object.hasOwn(readers, use.name)) return false;
-  Object.assign(settings, readers[use.name]?.(use));
-  return true;
-}
-
 /** A command line taken apart. */
-export interface ParsedArguments<Name extends string = string> {
+export interface ParsedArguments {
   /** In the order of the command line; the caller decides what a repeated option means. */
-  readonly options: readonly OptionUse<Name>[];
+  readonly options: readonly OptionUse[];
   readonly positionals: readonly string[];
 }
 
@@ -94,12 +119,12 @@ export function optionLabel(option: OptionSpec): string {
  * @param program how messages tell the user to ask for help, `anyvmaf` or `anyvmaf models`
  * @throws {AnyvmafError} `usage`: unknown or ambiguous option, missing or unwanted value
  */
-export function parseArguments<Name extends string>(
+export function parseArguments(
   args: readonly string[],
-  specs: readonly OptionSpec<Name>[],
+  specs: readonly OptionSpec[],
   program = 'anyvmaf',
-): ParsedArguments<Name> {
-  const options: OptionUse<Name>[] = [];
+): ParsedArguments {
+  const options: OptionUse[] = [];
   const positionals: string[] = [];
   let next = 0;
 
@@ -111,7 +136,7 @@ export function parseArguments<Name extends string>(
   };
 
   /** Records one use; `glued` is a value that came in the same argument. Returns whether parsing ends here. */
-  const use = (option: OptionSpec<Name>, glued: string | undefined): boolean => {
+  const use = (option: OptionSpec, glued: string | undefined): boolean => {
     const label = optionLabel(option);
     const value = option.argument === undefined ? '' : (glued ?? separate(option));
     if (value === undefined) {
@@ -146,10 +171,10 @@ export function parseArguments<Name extends string>(
 }
 
 /** Handles `-nq`, `-b10`, `-nb10`: flags until one takes the rest as its value. Returns whether parsing ends. */
-function shortOptions<Name extends string>(
+function shortOptions(
   arg: string,
-  specs: readonly OptionSpec<Name>[],
-  use: (option: OptionSpec<Name>, glued: string | undefined) => boolean,
+  specs: readonly OptionSpec[],
+  use: (option: OptionSpec, glued: string | undefined) => boolean,
   program: string,
 ): boolean {
   for (let i = 1; i < arg.length; i++) {
@@ -183,10 +208,7 @@ function isNameOfVideo(glued: string, takesFile: boolean): boolean {
 const normalise = (name: string) => name.replaceAll('-', '_');
 
 /** The option called `name` exactly, else all options that `name` abbreviates, the `vmaf` tool's before ours. */
-function matchingNames<Name extends string>(
-  name: string,
-  specs: readonly OptionSpec<Name>[],
-): readonly OptionSpec<Name>[] {
+function matchingNames(name: string, specs: readonly OptionSpec[]): readonly OptionSpec[] {
   const typed = normalise(name);
   if (typed === '') return [];
   const long = specs.filter((spec) => !spec.shortOnly);
@@ -199,11 +221,7 @@ function matchingNames<Name extends string>(
   return theirs.length > 0 ? theirs : abbreviated;
 }
 
-function longOption<Name extends string>(
-  name: string,
-  specs: readonly OptionSpec<Name>[],
-  program: string,
-): OptionSpec<Name> {
+function longOption(name: string, specs: readonly OptionSpec[], program: string): OptionSpec {
   const [first, ...others] = matchingNames(name, specs);
   if (first === undefined) {
     const names = specs.filter((spec) => !spec.shortOnly).map((spec) => spec.name);

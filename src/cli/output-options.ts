@@ -9,46 +9,65 @@ import { type Precision, parsePrecision } from '../report/format.js';
 import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report/limits.js';
 import { PAGE_MEGABYTES_RANGE } from '../report/picture-room.js';
 import type { Drop } from '../report/verdict.js';
-import { type Draft, grouped, numberValue, type OptionUse, refusedValue } from './options.js';
+import { grouped, numberValue, type OptionUse, refusedValue } from './options.js';
 import { isUrl } from './table-options.js';
 import { fileName } from './video-options.js';
 
 /** The options in the order in which help lists them. */
-export const OUTPUT_OPTIONS = grouped('Output', [
+export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
   {
     name: 'output',
     short: 'o',
     argument: 'FILE',
     help: 'write the report to FILE, in the format that its ending names; - is standard output',
+    read: (use) => ({ output: fileName(use) }),
   },
-  { name: 'xml', help: 'report as XML (default with -o and another ending)' },
-  { name: 'json', help: 'report as JSON' },
-  { name: 'csv', help: 'report as CSV, one row per frame' },
-  { name: 'sub', help: 'report as subtitles, one per frame' },
-  { name: 'ndjson', ours: true, help: 'report as JSON lines, one per frame' },
+  {
+    name: 'xml',
+    help: 'report as XML (default with -o and another ending)',
+    read: () => ({ format: 'xml' }),
+  },
+  { name: 'json', help: 'report as JSON', read: () => ({ format: 'json' }) },
+  { name: 'csv', help: 'report as CSV, one row per frame', read: () => ({ format: 'csv' }) },
+  { name: 'sub', help: 'report as subtitles, one per frame', read: () => ({ format: 'sub' }) },
+  {
+    name: 'ndjson',
+    ours: true,
+    help: 'report as JSON lines, one per frame',
+    read: () => ({ format: 'ndjson' }),
+  },
   {
     name: 'html',
     argument: 'FILE',
     ours: true,
     help: 'also write a page with charts to FILE, in itself complete',
+    read: (use) => ({ html: fileName(use) }),
   },
-  { name: 'no-pictures', ours: true, help: 'no pictures of the worst frames on the page of --html' },
+  {
+    name: 'no-pictures',
+    ours: true,
+    help: 'no pictures of the worst frames on the page of --html',
+    read: () => ({ noPictures: true }),
+  },
   {
     name: 'html-size',
     argument: 'MB',
     ours: true,
     help: 'size that the pictures of the worst frames may bring the page of --html to, in million bytes (default: 3)',
+    read: (use) => ({ htmlSize: sizeLimit(use) }),
   },
   {
     name: 'features-table',
     ours: true,
     help: 'print all features, percentiles, worst frames and warnings, not the scores in a few lines',
+    read: () => ({ featuresTable: true }),
   },
   {
     name: 'precision',
     argument: 'P',
     ours: true,
     help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
+    read: (use) => ({ precision: precisionValue(use) }),
   },
   {
     name: 'fail-under',
@@ -57,35 +76,49 @@ export const OUTPUT_OPTIONS = grouped('Output', [
     help:
       'exit with status 3 when the mean of a model is below LIMIT, or a score cannot be trusted; also for any pooled value: ' +
       'vmaf.p5>=80, psnr_y.mean>=38, cambi.max<=5. May be repeated',
+    read: limitsValue,
   },
   {
     name: 'baseline',
     argument: 'REPORT',
     ours: true,
     help: 'compare with this earlier report of anyvmaf, as --max-drop says',
+    read: (use) => ({ baseline: fileName(use) }),
   },
   {
     name: 'max-drop',
     argument: 'DROP',
     ours: true,
     help: 'exit with status 3 when a mean is worse than the baseline by more than DROP; or vmaf.p5=1. May be repeated',
+    read: (use, { drops = [] }) => ({
+      drops: [...drops, ...use.value.split(',').map((one) => dropOf(one, use))],
+    }),
   },
   {
     name: 'accept-untrusted',
     ours: true,
     help: 'let --fail-under and --baseline judge scores of pairs that preflight found wrong like any other',
+    read: () => ({ acceptUntrusted: true }),
   },
-  { name: 'junit', argument: 'FILE', ours: true, help: 'also write what was judged as JUnit XML' },
+  {
+    name: 'junit',
+    argument: 'FILE',
+    ours: true,
+    help: 'also write what was judged as JUnit XML',
+    read: (use) => ({ junit: fileName(use) }),
+  },
   {
     name: 'summary',
     argument: 'FILE',
     ours: true,
     help: 'also write scores, checks and worst frames as Markdown',
+    read: (use) => ({ summary: fileName(use) }),
   },
   {
     name: 'github-summary',
     ours: true,
     help: 'add that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)',
+    read: () => ({ githubSummary: true }),
   },
 ]);
 
@@ -141,166 +174,119 @@ export function isGated({
   );
 }
 
-/** Settings in the making. */
-export class OutputArguments {
-  readonly #settings: Draft<Partial<OutputSettings>> = {};
-
-  /**
-   * Takes one option, `quiet` too.
-   * @returns false if it is about something else
-   */
-  take(use: OptionUse): boolean {
-    const { name } = use;
-    switch (name) {
-      case 'output':
-      case 'html':
-      case 'baseline':
-      case 'junit':
-      case 'summary':
-        this.#settings[name] = fileName(use);
-        return true;
-      case 'precision':
-        this.#settings.precision = precisionValue(use);
-        return true;
-      case 'fail-under':
-        this.#takeLimits(use);
-        return true;
-      case 'max-drop':
-        this.#settings.drops = [
-          ...(this.#settings.drops ?? []),
-          ...use.value.split(',').map((one) => dropOf(one, use)),
-        ];
-        return true;
-      case 'github-summary':
-        this.#settings.githubSummary = true;
-        return true;
-      case 'no-pictures':
-        this.#settings.noPictures = true;
-        return true;
-      case 'html-size':
-        this.#settings.htmlSize = sizeLimit(use);
-        return true;
-      case 'accept-untrusted':
-        this.#settings.acceptUntrusted = true;
-        return true;
-      case 'features-table':
-        this.#settings.featuresTable = true;
-        return true;
-      case 'quiet':
-        this.#settings.quiet = true;
-        return true;
-    }
-    const format = REPORT_FORMATS.find((known) => known === name);
-    if (format) this.#settings.format = format;
-    return format !== undefined;
+/** A number judges the means of models, as a vmaf tool's users know it; several bounds have commas between them. */
+function limitsValue(use: OptionUse, before: Partial<OutputSettings>): Partial<OutputSettings> {
+  let { failUnder, limits } = before;
+  for (const part of use.value.split(',')) {
+    const alone = decimalBound(part.trim());
+    if (alone !== undefined) failUnder = alone;
+    else limits = [...(limits ?? []), limitOf(part, use)];
   }
+  return { ...(failUnder !== undefined && { failUnder }), ...(limits && { limits }) };
+}
 
-  /** A number judges the means of models, as a vmaf tool's users know it; several bounds have commas between them. */
-  #takeLimits(use: OptionUse): void {
-    for (const part of use.value.split(',')) {
-      const alone = decimalBound(part.trim());
-      if (alone !== undefined) this.#settings.failUnder = alone;
-      else this.#settings.limits = [...(this.#settings.limits ?? []), limitOf(part, use)];
-    }
+/**
+ * @param option which writes something else than a report
+ * @throws {AnyvmafError} `usage` for options of reports
+ */
+export function refuseOutputs(
+  {
+    format,
+    html,
+    failUnder,
+    limits,
+    baseline,
+    drops,
+    junit,
+    summary,
+    githubSummary,
+  }: Partial<OutputSettings>,
+  option: string,
+): void {
+  const [other] = [
+    format === undefined ? '' : `--${format}`,
+    html === undefined ? '' : '--html',
+    failUnder === undefined && !limits ? '' : '--fail-under',
+    baseline === undefined ? '' : '--baseline',
+    drops ? '--max-drop' : '',
+    junit === undefined ? '' : '--junit',
+    summary === undefined ? '' : '--summary',
+    githubSummary ? '--github-summary' : '',
+  ].filter((name) => name !== '');
+  if (other === undefined) return;
+  throw usageError(
+    `${other} is about a report, but ${option} writes the record of a part; give it to 'anyvmaf merge', which makes the report`,
+  );
+}
+
+/** A report whose name ends like that of a page is the page of --html. */
+function withPage(settings: Partial<OutputSettings>): Partial<OutputSettings> {
+  const { output, format, html } = settings;
+  if (output === undefined || format !== undefined || isUrl(output) || !/\.html?$/i.test(output))
+    return settings;
+  if (html === undefined) return { ...settings, output: undefined, html: output };
+  if (html === output) return settings;
+  throw usageError(`-o ${output} and --html ${html} name two files for one page; leave one out`);
+}
+
+/** Each file has one writer, and the baseline none. */
+function refuseSharedFiles({ output, html, junit, summary, baseline }: Partial<OutputSettings>): void {
+  for (const [name, value] of Object.entries({ junit, summary, baseline })) {
+    if (value === '-') throw usageError(`--${name} needs the name of a file, not - for a standard stream`);
   }
+  const seen = new Map<string, string>();
+  for (const [name, value] of Object.entries({ baseline, output, html, junit, summary })) {
+    if (value === undefined || value === '-') continue;
+    const other = seen.get(value);
+    if (other !== undefined)
+      throw usageError(`--${other} and --${name} are both ${quoted(value)}; give each a file of its own`);
+    seen.set(value, name);
+  }
+}
 
-  /**
-   * @param option which writes something else than a report
-   * @throws {AnyvmafError} `usage` for options of reports
-   */
-  refuseBeside(option: string): void {
-    const { format, html, failUnder, limits, baseline, drops, junit, summary, githubSummary } =
-      this.#settings;
-    const [other] = [
-      format === undefined ? '' : `--${format}`,
-      html === undefined ? '' : '--html',
-      failUnder === undefined && !limits ? '' : '--fail-under',
-      baseline === undefined ? '' : '--baseline',
-      drops ? '--max-drop' : '',
-      junit === undefined ? '' : '--junit',
-      summary === undefined ? '' : '--summary',
-      githubSummary ? '--github-summary' : '',
-    ].filter((name) => name !== '');
-    if (other === undefined) return;
+/**
+ * What the options come to.
+ * @throws {AnyvmafError} `usage` where they exclude each other
+ */
+export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
+  const settings = withPage(asked);
+  const { output, html, htmlSize, failUnder, limits, baseline, drops, quiet = false } = settings;
+  const { acceptUntrusted, noPictures, featuresTable } = settings;
+  const format = settings.format ?? formatOf(output);
+  const isPrinted = output === '-' || (output === undefined && format !== undefined);
+  if (acceptUntrusted && failUnder === undefined && !limits && !drops) {
     throw usageError(
-      `${other} is about a report, but ${option} writes the record of a part; give it to 'anyvmaf merge', which makes the report`,
+      '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
     );
   }
-
-  /** A report whose name ends like that of a page is the page of --html. */
-  #takePage(): void {
-    const { output, format, html } = this.#settings;
-    if (output === undefined || format !== undefined || isUrl(output) || !/\.html?$/i.test(output)) return;
-    if (html !== undefined && html !== output) {
-      throw usageError(`-o ${output} and --html ${html} name two files for one page; leave one out`);
-    }
-    this.#settings.html = output;
-    if (html === undefined) delete this.#settings.output;
+  refuseSharedFiles(settings);
+  if (baseline !== undefined && !drops) {
+    throw usageError(
+      '--baseline needs to know how much worse is too much; add --max-drop, such as --max-drop 0.5',
+    );
   }
-
-  /** Each file has one writer, and the baseline none. */
-  #refuseSharedFiles(): void {
-    const { output, html, junit, summary, baseline } = this.#settings;
-    for (const [name, value] of Object.entries({ junit, summary, baseline })) {
-      if (value === '-') throw usageError(`--${name} needs the name of a file, not - for a standard stream`);
-    }
-    const seen = new Map<string, string>();
-    for (const [name, value] of Object.entries({ baseline, output, html, junit, summary })) {
-      if (value === undefined || value === '-') continue;
-      const other = seen.get(value);
-      if (other !== undefined)
-        throw usageError(`--${other} and --${name} are both ${quoted(value)}; give each a file of its own`);
-      seen.set(value, name);
-    }
+  if (drops && baseline === undefined) {
+    throw usageError('--max-drop is about an earlier report, but none is given; add --baseline report.json');
   }
-
-  /** @throws {AnyvmafError} `usage` where options exclude each other */
-  finish(): OutputSettings {
-    this.#takePage();
-    const { output, html, failUnder, limits, baseline, drops, acceptUntrusted } = this.#settings;
-    const format = this.#settings.format ?? formatOf(output);
-    if (acceptUntrusted && failUnder === undefined && !limits && !drops) {
-      throw usageError(
-        '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
-      );
-    }
-    this.#refuseSharedFiles();
-    if (baseline !== undefined && !drops) {
-      throw usageError(
-        '--baseline needs to know how much worse is too much; add --max-drop, such as --max-drop 0.5',
-      );
-    }
-    if (drops && baseline === undefined) {
-      throw usageError(
-        '--max-drop is about an earlier report, but none is given; add --baseline report.json',
-      );
-    }
-    if (this.#settings.noPictures && html === undefined) {
-      throw usageError(
-        '--no-pictures leaves the pictures out of the page of --html, but --html is not given; add it, or leave both out',
-      );
-    }
-    if (this.#settings.htmlSize !== undefined && (html === undefined || this.#settings.noPictures)) {
-      throw usageError(
-        '--html-size limits the pictures of the page of --html, but there are none; add --html without --no-pictures, or leave it out',
-      );
-    }
-    if (html === '-' && (output === '-' || (output === undefined && format))) {
-      throw usageError('standard output cannot take both the page and the report; name a file for one');
-    }
-    const { featuresTable, quiet = false } = this.#settings;
-    if (featuresTable && (quiet || html === '-' || output === '-' || (output === undefined && format))) {
-      throw usageError(
-        '--features-table prints to standard output, as does what else was asked for; name a file for that, and leave out -q',
-      );
-    }
-    return {
-      precision: 'legacy',
-      quiet,
-      ...this.#settings,
-      ...(format && { format }),
-    };
+  if (noPictures && html === undefined) {
+    throw usageError(
+      '--no-pictures leaves the pictures out of the page of --html, but --html is not given; add it, or leave both out',
+    );
   }
+  if (htmlSize !== undefined && (html === undefined || noPictures)) {
+    throw usageError(
+      '--html-size limits the pictures of the page of --html, but there are none; add --html without --no-pictures, or leave it out',
+    );
+  }
+  if (html === '-' && isPrinted) {
+    throw usageError('standard output cannot take both the page and the report; name a file for one');
+  }
+  if (featuresTable && (quiet || html === '-' || isPrinted)) {
+    throw usageError(
+      '--features-table prints to standard output, as does what else was asked for; name a file for that, and leave out -q',
+    );
+  }
+  return { precision: 'legacy', ...settings, quiet, ...(format && { format }) };
 }
 
 /** The format of a file's extension, if no format option is given. The `vmaf` tool ignores the extension. */

@@ -79,7 +79,7 @@ async function openRemote(url: string, hosts: boolean | readonly string[] | unde
       `"${shown(url)}" is a URL; results of scoring are put to hosts that --allow-url=HOST names, all others are written to files`,
     );
   }
-  const { openPlace } = await import('../remote/put.js');
+  const { openPlace } = await import('../remote/store.js');
   const place = openPlace(url, hosts);
   const write = async (pieces: Pieces, signal?: AbortSignal) => {
     const kept: Uint8Array[] = [];

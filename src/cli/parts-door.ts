@@ -3,17 +3,22 @@
  * Speaks with the user about parts that are fetched: what is to come, how large it is, and whether it may.
  */
 import { unlessAborted } from '../core/abort.js';
-import type { PartsDoor } from '../parts/consent.js';
+import { agreeToParts, type PartsDoor } from '../parts/consent.js';
 import { partsFolder } from '../parts/store.js';
 import { megabytes, type Part, type PinnedPackage, packedSize } from '../parts/table.js';
+import type { Option } from './options.js';
 import type { Terminal } from './terminal.js';
 
 /** The option that answers beforehand. */
-export const YES_OPTION = {
+export const YES_OPTION: Option = {
   name: 'yes',
   ours: true,
   help: "fetch what is missing without asking; see 'anyvmaf setup'",
-} as const;
+  read: () => {
+    agreeToParts();
+    return {};
+  },
+};
 
 const ERASE_LINE = '\r\u001b[K';
 

@@ -10,19 +10,35 @@ import { quoted } from '../core/printable.js';
 import type { RawVideoFormat, ScoreOptions, ShardChoice } from '../index.js';
 import { parseAlarm } from '../live/alarms.js';
 import { extractorsFor } from '../report/limits.js';
-import { LIVE_OPTIONS, LiveArguments, type LiveSettings } from './live.js';
-import { grouped, type OptionSpec, type OptionUse, parseArguments, refusedValue } from './options.js';
-import { OUTPUT_OPTIONS, OutputArguments, type OutputSettings } from './output-options.js';
+import { LIVE_OPTIONS, type LiveSettings, liveOf, readWindow, type WatchSettings } from './live.js';
+import {
+  grouped,
+  type Option,
+  type OptionUse,
+  parseArguments,
+  refusedValue,
+  settingsOf,
+  within,
+} from './options.js';
+import { OUTPUT_OPTIONS, type OutputSettings, outputsOf, refuseOutputs } from './output-options.js';
 import {
   checkPairingOptions,
   hostsOf,
   type OptionsDraft,
   optionsUnder,
   PAIRING_OPTIONS,
-  takeTableOption,
+  type TableSettings,
+  tableReader,
 } from './table-options.js';
-import { TINY_OPTIONS, TinyArguments } from './tiny-options.js';
-import { VIDEO_OPTIONS, VideoArguments, type Videos } from './video-options.js';
+import { TINY_OPTIONS, type TinySettings, tinyOf } from './tiny-options.js';
+import {
+  type SingleVideo,
+  singleVideoOf,
+  VIDEO_OPTIONS,
+  type VideoSettings,
+  type Videos,
+  videosOf,
+} from './video-options.js';
 
 /** The `vmaf` tool takes this many models, and as many features. */
 const MAX_MODELS = 32;
@@ -36,32 +52,69 @@ const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/
 
 const RUNNING = 'Running';
 
+/** What options say before it is known whether they go together. */
+interface AskedSettings extends TableSettings, TinySettings {
+  readonly videos: Partial<VideoSettings>;
+  readonly outputs: Partial<OutputSettings>;
+  readonly watching: Partial<WatchSettings>;
+  readonly models: readonly string[];
+  readonly features: readonly string[];
+  /** Options without effect, as sentences. */
+  readonly ignored: readonly string[];
+  readonly shard: ShardChoice;
+}
+
+/** Offsets, or with a unit what is kept of a run that is watched. */
+const windowReader: Option<AskedSettings>['read'] = (use, before) => {
+  const kept = readWindow(use);
+  return kept ? { watching: { ...before.watching, ...kept } } : (tableReader('window')?.(use, before) ?? {});
+};
+
+/** Options of the table that say more than their value. */
+const READERS: Readonly<Record<string, Option<AskedSettings>['read']>> = {
+  model: (use, { models = [] }) => ({ models: appended(models, use.value, use, 'models') }),
+  feature: (use, { features = [] }) => ({ features: appended(features, use.value, use, 'features') }),
+  aom_ctc: (use, before) => withPreset(aomCtc(use.value), use, before),
+  nflx_ctc: (use, before) => withPreset(nflxCtc(use.value), use, before),
+};
+
 /** The options in the order in which help lists them. */
-export const SCORE_OPTIONS = [
-  ...VIDEO_OPTIONS,
+export const SCORE_OPTIONS: readonly Option<AskedSettings>[] = [
+  ...within('videos', VIDEO_OPTIONS),
   ...optionsUnder('Input'),
-  ...PAIRING_OPTIONS,
-  ...optionsUnder('Models and features'),
+  ...PAIRING_OPTIONS.map(
+    (option): Option<AskedSettings> =>
+      option.name === 'window' ? { ...option, read: windowReader } : option,
+  ),
+  ...optionsUnder('Models and features').map(
+    (option): Option<AskedSettings> => ({ ...option, read: READERS[option.name] ?? option.read }),
+  ),
   ...TINY_OPTIONS,
   ...optionsUnder('Tiny models'),
-  ...OUTPUT_OPTIONS,
+  ...within('outputs', OUTPUT_OPTIONS),
   ...optionsUnder(RUNNING),
-  ...grouped(RUNNING, [
-    { name: 'quiet', short: 'q', help: 'no progress bar; plain scores instead of the summary' },
+  ...grouped<AskedSettings>(RUNNING, [
+    {
+      name: 'quiet',
+      short: 'q',
+      help: 'no progress bar; plain scores instead of the summary',
+      read: (_use, { outputs }) => ({ outputs: { ...outputs, quiet: true } }),
+    },
     {
       name: 'shard',
       argument: 'I/N',
       ours: true,
       help: "measure only part I of N, on any machine, and write its record; 'anyvmaf merge' makes the report of all parts",
+      read: (use) => ({ shard: shardValue(use) }),
     },
   ]),
-  ...LIVE_OPTIONS,
+  ...within('watching', LIVE_OPTIONS),
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
   ...grouped(RUNNING, [
     { name: 'help', ours: true, last: true, help: 'show this help' },
     { name: 'version', short: 'v', last: true, help: 'show the version' },
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 /** What a command line asks for. */
 export interface ScoreSettings extends OutputSettings {
@@ -87,36 +140,45 @@ export interface ScoreSettings extends OutputSettings {
  * @throws {AnyvmafError} `usage`
  */
 export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' | 'version' {
-  const parsed = parseArguments(args, SCORE_OPTIONS);
-  const final = parsed.options.at(-1)?.name;
+  const { options: uses, positionals } = parseArguments(args, SCORE_OPTIONS);
+  const final = uses.at(-1)?.name;
   if (final === 'help' || final === 'version') return final;
-  const options: OptionsDraft = {};
-  const draft = new SettingsDraft(options);
-  const videos = new VideoArguments();
-  const tiny = new TinyArguments();
-  const live = new LiveArguments();
-  for (const use of parsed.options) {
-    if (live.take(use) || videos.take(use) || tiny.take(use) || takeTableOption(use, options)) continue;
-    draft.take(use);
-  }
-  refuseStreamAsFormat(args, parsed.positionals);
+  const asked = settingsOf(uses, SCORE_OPTIONS);
+  const { videos: named = {}, outputs: reported = {}, watching = {}, shard } = asked;
+  const options: OptionsDraft = { ...asked.options };
+  refuseStreamAsFormat(args, positionals);
   const alone = options.noReference === true;
-  tiny.finish(options, alone ? '--no-reference' : undefined);
-  const {
-    unread,
-    ...chosen
-  }: Omit<Videos, 'reference'> & { readonly reference?: string; readonly unread?: string } = alone
-    ? videos.finishOne(parsed.positionals)
-    : videos.finish(parsed.positionals, MAX_DISTORTED);
-  draft.ignoreReference(unread);
+  const tiny = tinyOf(asked, alone ? '--no-reference' : undefined);
+  if (tiny) options.tiny = tiny;
+  const { unread, ...videos }: SingleVideo & Partial<Videos> = alone
+    ? singleVideoOf(named, positionals)
+    : videosOf(named, positionals, MAX_DISTORTED);
+  const { models = [], features = [] } = asked;
+  const ignored = [
+    ...(asked.ignored ?? []),
+    ...(unread === undefined
+      ? []
+      : [`The reference ${unread} was not read: --no-reference scores without one.`]),
+    ...(alone && models.length > 0
+      ? [`--model has no effect with --no-reference: ${models.join(', ')} compare with a reference.`]
+      : []),
+  ];
   checkPairingOptions(options);
-  draft.ignored.push(...ignoredMasks(options));
-  const { live: watched, options: ofLive } = live.finish(chosen.distorted.length);
-  Object.assign(options, ofLive);
+  ignored.push(...ignoredMasks(options));
+  const watched = liveOf(watching, videos.distorted.length);
+  Object.assign(options, watched.options);
+  if (models.length > 0 && !alone) options.models = models;
+  const outputs = outputsOf(reported);
+  const measured = withJudged(features, outputs, watched.live?.alarms);
+  if (measured.length > 0) options.features = measured;
+  if (shard) refuseOutputs({ ...outputs, format: reported.format }, '--shard');
   const settings: ScoreSettings = {
-    ...chosen,
-    ...draft.finish(watched?.alarms),
-    ...(watched && { live: watched }),
+    ...videos,
+    options,
+    ...outputs,
+    ...(shard && { shard }),
+    ignored,
+    ...(watched.live && { live: watched.live }),
   };
   refuseContradictions(settings);
   const { reference, distorted, output, html } = settings;
@@ -135,86 +197,47 @@ function ignoredMasks(options: OptionsDraft): string[] {
   });
 }
 
-/** Settings in the making, option by option. */
-class SettingsDraft {
-  /** Options without effect, as sentences. */
-  readonly ignored: string[] = [];
-  readonly #options: OptionsDraft;
-  readonly #outputs = new OutputArguments();
-  #shard: ShardChoice | undefined;
-  readonly #models: string[] = [];
-  readonly #features: string[] = [];
-
-  constructor(options: OptionsDraft) {
-    this.#options = options;
-  }
-
-  /** Takes an option that is neither about videos nor tiny models, and more than a value of the table. */
-  take(use: OptionUse): void {
-    const { name, value } = use;
-    if (this.#outputs.take(use)) return;
-    if (name === 'model') append(this.#models, value, use, 'models');
-    else if (name === 'feature') append(this.#features, value, use, 'features');
-    else if (name === 'shard') this.#shard = shardValue(use);
-    else if (name === 'aom_ctc') this.#addPreset(aomCtc(value), use);
-    else if (name === 'nflx_ctc') this.#addPreset(nflxCtc(value), use);
-  }
-
-  /** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
-  #addPreset(preset: Preset, use: OptionUse): void {
-    const features = this.#features;
-    for (const model of preset.models) append(this.#models, model, use, 'models');
-    for (const feature of preset.features) {
-      const name = extractorOf(feature);
-      const earlier = preset.replaces?.includes(name)
-        ? features.findIndex((one) => extractorOf(one) === name)
-        : -1;
-      if (earlier < 0) {
-        append(features, feature, use, 'features');
-        continue;
-      }
-      this.ignored.push(
-        `--feature ${features[earlier]} has no effect: as in the vmaf tool, ${use.label} ${use.value} behind it puts its own ` +
-          `${feature} in its place; measure it in a run without the preset.`,
-      );
-      features[earlier] = feature;
+/** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
+function withPreset(
+  preset: Preset,
+  use: OptionUse,
+  { models = [], features = [], ignored = [], options }: Partial<AskedSettings>,
+): Partial<AskedSettings> {
+  let [allModels, allFeatures, without] = [models, features, ignored];
+  for (const model of preset.models) allModels = appended(allModels, model, use, 'models');
+  for (const feature of preset.features) {
+    const name = extractorOf(feature);
+    const earlier = preset.replaces?.includes(name)
+      ? allFeatures.findIndex((one) => extractorOf(one) === name)
+      : -1;
+    if (earlier < 0) {
+      allFeatures = appended(allFeatures, feature, use, 'features');
+      continue;
     }
-    if (preset.commonBitDepth) this.#options.commonBitDepth = true;
+    without = [
+      ...without,
+      `--feature ${allFeatures[earlier]} has no effect: as in the vmaf tool, ${use.label} ${use.value} behind it puts its own ` +
+        `${feature} in its place; measure it in a run without the preset.`,
+    ];
+    allFeatures = allFeatures.with(earlier, feature);
   }
+  return {
+    models: allModels,
+    features: allFeatures,
+    ignored: without,
+    ...(preset.commonBitDepth && { options: { ...options, commonBitDepth: true } }),
+  };
+}
 
-  /** With --no-reference, neither a reference nor VMAF models are used. */
-  ignoreReference(reference: string | undefined): void {
-    const models = this.#models;
-    if (reference !== undefined)
-      this.ignored.push(`The reference ${reference} was not read: --no-reference scores without one.`);
-    if (!this.#options.noReference || models.length === 0) return;
-    this.ignored.push(
-      `--model has no effect with --no-reference: ${models.join(', ')} compare with a reference.`,
-    );
-    models.length = 0;
-  }
-
-  /** Measures what limits and alarms name and models do not bring along. */
-  #addJudged({ limits = [], drops = [] }: OutputSettings, alarms: readonly string[]): void {
-    const names = [...limits, ...drops, ...alarms.map(parseAlarm)].flatMap(({ metric }) => metric ?? []);
-    for (const feature of extractorsFor(names, this.#features))
-      if (this.#features.length < MAX_MODELS) this.#features.push(feature);
-  }
-
-  /** @param alarms rules that watch the run */
-  finish(alarms: readonly string[] = []): Omit<ScoreSettings, 'reference' | 'distorted' | 'raw'> {
-    if (this.#models.length > 0) this.#options.models = this.#models;
-    const outputs = this.#outputs.finish();
-    this.#addJudged(outputs, alarms);
-    if (this.#features.length > 0) this.#options.features = this.#features;
-    if (this.#shard) this.#outputs.refuseBeside('--shard');
-    return {
-      options: this.#options,
-      ...outputs,
-      ...(this.#shard && { shard: this.#shard }),
-      ignored: this.ignored,
-    };
-  }
+/** Features with those that limits and alarms name and models do not bring along. */
+function withJudged(
+  features: readonly string[],
+  { limits = [], drops = [] }: OutputSettings,
+  alarms: readonly string[] = [],
+): readonly string[] {
+  const names = [...limits, ...drops, ...alarms.map(parseAlarm)].flatMap(({ metric }) => metric ?? []);
+  const more = extractorsFor(names, features);
+  return [...features, ...more.slice(0, Math.max(0, MAX_MODELS - features.length))];
 }
 
 /** @throws {AnyvmafError} `usage` where options exclude each other */
@@ -276,13 +299,11 @@ function extractorOf(feature: string): string {
   return feature.split('=', 1)[0] ?? '';
 }
 
-function append(list: string[], value: string, use: OptionUse, what: string): void {
-  if (list.length === MAX_MODELS) {
-    throw usageError(
-      `${use.label} ${quoted(use.value)} is one too many: a run takes at most ${MAX_MODELS} ${what}`,
-    );
-  }
-  list.push(value);
+function appended(list: readonly string[], value: string, use: OptionUse, what: string): readonly string[] {
+  if (list.length < MAX_MODELS) return [...list, value];
+  throw usageError(
+    `${use.label} ${quoted(use.value)} is one too many: a run takes at most ${MAX_MODELS} ${what}`,
+  );
 }
 
 /** `2/7`: the second of seven parts. */

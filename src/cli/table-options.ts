@@ -13,7 +13,7 @@ import {
   choiceValue,
   type Draft,
   maskValue,
-  type OptionSpec,
+  type Option,
   type OptionUse,
   refusedValue,
   secondsValue,
@@ -24,30 +24,20 @@ import {
 /** {@link ScoreOptions} while they are gathered. */
 export type OptionsDraft = Draft<ScoreOptions>;
 
-/** The rows that have a flag. */
-const FLAGGED = Object.keys(OPTION_WORDS).map((key) => {
-  const name = key as OptionName;
-  const row: OptionRow = OPTIONS[name];
-  return { name, row, words: wordsOf(name) };
-});
-
-/** The options under a heading of the help, in its order. */
-export function optionsUnder(heading: OptionWords['heading']): readonly OptionSpec[] {
-  return FLAGGED.filter(({ words }) => words.heading === heading).map(({ row, words }) => {
-    const { flag, short, argument, help = '', vmaf } = words;
-    const optional = row.kind === 'hosts' ? isHost : undefined;
-    return { name: flag, short, argument, optional, help, ours: !vmaf, group: heading };
-  });
+/** Settings with options of the table. */
+export interface TableSettings {
+  readonly options: OptionsDraft;
 }
 
-/** How two videos are brought together: decoder, size, rate, offset, range, filters. */
-export const PAIRING_OPTIONS = optionsUnder(OPTION_WORDS.scale.heading);
+function rowOf(name: OptionName): OptionRow {
+  return OPTIONS[name];
+}
 
 /** @param before the option's value so far */
-type Reader = (use: OptionUse, row: OptionRow, words: OptionWords, before: unknown) => unknown;
+type ValueReader = (use: OptionUse, row: OptionRow, words: OptionWords, before: unknown) => unknown;
 
 /** What reads a value on the command line. Kinds that are not here need more than a value. */
-const READERS: Readonly<Partial<Record<OptionKind, Reader>>> = {
+const READERS: Readonly<Partial<Record<OptionKind, ValueReader>>> = {
   flag: (_use, _row, { negative = false }) => !negative,
   choice: (use, { of = [] }) => choiceValue(use, of),
   crop: (use, { of = [] }) => choiceValue(use, of),
@@ -65,18 +55,39 @@ const READERS: Readonly<Partial<Record<OptionKind, Reader>>> = {
   hosts: (use, _row, _words, before) => withHost(use, before),
 };
 
-/**
- * Takes one option into `options`, if it is of the table and its value says all.
- * @returns false if it is not
- * @throws {AnyvmafError} `usage`
- */
-export function takeTableOption(use: OptionUse, options: Partial<Record<OptionName, unknown>>): boolean {
-  const found = FLAGGED.find(({ words }) => words.flag === use.name);
-  const read = found && READERS[found.row.kind];
-  if (!read) return false;
-  options[found.name] = read(use, found.row, found.words, options[found.name]);
-  return true;
+/** What reads an option of the table, if its value says all. */
+export function tableReader(name: OptionName): Option<TableSettings>['read'] {
+  const read = READERS[rowOf(name).kind];
+  if (!read) return undefined;
+  return (use, { options = {} }) => {
+    const before: Partial<Record<OptionName, unknown>> = options;
+    return { options: { ...options, [name]: read(use, rowOf(name), wordsOf(name), before[name]) } };
+  };
 }
+
+/** The options under a heading of the help, in its order. */
+export function optionsUnder(heading: OptionWords['heading']): readonly Option<TableSettings>[] {
+  const names = (Object.keys(OPTION_WORDS) as OptionName[]).filter(
+    (name) => wordsOf(name).heading === heading,
+  );
+  return names.map((name) => {
+    const { flag, short, argument, help = '', vmaf } = wordsOf(name);
+    const optional = rowOf(name).kind === 'hosts' ? isHost : undefined;
+    return {
+      name: flag,
+      short,
+      argument,
+      optional,
+      help,
+      ours: !vmaf,
+      group: heading,
+      read: tableReader(name),
+    };
+  });
+}
+
+/** How two videos are brought together: decoder, size, rate, offset, range, filters. */
+export const PAIRING_OPTIONS = optionsUnder(OPTION_WORDS.scale.heading);
 
 /** Endings of files that could be taken for those of a host: `--allow-url ref.mp4 dis.mp4` names no host. */
 const FILES =

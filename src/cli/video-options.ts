@@ -8,11 +8,9 @@ import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, shown } from '../core/printable.js';
 import type { RawVideoFormat } from '../index.js';
-import { agreeToParts } from '../parts/consent.js';
 import { COMMANDS } from './command.js';
 import {
   choiceValue,
-  type Draft,
   grouped,
   type OptionUse,
   orList,
@@ -27,14 +25,57 @@ const BIT_DEPTHS = [8, 10, 12, 16];
 
 const INPUT = 'Input';
 
+/** Settings with the videos that options name. */
+export interface VideoSettings {
+  readonly reference: string;
+  readonly distorted: string;
+  readonly raw: Partial<RawVideoFormat>;
+}
+
 /** Which videos, in the order in which help lists the options. */
-export const VIDEO_OPTIONS = grouped(INPUT, [
-  { name: 'reference', short: 'r', argument: 'FILE', help: 'the original video; - is standard input' },
-  { name: 'distorted', short: 'd', argument: 'FILE', help: 'the video to judge against it' },
-  { name: 'width', short: 'w', argument: 'N', help: 'raw YUV: width in samples; both files are raw then' },
-  { name: 'height', short: 'h', argument: 'N', help: 'raw YUV: height in lines (-h is not help)' },
-  { name: 'pixel_format', short: 'p', argument: 'FMT', help: 'raw YUV: 420, 422, 444, or 400 for luma only' },
-  { name: 'bitdepth', short: 'b', argument: 'N', help: 'raw YUV: 8, 10, 12 or 16 bits a sample' },
+export const VIDEO_OPTIONS = grouped<VideoSettings>(INPUT, [
+  {
+    name: 'reference',
+    short: 'r',
+    argument: 'FILE',
+    help: 'the original video; - is standard input',
+    read: (use) => ({ reference: localPath(fileName(use)) }),
+  },
+  {
+    name: 'distorted',
+    short: 'd',
+    argument: 'FILE',
+    help: 'the video to judge against it',
+    read: (use) => ({ distorted: localPath(fileName(use)) }),
+  },
+  {
+    name: 'width',
+    short: 'w',
+    argument: 'N',
+    help: 'raw YUV: width in samples; both files are raw then',
+    read: (use, { raw }) => ({ raw: { ...raw, width: unsignedValue(use, 1920) } }),
+  },
+  {
+    name: 'height',
+    short: 'h',
+    argument: 'N',
+    help: 'raw YUV: height in lines (-h is not help)',
+    read: (use, { raw }) => ({ raw: { ...raw, height: unsignedValue(use, 1080) } }),
+  },
+  {
+    name: 'pixel_format',
+    short: 'p',
+    argument: 'FMT',
+    help: 'raw YUV: 420, 422, 444, or 400 for luma only',
+    read: (use, { raw }) => ({ raw: { ...raw, chroma: choiceValue(use, PIXEL_FORMATS) } }),
+  },
+  {
+    name: 'bitdepth',
+    short: 'b',
+    argument: 'N',
+    help: 'raw YUV: 8, 10, 12 or 16 bits a sample',
+    read: (use, { raw }) => ({ raw: { ...raw, bitDepth: bitDepthValue(use) } }),
+  },
   YES_OPTION,
 ]);
 
@@ -51,71 +92,52 @@ export interface SingleVideo extends Omit<Videos, 'reference'> {
   readonly unread?: string;
 }
 
-/** Gathers {@link VIDEO_OPTIONS} one by one. */
-export class VideoArguments {
-  readonly #files: { reference?: string; distorted?: string } = {};
-  readonly #raw: Draft<Partial<RawVideoFormat>> = {};
+/**
+ * The videos of -r and -d; positional arguments fill what these leave open, the reference first.
+ * @param most how many distorted videos the command takes
+ * @param command how to call it, in messages: `anyvmaf` or `anyvmaf inspect`
+ * @throws {AnyvmafError} `usage`
+ */
+export function videosOf(
+  settings: Partial<VideoSettings>,
+  positionals: readonly string[],
+  most: number,
+  command = 'anyvmaf',
+): Videos {
+  const videos = chooseVideos(positionals, settings, most, command);
+  const raw = rawFormatOf(settings.raw ?? {});
+  return { ...videos, ...(raw && { raw }) };
+}
 
-  /**
-   * Takes one option.
-   * @returns false when it is none of {@link VIDEO_OPTIONS}
-   * @throws {AnyvmafError} `usage`
-   */
-  take({ name, ...use }: OptionUse): boolean {
-    switch (name) {
-      case 'reference':
-      case 'distorted':
-        this.#files[name] = localPath(fileName({ name, ...use }));
-        return true;
-      case 'width':
-      case 'height':
-        this.#raw[name] = unsignedValue({ name, ...use }, name === 'width' ? 1920 : 1080);
-        return true;
-      case 'pixel_format':
-        this.#raw.chroma = choiceValue({ name, ...use }, PIXEL_FORMATS);
-        return true;
-      case 'bitdepth':
-        this.#raw.bitDepth = bitDepthValue({ name, ...use });
-        return true;
-      case 'yes':
-        agreeToParts();
-        return true;
-      default:
-        return false;
-    }
-  }
+/**
+ * One reference and one distorted video, as {@link videosOf}.
+ * @throws {AnyvmafError} `usage`
+ */
+export function pairOf(settings: Partial<VideoSettings>, positionals: readonly string[], command: string) {
+  const { distorted, ...others } = videosOf(settings, positionals, 1, command);
+  return { ...others, distorted: distorted[0] };
+}
 
-  /**
-   * The videos of -r and -d; positional arguments fill what these leave open, the reference first.
-   * @param most how many distorted videos the command takes
-   * @param command how to call it, in messages: `anyvmaf` or `anyvmaf inspect`
-   * @throws {AnyvmafError} `usage`
-   */
-  finish(positionals: readonly string[], most: number, command = 'anyvmaf'): Videos {
-    const videos = chooseVideos(positionals, this.#files, most, command);
-    const raw = rawFormatOf(this.#raw);
-    return { ...videos, ...(raw && { raw }) };
+/**
+ * The video to score without a reference.
+ * @throws {AnyvmafError} `usage` if no video or more than one is named
+ */
+export function singleVideoOf(
+  { reference, distorted, raw: geometry = {} }: Partial<VideoSettings>,
+  positionals: readonly string[],
+): SingleVideo {
+  const named = positionals.map(localPath);
+  const [only, more] = distorted === undefined ? named : [distorted, ...named];
+  if (only === undefined || only === '') {
+    throw usageError('no video given; --no-reference scores the one that -d FILE names');
   }
-
-  /**
-   * The video to score without a reference.
-   * @throws {AnyvmafError} `usage` if no video or more than one is named
-   */
-  finishOne(positionals: readonly string[]): SingleVideo {
-    const { reference, distorted } = this.#files;
-    const named = positionals.map(localPath);
-    const [only, more] = distorted === undefined ? named : [distorted, ...named];
-    if (only === undefined || only === '') {
-      throw usageError('no video given; --no-reference scores the one that -d FILE names');
-    }
-    if (more !== undefined) {
-      throw usageError(
-        `${quoted(more)} is one argument too many; --no-reference scores one video, and no reference`,
-      );
-    }
-    const raw = rawFormatOf(this.#raw);
-    return { distorted: [only], ...(raw && { raw }), ...(reference !== undefined && { unread: reference }) };
+  if (more !== undefined) {
+    throw usageError(
+      `${quoted(more)} is one argument too many; --no-reference scores one video, and no reference`,
+    );
   }
+  const raw = rawFormatOf(geometry);
+  return { distorted: [only], ...(raw && { raw }), ...(reference !== undefined && { unread: reference }) };
 }
 
 /**

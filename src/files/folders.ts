@@ -1,11 +1,25 @@
 /**
  * @module files/folders
- * Folders to write into, made where they are missing, those of this user alone, and why something could not be written.
+ * The cache folder, folders to write into, made where they are missing, those of this user alone, and why something could not be
+ * written.
  */
+
 import { chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
+
+/** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
+export function cacheFolder(): string {
+  const { ANYVMAF_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  if (ANYVMAF_CACHE) return resolve(ANYVMAF_CACHE);
+  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, 'anyvmaf');
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'anyvmaf');
+  if (process.platform === 'win32')
+    return join(LOCALAPPDATA || join(homedir(), 'AppData', 'Local'), 'anyvmaf', 'Cache');
+  return join(homedir(), '.cache', 'anyvmaf');
+}
 
 /**
  * Makes a folder and those above it. Not by Node's recursive mkdir, which never returns where nothing can be made, as

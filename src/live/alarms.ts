@@ -1,9 +1,11 @@
 /**
  * @module live/alarms
- * Rules such as `vmaf.p5<80 for 3s`: a statistic of each second's frames, compared with a limit.
+ * Rules such as `vmaf.p5<80 for 3s`: a statistic of each second's frames, compared with a limit; and the score that a measurement is
+ * mainly about, frame by frame.
  */
 import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
+import type { SwapOutcome } from '../engine/contract/types.js';
 import { statisticOf } from '../report/held.js';
 import {
   decimalBound,
@@ -206,4 +208,33 @@ function missing(metric: string): string {
 export function meanAndMin(values: readonly number[]): { readonly mean: number; readonly min: number } {
   const sum = values.reduce((all, value) => all + value, 0);
   return { mean: sum / values.length, min: values.reduce((low, value) => Math.min(low, value)) };
+}
+
+export class MainScore {
+  #now: string | undefined;
+  /** Changes whose frame is still to come, in their order. */
+  readonly #coming: SwapOutcome[] = [];
+
+  /** @param first key of the score of the first model */
+  begin(first: string | undefined): void {
+    this.#now = first;
+  }
+
+  swap(swap: SwapOutcome): void {
+    this.#coming.push(swap);
+  }
+
+  /** Goes on to a frame; frames come in order. @returns the key of its score */
+  at(frame: number): string | undefined {
+    for (let next = this.#coming[0]; next && next.frame <= frame; next = this.#coming[0]) {
+      this.#coming.shift();
+      if (next.from === this.#now) this.#now = next.to;
+    }
+    return this.#now;
+  }
+
+  /** The key of the score of the latest frame. */
+  get now(): string | undefined {
+    return this.#now;
+  }
 }

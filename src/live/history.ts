@@ -8,8 +8,7 @@ import type { SwapOutcome } from '../engine/contract/types.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
-import { type Alarm, type AlarmRule, Alarms, MOST_RULES, meanAndMin } from './alarms.js';
-import { MainScore } from './main-score.js';
+import { type Alarm, type AlarmRule, Alarms, MainScore, MOST_RULES, meanAndMin } from './alarms.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
 /** Worst moments that are remembered. */

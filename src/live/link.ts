@@ -4,10 +4,10 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/rational.js';
-import type { RunFacts, SwapOutcome } from '../engine/contract/types.js';
+import type { RunFacts, ScoreRun, Scorer, SwapOutcome } from '../engine/contract/types.js';
+import { requireSteerable, STEERED } from '../engine/live/steering.js';
 import { type RunObserver, Steering } from '../engine/live/steering.js';
-import { type Alarm, type AlarmRule, Alarms, meanAndMin } from './alarms.js';
-import { MainScore } from './main-score.js';
+import { type Alarm, type AlarmRule, Alarms, MainScore, meanAndMin } from './alarms.js';
 import type { Command, Refusal, RunState, SecondLine, ToServer } from './messages.js';
 
 /** Milliseconds that finished frames may wait to be told. */
@@ -263,4 +263,19 @@ export class Link implements RunObserver {
   #post(message: ToServer, transfer?: ArrayBuffer[]): void {
     this.#options.post?.(message, transfer);
   }
+}
+
+/** What to watch for. */
+export type WatchOptions = Pick<LinkOptions, 'onAlarm' | 'onSecond'> & {
+  readonly alarms: readonly AlarmRule[];
+};
+
+/** @throws {AnyvmafError} `usage` for a measurement that is watched already, or over */
+export function watchMeasurement(
+  measurement: Scorer | ScoreRun,
+  options: WatchOptions,
+): { readonly alarmsRaised: number } {
+  const link = new Link({ id: 0, name: 'main', maxDrainPerFrame: 1, folders: [], ...options });
+  requireSteerable(measurement)[STEERED](link.steering);
+  return link;
 }

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import { AllowedPaths } from '../files/allowed-paths.js';
-import { cacheFolder } from '../files/cache-folder.js';
+import { cacheFolder } from '../files/folders.js';
 import type { CallServices } from './call.js';
 import { CallThreads } from './call-threads.js';
 import { findRoots, HOW_TO_ALLOW, type RootSources } from './files.js';

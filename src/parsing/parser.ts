@@ -9,12 +9,13 @@ import { AnyvmafError } from '../core/errors.js';
 import type { ByteReader } from '../media/platform.js';
 import {
   BEAT,
+  errorOf,
   type FailureReason,
   type FromParser,
   type ParserWorker,
+  refusalOf,
   type WorkerDeath,
 } from './protocol.js';
-import { errorOf, refusalOf } from './refusal.js';
 
 /** Signs of life that a thread may give without getting anywhere: a decoder may need seconds for its first picture. */
 const STALL = 100;

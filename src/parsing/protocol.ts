@@ -1,9 +1,10 @@
 /**
  * @module parsing/protocol
  * What a worker that parses foreign bytes and the thread that asked for it say to each other, the same over processes of
- * Node and module workers of browsers.
+ * Node and module workers of browsers, and errors as they cross: known ones keep their code, hints and place.
  */
-import type { ErrorCode, ErrorData } from '../core/errors.js';
+import { AnyvmafError, type ErrorCode, type ErrorData, errorData } from '../core/errors.js';
+import { MediaError } from '../media/errors.js';
 
 /** An error as it crosses to another thread. */
 export interface Refusal extends ErrorData {
@@ -69,3 +70,22 @@ export interface WorkerDeath {
 
 /** Milliseconds between two signs of life, and between two checks for them. */
 export const BEAT = 100;
+
+/** An error as it can cross. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof MediaError) {
+    const { reason, frame } = error;
+    return { ...errorData(error), media: { reason, frame } };
+  }
+  if (error instanceof AnyvmafError) return errorData(error);
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { code: 'internal', message: `A parser worker failed (${reason}).` };
+}
+
+/** The error that crossed. */
+export function errorOf({ media, ...data }: Refusal): AnyvmafError {
+  const { code, message } = data;
+  return media
+    ? new MediaError(media.reason, media.frame, message, data)
+    : new AnyvmafError(code, message, data);
+}

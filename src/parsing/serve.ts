@@ -4,8 +4,7 @@
  */
 import type { ByteReader } from '../media/platform.js';
 import { bytesReader } from '../media/readers.js';
-import { BEAT, type FailureReason, type FromParser, type ToParser } from './protocol.js';
-import { errorOf, refusalOf } from './refusal.js';
+import { BEAT, errorOf, type FailureReason, type FromParser, refusalOf, type ToParser } from './protocol.js';
 
 /** How a call reports its progress. */
 export interface Monitor {

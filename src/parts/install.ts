@@ -1,14 +1,19 @@
 /**
  * @module parts/install
- * Installs a part into the user's cache: `npm ci` by a lock file that pins each package's content, then only the files that are
- * used, and all of them or none.
+ * Installs a part into the user's cache: `npm ci` by a lock file that pins each package's content, which npm checks before it unpacks
+ * it, from the registry, through the proxy and with the rights that this user's npm is set up with; then only the files that are used,
+ * and all of them or none.
  */
+
+import { accessSync, constants, existsSync } from 'node:fs';
 import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { onAbort } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
+import { clause, shown } from '../core/printable.js';
+import { endChild, startChild } from '../files/child-process.js';
 import { removeScratch } from '../files/scratch.js';
-import { installPackages, type NpmOptions } from './npm.js';
 import { isHere, LIST, partsFolder, placeOf, unwritable, workFolder } from './store.js';
 import { isKept, isOffered, PARTS, type Part, type PinnedPackage, specOf } from './table.js';
 
@@ -99,4 +104,142 @@ async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<R
     sizes[path] = (await stat(join(to, path))).size;
   }
   return sizes;
+}
+
+/** Milliseconds that npm gets for a part: 50 MB take three minutes over a line of 2 Mbit/s. */
+const TIMEOUT = 10 * 60_000;
+
+/** Characters of what npm says that are kept. */
+const SAID = 16_384;
+
+/** Said again where a user's settings may say otherwise. */
+const OPTIONS = [
+  ...[
+    '--ignore-scripts',
+    '--no-bin-links',
+    '--no-audit',
+    '--no-fund',
+    '--no-update-notifier',
+    '--prefer-offline',
+  ],
+  ...['--no-dry-run', '--no-global', '--install-strategy=hoisted', '--package-lock', '--omit=dev'],
+];
+
+/** How npm is run. */
+export interface NpmOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds until it is ended. */
+  readonly timeout?: number;
+}
+
+/**
+ * Installs packages below a folder's `node_modules`, without their scripts and without what they depend on.
+ * @param folder an empty one
+ * @throws {AnyvmafError} `io` where there is no npm, it fails, takes too long, or gets other content than is pinned; the
+ * signal's reason
+ */
+async function installPackages(
+  packages: readonly PinnedPackage[],
+  folder: string,
+  options: NpmOptions = {},
+): Promise<void> {
+  const { signal, timeout = TIMEOUT } = options;
+  signal?.throwIfAborted();
+  await writeLock(packages, folder);
+  const [program, ...first] = npmCommand();
+  const child = startChild(program, [...first, 'ci', ...OPTIONS, '--prefix', folder], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    // A project around the caller's folder has no say.
+    cwd: folder,
+    env: withoutWorkspaces(process.env),
+  });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-SAID);
+  });
+  const ended = new Promise<string | null>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, by) => resolve(code === 0 ? null : failure(said, code, by)));
+  });
+  const end = () => void endChild(child, ended, [child.stderr]);
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    end();
+  }, timeout);
+  const forget = onAbort(signal, end);
+  const problem = await ended.finally(() => {
+    clearTimeout(timer);
+    forget();
+  });
+  signal?.throwIfAborted();
+  const specs = packages.map(specOf);
+  if (late) throw npmError(specs, `npm has not ended after ${timeout / 1000} s`);
+  if (problem !== null) throw npmError(specs, problem);
+  const missing = specs.filter((_, i) => !existsSync(join(folder, 'node_modules', packages[i]?.name ?? '')));
+  if (missing.length > 0) throw npmError(missing, 'npm ended well but installed nothing');
+}
+
+/** Without its dependencies in the lock file, a package is installed alone. */
+async function writeLock(packages: readonly PinnedPackage[], folder: string): Promise<void> {
+  const dependencies = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
+  const locked = packages.map(({ name, version, integrity }) => [
+    `node_modules/${name}`,
+    { version, integrity },
+  ]);
+  const lock = { lockfileVersion: 3, packages: { '': { dependencies }, ...Object.fromEntries(locked) } };
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }));
+  await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
+}
+
+/** npm as a program and its first arguments: the one on PATH, else the one that came with Node.js. */
+function npmCommand(): readonly [string, ...string[]] {
+  const windows = process.platform === 'win32';
+  const beside = dirname(process.execPath);
+  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(isAbsolute), beside];
+  for (const folder of folders) {
+    if (!windows && isProgram(join(folder, 'npm'))) return [join(folder, 'npm')];
+    // npm.cmd needs a shell, which reads more into arguments than is meant.
+    const script = join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js');
+    if (windows && existsSync(script)) return [process.execPath, script];
+  }
+  const script = join(beside, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js');
+  if (existsSync(script)) return [process.execPath, script];
+  throw new AnyvmafError(
+    'io',
+    `npm is neither on PATH nor beside ${shown(process.execPath)}, but it is what fetches packages; install npm.`,
+  );
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What npm and npx pass on to what they run, without what would make npm install for another project. */
+function withoutWorkspaces(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^npm_config_(workspaces?|include_workspace_root)$/i.test(name)),
+  );
+}
+
+/** Why npm failed, in its own words as far as there are any. */
+function failure(said: string, code: number | null, by: string | null): string {
+  const lines = said
+    .split('\n')
+    .map((line) => /^npm (?:error|ERR!) (?!code |errno |A complete log)(.+)$/.exec(line)?.[1] ?? '')
+    .filter((line) => line.trim() !== '' && !line.includes('_logs'));
+  const words = lines.slice(0, 2).join(' ');
+  const how = by === null ? `with code ${code}` : `by ${by}`;
+  return words === '' ? `npm ended ${how}` : `npm says: ${shown(clause(words))}`;
+}
+
+function npmError(specs: readonly string[], why: string): AnyvmafError {
+  return new AnyvmafError('io', `${specs.join(', ')} cannot be installed: ${why}`, {
+    hints: ['check the network and what npm is set up with (npm config list)'],
+  });
 }

@@ -1,14 +1,15 @@
 /**
  * @module parts/store
- * The parts in the user's cache: where each is, whether it is whole, and how it leaves.
+ * The parts in the user's cache: where each is, whether it is whole, and how it leaves; and whether a package is installed beside
+ * anyvmaf.
  */
-import { lstatSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { PartName } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
-import { cacheFolder } from '../files/cache-folder.js';
-import { makeFolders, writeReason } from '../files/folders.js';
+import { cacheFolder, makeFolders, writeReason } from '../files/folders.js';
 import { makeScratchFolder, removeScratch } from '../files/scratch.js';
 import { PARTS, type Part } from './table.js';
 
@@ -38,6 +39,15 @@ export function partFile(name: PartName, file: string): string | undefined {
 /** Whether a part is here, and whole. */
 export function isHere(part: Part): boolean {
   return isWhole(placeOf(part));
+}
+
+/** Whether the user has installed a package beside anyvmaf. Looks for its file only: some take seconds to load. */
+export function hasPackage(name: string): boolean {
+  try {
+    return existsSync(fileURLToPath(import.meta.resolve(name)));
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a folder is this user's and has every file that its list names, in the right length. */

@@ -2,7 +2,7 @@
  * @module queue/payload
  * Checks what is read from Redis, which may hold whatever somebody put there: shape, sizes and names. Pure.
  */
-import { isObject } from '../core/arguments.js';
+import { isObject, jsonOf } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { Outcome, PartLength, QueueJob, Stored, Task } from './types.js';
@@ -41,7 +41,7 @@ function refuse(what: string, why: string): AnyvmafError {
 
 /** Own members only, and no others than these. */
 function known(what: string, value: unknown, keys: readonly string[]): Source {
-  if (!isObject(value) || Array.isArray(value)) throw refuse(what, 'it is no object');
+  if (!isObject(value)) throw refuse(what, 'it is no object');
   const strange = Object.keys(value).find((key) => !keys.includes(key));
   if (strange !== undefined) throw refuse(what, `it has ${shown(strange)}, which is not known`);
   return Object.fromEntries(Object.entries(value));
@@ -141,13 +141,7 @@ export function checkOutcome(value: unknown): Outcome {
 
 /** Reads JSON that is checked next; what is no JSON is refused as nothing. */
 export function parsed<T>(json: string, check: (value: unknown) => T): T {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    value = undefined;
-  }
-  return check(value);
+  return check(jsonOf(json));
 }
 
 /** The id of a task: the same for the same step of the same job. */

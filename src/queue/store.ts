@@ -16,7 +16,7 @@ const REMEMBERED = 24 * 3600;
 const AT_ONCE = 100;
 
 /** Of {@link RedisStore}'s hashes: beside the parts, which have their numbers. */
-const [COUNT, JOB] = ['count', 'job'];
+const [COUNT, JOB] = ['count', 'job'] as const;
 
 /** Keeps a part: settled or forgotten jobs keep none. Returns whether it counts, how many there are, and of how many. */
 const PUT_PART = `
@@ -91,7 +91,7 @@ export class RedisStore implements JobStore {
   }
 
   async begin(key: string, number?: number): Promise<Begun> {
-    const fields = [COUNT ?? '', ...(number === undefined ? [] : [String(number)])];
+    const fields = [COUNT, ...(number === undefined ? [] : [String(number)])];
     const [settled, [count, part]] = await Promise.all([
       this.#redis.exists(this.#outcome(key)),
       this.#redis.hmget(this.#parts(key), ...fields),
@@ -130,14 +130,14 @@ export class RedisStore implements JobStore {
   async present(key: string): Promise<{ count?: number; numbers: ReadonlySet<number> }> {
     const [names, count] = await Promise.all([
       this.#redis.hkeys(this.#parts(key)),
-      this.#redis.hget(this.#parts(key), COUNT ?? ''),
+      this.#redis.hget(this.#parts(key), COUNT),
     ]);
     const numbers = new Set(names.filter(isNumber).map(Number));
     return { numbers, ...(count !== null && { count: Number(count) }) };
   }
 
   async cutJob(key: string): Promise<QueueJob | undefined> {
-    const value = await this.#redis.hget(this.#parts(key), JOB ?? '');
+    const value = await this.#redis.hget(this.#parts(key), JOB);
     return value === null ? undefined : parsed(value, checkJob);
   }
 

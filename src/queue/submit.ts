@@ -3,6 +3,7 @@
  * The side of whoever has jobs: adds them, and follows what becomes of them. Messages of tasks that end only say where to
  * look; what became of a job is read, and a job of which nothing is heard is looked at again.
  */
+import { onAbort } from '../core/abort.js';
 import { pending } from './sweep.js';
 import type { JobStore, Outcome, QueueJob, TaskQueue } from './types.js';
 
@@ -72,8 +73,7 @@ export async function* followJobs(
     if (dead) store.settle(key, dead).then(wake, () => {});
     else wake();
   });
-  const onAbort = () => woken.abort();
-  signal.addEventListener('abort', onAbort);
+  const forget = onAbort(signal, () => woken.abort());
   try {
     yield* followed.submit(retryFailed, signal);
     for (let looked = clock.now(); open.size > 0; ) {
@@ -95,7 +95,7 @@ export async function* followJobs(
       yield* followed.collect(keys);
     }
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    forget();
     await stopListening();
   }
 }

@@ -8,13 +8,11 @@ import { intervalsOf } from '../core/sampling.js';
 import type { VideoInput } from '../media/types.js';
 import { bdQuality, bdRate } from '../report/bd-rate.js';
 import {
-  byGrid,
   type CurveTask,
   fineChoice,
   measureCurve,
   measureOf,
   qualityOf,
-  rises,
   rising,
   risingCurve,
   risingRange,
@@ -24,6 +22,7 @@ import { sampledSource } from './material.js';
 import { checkCompareOptions } from './options.js';
 import { Probe } from './probe.js';
 import { inSession, settingOf, sourceName } from './session.js';
+import { byGrid, rises } from './strategy.js';
 import {
   type KnownPoint,
   type Measured,

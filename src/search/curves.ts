@@ -7,7 +7,7 @@ import { type Curve, curveThrough } from '../report/bd-rate.js';
 import { isWorseHigh } from '../report/limits.js';
 import { parameterOf } from './encoders.js';
 import { type Probe, samplesOf } from './probe.js';
-import { findValue } from './search.js';
+import { findValue, measureAll } from './search.js';
 import type { Grid } from './strategy.js';
 import {
   type CompleteMeasure,
@@ -82,11 +82,7 @@ export async function measureCurve(
 ): Promise<readonly number[]> {
   for (const known of probe.points()) onPoint(known);
   if (targets.length === 0) {
-    const known = new Set(probe.points().map(({ value }) => value));
-    for (const value of curveValues(probe, choice)) {
-      const point = await probe.measure(value);
-      if (!known.has(value)) onPoint(point);
-    }
+    await measureAll(probe, curveValues(probe, choice), onPoint);
     return [];
   }
   const findTarget = (quality: number) => {
@@ -124,28 +120,6 @@ function evenly(from: number, until: number, count: number): readonly number[] {
 export function fineChoice(choice: EncoderChoice): EncoderChoice {
   const { range } = choice;
   return range ? { ...choice, range: { min: range.min, max: range.max } } : choice;
-}
-
-/** Points from the best picture to the smallest file. */
-export function byGrid<Point extends { readonly value: number }>(
-  points: readonly Point[],
-  { values }: Grid,
-): readonly Point[] {
-  const place = (value: number) => values.indexOf(value);
-  const known = points.filter(({ value }) => place(value) >= 0);
-  return known.sort((a, b) => place(a.value) - place(b.value));
-}
-
-/** Points by which a curve must rise to be called not monotone. */
-const RISE = 0.05;
-
-/** Values that score better than the finer value before them. */
-export function rises(
-  points: readonly { readonly value: number; readonly quality: number }[],
-): readonly number[] {
-  return points.flatMap(({ value, quality }, i) =>
-    quality > (points[i - 1]?.quality ?? quality) + RISE ? [value] : [],
-  );
 }
 
 /** A place on a curve. */

@@ -2,9 +2,10 @@
  * @module search/cuts
  * Finds where the shots of a video begin, and how busy its pictures are.
  */
+import { isObject, jsonOf } from '../core/arguments.js';
 import { ACTIVITY_KEY } from './host.js';
 import type { Session } from './session.js';
-import { keyOf } from './targets.js';
+import { isNumbers, keyOf } from './targets.js';
 
 /** Size of the pictures. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
@@ -246,21 +247,12 @@ function textureOf(luma: Uint8Array): number {
 
 /** What was kept as JSON; `undefined` for anything else, such as what a kill cut short. @param frames of the source */
 function parseActivity(text: string, frames: number): Activity | undefined {
-  let data: Partial<Record<keyof Activity, unknown>> | null;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const { cuts, motion, texture } = data ?? {};
+  const data = jsonOf(text);
+  const { cuts, motion, texture } = isObject(data) ? data : {};
   if (!isNumbers(cuts) || !isNumbers(motion) || !isNumbers(texture)) return undefined;
   const ascending = cuts.every((cut, i) => Number.isInteger(cut) && cut > (cuts[i - 1] ?? 0) && cut < frames);
   if (!ascending || motion.length !== frames || texture.length !== frames) return undefined;
   return { cuts, motion, texture };
-}
-
-function isNumbers(data: unknown): data is readonly number[] {
-  return Array.isArray(data) && data.every((one) => typeof one === 'number' && Number.isFinite(one));
 }
 
 /** Seconds that a shot has at least. */

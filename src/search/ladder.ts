@@ -8,7 +8,6 @@ import type { PictureSize } from '../core/size.js';
 import type { VideoInput } from '../media/types.js';
 import {
   bestAt,
-  byGrid,
   type Choice,
   type Curves,
   cheapestAt,
@@ -18,7 +17,6 @@ import {
   measureOf,
   qualityOf,
   type RisingCurve,
-  rises,
   rising,
   risingCurve,
   risingRange,
@@ -37,6 +35,7 @@ import { type Material, sampledSource } from './material.js';
 import { checkLadderOptions } from './options.js';
 import { Probe } from './probe.js';
 import { inSession, type Session, type Setting, settingOf, sourceName, wholeEncode } from './session.js';
+import { byGrid, rises } from './strategy.js';
 import { type CompleteMeasure, type KnownPoint, poolingOf, scoreName } from './targets.js';
 import type { LadderCurve, LadderOptions, LadderPoint, LadderResult } from './types.js';
 

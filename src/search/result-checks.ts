@@ -3,7 +3,7 @@
  * Checks the results of searches, ladders and comparisons from the JSON that they are written as. Whoever wrote the file is not trusted: all
  * that is shown is checked.
  */
-import { isObject, requireText } from '../core/arguments.js';
+import { isObject, jsonOf, requireText } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { STATISTICS } from './targets.js';
@@ -18,12 +18,8 @@ const MOST_ITEMS = 10_000;
 /** @throws {AnyvmafError} `usage` for a text that is no such result, naming the first place that is wrong */
 export function parseResult(text: string): CurveResult {
   requireText('text', text, 'the JSON of a result');
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    throw wrong('it is not JSON');
-  }
+  const data = jsonOf(text);
+  if (data === undefined) throw wrong('it is not JSON');
   if (!isObject(data)) throw wrong('it is not an object');
   const kind = String(data.kind);
   const check = Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : undefined;

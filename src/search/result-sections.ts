@@ -14,6 +14,7 @@ import type {
   ComparisonResult,
   CurveDelta,
   CurveResult,
+  EncodedPoint,
   LadderPoint,
   LadderResult,
   ResultFormat,
@@ -339,7 +340,7 @@ function resultCsv(result: CurveResult): string {
 /** A head, and a row for each point. */
 function* rowsOf(result: CurveResult): Generator<CsvRow> {
   const common = ['bytes', 'kbps', 'quality', 'frames_per_second'];
-  const values = (point: CurveResultPoint): CsvRow => [
+  const values = (point: EncodedPoint & { readonly quality: number }): CsvRow => [
     point.bytes,
     point.kbps,
     point.quality,
@@ -362,13 +363,6 @@ function* rowsOf(result: CurveResult): Generator<CsvRow> {
     for (const { name, encoder, parameter, points } of result.curves)
       for (const point of points) yield [name, encoder, parameter, point.value, ...values(point)];
   }
-}
-
-interface CurveResultPoint {
-  readonly bytes: number;
-  readonly kbps: number;
-  readonly quality: number;
-  readonly framesPerSecond: number | null;
 }
 
 /** Quoted where it must be. What a spreadsheet would take for a formula becomes text. */

@@ -11,7 +11,7 @@ import { sampledSource } from './material.js';
 import { checkSearchOptions } from './options.js';
 import { Probe, samplesOf, total } from './probe.js';
 import { inSession, type Session, type Setting, settingOf, sourceName, wholeEncode } from './session.js';
-import { nextStep } from './strategy.js';
+import { byGrid, nextStep, rises } from './strategy.js';
 import {
   type CompleteTarget,
   ceilingOf,
@@ -29,9 +29,6 @@ import type { FinalEncode, SearchOptions, SearchPoint, SearchResult, SearchShort
 
 /** The name that the command gives an encode that was not asked for. */
 const ENCODE = 'encode.mkv';
-
-/** Points by which a curve must rise to be called not monotone. */
-const RISE = 0.05;
 
 /**
  * Finds the value of an encoder's parameter that reaches the targets with the smallest file.
@@ -112,6 +109,25 @@ export async function findValue(
   }
 }
 
+/**
+ * Measures every value.
+ * @param onPoint called with each point that was not known
+ */
+export async function measureAll(
+  probe: Probe,
+  values: readonly number[],
+  onPoint: (point: KnownPoint) => void,
+): Promise<readonly KnownPoint[]> {
+  const known = new Set(probe.points().map(({ value }) => value));
+  const points: KnownPoint[] = [];
+  for (const value of values) {
+    const point = await probe.measure(value);
+    if (!known.has(value)) onPoint(point);
+    points.push(point);
+  }
+  return points;
+}
+
 /** One search, on one probe. */
 class Search {
   readonly #session: Session;
@@ -149,12 +165,7 @@ class Search {
 
   /** Points from the best picture to the smallest file. */
   #onGrid(): readonly KnownPoint[] {
-    const { values } = this.#probe.setting.parameter.grid;
-    const place = ({ value }: KnownPoint) => values.indexOf(value);
-    return this.#probe
-      .points()
-      .filter((point) => place(point) >= 0)
-      .sort((a, b) => place(a) - place(b));
+    return byGrid(this.#probe.points(), this.#probe.setting.parameter.grid);
   }
 
   /** Values among which the answer lies. */
@@ -173,7 +184,7 @@ class Search {
     const tell = (point: KnownPoint) => onPoint?.(this.#point(point));
     for (const known of this.#probe.points()) tell(known);
     const value = all
-      ? await this.#measureAll(tell)
+      ? await this.#tryAll(tell)
       : await findValue(
           this.#probe,
           (point) => this.#margin(point, heightTo),
@@ -189,15 +200,9 @@ class Search {
   }
 
   /** Encodes every value of the grid. @returns the last that reaches the targets, else the nearest */
-  async #measureAll(tell: (point: KnownPoint) => void): Promise<number> {
-    const { values } = this.#probe.setting.parameter.grid;
-    const known = new Set(this.#probe.points().map(({ value }) => value));
-    const margins: { readonly value: number; readonly margin: number }[] = [];
-    for (const value of values) {
-      const point = await this.#probe.measure(value);
-      if (!known.has(value)) tell(point);
-      margins.push({ value, margin: this.#margin(point) });
-    }
+  async #tryAll(tell: (point: KnownPoint) => void): Promise<number> {
+    const points = await measureAll(this.#probe, this.#probe.setting.parameter.grid.values, tell);
+    const margins = points.map((point) => ({ value: point.value, margin: this.#margin(point) }));
     const last = margins.findLast(({ margin }) => margin >= 0);
     return (last ?? margins.reduce((a, b) => (b.margin > a.margin ? b : a))).value;
   }
@@ -254,7 +259,9 @@ class Search {
       predicted,
       predictedBytes: this.#wholeBytes(found),
       unfinished: this.#done ? null : this.#open(),
-      notMonotone: rises(points.filter(({ value }) => values.includes(value))),
+      notMonotone: rises(
+        byGrid(points, parameter.grid).map(({ value, margin }) => ({ value, quality: margin })),
+      ),
       samples: material.samples,
       encodes,
       cached: points.filter(({ cached }) => cached).length,
@@ -286,11 +293,4 @@ class Search {
     if (atMost !== undefined && value > atMost) return { reason: 'above', by: value - atMost };
     return null;
   }
-}
-
-/** Values after which a coarser one gives a better result. */
-function rises(points: readonly SearchPoint[]): readonly number[] {
-  return points.flatMap(({ value, margin }, i) =>
-    margin > (points[i - 1]?.margin ?? margin) + RISE ? [value] : [],
-  );
 }

@@ -10,11 +10,10 @@ import { isHevc } from './deliverable.js';
 import { cutMaterial, type Material } from './material.js';
 import { measuredOf, Probe, scoreEncode, total } from './probe.js';
 import type { Session, Setting } from './session.js';
-import type { Grid } from './strategy.js';
+import { byGrid, type Grid } from './strategy.js';
 import {
   type CompleteTarget,
   inUnitOf,
-  type KnownPoint,
   type Measured,
   marginOf,
   marginTo,
@@ -37,79 +36,39 @@ export class ShotProbe {
   readonly shot: Shot;
   /** From 1. */
   readonly number: number;
-  readonly #session: Session;
-  readonly #task: ShotTask;
-  readonly #probe: Probe;
-  readonly #release: () => Promise<void>;
+  readonly probe: Probe;
+  /** Removes the lossless copy, which is cut again when it is needed. */
+  readonly release: () => Promise<void>;
 
-  private constructor(
-    session: Session,
-    task: ShotTask,
-    shot: Shot,
-    number: number,
-    probe: Probe,
-    release: () => Promise<void>,
-  ) {
-    this.#session = session;
-    this.#task = task;
+  private constructor(shot: Shot, number: number, probe: Probe, release: () => Promise<void>) {
     this.shot = shot;
     this.number = number;
-    this.#probe = probe;
-    this.#release = release;
+    this.probe = probe;
+    this.release = release;
   }
 
   static async open(session: Session, task: ShotTask, shot: Shot, number: number): Promise<ShotProbe> {
+    const { setting, metrics, keep } = task;
     const { material, release } = shotMaterial(session, shot, `shot-${number}.y4m`);
-    const probe = await Probe.open(session, {
-      material,
-      setting: task.setting,
-      metrics: task.metrics,
-      ...(task.keep && { keep: `shot-${number}` }),
-    });
-    return new ShotProbe(session, task, shot, number, probe, release);
-  }
-
-  get encodes(): number {
-    return this.#probe.encodes;
-  }
-
-  get probe(): Probe {
-    return this.#probe;
-  }
-
-  /** How far a point is above the hardest target, by itself. */
-  margin(point: Measured, to = marginTo): number {
-    const { targets } = this.#task;
-    return marginOf(targets, (metric) => point.metrics[metric] ?? [], this.#session.perSecond, to);
-  }
-
-  measure(value: number): Promise<KnownPoint> {
-    return this.#probe.measure(value);
+    const kept = keep && { keep: `shot-${number}` };
+    const probe = await Probe.open(session, { material, setting, metrics, ...kept });
+    return new ShotProbe(shot, number, probe, release);
   }
 
   /** The points on the grid of values. */
   curve(): Curve {
-    const { values } = this.#task.setting.parameter.grid;
-    return this.#probe
-      .points()
-      .map(({ value, bytes, metrics }) => ({ at: values.indexOf(value), bytes, metrics }))
-      .filter(({ at }) => at >= 0)
-      .sort((a, b) => a.at - b.at);
+    const { grid } = this.probe.setting.parameter;
+    return byGrid(this.probe.points(), grid).map(({ value, bytes, metrics }) => ({
+      at: grid.values.indexOf(value),
+      bytes,
+      metrics,
+    }));
   }
 
   /** Every point as users see it, from the best picture to the smallest file. */
   points(): readonly EncodedPoint[] {
-    const order = (value: number) => this.#task.setting.parameter.grid.values.indexOf(value);
-    return this.#probe
-      .points()
-      .map((point) => this.#probe.encoded(point))
-      .filter(({ value }) => order(value) >= 0)
-      .sort((a, b) => order(a.value) - order(b.value));
-  }
-
-  /** Removes the lossless copy, which is cut again when it is needed. */
-  release(): Promise<void> {
-    return this.#release();
+    const known = byGrid(this.probe.points(), this.probe.setting.parameter.grid);
+    return known.map((point) => this.probe.encoded(point));
   }
 }
 

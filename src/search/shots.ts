@@ -35,6 +35,7 @@ import {
   completeTargets,
   heightTo,
   type Measured,
+  marginOf,
   marginTo,
   pooledOf,
 } from './targets.js';
@@ -251,16 +252,17 @@ class Tuning {
   async #tuneEach(shots: readonly Shot[]) {
     const probes: ShotProbe[] = [];
     const values: number[] = [];
+    const { targets, perSecond } = this.#goal;
     let { setting } = this.#task;
     for (const [i, shot] of shots.entries()) {
       this.#place.shot = i + 1;
       const probe = await ShotProbe.open(this.#session, { ...this.#task, setting }, shot, i + 1);
       const value = await findValue(
         probe.probe,
-        (point) => probe.margin(point, heightTo),
+        ({ metrics }) => marginOf(targets, (metric) => metrics[metric] ?? [], perSecond, heightTo),
         () => {},
       );
-      await probe.measure(value);
+      await probe.probe.measure(value);
       await probe.probe.removeFiles(value);
       await probe.release();
       probes.push(probe);
@@ -278,7 +280,7 @@ class Tuning {
       probes.push(await ShotProbe.open(this.#session, this.#task, shot, i + 1));
     const places = await tuneWhole(probes, grid, this.#goal, async (probe, wanted) => {
       this.#place.shot = probe.number;
-      for (const at of wanted) await probe.measure(grid.values[at] as number);
+      for (const at of wanted) await probe.probe.measure(grid.values[at] as number);
       await probe.release();
     });
     return { probes, values: places.map((at) => grid.values[at] as number) };
@@ -328,7 +330,7 @@ class Tuning {
       pooled: pooledOf(joinedValues(frames)),
       single,
       saving: 1 - bytes / single.bytes,
-      encodes: probes.reduce((sum, probe) => sum + probe.encodes, this.#encodes),
+      encodes: probes.reduce((sum, { probe }) => sum + probe.encodes, this.#encodes),
       cached: shots.reduce((sum, { points }) => sum + points.filter(({ cached }) => cached).length, 0),
       args: shots.map(({ value }) => encodeArguments(setting, value)),
       warnings: [

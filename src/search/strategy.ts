@@ -16,6 +16,27 @@ export interface Grid {
   readonly ceiling?: number;
 }
 
+/** Points that are on a grid, from the best picture to the smallest file. */
+export function byGrid<Point extends { readonly value: number }>(
+  points: readonly Point[],
+  { values }: Grid,
+): readonly Point[] {
+  const place = ({ value }: Point) => values.indexOf(value);
+  return points.filter((point) => place(point) >= 0).sort((a, b) => place(a) - place(b));
+}
+
+/** Points by which a curve must rise to be called not monotone. */
+const RISE = 0.05;
+
+/** Values that score better than the finer value before them. */
+export function rises(
+  points: readonly { readonly value: number; readonly quality: number }[],
+): readonly number[] {
+  return points.flatMap(({ value, quality }, i) =>
+    quality > (points[i - 1]?.quality ?? quality) + RISE ? [value] : [],
+  );
+}
+
 /** A value that was encoded and scored. */
 export interface CurvePoint {
   readonly value: number;

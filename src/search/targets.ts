@@ -2,6 +2,7 @@
  * @module search/targets
  * What an encode is measured for: targets, points on a curve, and what the whole will have, estimated from samples.
  */
+import { isObject, jsonOf } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { parseModelString } from '../models/grammar.js';
 import { statisticOf } from '../report/held.js';
@@ -353,13 +354,8 @@ export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMet
 
 /** A line as {@link KnownPoints.add} writes it; `undefined` for any other, such as one that a kill cut short. */
 function parsePoint(line: string, frames: readonly number[]): Measured | undefined {
-  let data: unknown;
-  try {
-    data = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!isRecord(data) || !isRecord(data.metrics)) return undefined;
+  const data = jsonOf(line);
+  if (!isObject(data) || !isObject(data.metrics)) return undefined;
   const { value, bytes, metrics, sizes, seconds } = data;
   if (typeof value !== 'number' || typeof bytes !== 'number') return undefined;
   const isOfFrames = (samples: unknown): samples is SampleValues =>
@@ -374,10 +370,7 @@ function parsePoint(line: string, frames: readonly number[]): Measured | undefin
   return typeof seconds === 'number' && seconds > 0 ? { ...point, seconds } : point;
 }
 
-function isRecord(data: unknown): data is Record<string, unknown> {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
-}
-
-function isNumbers(data: unknown): data is number[] {
+/** Whether a value is a list of finite numbers. */
+export function isNumbers(data: unknown): data is readonly number[] {
   return Array.isArray(data) && data.every((one) => typeof one === 'number' && Number.isFinite(one));
 }

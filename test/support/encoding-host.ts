@@ -271,6 +271,9 @@ export function scenePicture(
   });
 }
 
+/** What sources of these shots show, by key: finding cuts takes far longer than all else, and gives the same. */
+const ACTIVITIES = new Map<string, readonly string[]>();
+
 /** Makes a host. */
 export function fakeEncoding(video: FakeVideo = {}, behaviour: FakeEncoder = {}): FakeHost {
   return new Fake(video, behaviour);
@@ -302,6 +305,8 @@ class Fake implements FakeHost {
   readonly #tracks: Pick<SourceFacts, 'others' | 'hdr'>;
   readonly #perSecond: number;
   readonly #places: readonly Place[];
+  /** Frames of the shots, and of what cannot be decoded. */
+  readonly #lengths: string;
   /** Frames of the source in files that were cut, by path. */
   readonly #cuts = new Map<string, readonly number[]>();
   /** Encodes by path: runs of the source's frames. */
@@ -315,6 +320,7 @@ class Fake implements FakeHost {
     this.#tracks = { others, hdr };
     this.#behaviour = behaviour;
     this.#perSecond = perSecond;
+    this.#lengths = [...shots.map(({ frames }) => frames), behaviour.damaged].join();
     this.#places = shots.flatMap(({ frames, ...own }, shot) => {
       const look = { ease: EASES[shot % EASES.length] ?? 0, cost: COSTS[shot % COSTS.length] ?? 1, ...own };
       return Array.from({ length: frames }, (_, at) => ({ shot, at, look }));
@@ -526,10 +532,12 @@ class Fake implements FakeHost {
   #store(folder: string): PointStore {
     const lines = this.stores.get(folder) ?? new Map<string, string[]>();
     this.stores.set(folder, lines);
+    const ofShots = (key: string) => `${key} ${this.#lengths}`;
     return {
-      read: async (key) => [...(lines.get(key) ?? [])],
+      read: async (key) => [...(lines.get(key) ?? ACTIVITIES.get(ofShots(key)) ?? [])],
       add: async (key, line) => {
         lines.set(key, [...(lines.get(key) ?? []), line]);
+        if (key.startsWith(ACTIVITY_KEY)) ACTIVITIES.set(ofShots(key), [line]);
       },
       clear: async () => {
         const searches = [...lines.keys()].filter((key) => !key.startsWith(ACTIVITY_KEY));

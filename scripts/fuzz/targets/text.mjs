@@ -158,7 +158,7 @@ export async function sidecar() {
 }
 
 export async function pairsList() {
-  const { parsePairs } = await loadBuilt('cli/commands/features-table.js');
+  const { parsePairs } = await loadBuilt('cli/commands/features.js');
   const corpus = [
     'reference,distorted\na.mp4,b.mp4\n',
     'key,clip,reference,distorted,mos\n"a ""b""",c,d.y4m,e.y4m,3.5\nx,y,z,w,\n',

@@ -4,20 +4,18 @@
  */
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { agreeToParts } from '../../parts/consent.js';
 import { MOST_ATTEMPTS, MOST_PRIORITY } from '../../queue/payload.js';
 import type { PartLength } from '../../queue/types.js';
 import type { Precision } from '../../report/format.js';
 import {
   betweenValue,
-  type Draft,
   grouped,
-  type OptionReaders,
-  type OptionSpec,
+  HELP_OPTION,
+  type Option,
   type OptionUse,
   parseArguments,
   refusedValue,
-  takeOption,
+  settingsOf,
 } from '../options.js';
 import { OUTPUT_OPTIONS, precisionValue } from '../output-options.js';
 import { YES_OPTION } from '../parts-door.js';
@@ -28,74 +26,6 @@ import { LINE_OPTIONS, type LineOption } from './table.js';
 const NAME = 'anyvmaf batch';
 const BATCH = 'Batch';
 const MOST_TOGETHER = 64;
-
-const SUMMARIES: ReadonlySet<string> = new Set(['junit', 'summary', 'github-summary']);
-
-const OWN = grouped<string>(BATCH, [
-  {
-    name: 'output',
-    short: 'o',
-    argument: 'FILE',
-    help: 'add the results to FILE, one line of JSON each; what it has is not scored again',
-  },
-  { name: 'frames', help: 'also write the values per frame, as Parquet, into the folder FILE.frames' },
-  { name: 'html', argument: 'FILE', help: 'also write a page with all jobs' },
-  ...OUTPUT_OPTIONS.filter(({ name }) => SUMMARIES.has(name)),
-  {
-    name: 'reference',
-    short: 'r',
-    argument: 'RULE',
-    help: 'without a table: the reference of an encode, such as masters/{stem}.mov or {1}.mov',
-  },
-  {
-    name: 'match',
-    argument: 'REGEX',
-    help: 'without a table: what the path of an encode must match; {1} in the rule is its first group',
-  },
-  {
-    name: 'together',
-    argument: 'N',
-    help: 'most jobs of one reference at the same time (default: one per core, at most 8)',
-  },
-  { name: 'retry-failed', help: 'score jobs again that failed before' },
-  {
-    name: 'precision',
-    argument: 'P',
-    help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
-  },
-  { name: 'quiet', short: 'q', help: 'no progress and no summary' },
-  YES_OPTION,
-  { name: 'help', help: 'show this help', last: true },
-]);
-
-const OF_QUEUE = grouped('Queue', [
-  {
-    name: 'queue',
-    argument: 'URL',
-    help: "let workers of the queue at redis://HOST score the jobs, and follow them; see 'anyvmaf work --help'",
-  },
-  RESULTS_OPTION,
-  {
-    name: 'part-length',
-    argument: 'LENGTH',
-    help: 'cut longer pairs into parts of so many seconds or frames, such as 60s (default) or 1500f',
-  },
-  { name: 'priority', argument: 'N', help: 'from 1, scored first, to 1000 (default: 100)' },
-  {
-    name: 'attempts',
-    argument: 'N',
-    help: 'how often a pair or part is tried that fails for a reason that may pass (default: 3)',
-  },
-]);
-
-const OWN_NAMES: ReadonlySet<string> = new Set([...OWN, ...OF_QUEUE].map(({ name }) => name));
-
-/** The options in the order in which help lists them. */
-export const BATCH_OPTIONS: readonly OptionSpec[] = [
-  ...OWN,
-  ...OF_QUEUE,
-  ...LINE_OPTIONS.filter(({ name }) => !OWN_NAMES.has(name)),
-];
 
 /** What a command line asks for. */
 export interface BatchSettings {
@@ -124,20 +54,125 @@ export interface BatchSettings {
   readonly attempts?: number;
 }
 
+/** Files about all jobs, none of which is standard output. */
+const SUMMARY_OPTIONS = OUTPUT_OPTIONS.flatMap((option): Option<BatchSettings>[] => {
+  const { name } = option;
+  if (name === 'junit' || name === 'summary')
+    return [{ ...option, read: (use) => ({ [name]: namedFile(use) }) }];
+  return name === 'github-summary' ? [{ ...option, read: () => ({ githubSummary: true }) }] : [];
+});
+
+const OWN: readonly Option<BatchSettings>[] = [
+  ...grouped<BatchSettings>(BATCH, [
+    {
+      name: 'output',
+      short: 'o',
+      argument: 'FILE',
+      help: 'add the results to FILE, one line of JSON each; what it has is not scored again',
+      read: (use) => ({ output: fileName(use) }),
+    },
+    {
+      name: 'frames',
+      help: 'also write the values per frame, as Parquet, into the folder FILE.frames',
+      read: () => ({ frames: true }),
+    },
+    {
+      name: 'html',
+      argument: 'FILE',
+      help: 'also write a page with all jobs',
+      read: (use) => ({ html: namedFile(use) }),
+    },
+    ...SUMMARY_OPTIONS,
+    {
+      name: 'reference',
+      short: 'r',
+      argument: 'RULE',
+      help: 'without a table: the reference of an encode, such as masters/{stem}.mov or {1}.mov',
+      read: (use) => ({ reference: fileName(use) }),
+    },
+    {
+      name: 'match',
+      argument: 'REGEX',
+      help: 'without a table: what the path of an encode must match; {1} in the rule is its first group',
+      read: (use) => ({ match: patternValue(use) }),
+    },
+    {
+      name: 'together',
+      argument: 'N',
+      help: 'most jobs of one reference at the same time (default: one per core, at most 8)',
+      read: (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
+    },
+    {
+      name: 'retry-failed',
+      help: 'score jobs again that failed before',
+      read: () => ({ retryFailed: true }),
+    },
+    {
+      name: 'precision',
+      argument: 'P',
+      help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
+      read: (use) => ({ precision: precisionValue(use) }),
+    },
+    { name: 'quiet', short: 'q', help: 'no progress and no summary', read: () => ({ quiet: true }) },
+    YES_OPTION,
+    HELP_OPTION,
+  ]),
+  ...grouped<BatchSettings>('Queue', [
+    {
+      name: 'queue',
+      argument: 'URL',
+      help: "let workers of the queue at redis://HOST score the jobs, and follow them; see 'anyvmaf work --help'",
+      read: ({ value }) => ({ queue: value }),
+    },
+    RESULTS_OPTION,
+    {
+      name: 'part-length',
+      argument: 'LENGTH',
+      help: 'cut longer pairs into parts of so many seconds or frames, such as 60s (default) or 1500f',
+      read: (use) => ({ partLength: lengthValue(use) }),
+    },
+    {
+      name: 'priority',
+      argument: 'N',
+      help: 'from 1, scored first, to 1000 (default: 100)',
+      read: (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
+    },
+    {
+      name: 'attempts',
+      argument: 'N',
+      help: 'how often a pair or part is tried that fails for a reason that may pass (default: 3)',
+      read: (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
+    },
+  ]),
+];
+
+/** Options of all jobs, which are read with each of them. */
+const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name === name)).map(
+  (option): Option<BatchSettings> => ({
+    ...option,
+    read: ({ name, value }, { common = [] }) => {
+      const before = common.find((one) => one.name === name);
+      const values = [...(before?.values ?? []), ...(option.argument === undefined ? [] : [value])];
+      return {
+        common: before
+          ? common.map((one) => (one === before ? { name, values } : one))
+          : [...common, { name, values }],
+      };
+    },
+  }),
+);
+
+/** The options in the order in which help lists them. */
+export const BATCH_OPTIONS: readonly Option<BatchSettings>[] = [...OWN, ...OF_JOBS];
+
 /**
  * Reads a command line.
  * @throws {AnyvmafError} `usage`
  */
 export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
-  const { options, positionals } = parseArguments<string>(args, BATCH_OPTIONS, NAME);
+  const { options, positionals } = parseArguments(args, BATCH_OPTIONS, NAME);
   if (options.at(-1)?.name === 'help') return 'help';
-  const draft: Draft<Partial<BatchSettings>> = {};
-  const common = new Map<string, string[]>();
-  for (const use of options) {
-    if (takeOption(READERS, use, draft)) continue;
-    const takes = LINE_OPTIONS.find(({ name }) => name === use.name)?.argument !== undefined;
-    common.set(use.name, [...(common.get(use.name) ?? []), ...(takes ? [use.value] : [])]);
-  }
+  const draft = settingsOf(options, BATCH_OPTIONS);
   const [first, ...others] = positionals;
   if (first === undefined) {
     throw usageError(`no jobs are named; try '${NAME} jobs.csv -o results.jsonl' or '${NAME} --help'`);
@@ -161,14 +196,14 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
   refuseSharedFiles(draft);
   refuseWithoutQueue(draft);
   return {
-    sources: [first, ...others],
-    common: [...common].map(([name, values]) => ({ name, values })),
+    common: [],
     frames: false,
     githubSummary: false,
     retryFailed: false,
     precision: 'legacy',
     quiet: false,
     ...draft,
+    sources: [first, ...others],
     output: draft.output,
   };
 }
@@ -199,31 +234,6 @@ function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
   if (alone !== undefined)
     throw usageError(`${alone} is for --queue, which is not given; add it, or leave it out`);
 }
-
-/** What options of the batch itself say; all others are of its jobs. */
-const READERS: OptionReaders<string, BatchSettings> = {
-  output: (use) => ({ output: fileName(use) }),
-  html: (use) => ({ html: namedFile(use) }),
-  junit: (use) => ({ junit: namedFile(use) }),
-  summary: (use) => ({ summary: namedFile(use) }),
-  'github-summary': () => ({ githubSummary: true }),
-  reference: (use) => ({ reference: fileName(use) }),
-  match: (use) => ({ match: patternValue(use) }),
-  together: (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
-  yes: () => {
-    agreeToParts();
-    return {};
-  },
-  queue: ({ value }) => ({ queue: value }),
-  results: (use) => ({ results: fileName(use) }),
-  'part-length': (use) => ({ partLength: lengthValue(use) }),
-  priority: (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
-  attempts: (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
-  precision: (use) => ({ precision: precisionValue(use) }),
-  'retry-failed': () => ({ retryFailed: true }),
-  frames: () => ({ frames: true }),
-  quiet: () => ({ quiet: true }),
-};
 
 function namedFile(use: OptionUse): string {
   if (use.value === '-') throw refusedValue(use, 'the name of a file');

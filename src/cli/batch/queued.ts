@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isObject } from '../../core/arguments.js';
+import { isObject, jsonOf } from '../../core/arguments.js';
 import { type ErrorCode, usageError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
 import { queueAddress } from '../../queue/address.js';
@@ -198,12 +198,7 @@ function isAddress(text: string): boolean {
 
 /** Whether a worker's line is about the job: somebody else may have written to the queue. */
 function isLineOf(text: string, { id }: QueueJob): boolean {
-  let value: unknown;
-  try {
-    value = text.includes('\n') ? undefined : JSON.parse(text);
-  } catch {
-    return false;
-  }
+  const value = text.includes('\n') ? undefined : jsonOf(text);
   if (!isObject(value) || !isObject(value.job) || !isObject(value.pooled_metrics)) return false;
   return value.job.id === id && typeof value.job.line === 'number' && !('error' in value);
 }

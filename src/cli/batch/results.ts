@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { isObject } from '../../core/arguments.js';
+import { isObject, jsonOf } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import { type FileLock, lockFile } from '../../files/lock.js';
@@ -111,12 +111,7 @@ export class ResultsFile {
 }
 
 function readLine(text: string, number: number, path: string): ResultLine {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
+  const value = jsonOf(text);
   const job = isObject(value) ? value.job : undefined;
   if (isObject(value) && isObject(job) && typeof job.id === 'string' && typeof job.line === 'number') {
     const gate = isObject(value.gate) ? value.gate : undefined;

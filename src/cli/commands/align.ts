@@ -5,27 +5,32 @@
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { alignmentAdvice } from '../flags.js';
-import { grouped, type OptionSpec } from '../options.js';
+import { grouped, HELP_OPTION, type Option } from '../options.js';
 import { interruptible } from '../signals.js';
-import { hostsOf, type OptionsDraft, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
-import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
+import { hostsOf, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
+import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const NAME = 'anyvmaf align';
 const SEARCH = 'Search';
 
-const ALIGN_OPTIONS = [
+interface AlignSettings extends VideoSettings, TableSettings {
+  readonly json: boolean;
+}
+
+const ALIGN_OPTIONS: readonly Option<AlignSettings>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => name === 'decoder' || name === 'allow-url'),
-  ...grouped(SEARCH, [
+  ...grouped<AlignSettings>(SEARCH, [
     {
       name: 'window',
       argument: 'N',
       help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',
+      read: tableReader('window'),
     },
-    { name: 'json', help: 'the result as JSON' },
-    { name: 'help', help: 'show this help', last: true },
+    { name: 'json', help: 'the result as JSON', read: () => ({ json: true }) },
+    HELP_OPTION,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 const page: HelpText = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
@@ -35,21 +40,13 @@ const page: HelpText = {
 };
 
 /** Temporal alignment without scoring. */
-export const align = command(NAME, ALIGN_OPTIONS, page, async (parsed, terminal) => {
-  const videos = new VideoArguments();
-  const options: OptionsDraft = {};
-  let json = false;
-  for (const use of parsed.options) {
-    if (!videos.take(use) && !takeTableOption(use, options)) json = true;
-  }
-  const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
-  hostsOf(options, [reference, ...distorted]);
+export const align = command(NAME, ALIGN_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const { options = {}, json } = settings;
+  const request = pairOf(settings, positionals, NAME);
+  hostsOf(options, [request.reference, request.distorted]);
   const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
-  return interruptible(async (stop) => {
-    const result = await api.align(
-      { reference, distorted: distorted[0], ...(raw && { raw }) },
-      { ...options, signal: stop.signal },
-    );
+  return interruptible(async ({ signal }) => {
+    const result = await api.align(request, { ...options, signal });
     const { columns: width, colour: color } = terminal;
     await terminal.print(
       json

@@ -8,8 +8,8 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import { type Draft, grouped, orList } from '../options.js';
-import { interruption } from '../signals.js';
+import { grouped, HELP_OPTION, orList } from '../options.js';
+import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf bench';
@@ -17,22 +17,42 @@ const GROUP = 'Options';
 
 const BACKENDS: readonly BenchBackend[] = ['cpu', 'native-cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS];
 
-const BENCH_OPTIONS = grouped(GROUP, [
-  { name: 'full', help: 'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files' },
+interface BenchSettings extends BenchOptions {
+  readonly json: boolean;
+}
+
+const BENCH_OPTIONS = grouped<BenchSettings>(GROUP, [
+  {
+    name: 'full',
+    help: 'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files',
+    read: () => ({ full: true }),
+  },
   {
     name: 'shape',
     argument: 'WxH',
     help: 'only this pair: 576x324, 1920x1080 or 3840x2160. May be repeated',
+    read: ({ value }, { shapes = [] }) => ({ shapes: [...shapes, value] }),
   },
   {
     name: 'backend',
     argument: 'NAME',
     help: `only this backend beside the portable core: ${orList(BACKENDS)}. May be repeated. Default: all that work`,
+    read: ({ value }, { backends = [] }) => ({ backends: [...backends, backendOf(value)] }),
   },
-  { name: 'threads', argument: 'N', help: 'worker threads of the core at most. Default: the cores' },
-  { name: 'reports', argument: 'DIR', help: 'write a JSON report per pair and backend into DIR' },
-  { name: 'json', help: 'the result as JSON' },
-  { name: 'help', help: 'show this help', last: true },
+  {
+    name: 'threads',
+    argument: 'N',
+    help: 'worker threads of the core at most. Default: the cores',
+    read: ({ label, value }) => ({ maxThreads: threadsOf(label, value) }),
+  },
+  {
+    name: 'reports',
+    argument: 'DIR',
+    help: 'write a JSON report per pair and backend into DIR',
+    read: ({ value }) => ({ reports: value }),
+  },
+  { name: 'json', help: 'the result as JSON', read: () => ({ json: true }) },
+  HELP_OPTION,
 ]);
 
 const page: HelpText = {
@@ -44,25 +64,12 @@ const page: HelpText = {
 };
 
 /** The benchmark. */
-export const bench = command(NAME, BENCH_OPTIONS, page, async (parsed, terminal) => {
-  const [stray] = parsed.positionals;
+export const bench = command(NAME, BENCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const [stray] = positionals;
   if (stray !== undefined) {
     throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
   }
-  const options: Draft<BenchOptions> = {};
-  const shapes: string[] = [];
-  const backends: BenchBackend[] = [];
-  let json = false;
-  for (const { name, value, label } of parsed.options) {
-    if (name === 'full') options.full = true;
-    else if (name === 'json') json = true;
-    else if (name === 'shape') shapes.push(value);
-    else if (name === 'backend') backends.push(backendOf(value));
-    else if (name === 'threads') options.maxThreads = threadsOf(label, value);
-    else if (name === 'reports') options.reports = value;
-  }
-  if (shapes.length > 0) options.shapes = shapes;
-  if (backends.length > 0) options.backends = backends;
+  const { json = false, ...options } = settings;
   return report(options, json, terminal);
 });
 
@@ -83,23 +90,18 @@ async function report(options: BenchOptions, json: boolean, terminal: Terminal):
     import('../../bench/run.js'),
     import('../../bench/table.js'),
   ]);
-  const stop = interruption();
   const show = progressLine(terminal);
-  try {
+  return interruptible(async ({ signal }) => {
     const result = await runBenchmark({
       ...options,
-      signal: stop.signal,
+      signal,
       onProgress: ({ done, total, message }) => show(`${Math.floor((100 * done) / total)} %  ${message}`),
-    });
-    show('');
+    }).finally(() => show(''));
     const { exitCode, stdout, stderr } = benchOutput(result);
     for (const line of stderr.split('\n').filter((text) => text !== '')) terminal.complain(line);
     await terminal.print(json ? `${JSON.stringify(benchData(result), null, 2)}\n` : stdout);
     return exitCode === 0 ? EXIT.ok : EXIT.failed;
-  } finally {
-    show('');
-    stop.release();
-  }
+  });
 }
 
 /** Draws one line on standard error over the previous one; does nothing without a terminal. */

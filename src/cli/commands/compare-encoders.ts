@@ -3,61 +3,49 @@
  * `anyvmaf compare-encoders SOURCE --encoder A --encoder B`: which encoder, or which preset, needs less for equal quality.
  */
 import { usageError } from '../../core/errors.js';
-import { type ComparedEncoder, type ComparedPoint, type CompareOptions, parseEncoder } from '../../index.js';
+import { type ComparedPoint, type CompareOptions, parseEncoder } from '../../index.js';
 import { command, type HelpText } from '../command.js';
 import { curveHead, curveLine } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
+import { grouped, type Option } from '../options.js';
 import {
-  grouped,
-  type OptionReaders,
-  type OptionSpec,
-  type ParsedArguments,
-  takeOption,
-} from '../options.js';
-import type { Terminal } from '../terminal.js';
-import {
+  betweenOption,
   CURVE_OPTIONS,
-  type CurveDraft,
-  type CurveName,
-  curveReaders,
+  type CurveSettings,
   curvesRun,
   ENDING_OPTIONS,
   FULL_OPTION,
   PIX_FMT_OPTION,
   RESULT_OPTIONS,
-  type ResultSettings,
-  rangeValue,
   resultOf,
   SCORING_OPTIONS,
-  type SharedName,
   WORK_OPTIONS,
 } from './encoding.js';
 
 const NAME = 'anyvmaf compare-encoders';
 
-const OPTIONS = [
-  ...grouped('Encoding', [
+interface CompareSettings extends CurveSettings, Pick<CompareOptions, 'encoders' | 'between'> {}
+
+const OPTIONS: readonly Option<CompareSettings>[] = [
+  ...grouped<CompareSettings>('Encoding', [
     {
       name: 'encoder',
       short: 'e',
       argument: 'NAME[:OPTION=VALUE...]',
       help: 'encoder of the installed ffmpeg, with options: libx264:preset=slow. Twice or more; all are compared with the first',
+      read: ({ value }, { encoders = [] }) => ({ encoders: [...encoders, parseEncoder(value)] }),
     },
     PIX_FMT_OPTION,
   ]),
-  ...grouped('Curves', [
+  ...grouped<CompareSettings>('Curves', [
     ...CURVE_OPTIONS,
-    {
-      name: 'between',
-      argument: 'LOW..HIGH',
-      help: "qualities that BD-rates go over. Default: 60..97 of a model's score",
-    },
+    betweenOption("qualities that BD-rates go over. Default: 60..97 of a model's score"),
     ...SCORING_OPTIONS,
     FULL_OPTION,
     ...WORK_OPTIONS,
   ]),
-  ...grouped('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
-] as const satisfies readonly OptionSpec[];
+  ...grouped<CompareSettings>('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
+];
 
 const page: HelpText = {
   usage: [`${NAME} SOURCE -e NAME -e NAME`],
@@ -76,49 +64,21 @@ const page: HelpText = {
 };
 
 /** The comparison of encoders. */
-export const compareEncodersCommand = command(NAME, OPTIONS, page, async (parsed, terminal) =>
-  compare(settingsOf(parsed), terminal),
-);
-
-interface CompareSettings {
-  readonly result: ResultSettings;
-  readonly options: CompareOptions;
-}
-
-async function compare({ result: settings, options }: CompareSettings, terminal: Terminal): Promise<number> {
-  const { compareEncoders } = await import('../../index.js');
-  await curvesRun(settings, terminal, ({ line, ...listeners }) => {
-    let first = true;
-    const onPoint = (point: ComparedPoint) => {
-      if (first) line(curveHead('encoder', 'value', options.metric ?? 'quality'));
-      first = false;
-      line(curveLine(point.name, point));
-    };
-    return compareEncoders(settings.source, { ...options, ...listeners, onPoint });
-  });
-  return EXIT.ok;
-}
-
-type Draft = CurveDraft & { encoders?: readonly ComparedEncoder[]; between?: CompareOptions['between'] };
-type Name = (typeof OPTIONS)[number]['name'];
-
-const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | CurveName>, Draft> => ({
-  encoder: ({ value }) => ({ encoders: [...(draft.encoders ?? []), parseEncoder(value)] }),
-  between: (use) => {
-    const { min, max } = rangeValue(use);
-    return { between: { min, max } };
-  },
-});
-
-/** @throws {AnyvmafError} `usage` */
-function settingsOf({ options: uses, positionals }: ParsedArguments<Name>): CompareSettings {
-  const draft: Draft = {};
-  const readers = { ...curveReaders(draft), ...readersOf(draft) };
-  for (const use of uses) takeOption(readers, use, draft);
-  const { result, options } = resultOf(NAME, positionals, draft);
-  const { encoders = [], between } = draft;
+export const compareEncodersCommand = command(NAME, OPTIONS, page, async (line) => {
+  const { result, options } = resultOf(NAME, line.positionals, line.settings);
+  const { encoders = [], ...others } = options;
   if (encoders.length < 2) {
     throw usageError(`${NAME} needs two encoders or more, for instance --encoder libx264 --encoder libx265`);
   }
-  return { result, options: { ...options, encoders, ...(between && { between }) } };
-}
+  const { compareEncoders } = await import('../../index.js');
+  await curvesRun(result, line.terminal, ({ line: print, ...listeners }) => {
+    let first = true;
+    const onPoint = (point: ComparedPoint) => {
+      if (first) print(curveHead('encoder', 'value', options.metric ?? 'quality'));
+      first = false;
+      print(curveLine(point.name, point));
+    };
+    return compareEncoders(result.source, { ...others, encoders, ...listeners, onPoint });
+  });
+  return EXIT.ok;
+});

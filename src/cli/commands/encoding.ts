@@ -12,6 +12,8 @@ import {
   type EncodingOptions,
   formatEncodingResult,
   type ParameterName,
+  parseTarget,
+  type QualityTarget,
   type ResultFormat,
   type SearchStage,
   STATISTICS,
@@ -20,7 +22,15 @@ import {
 } from '../../index.js';
 import { parsePooledName } from '../../report/limits.js';
 import { stageText } from '../encoding-text.js';
-import { numberValue, type OptionReaders, type OptionUse, refusedValue, unsignedValue } from '../options.js';
+import {
+  choiceValue,
+  HELP_OPTION,
+  numberValue,
+  type Option,
+  type OptionUse,
+  refusedValue,
+  unsignedValue,
+} from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
@@ -37,135 +47,176 @@ export const PARAMETERS = [
 
 const MAX_THREADS = 1024;
 
-export const ENCODER_OPTION = {
+export const ENCODER_OPTION: Option<EncoderChoice> = {
   name: 'encoder',
   short: 'e',
   argument: 'NAME',
   help: 'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another',
-} as const;
+  read: ({ value }) => ({ encoder: value }),
+};
 
-export const ENCODER_ARG_OPTION = {
+export const ENCODER_ARG_OPTION: Option<EncoderChoice> = {
   name: 'encoder-arg',
   argument: 'NAME=VALUE',
   help: 'option of the encoder, such as preset=slow. May be repeated',
-} as const;
+  read: (use, { encoderOptions }) => ({ encoderOptions: withEncoderOption(encoderOptions, use) }),
+};
 
-export const ENCODE_MISSED_OPTION = {
-  name: 'encode-missed',
-  help: 'write the file of --encode even where it misses the target',
-} as const;
+/** @param help what the parameter is for, and which one is meant by default */
+export function parameterOption(help: string): Option<EncoderChoice> {
+  return {
+    name: 'parameter',
+    argument: 'NAME',
+    help,
+    read: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
+  };
+}
 
-export const PIX_FMT_OPTION = {
+/** @param argument with steps or without */
+export function valuesOption(argument: string, help: string): Option<EncoderChoice> {
+  return { name: 'values', argument, help, read: (use) => ({ range: rangeValue(use) }) };
+}
+
+/** What is written where. */
+export interface EncodeSettings {
+  readonly output: string;
+  readonly keepMissed: boolean;
+}
+
+/** @param help what is encoded with what was found */
+export function encodeOptions(help: string): readonly Option<EncodeSettings>[] {
+  return [
+    { name: 'encode', argument: 'FILE', help, read: ({ value }) => ({ output: value }) },
+    {
+      name: 'encode-missed',
+      help: 'write the file of --encode even where it misses the target',
+      read: () => ({ keepMissed: true }),
+    },
+  ];
+}
+
+/** What every command that encodes a source is told. */
+type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
+
+export const PIX_FMT_OPTION: Option<EncodingSettings> = {
   name: 'pix-fmt',
   argument: 'FORMAT',
   help: "pixel format of the encode. Default: the source's",
-} as const;
+  read: ({ value }) => ({ pixelFormat: value }),
+};
 
-export const TARGET_OPTION = {
+export const TARGET_OPTION: Option<{ readonly targets: readonly QualityTarget[] }> = {
   name: 'target',
   argument: 'BOUND',
   help: '95, or as in --fail-under: p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5. May be repeated. Default: 95',
-} as const;
+  read: ({ value }, { targets = [] }) => ({ targets: [...targets, parseTarget(value)] }),
+};
 
-export const SCORING_OPTIONS = [
-  { name: 'model', short: 'm', argument: 'MODEL', help: 'model to score with. May be repeated' },
-  { name: 'feature', argument: 'FEATURE', help: 'further metric to measure. May be repeated' },
-] as const;
+export const SCORING_OPTIONS: readonly Option<EncodingSettings>[] = [
+  {
+    name: 'model',
+    short: 'm',
+    argument: 'MODEL',
+    help: 'model to score with. May be repeated',
+    read: ({ value }, { models = [] }) => ({ models: [...models, value] }),
+  },
+  {
+    name: 'feature',
+    argument: 'FEATURE',
+    help: 'further metric to measure. May be repeated',
+    read: ({ value }, { features = [] }) => ({ features: [...features, value] }),
+  },
+];
 
-export const WORK_OPTIONS = [
+export const WORK_OPTIONS: readonly Option<EncodingSettings>[] = [
   {
     name: 'cache',
     argument: 'DIR',
     help: "where to keep points: a folder, or none. Default: the user's cache",
+    read: ({ value }) => ({ cache: value === 'none' ? false : value }),
   },
-  { name: 'max-temp', argument: 'GB', help: 'temporary files at most. Default: 8' },
-  { name: 'threads', argument: 'N', help: 'worker threads of the scorer' },
-] as const;
+  {
+    name: 'max-temp',
+    argument: 'GB',
+    help: 'temporary files at most. Default: 8',
+    read: (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
+  },
+  {
+    name: 'threads',
+    argument: 'N',
+    help: 'worker threads of the scorer',
+    read: (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) }),
+  },
+];
 
-export const FULL_OPTION = {
+export const FULL_OPTION: Option<EncodingSettings> = {
   name: 'full',
   help: 'encode the whole source for every point, not samples of it',
-} as const;
-
-/** The last options of a command. */
-export const ENDING_OPTIONS = [
-  { name: 'quiet', short: 'q', help: 'no progress on the terminal' },
-  { name: 'help', help: 'show this help', last: true },
-] as const;
-
-/** Options of every command that encodes a source. */
-export type SharedName =
-  | (typeof PIX_FMT_OPTION | typeof FULL_OPTION)['name']
-  | (typeof SCORING_OPTIONS | typeof WORK_OPTIONS | typeof ENDING_OPTIONS)[number]['name'];
-
-/** What they say, as far as it has been read. */
-export type SharedDraft = {
-  -readonly [Key in Exclude<keyof EncodingOptions, 'onStage'>]?: EncodingOptions[Key];
-} & {
-  quiet?: boolean;
+  read: () => ({ full: true }),
 };
 
-/** Reads them. Options that may be repeated add to what is there. */
-export const sharedReaders = (draft: SharedDraft): OptionReaders<SharedName, SharedDraft> => ({
-  'pix-fmt': ({ value }) => ({ pixelFormat: value }),
-  model: ({ value }) => ({ models: [...(draft.models ?? []), value] }),
-  feature: ({ value }) => ({ features: [...(draft.features ?? []), value] }),
-  full: () => ({ full: true }),
-  cache: ({ value }) => ({ cache: value === 'none' ? false : value }),
-  'max-temp': (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
-  threads: (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) }),
-  quiet: () => ({ quiet: true }),
-  help: () => ({}),
-});
+/** The last options of a command. */
+export const ENDING_OPTIONS: readonly Option<{ readonly quiet: boolean }>[] = [
+  { name: 'quiet', short: 'q', help: 'no progress on the terminal', read: () => ({ quiet: true }) },
+  HELP_OPTION,
+];
+
+/** What commands that measure curves and give out tables and charts are told. */
+export interface CurveSettings extends EncodingSettings {
+  readonly targets: readonly number[];
+  readonly metric: string;
+  readonly statistic: Statistic;
+  readonly outputs: readonly string[];
+  readonly format: ResultFormat;
+  readonly quiet: boolean;
+}
 
 /** Options of commands that measure curves. */
-export const CURVE_OPTIONS = [
+export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
   {
     name: 'target',
     argument: 'QUALITY',
     help: 'quality at which each curve is measured. May be repeated. Default: values of the parameter',
+    read: (use, { targets = [] }) => ({ targets: [...targets, numberValue(use)] }),
   },
   {
     name: 'by',
     argument: 'MEASURE',
     help: 'what quality is: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
+    read: measureValue,
   },
-] as const;
+];
 
 /** How commands with tables and charts give out their results. */
-export const RESULT_OPTIONS = [
+export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
   {
     name: 'output',
     short: 'o',
     argument: 'FILE',
     help: 'write the result to FILE, by the end of its name: .json, .csv, .html or .txt. May be repeated',
+    read: ({ value }, { outputs = [] }) => ({ outputs: [...outputs, value] }),
   },
-  { name: 'json', help: 'print the result as JSON' },
-  { name: 'csv', help: 'print all points as CSV' },
-] as const;
+  { name: 'json', help: 'print the result as JSON', read: () => ({ format: 'json' }) },
+  { name: 'csv', help: 'print all points as CSV', read: () => ({ format: 'csv' }) },
+];
 
-export type CurveName = (typeof CURVE_OPTIONS | typeof RESULT_OPTIONS)[number]['name'];
-
-export type CurveDraft = SharedDraft & {
-  targets?: readonly number[];
-  metric?: string;
-  statistic?: Statistic;
-  outputs?: readonly string[];
-  format?: ResultFormat;
-};
-
-/** Reads the options of commands that measure curves. */
-export const curveReaders = (draft: CurveDraft): OptionReaders<CurveName | SharedName, CurveDraft> => ({
-  ...sharedReaders(draft),
-  target: (use) => ({ targets: [...(draft.targets ?? []), numberValue(use)] }),
-  by: measureValue,
-  output: ({ value }) => ({ outputs: [...(draft.outputs ?? []), value] }),
-  json: () => ({ format: 'json' }),
-  csv: () => ({ format: 'csv' }),
-});
+/** @param help which qualities these are */
+export function betweenOption(
+  help: string,
+): Option<{ readonly between?: { readonly min: number; readonly max: number } | undefined }> {
+  return {
+    name: 'between',
+    argument: 'LOW..HIGH',
+    help,
+    read: (use) => {
+      const { min, max } = rangeValue(use);
+      return { between: { min, max } };
+    },
+  };
+}
 
 /** `p5`, `psnr_y` or `psnr_y.min`. */
-function measureValue(use: OptionUse): Pick<CurveDraft, 'metric' | 'statistic'> {
+function measureValue(use: OptionUse): Partial<Pick<CurveSettings, 'metric' | 'statistic'>> {
   const name = parsePooledName(use.value);
   if (name) return name;
   throw refusedValue(
@@ -178,14 +229,15 @@ function measureValue(use: OptionUse): Pick<CurveDraft, 'metric' | 'statistic'> 
  * The source and how its result is given out, apart from what the API is told.
  * @throws {AnyvmafError} `usage` for another number of sources than one
  */
-export function resultOf<Draft extends CurveDraft>(
+export function resultOf<Settings extends Partial<CurveSettings>>(
   command: string,
   positionals: readonly string[],
-  draft: Draft,
-): { readonly result: ResultSettings; readonly options: Omit<Draft, 'outputs' | 'format' | 'quiet'> } {
-  const { outputs = [], format = 'text', quiet = false, ...options } = draft;
+  settings: Settings,
+) {
+  const { outputs = [], format = 'text', quiet = false, ...options } = settings;
   const source = oneSource(command, positionals, `see '${command} --help'`);
-  return { result: { source, outputs, format, quiet }, options };
+  const result: ResultSettings = { source, outputs, format, quiet };
+  return { result, options };
 }
 
 /**
@@ -201,7 +253,7 @@ export function oneSource(command: string, positionals: readonly string[], advic
 }
 
 /** `preset=slow`, added to the options before it. */
-export function withEncoderOption(
+function withEncoderOption(
   options: EncoderChoice['encoderOptions'],
   use: OptionUse,
 ): Readonly<Record<string, string>> {

@@ -8,20 +8,25 @@ import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { BackendHealth, BackendList, Diagnosis } from '../../index.js';
-import { isHere } from '../../parts/store.js';
+import { hasPackage, isHere } from '../../parts/store.js';
 import { PARTS } from '../../parts/table.js';
 import { wrap } from '../../report/terminal.js';
-import { type Command, type HelpPage, helpWidth, twoColumns } from '../command.js';
+import { type Command, command, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
-import { grouped, type ParsedArguments, parseArguments } from '../options.js';
-import { hasPackage } from '../own-package.js';
+import { grouped, HELP_OPTION, JSON_OPTION } from '../options.js';
 import { interruptible } from '../signals.js';
-import { deviceText } from './tiny-list.js';
+import { type TableSettings, tableReader } from '../table-options.js';
+import { deviceText } from './tiny.js';
 
-const OPTIONS = grouped('Options', [
-  { name: 'vmaf-bin', argument: 'FILE', help: 'the program to look at (default: VMAF_BIN, then PATH)' },
-  { name: 'json', help: 'as JSON' },
-  { name: 'help', help: 'show this help', last: true },
+const OPTIONS = grouped<TableSettings & { readonly json: boolean }>('Options', [
+  {
+    name: 'vmaf-bin',
+    argument: 'FILE',
+    help: 'the program to look at (default: VMAF_BIN, then PATH)',
+    read: tableReader('vmafBin'),
+  },
+  JSON_OPTION,
+  HELP_OPTION,
 ]);
 
 /** What to report on. */
@@ -46,41 +51,18 @@ function environmentCommand(
   about: string,
   report: (request: EnvironmentRequest) => Promise<EnvironmentReport>,
 ): Command {
-  const page: HelpPage = { usage: [`${name} [--json] [--vmaf-bin FILE]`], about, options: OPTIONS };
-  return {
-    page,
-    run: async (args, terminal) => {
-      const { help, json, vmafBin } = readArguments(parseArguments(args, OPTIONS, name), name);
-      const width = helpWidth(terminal.columns);
-      if (help) return page;
-      return interruptible(async (stop) => {
-        const { data, text, code } = await report({ vmafBin, signal: stop.signal });
-        await terminal.print(json ? `${JSON.stringify(data, null, 2)}\n` : text(width));
-        return code;
-      });
-    },
-  };
-}
-
-/**
- * @param command its name, for messages
- * @throws {AnyvmafError} `usage`
- */
-function readArguments(
-  { options, positionals }: ParsedArguments<(typeof OPTIONS)[number]['name']>,
-  command: string,
-) {
-  const [surplus] = positionals;
-  if (surplus !== undefined) {
-    throw usageError(`${quoted(surplus)} is one argument too many; ${command} takes options only`);
-  }
-  const named = options.filter(({ name }) => name === 'vmaf-bin').at(-1);
-  if (named?.value === '') throw usageError(`${named.label} is empty, but it must name a program`);
-  return {
-    help: options.some(({ name }) => name === 'help'),
-    json: options.some(({ name }) => name === 'json'),
-    vmafBin: named?.value,
-  };
+  const page = { usage: [`${name} [--json] [--vmaf-bin FILE]`], about };
+  return command(name, OPTIONS, page, async ({ settings, positionals: [surplus], terminal }) => {
+    if (surplus !== undefined)
+      throw usageError(`${quoted(surplus)} is one argument too many; ${name} takes options only`);
+    return interruptible(async ({ signal }) => {
+      const { data, text, code } = await report({ vmafBin: settings.options?.vmafBin, signal });
+      await terminal.print(
+        settings.json ? `${JSON.stringify(data, null, 2)}\n` : text(helpWidth(terminal.columns)),
+      );
+      return code;
+    });
+  });
 }
 
 /** Lists backends. */

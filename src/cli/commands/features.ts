@@ -1,12 +1,315 @@
 /**
  * @module cli/commands/features
- * `anyvmaf features [NAME]`: the feature extractors and their options; with `--parquet`, a table of features.
+ * `anyvmaf features [NAME]`: the feature extractors and their options; with `--parquet FILE` measures pairs of videos, which a command
+ * line or a list names, and writes their features, one row per frame.
  */
-import type { ExtractorSpec } from '../../index.js';
+import { dirname, isAbsolute, join } from 'node:path';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { quoted } from '../../core/printable.js';
+import type { DatasetOptions, DatasetPair, DatasetSummary, ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
 import { type Command, type HelpPage, twoColumns } from '../command.js';
+import { csvLines, tableText } from '../csv.js';
+import { EXIT } from '../exit.js';
 import { listingCommand } from '../listing.js';
-import { FEATURES_OPTIONS, featuresSettings } from './features-table.js';
+import {
+  grouped,
+  HELP_OPTION,
+  numberValue,
+  type Option,
+  type OptionUse,
+  parseArguments,
+  settingsOf,
+} from '../options.js';
+import { openOutput } from '../output.js';
+import { interruptible } from '../signals.js';
+import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
+import type { Terminal } from '../terminal.js';
+import { fileName, VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
+
+const TABLE = 'Table';
+const RUNNING = 'Running';
+
+const MAX_DISTORTED = 1000;
+
+/** What options say before it is known whether they go together. */
+interface AskedSettings extends VideoSettings, TableSettings {
+  readonly parquet: string;
+  readonly list: string;
+  readonly keys: readonly string[];
+  readonly opinions: readonly number[];
+  readonly teacher: string;
+  readonly features: readonly string[];
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
+/** All options of the command `features`, in the order in which help lists them. */
+const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
+  ...grouped<AskedSettings>(TABLE, [
+    {
+      name: 'parquet',
+      argument: 'FILE',
+      help: 'measure videos and write their features to FILE, one row per frame',
+      read: (use) => ({ parquet: fileName(use) }),
+    },
+    {
+      name: 'pairs',
+      argument: 'FILE',
+      help: 'the videos, as CSV with the columns reference, distorted and, at will, key, clip and mos',
+      read: (use) => ({ list: fileName(use) }),
+    },
+    {
+      name: 'key',
+      argument: 'KEY',
+      help:
+        'column key, which decides train, val or test: once for all videos, or once for each distorted one (default: name ' +
+        'of the reference)',
+      read: ({ value }, { keys = [] }) => ({ keys: [...keys, value] }),
+    },
+    {
+      name: 'mos',
+      argument: 'X',
+      help: 'column mos, the opinion score: once for all, or once for each distorted video',
+      read: (use, { opinions = [] }) => ({ opinions: [...opinions, numberValue(use)] }),
+    },
+    {
+      name: 'teacher',
+      argument: 'MODEL',
+      help: "column teacher: each frame's score by a model, vmaf_v0.6.1 or as for --model; also mos where there is none",
+      read: (use) => ({ teacher: modelString(use) }),
+    },
+    {
+      name: 'feature',
+      argument: 'SPEC',
+      help: 'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
+      read: ({ value }, { features = [] }) => ({ features: [...features, value] }),
+    },
+  ]),
+  ...VIDEO_OPTIONS,
+  ...grouped<AskedSettings>('Input', [
+    {
+      name: 'frame_cnt',
+      argument: 'N',
+      help: 'at most N frames of each pair (0: all)',
+      read: tableReader('frameCount'),
+    },
+    { name: 'subsample', argument: 'N', help: 'only every Nth frame', read: tableReader('subsample') },
+  ]),
+  ...PAIRING_OPTIONS,
+  ...grouped<AskedSettings>(RUNNING, [
+    {
+      name: 'threads',
+      argument: 'N',
+      help: 'workers (default: one per core)',
+      read: tableReader('threads'),
+    },
+    { name: 'quiet', short: 'q', help: 'no progress bar', read: () => ({ quiet: true }) },
+    { name: 'json', help: 'the list, or what was written, as JSON', read: () => ({ json: true }) },
+    HELP_OPTION,
+  ]),
+];
+
+const NAME = 'anyvmaf features';
+
+/** Options that a list of extractors has as well. */
+const OF_LISTS = new Set(['json', 'help']);
+
+/** What a command line asks for. */
+export type FeaturesSettings =
+  | { readonly kind: 'help' }
+  /** The list of extractors, or one of them. */
+  | { readonly kind: 'list'; readonly args: readonly string[] }
+  | FeatureTable;
+
+/** A table to write. */
+export interface FeatureTable {
+  readonly kind: 'table';
+  readonly output: string;
+  /** The pairs, or the list that has them. */
+  readonly pairs: readonly DatasetPair[] | { readonly list: string; readonly raw?: DatasetPair['raw'] };
+  readonly options: DatasetOptions;
+  readonly quiet: boolean;
+  readonly json: boolean;
+}
+
+/**
+ * Reads the command line of `features`. It asks for a table exactly when `--parquet` is among its options.
+ * @throws {AnyvmafError} `usage`
+ */
+export function featuresSettings(args: readonly string[]): FeaturesSettings {
+  const parsed = parseArguments(args, FEATURES_OPTIONS, NAME);
+  if (parsed.options.at(-1)?.name === 'help') return { kind: 'help' };
+  if (!parsed.options.some(({ name }) => name === 'parquet')) {
+    const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
+    if (stray) {
+      throw usageError(
+        `${stray.label} belongs to a table of features; name the file to write with --parquet FILE`,
+      );
+    }
+    if (parsed.positionals.length > 1) {
+      throw usageError(
+        `"${parsed.positionals[1]}" is one argument too many: name one feature extractor, or give --parquet FILE to ` +
+          'measure videos and write a table',
+      );
+    }
+    return { kind: 'list', args };
+  }
+  return tableOf(settingsOf(parsed.options, FEATURES_OPTIONS), parsed.positionals);
+}
+
+function tableOf(asked: Partial<AskedSettings>, positionals: readonly string[]): FeatureTable {
+  const { parquet: output = '', list, keys = [], opinions = [], quiet = false, json = false } = asked;
+  const { features, teacher, options: pairing = {} } = asked;
+  checkPairingOptions(pairing);
+  const options = { ...pairing, ...(teacher !== undefined && { teacher }), ...(features && { features }) };
+  const pairs =
+    list === undefined
+      ? namedPairs(videosOf(asked, positionals, MAX_DISTORTED, NAME), keys, opinions)
+      : listedPairs(
+          list,
+          asked,
+          positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined),
+        );
+  return { kind: 'table', output, options, quiet, json, pairs };
+}
+
+/** @param surplus what names videos beside the list */
+function listedPairs(
+  list: string,
+  videos: Partial<VideoSettings>,
+  surplus: string | undefined,
+): FeatureTable['pairs'] {
+  if (surplus !== undefined) {
+    throw usageError(
+      `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
+    );
+  }
+  const { raw } = videosOf(videos, [list, list], 1, NAME);
+  return { list, ...(raw && { raw }) };
+}
+
+function namedPairs(
+  { reference, distorted, raw }: Videos,
+  keys: readonly string[],
+  opinions: readonly number[],
+): FeatureTable['pairs'] {
+  const keyOf = oneOrEach(keys, distorted.length, '--key');
+  const mosOf = oneOrEach(opinions, distorted.length, '--mos');
+  return distorted.map((video, i) => ({
+    reference,
+    distorted: video,
+    ...(raw && { raw }),
+    key: keyOf(i),
+    mos: mosOf(i),
+  }));
+}
+
+/** A model string; a bare name is that of a built-in model. */
+function modelString(use: OptionUse): string {
+  if (use.value === '') throw usageError(`${use.label} is empty, but it must name a model`);
+  return use.value.includes('=') ? use.value : `version=${use.value}`;
+}
+
+/** The value of an option for each distorted video; a single value applies to all. */
+function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
+  if (values.length > 1 && values.length !== count) {
+    throw usageError(
+      `${label} is given ${values.length} times, but there ${count === 1 ? 'is one distorted video' : `are ${count} distorted videos`}; ` +
+        'give it once, or once for each',
+    );
+  }
+  return (index) => (values.length === 1 ? values[0] : values[index]);
+}
+
+const COLUMNS = ['reference', 'distorted', 'key', 'clip', 'mos'];
+
+/**
+ * The pairs of a list: CSV (RFC 4180) with a line of names first.
+ * @param list its name, for messages
+ * @param locate makes a path of what the list says, relative to its own folder
+ * @throws {AnyvmafError} `usage`, naming the line
+ */
+export function parsePairs(
+  text: string,
+  list: string,
+  locate: (path: string) => string,
+  raw: DatasetPair['raw'],
+): DatasetPair[] {
+  const [head, ...lines] = csvLines(text, list);
+  const names = head?.fields.map((name) => name.trim().toLowerCase()) ?? [];
+  const unknown = names.find((name) => !COLUMNS.includes(name));
+  if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted')) {
+    throw usageError(
+      `the first line of ${list} must name the columns reference and distorted and, at will, key, clip and mos` +
+        `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
+    );
+  }
+  if (lines.length === 0) throw usageError(`${list} names no pair of videos`);
+  return lines.map(({ fields, line }) => {
+    if (fields.length !== names.length) {
+      throw usageError(
+        `line ${line} of ${list} has ${fields.length} fields, but the first line names ${names.length}`,
+      );
+    }
+    const field = (name: string) => fields[names.indexOf(name)]?.trim() || undefined;
+    const video = (name: string) => {
+      const path = field(name);
+      if (path === undefined) throw usageError(`line ${line} of ${list} names no ${name} video`);
+      return locate(path);
+    };
+    const mos = field('mos');
+    return {
+      reference: video('reference'),
+      distorted: video('distorted'),
+      ...(raw && { raw }),
+      key: field('key'),
+      clip: field('clip'),
+      mos:
+        mos === undefined
+          ? undefined
+          : numberValue({ name: 'mos', label: `mos in line ${line} of ${list}`, value: mos }),
+    };
+  });
+}
+
+/** Writes the table. @returns the exit code */
+export async function writeTable(settings: FeatureTable, terminal: Terminal): Promise<number> {
+  const { output, options, quiet, json } = settings;
+  const pairs = await pairsOf(settings);
+  const inputs = pairs.flatMap(({ reference, distorted }) => [String(reference), String(distorted)]);
+  const list = 'list' in settings.pairs ? [settings.pairs.list] : [];
+  const file = await openOutput(output, [...inputs, ...list]);
+  const bar =
+    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  return interruptible(async ({ signal }) => {
+    const { writeFeatures } = await import('../../index.js');
+    const table = writeFeatures(pairs, { ...options, signal, ...(bar && { onProgress: bar.show }) });
+    let summary: DatasetSummary | undefined;
+    const rowsOf = async function* () {
+      summary = yield* table;
+    };
+    await file.write(rowsOf(), signal).finally(() => bar?.clear());
+    if (!summary) throw new AnyvmafError('internal', `nothing was written to ${output}`);
+    for (const warning of summary.warnings) terminal.complain(`warning: ${warning}`);
+    const { rows, columns } = summary;
+    await terminal.print(
+      json
+        ? `${JSON.stringify({ file: output, rows, pairs: pairs.length, columns }, null, 2)}\n`
+        : `${output}: ${rows} ${rows === 1 ? 'row' : 'rows'} of ${pairs.length} ${pairs.length === 1 ? 'pair' : 'pairs'}, ` +
+            `columns ${columns.join(' ')}\n`,
+    );
+    return EXIT.ok;
+  });
+}
+
+async function pairsOf({ pairs }: FeatureTable): Promise<readonly DatasetPair[]> {
+  if (!('list' in pairs)) return pairs;
+  const { list, raw } = pairs;
+  const folder = dirname(list);
+  const text = await tableText(list, 'list');
+  return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
+}
 
 const extractors = async () => (await import('../../index.js')).listExtractors();
 
@@ -51,7 +354,6 @@ export const features: Command = {
     const settings = featuresSettings(args);
     if (settings.kind === 'list') return listing.run(settings.args, terminal);
     if (settings.kind === 'help') return page;
-    const { writeTable } = await import('./features-table.js');
     return writeTable(settings, terminal);
   },
 };

@@ -9,24 +9,24 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import type { QualityMapOptions, QualityMaps, ScoreRequest } from '../../index.js';
-import type { Command, HelpPage } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import {
   choiceValue,
   grouped,
-  type OptionSpec,
+  HELP_OPTION,
+  type Option,
   type OptionUse,
   orList,
-  parseArguments,
   refusedValue,
   unsigned,
   unsignedValue,
 } from '../options.js';
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
 import { interruptible } from '../signals.js';
-import { type OptionsDraft, PAIRING_OPTIONS, takeTableOption } from '../table-options.js';
+import { PAIRING_OPTIONS, type TableSettings } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { fileName, VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
+import { fileName, pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';
@@ -38,40 +38,62 @@ const BLOCKS = [4, 8, 16, 32, 64, 128, 256];
 /** Most frames of one run: each is a picture in memory until all are done. */
 const MOST_FRAMES = 100;
 
-const HEATMAP_OPTIONS = [
+/** What options say before it is known whether they go together. */
+interface AskedSettings extends VideoSettings, TableSettings {
+  readonly frames: readonly number[];
+  readonly worst: number;
+  readonly output: string;
+  readonly of: MapKind;
+  readonly blockSize: number;
+  readonly neg: boolean;
+}
+
+export const HEATMAP_OPTIONS: readonly Option<AskedSettings>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  ...grouped(MAP, [
-    { name: 'frame', argument: 'N', help: 'frames to draw, such as 12 or 12,250; the first is 0' },
+  ...grouped<AskedSettings>(MAP, [
+    {
+      name: 'frame',
+      argument: 'N',
+      help: 'frames to draw, such as 12 or 12,250; the first is 0',
+      read: (use, { frames = [] }) => ({ frames: [...frames, ...frameNumbers(use)] }),
+    },
     {
       name: 'worst',
       argument: 'N',
       help: 'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
+      read: (use) => ({ worst: worstValue(use) }),
     },
     {
       name: 'output',
       short: 'o',
       argument: 'PATH',
       help: 'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
+      read: (use) => ({ output: fileName(use) }),
     },
     {
       name: 'scale-of',
       argument: 'WHAT',
       help: 'whose losses: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
+      read: (use) => ({ of: choiceValue(use, MAP_KINDS) }),
     },
-    { name: 'block', argument: 'N', help: 'side of a cell in pixels: 4, 8, 16 (default) ... 256' },
-    { name: 'neg', help: 'enhancement is no quality, as in the NEG models' },
-    { name: 'help', help: 'show this help', last: true },
+    {
+      name: 'block',
+      argument: 'N',
+      help: 'side of a cell in pixels: 4, 8, 16 (default) ... 256',
+      read: (use) => ({ blockSize: blockValue(use) }),
+    },
+    { name: 'neg', help: 'enhancement is no quality, as in the NEG models', read: () => ({ neg: true }) },
+    HELP_OPTION,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
   about:
     'Draws single frames with colours where quality is lost: what each place takes away from VIF and ADM, the features ' +
     'of VMAF, or how visible Butteraugli finds the difference of each pixel. The darker picture has no colour where nothing ' +
     'is lost; a legend says what the colours mean.',
-  options: HEATMAP_OPTIONS,
   sections: [
     {
       title: 'Examples',
@@ -96,39 +118,16 @@ interface HeatmapSettings {
 }
 
 /** Draws maps of lost quality. */
-export const heatmap: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = heatmapSettings(args);
-    if (settings === 'help') return page;
-    return draw(settings, terminal);
-  },
-};
+export const heatmap = command(NAME, HEATMAP_OPTIONS, page, async ({ settings, positionals, terminal }) =>
+  draw(heatmapSettings(settings, positionals), terminal),
+);
 
-/**
- * What a command line asks for.
- * @throws {AnyvmafError} `usage`
- */
-export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'help' {
-  const parsed = parseArguments(args, HEATMAP_OPTIONS, NAME);
-  if (parsed.options.at(-1)?.name === 'help') return 'help';
-  const videos = new VideoArguments();
-  const pairing: OptionsDraft = {};
-  let frames: readonly number[] | undefined;
-  let worst: number | undefined;
-  let output = '.';
-  let of: MapKind = 'both';
-  let blockSize: number | undefined;
-  let neg = false;
-  for (const use of parsed.options) {
-    if (videos.take(use) || takeTableOption(use, pairing)) continue;
-    if (use.name === 'frame') frames = [...(frames ?? []), ...frameNumbers(use)];
-    else if (use.name === 'worst') worst = worstValue(use);
-    else if (use.name === 'output') output = fileName(use);
-    else if (use.name === 'scale-of') of = choiceValue(use, MAP_KINDS);
-    else if (use.name === 'block') blockSize = blockValue(use);
-    else neg = true;
-  }
+/** @throws {AnyvmafError} `usage` for options that do not go together */
+export function heatmapSettings(
+  asked: Partial<AskedSettings>,
+  positionals: readonly string[],
+): HeatmapSettings {
+  const { frames, worst, output = '.', of = 'both', blockSize, neg = false } = asked;
   if (frames && worst !== undefined) {
     throw usageError('--frame names the frames to draw and --worst finds them; leave one of them out');
   }
@@ -137,7 +136,7 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
       '--scale-of butteraugli has a value for each pixel and no gain limit; leave out --block and --neg',
     );
   }
-  const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
+  const request = pairOf(asked, positionals, NAME);
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
   const count = typeof chosen === 'number' ? chosen : chosen.length;
   if (count > MOST_FRAMES) {
@@ -149,9 +148,9 @@ export function heatmapSettings(args: readonly string[]): HeatmapSettings | 'hel
     );
   }
   return {
-    request: { reference, distorted: distorted[0], ...(raw && { raw }) },
+    request,
     options: {
-      ...pairing,
+      ...asked.options,
       ...(blockSize !== undefined && { blockSize }),
       ...(neg && { enhnGainLimit: 1 }),
       ...(of === 'butteraugli' && { butteraugli: true }),

@@ -5,17 +5,10 @@
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
-import { grouped, type OptionSpec } from '../options.js';
+import { grouped, HELP_OPTION, type Option } from '../options.js';
 import { interruptible } from '../signals.js';
-import {
-  checkPairingOptions,
-  hostsOf,
-  type OptionsDraft,
-  PAIRING_OPTIONS,
-  takeTableOption,
-} from '../table-options.js';
-import type { Terminal } from '../terminal.js';
-import { VIDEO_OPTIONS, VideoArguments } from '../video-options.js';
+import { checkPairingOptions, hostsOf, PAIRING_OPTIONS, type TableSettings } from '../table-options.js';
+import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const NAME = 'anyvmaf inspect';
 const PREFLIGHT = 'Preflight';
@@ -23,20 +16,26 @@ const PREFLIGHT = 'Preflight';
 /** Options without a meaning here: nothing is scored. */
 const LEFT_OUT: readonly string[] = ['no-preflight', 'colour-as'];
 
-const INSPECT_OPTIONS = [
+interface InspectSettings extends VideoSettings, TableSettings {
+  readonly models: readonly string[];
+  readonly json: boolean;
+}
+
+const INSPECT_OPTIONS: readonly Option<InspectSettings>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  ...grouped(PREFLIGHT, [
+  ...grouped<InspectSettings>(PREFLIGHT, [
     {
       name: 'model',
       short: 'm',
       argument: 'SPEC',
       help: 'the model that is to be used, as for scoring. May be repeated',
+      read: ({ value }, { models = [] }) => ({ models: [...models, value] }),
     },
-    { name: 'json', help: 'facts and findings as JSON' },
-    { name: 'help', help: 'show this help', last: true },
+    { name: 'json', help: 'facts and findings as JSON', read: () => ({ json: true }) },
+    HELP_OPTION,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 const page: HelpText = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
@@ -47,33 +46,15 @@ const page: HelpText = {
 };
 
 /** Preflight without scoring. */
-export const inspect = command(NAME, INSPECT_OPTIONS, page, async (parsed, terminal) => {
-  const videos = new VideoArguments();
-  const options: OptionsDraft = {};
-  const models: string[] = [];
-  let json = false;
-  for (const use of parsed.options) {
-    if (videos.take(use) || takeTableOption(use, options)) continue;
-    if (use.name === 'model') models.push(use.value);
-    else json = true;
-  }
+export const inspect = command(NAME, INSPECT_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const { options = {}, models, json } = settings;
   checkPairingOptions(options);
-  const { reference, distorted, raw } = videos.finish(parsed.positionals, 1, NAME);
-  hostsOf(options, [reference, ...distorted]);
-  const request = { reference, distorted: distorted[0], ...(raw && { raw }) };
+  const request = pairOf(settings, positionals, NAME);
+  hostsOf(options, [request.reference, request.distorted]);
   const { strict = false, ...pairing } = options;
-  return report(request, { ...pairing, ...(models.length > 0 && { models }) }, { json, strict }, terminal);
-});
-
-async function report(
-  request: Parameters<typeof import('../../index.js').inspect>[0],
-  options: Parameters<typeof import('../../index.js').inspect>[1],
-  { json, strict }: { readonly json: boolean; readonly strict: boolean },
-  terminal: Terminal,
-): Promise<number> {
   const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
-  return interruptible(async (stop) => {
-    const inspection = await api.inspect(request, { ...options, signal: stop.signal });
+  return interruptible(async ({ signal }) => {
+    const inspection = await api.inspect(request, { ...pairing, ...(models && { models }), signal });
     const found = { ...inspection, findings: findingsInFlags(inspection.findings) };
     const { columns: width, colour: color } = terminal;
     await terminal.print(
@@ -86,4 +67,4 @@ async function report(
     );
     return refused ? EXIT.failed : EXIT.ok;
   });
-}
+});

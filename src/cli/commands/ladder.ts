@@ -8,7 +8,7 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { quotedWord } from '../../core/shell.js';
 import { parseSize } from '../../core/size.js';
-import type { LadderOptions, LadderPoint } from '../../index.js';
+import type { EncoderChoice, LadderOptions, LadderPoint } from '../../index.js';
 import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
 import { command, type HelpText } from '../command.js';
 import { curveHead, curveLine } from '../encoding-text.js';
@@ -17,22 +17,18 @@ import {
   choiceValue,
   grouped,
   numberValue,
-  type OptionReaders,
-  type OptionSpec,
+  type Option,
   type OptionUse,
   orList,
-  type ParsedArguments,
   refusedValue,
-  takeOption,
   unsignedValue,
 } from '../options.js';
 import { openOutput } from '../output.js';
 import type { Terminal } from '../terminal.js';
 import {
+  betweenOption,
   CURVE_OPTIONS,
-  type CurveDraft,
-  type CurveName,
-  curveReaders,
+  type CurveSettings,
   curvesRun,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
@@ -40,22 +36,27 @@ import {
   FULL_OPTION,
   PARAMETERS,
   PIX_FMT_OPTION,
+  parameterOption,
   RESULT_OPTIONS,
-  type ResultSettings,
-  rangeValue,
   resultOf,
   SCORING_OPTIONS,
-  type SharedName,
+  valuesOption,
   WORK_OPTIONS,
-  withEncoderOption,
 } from './encoding.js';
 
 const NAME = 'anyvmaf ladder';
 const SPACINGS = ['rate', 'quality'] as const;
 const MOST_RUNGS = 32;
 
-const OPTIONS = [
-  ...grouped('Encoding', [
+interface LadderSettings
+  extends CurveSettings,
+    EncoderChoice,
+    Pick<LadderOptions, 'sizes' | 'rungs' | 'spacing' | 'between'> {
+  readonly masters: readonly string[];
+}
+
+const OPTIONS: readonly Option<LadderSettings>[] = [
+  ...grouped<LadderSettings>('Encoding', [
     ENCODER_OPTION,
     ENCODER_ARG_OPTION,
     PIX_FMT_OPTION,
@@ -63,43 +64,43 @@ const OPTIONS = [
       name: 'sizes',
       argument: 'LIST',
       help: 'heights, or sizes: 1080,720,540,360 or 1920x1080,1280x720. None larger than the source',
+      read: (use) => ({ sizes: use.value.split(',').map((text) => sizeValue(use, text.trim())) }),
     },
   ]),
-  ...grouped('Rungs', [
-    { name: 'rungs', argument: 'N', help: `how many to choose, 1 to ${MOST_RUNGS}. Default: 5` },
-    { name: 'spacing', argument: 'BY', help: `evenly in ${orList(SPACINGS)}. Default: rate` },
+  ...grouped<LadderSettings>('Rungs', [
     {
-      name: 'between',
-      argument: 'LOW..HIGH',
-      help: "qualities of the lowest and the highest. Default: 40..96 of a model's score",
+      name: 'rungs',
+      argument: 'N',
+      help: `how many to choose, 1 to ${MOST_RUNGS}. Default: 5`,
+      read: (use) => ({ rungs: unsignedValue(use, 5, MOST_RUNGS) }),
     },
+    {
+      name: 'spacing',
+      argument: 'BY',
+      help: `evenly in ${orList(SPACINGS)}. Default: rate`,
+      read: (use) => ({ spacing: choiceValue(use, SPACINGS) }),
+    },
+    betweenOption("qualities of the lowest and the highest. Default: 40..96 of a model's score"),
   ]),
-  ...grouped('Curves', [
-    {
-      name: 'parameter',
-      argument: 'NAME',
-      help: `what is set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
-    },
-    {
-      name: 'values',
-      argument: 'LOW..HIGH[:STEP]',
-      help: 'values of it. Default: seven around the usual one',
-    },
+  ...grouped<LadderSettings>('Curves', [
+    parameterOption(`what is set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`),
+    valuesOption('LOW..HIGH[:STEP]', 'values of it. Default: seven around the usual one'),
     ...CURVE_OPTIONS,
     ...SCORING_OPTIONS,
     FULL_OPTION,
     ...WORK_OPTIONS,
   ]),
-  ...grouped('Result', [
+  ...grouped<LadderSettings>('Result', [
     ...RESULT_OPTIONS,
     {
       name: 'master',
       argument: 'FILE',
       help: 'measure the segments beside a master playlist, and write what its streams take into it. Takes no SOURCE',
+      read: ({ value }, { masters = [] }) => ({ masters: [...masters, value] }),
     },
     ...ENDING_OPTIONS,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 const page: HelpText = {
   usage: [`${NAME} SOURCE -e NAME --sizes LIST`, `${NAME} --master master.m3u8`],
@@ -120,33 +121,35 @@ const page: HelpText = {
 };
 
 /** The ladder of sizes. */
-export const ladder = command(NAME, OPTIONS, page, (parsed, terminal) => {
-  const settings = settingsOf(parsed);
-  return 'master' in settings ? measureMaster(settings.master, terminal) : build(settings, terminal);
-});
-
-interface LadderSettings {
-  readonly result: ResultSettings;
-  readonly options: LadderOptions;
-}
-
-async function build({ result: settings, options }: LadderSettings, terminal: Terminal): Promise<number> {
+export const ladder = command(NAME, OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const { masters: [master, ...more] = [], ...asked } = settings;
+  if (master !== undefined) {
+    if (more.length + Object.keys(asked).length + positionals.length === 0)
+      return measureMaster(master, terminal);
+    throw usageError(
+      `--master measures files that are there, so that nothing goes with it; type ${NAME} --master master.m3u8`,
+    );
+  }
+  const { result, options } = resultOf(NAME, positionals, asked);
+  const { encoder, sizes, ...others } = options;
+  if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
+  if (sizes === undefined) throw usageError(`${NAME} needs sizes, for instance --sizes 1080,720,540,360`);
   const { buildLadder } = await import('../../index.js');
-  const { command, warnings } = await curvesRun(settings, terminal, ({ line, ...listeners }) => {
+  const { command, warnings } = await curvesRun(result, terminal, ({ line, ...listeners }) => {
     let first = true;
     const onPoint = (point: LadderPoint) => {
       if (first) line(curveHead('size', options.parameter ?? 'value', options.metric ?? 'quality'));
       first = false;
       line(curveLine(`${point.width}x${point.height}`, point));
     };
-    return buildLadder(settings.source, { ...options, ...listeners, onPoint });
+    return buildLadder(result.source, { ...others, encoder, sizes, ...listeners, onPoint });
   });
-  if (settings.format === 'text')
+  if (result.format === 'text')
     await terminal.print(
       `\n${warnings.map((text) => `Note: ${text}\n`).join('')}${command.map(quotedWord).join(' ')}\n${BANDWIDTH_COMMAND}\n`,
     );
   return EXIT.ok;
-}
+});
 
 /** Bytes of a playlist or a manifest that are read at most. */
 const MOST_TEXT = 16 * 1024 * 1024;
@@ -179,47 +182,6 @@ async function measureMaster(path: string, terminal: Terminal): Promise<number> 
 
 async function replaceFile(path: string, text: string): Promise<void> {
   await (await openOutput(path, [])).write([text]);
-}
-
-type Draft = CurveDraft & { -readonly [Key in keyof LadderOptions]?: LadderOptions[Key] } & {
-  master?: string;
-};
-type Name = (typeof OPTIONS)[number]['name'];
-
-const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName | CurveName>, Draft> => ({
-  encoder: ({ value }) => ({ encoder: value }),
-  'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
-  sizes: (use) => ({ sizes: use.value.split(',').map((text) => sizeValue(use, text.trim())) }),
-  rungs: (use) => ({ rungs: unsignedValue(use, 5, MOST_RUNGS) }),
-  spacing: (use) => ({ spacing: choiceValue(use, SPACINGS) }),
-  between: (use) => {
-    const { min, max } = rangeValue(use);
-    return { between: { min, max } };
-  },
-  master: ({ value }) => ({ master: value }),
-  parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
-  values: (use) => ({ range: rangeValue(use) }),
-});
-
-/** @throws {AnyvmafError} `usage` */
-function settingsOf({
-  options: uses,
-  positionals,
-}: ParsedArguments<Name>): LadderSettings | { readonly master: string } {
-  const draft: Draft = {};
-  const readers = { ...curveReaders(draft), ...readersOf(draft) };
-  for (const use of uses) takeOption(readers, use, draft);
-  const { encoder, sizes, master } = draft;
-  if (master !== undefined) {
-    if (uses.length === 1 && positionals.length === 0) return { master };
-    throw usageError(
-      `--master measures files that are there, so that nothing goes with it; type ${NAME} --master master.m3u8`,
-    );
-  }
-  const { result, options } = resultOf(NAME, positionals, draft);
-  if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
-  if (sizes === undefined) throw usageError(`${NAME} needs sizes, for instance --sizes 1080,720,540,360`);
-  return { result, options: { ...options, encoder, sizes } };
 }
 
 /** `720` or `1280x720`. */

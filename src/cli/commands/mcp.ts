@@ -7,7 +7,7 @@ import { usageError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
 import type { Command, HelpPage } from '../command.js';
 import { EXIT } from '../exit.js';
-import { grouped, type OptionSpec, parseArguments, secondsValue } from '../options.js';
+import { grouped, HELP_OPTION, type Option, parseArguments, secondsValue, settingsOf } from '../options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
@@ -16,14 +16,30 @@ const FILES = 'Files';
 const HTTP = 'HTTP';
 const OTHER = 'Other';
 
-const MCP_OPTIONS = [
-  {
-    name: 'allow',
-    group: FILES,
-    argument: 'DIR',
-    help: 'let tools use files under this folder, which may stand without --allow too; the working directory by default. May be repeated',
-  },
-  ...grouped(HTTP, [
+/** What options say. */
+interface McpSettings {
+  readonly allow: readonly string[];
+  readonly tokens: readonly string[];
+  readonly origins: readonly string[];
+  readonly vmafBin: string;
+  /** Seconds that a call may take. */
+  readonly maxSeconds: number;
+  /** Seconds after which a call is a job; 0 for never. */
+  readonly callLimit: number;
+  /** Names of sets of tools; by default all. */
+  readonly tools: string;
+}
+
+const MCP_OPTIONS: readonly Option<McpSettings>[] = [
+  ...grouped<McpSettings>(FILES, [
+    {
+      name: 'allow',
+      argument: 'DIR',
+      help: 'let tools use files under this folder, which may stand without --allow too; the working directory by default. May be repeated',
+      read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+    },
+  ]),
+  ...grouped<McpSettings>(HTTP, [
     {
       name: 'http',
       help: 'listen for Streamable HTTP at the address that follows, HOST:PORT, HOST or PORT; 127.0.0.1:8765 by default',
@@ -32,33 +48,43 @@ const MCP_OPTIONS = [
       name: 'token',
       argument: 'TOKEN',
       help: 'want this bearer token with every call; needed to listen where other machines reach it',
+      read: ({ value }, { tokens = [] }) => ({ tokens: [...tokens, value] }),
     },
     {
       name: 'cors',
       argument: 'ORIGIN',
       help: 'let pages of this origin call the server, such as http://localhost:6274. May be repeated',
+      read: ({ value }, { origins = [] }) => ({ origins: [...origins, value] }),
     },
   ]),
-  ...grouped(OTHER, [
-    { name: 'vmaf-bin', argument: 'PATH', help: 'the installed vmaf tool, for native backends' },
+  ...grouped<McpSettings>(OTHER, [
+    {
+      name: 'vmaf-bin',
+      argument: 'PATH',
+      help: 'the installed vmaf tool, for native backends',
+      read: ({ value }) => ({ vmafBin: value }),
+    },
     {
       name: 'tools',
       argument: 'SETS',
       help: 'offer only these tools: score, raw, explain, encode, models, live or machine, with commas between them; all by default',
+      read: ({ value }) => ({ tools: value }),
     },
     {
       name: 'call-limit',
       argument: 'N',
       help: 'let a call go on as a job after so many seconds; 0: never (default: 45)',
+      read: (use) => ({ callLimit: use.value === '0' ? 0 : secondsValue(use) }),
     },
     {
       name: 'max-seconds',
       argument: 'N',
       help: 'stop a call or a job after so many seconds (default: 3600)',
+      read: (use) => ({ maxSeconds: secondsValue(use) }),
     },
-    { name: 'help', help: 'show this help', last: true },
+    HELP_OPTION,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 const page: HelpPage = {
   usage: [`${NAME} [--allow DIR]... [DIR...]`, `${NAME} --http [HOST:PORT] [options]`],
@@ -82,20 +108,12 @@ const page: HelpPage = {
 };
 
 /** What a command line asks for. */
-export interface McpArguments {
+export interface McpArguments extends Partial<Omit<McpSettings, 'tokens' | 'origins' | 'allow'>> {
   readonly allow: readonly string[];
+  readonly origins: readonly string[];
   /** The address as written, empty for the default one; `undefined` for standard input and output. */
   readonly http: string | undefined;
   readonly token: string | undefined;
-  readonly origins: readonly string[];
-  readonly vmafBin: string | undefined;
-  /** Seconds that a call may take. */
-  readonly maxSeconds: number | undefined;
-  /** Seconds after which a call is a job; 0 for never. */
-  readonly callLimit: number | undefined;
-  /** Names of sets of tools; `undefined` for all. */
-  readonly tools: string | undefined;
-  readonly help: boolean;
 }
 
 /**
@@ -103,39 +121,32 @@ export interface McpArguments {
  * positional arguments are folders, which hosts append.
  * @throws {AnyvmafError} `usage`
  */
-export function readMcpArguments(args: readonly string[]): McpArguments {
+export function readMcpArguments(args: readonly string[]): McpArguments | 'help' {
   const at = args.findIndex((arg) => arg === '--http' || arg.startsWith('--http='));
   const glued = args[at]?.slice('--http='.length);
   const next = args[at + 1];
   const address = glued !== '' ? glued : next?.startsWith('-') ? '' : (next ?? '');
   const taken = at >= 0 && glued === '' && address !== '' ? 2 : 1;
-  const others = at < 0 ? args : [...args.slice(0, at), '--http', ...args.slice(at + taken)];
-  const { options, positionals } = parseArguments(others, MCP_OPTIONS, NAME);
-  const values = (name: string) => options.filter((use) => use.name === name).map(({ value }) => value);
-  const listens = values('http').length;
+  const rest = at < 0 ? args : [...args.slice(0, at), '--http', ...args.slice(at + taken)];
+  const { options, positionals } = parseArguments(rest, MCP_OPTIONS, NAME);
+  const listens = options.filter(({ name }) => name === 'http').length;
   if (listens > 1) throw usageError('give --http once; a server listens at one address');
-  const [token, ...tokens] = values('token');
-  if (token === '' || tokens.length > 0)
-    throw usageError('give --token once, with a token that is not empty');
-  const origins = values('cors');
+  const {
+    allow = [],
+    tokens: [token, ...more] = [],
+    origins = [],
+    ...others
+  } = settingsOf(options, MCP_OPTIONS);
+  if (token === '' || more.length > 0) throw usageError('give --token once, with a token that is not empty');
   if (listens === 0 && (token !== undefined || origins.length > 0))
     throw usageError('--token and --cors are for --http, which was not given');
+  if (options.at(-1)?.name === 'help') return 'help';
   return {
-    allow: [...values('allow'), ...positionals],
+    ...others,
+    allow: [...allow, ...positionals],
     http: listens > 0 ? address : undefined,
     token,
     origins,
-    vmafBin: values('vmaf-bin').at(-1),
-    maxSeconds: options
-      .filter(({ name }) => name === 'max-seconds')
-      .map(secondsValue)
-      .at(-1),
-    callLimit: options
-      .filter(({ name }) => name === 'call-limit')
-      .map((use) => (use.value === '0' ? 0 : secondsValue(use)))
-      .at(-1),
-    tools: values('tools').at(-1),
-    help: options.at(-1)?.name === 'help',
   };
 }
 
@@ -144,7 +155,7 @@ export const mcp: Command = {
   page,
   run: async (args, terminal) => {
     const asked = readMcpArguments(args);
-    if (asked.help) return page;
+    if (asked === 'help') return page;
     if (asked.vmafBin !== undefined) process.env.VMAF_BIN = asked.vmafBin;
     const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
     liveOn(log);

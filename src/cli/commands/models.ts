@@ -10,17 +10,18 @@ import { wrap } from '../../report/terminal.js';
 import { type Command, command, type HelpText, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
 import { listingCommand } from '../listing.js';
-import { grouped } from '../options.js';
+import { grouped, HELP_OPTION, JSON_OPTION } from '../options.js';
 import { interruptible } from '../signals.js';
 
-const OPTIONS = grouped('Options', [
+const OPTIONS = grouped<{ readonly from: string; readonly json: boolean }>('Options', [
   {
     name: 'from',
     argument: 'URL',
     help: 'a server that has the files as OWNER/REPOSITORY/TAG/FOLDER/FILE (default: ANYVMAF_MODELS_FROM, else GitHub)',
+    read: ({ value }) => ({ from: value }),
   },
-  { name: 'json', help: 'as JSON' },
-  { name: 'help', help: 'show this help', last: true },
+  JSON_OPTION,
+  HELP_OPTION,
 ]);
 
 const page: HelpText = {
@@ -31,29 +32,32 @@ const page: HelpText = {
 };
 
 /** Fetches one model, or all. */
-const modelsPull = command('anyvmaf models pull', OPTIONS, page, async (parsed, terminal) => {
-  const { options, positionals } = parsed;
-  const [name, surplus] = positionals;
-  if (name === undefined) {
-    throw usageError("no model is named; 'anyvmaf models' lists them, and all fetches all");
-  }
-  if (surplus !== undefined) {
-    throw usageError(`${quoted(surplus)} is one argument too many; name one model, or all`);
-  }
-  const from = options.findLast((use) => use.name === 'from')?.value;
-  return interruptible(async (stop) => {
-    const { pullModel } = await import('../../index.js');
-    const pulled = await pullModel(name, { signal: stop.signal, ...(from !== undefined && { from }) });
-    const lines = pulled.map(
-      (model) => `${model.name}: ${model.fetched ? 'fetched' : 'already there'}, ${model.place}\n`,
-    );
-    const text =
-      lines.length > 0 ? lines.join('') : `${name} ships with the package; there is nothing to fetch\n`;
-    const json = options.some((use) => use.name === 'json');
-    await terminal.print(json ? `${JSON.stringify(pulled, null, 2)}\n` : text);
-    return EXIT.ok;
-  });
-});
+const modelsPull = command(
+  'anyvmaf models pull',
+  OPTIONS,
+  page,
+  async ({ settings, positionals, terminal }) => {
+    const { from, json } = settings;
+    const [name, surplus] = positionals;
+    if (name === undefined) {
+      throw usageError("no model is named; 'anyvmaf models' lists them, and all fetches all");
+    }
+    if (surplus !== undefined) {
+      throw usageError(`${quoted(surplus)} is one argument too many; name one model, or all`);
+    }
+    return interruptible(async (stop) => {
+      const { pullModel } = await import('../../index.js');
+      const pulled = await pullModel(name, { signal: stop.signal, ...(from !== undefined && { from }) });
+      const lines = pulled.map(
+        (model) => `${model.name}: ${model.fetched ? 'fetched' : 'already there'}, ${model.place}\n`,
+      );
+      const text =
+        lines.length > 0 ? lines.join('') : `${name} ships with the package; there is nothing to fetch\n`;
+      await terminal.print(json ? `${JSON.stringify(pulled, null, 2)}\n` : text);
+      return EXIT.ok;
+    });
+  },
+);
 
 const api = () => import('../../index.js');
 

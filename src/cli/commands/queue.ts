@@ -10,7 +10,7 @@ import type { QueueConnection } from '../../queue/connect.js';
 import type { DeadTask, QueueCounts } from '../../queue/types.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import { grouped, type ParsedArguments } from '../options.js';
+import { grouped, HELP_OPTION } from '../options.js';
 import {
   HOSTS_OPTION,
   hideArguments,
@@ -20,7 +20,6 @@ import {
 } from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { fileName } from '../video-options.js';
 
 const NAME = 'anyvmaf queue';
 /** Milliseconds between two views. */
@@ -28,14 +27,25 @@ const REFRESH = 1000;
 /** Dead tasks that are listed, the newest first. */
 const MOST_LISTED = 1000;
 
-const QUEUE_OPTIONS = grouped('Queue', [
+/** What options say. */
+interface QueueSettings {
+  readonly queue: string;
+  readonly results?: string;
+  /** On which the results may be. */
+  readonly hosts: readonly string[];
+  readonly json: boolean;
+  readonly once: boolean;
+  readonly all: boolean;
+}
+
+const QUEUE_OPTIONS = grouped<QueueSettings>('Queue', [
   QUEUE_OPTION,
   RESULTS_OPTION,
   HOSTS_OPTION,
-  { name: 'json', help: 'one object of JSON, once' },
-  { name: 'once', help: 'one view in place of a live one' },
-  { name: 'all', help: 'cancel: all jobs that have not ended' },
-  { name: 'help', help: 'show this help', last: true },
+  { name: 'json', help: 'one object of JSON, once', read: () => ({ json: true }) },
+  { name: 'once', help: 'one view in place of a live one', read: () => ({ once: true }) },
+  { name: 'all', help: 'cancel: all jobs that have not ended', read: () => ({ all: true }) },
+  HELP_OPTION,
 ]);
 
 const ACTIONS = ['view', 'dead', 'retry', 'cancel'] as const;
@@ -55,27 +65,21 @@ const page: HelpText = {
 };
 
 /** What a command line asks for. */
-interface QueueSettings {
+interface QueueTask {
   readonly action: Action;
   readonly ids: readonly string[];
-  readonly queue: string;
-  readonly results?: string;
-  /** On which the results may be. */
-  readonly hosts: readonly string[];
-  readonly json: boolean;
-  readonly once: boolean;
-  readonly all: boolean;
+  readonly settings: Partial<QueueSettings>;
 }
 
 /** The view of a queue. */
-export const queue = command(NAME, QUEUE_OPTIONS, page, async (parsed, terminal) => {
-  const settings = queueSettings(parsed);
-  const address = queueAddress(settings.queue, process.env);
+export const queue = command(NAME, QUEUE_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const task = { ...actionOf(positionals, settings.all === true), settings };
+  const address = queueAddress(requireQueue(settings.queue, NAME), process.env);
   hideArguments();
   const { QueueConnection, queueError } = await import('../../queue/connect.js');
   const connection = await QueueConnection.open(address);
   try {
-    return await act(settings, connection, terminal);
+    return await act(task, connection, terminal);
   } catch (error) {
     throw queueError(error, address);
   } finally {
@@ -84,10 +88,10 @@ export const queue = command(NAME, QUEUE_OPTIONS, page, async (parsed, terminal)
 });
 
 /** @throws {AnyvmafError} `usage` */
-function queueSettings({ options, positionals }: ParsedArguments): QueueSettings {
-  const has = (name: string) => options.some((use) => use.name === name);
-  const value = (name: string) => options.findLast((use) => use.name === name)?.value;
-  const [first = 'view', ...ids] = positionals;
+function actionOf(
+  [first = 'view', ...ids]: readonly string[],
+  all: boolean,
+): Pick<QueueTask, 'action' | 'ids'> {
   const action = ACTIONS.find((one) => one === first);
   if (action === undefined)
     throw usageError(`${shown(first)} is not something to do with a queue: ${ACTIONS.slice(1).join(', ')}`);
@@ -98,29 +102,18 @@ function queueSettings({ options, positionals }: ParsedArguments): QueueSettings
     );
   if (ids.length > 0 && (action === 'view' || action === 'dead'))
     throw usageError(`${action} takes no IDs; leave ${ids.join(' ')} out`);
-  if (has('all') && (action !== 'cancel' || ids.length > 0))
-    throw usageError('--all is for cancel without IDs');
-  if (action === 'cancel' && ids.length === 0 && !has('all'))
+  if (all && (action !== 'cancel' || ids.length > 0)) throw usageError('--all is for cancel without IDs');
+  if (action === 'cancel' && ids.length === 0 && !all)
     throw usageError('cancel needs the IDs of jobs, or --all');
-  const results = options.findLast((use) => use.name === 'results');
-  return {
-    action,
-    ids,
-    queue: requireQueue(value('queue'), NAME),
-    ...(results && { results: fileName(results) }),
-    hosts: options.filter((use) => use.name === 'allow-url').map((use) => use.value),
-    json: has('json'),
-    once: has('once'),
-    all: has('all'),
-  };
+  return { action, ids };
 }
 
 async function act(
-  settings: QueueSettings,
+  { action, ids, settings }: QueueTask,
   connection: QueueConnection,
   terminal: Terminal,
 ): Promise<number> {
-  const { action, ids, json, all, results, hosts } = settings;
+  const { json, all, results, hosts } = settings;
   if (action === 'view') return view(settings, connection, terminal);
   if (action === 'dead') {
     const dead = await connection.dead(MOST_LISTED);
@@ -143,7 +136,7 @@ async function act(
 }
 
 async function view(
-  { json, once }: QueueSettings,
+  { json, once }: Partial<QueueSettings>,
   connection: QueueConnection,
   terminal: Terminal,
 ): Promise<number> {

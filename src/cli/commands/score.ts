@@ -8,8 +8,9 @@ import type { Finding, ShardChoice } from '../../index.js';
 import type { Report, ReportHead } from '../../report/types.js';
 import { COMMANDS, type Command, type HelpPage } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
-import { findingsInFlags, messageInFlags } from '../flags.js';
+import { messageInFlags } from '../flags.js';
 import { type Gate, sayVerdict } from '../gate.js';
+import { completeReport, pairRequest } from '../job.js';
 import { scoreLive } from '../live.js';
 import type { LiveLines } from '../live-lines.js';
 import { openOutput } from '../output.js';
@@ -210,12 +211,8 @@ async function measureOne(
   onStart: StartListener | undefined,
   bar: ProgressBar | undefined,
 ): Promise<Outcome> {
-  const { reference, distorted, raw, options, ignored, quiet } = settings;
-  const request = {
-    ...(reference !== undefined && { reference }),
-    distorted: distorted[0],
-    ...(raw && { raw }),
-  };
+  const { options, ignored, quiet } = settings;
+  const request = pairRequest(settings);
   const all = {
     ...options,
     signal,
@@ -226,12 +223,12 @@ async function measureOne(
   if (settings.live) {
     const lines = !quiet && bar === undefined;
     const { report, alarms } = await scoreLive(request, all, settings.live, terminal, lines);
-    const complete = withIgnored(report, ignored);
+    const complete = completeReport(report, ignored);
     live?.end(complete);
     return { reports: [complete], failures: [], alarms };
   }
   const api = await import('../../index.js');
-  const complete = withIgnored(await api.score(request, all), ignored);
+  const complete = completeReport(await api.score(request, all), ignored);
   live?.end(complete);
   return { reports: [complete], failures: [] };
 }
@@ -254,7 +251,7 @@ async function measureMany(
       onFrame: live.frame,
       onReport: (report, index) =>
         live.end(
-          withIgnored(report, ignored, () => false),
+          completeReport(report, ignored, () => false),
           index,
         ),
     }),
@@ -277,7 +274,7 @@ async function measureMany(
   });
   const ofAll = ofAllReports(reports);
   return {
-    reports: reports.map((report) => withIgnored(report, ignored, ofAll)),
+    reports: reports.map((report) => completeReport(report, ignored, ofAll)),
     failures: failures.sort((a, b) => a.index - b.index),
   };
 }
@@ -289,29 +286,12 @@ function ofAllReports(reports: readonly Report[]): (finding: Finding) => boolean
   return (finding) => found.every((texts) => texts.has(text(finding)));
 }
 
-/**
- * The report with the warnings of ignored options, its findings in the flags of the command line.
- * @param ofAll see `findingsInFlags`
- */
-function withIgnored(
-  report: Report,
-  ignored: readonly string[],
-  ofAll?: (finding: Finding) => boolean,
-): Report {
-  const { warnings, preflight } = report;
-  return {
-    ...report,
-    warnings: [...warnings, ...ignored],
-    ...(preflight && { preflight: findingsInFlags(preflight, ofAll) }),
-  };
-}
-
 /** Measures a part; its record goes to the output file, or to standard output. */
-export async function measurePart(
+async function measurePart(
   settings: ScoreSettings & { readonly shard: ShardChoice },
   terminal: Terminal,
 ): Promise<number> {
-  const { reference, distorted, raw, options, output, quiet, shard, ignored, hosts } = settings;
+  const { reference, distorted, options, output, quiet, shard, ignored, hosts } = settings;
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
   return interruptible(async (stop) => {
@@ -321,11 +301,7 @@ export async function measurePart(
     ]);
     const bar = terminal.canDraw && !quiet ? progressBar(terminal) : undefined;
     bar?.say(withoutAccess(`reading ${inputs.join(', ')}`));
-    const request = {
-      ...(reference !== undefined && { reference }),
-      distorted: distorted[0],
-      ...(raw && { raw }),
-    };
+    const request = pairRequest(settings);
     const run = { ...options, signal: stop.signal, ...(bar && { onProgress: bar.show }) };
     const measured = await api.scoreShard(request, shard, run).finally(() => bar?.clear());
     for (const warning of ignored) terminal.complain(warning);

@@ -6,22 +6,21 @@ import { PART_NAMES, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
-import { isHere, placeOf, removePart } from '../../parts/store.js';
+import { hasPackage, isHere, placeOf, removePart } from '../../parts/store.js';
 import { isOffered, megabytes, PARTS, type Part, packedSize, specOf } from '../../parts/table.js';
 import { command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
-import { grouped, orList } from '../options.js';
-import { hasPackage } from '../own-package.js';
+import { grouped, HELP_OPTION, JSON_OPTION, orList } from '../options.js';
 import { partsDoor } from '../parts-door.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf setup';
 
-const OPTIONS = grouped('Options', [
-  { name: 'remove', help: 'remove the named parts, or all' },
-  { name: 'json', help: 'as JSON' },
-  { name: 'help', help: 'show this help', last: true },
+const OPTIONS = grouped<{ readonly remove: boolean; readonly json: boolean }>('Options', [
+  { name: 'remove', help: 'remove the named parts, or all', read: () => ({ remove: true }) },
+  JSON_OPTION,
+  HELP_OPTION,
 ]);
 
 const page: HelpText = {
@@ -60,17 +59,17 @@ interface PartState {
 }
 
 /** Parts that are fetched. */
-export const setup = command(NAME, OPTIONS, page, async ({ options, positionals }, terminal) => {
-  const has = (name: (typeof OPTIONS)[number]['name']) => options.some((use) => use.name === name);
+export const setup = command(NAME, OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const { json = false } = settings;
   const names = [...new Set(positionals.map(partName))];
-  if (has('remove')) return remove(names, has('json'), terminal);
+  if (settings.remove) return remove(names, json, terminal);
   return interruptible(async (stop) => {
     const fetched = new Map<PartName, boolean>();
     for (const name of names) fetched.set(name, await fetch(name, stop.signal, terminal));
     const wanted = names.length > 0 ? names : PART_NAMES;
     const states = wanted.map((name) => stateOf(PARTS[name], fetched.get(name)));
     const text = names.length > 0 ? states.map(fetchedText).join('') : listText(states, terminal.columns);
-    await terminal.print(has('json') ? asJson(states) : text);
+    await terminal.print(json ? asJson(states) : text);
     return EXIT.ok;
   });
 });

@@ -5,178 +5,103 @@
 import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
 import {
-  parseTarget,
   SHOT_FORMATS,
   type ShotFormat,
   type ShotGoal,
-  type ShotLimits,
   type ShotStage,
   type TuneShotsOptions,
 } from '../../index.js';
 import { command, type HelpText } from '../command.js';
 import { foundCsv, foundText, shotStageText, tunedText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
+import { choiceValue, grouped, numberValue, type Option, orList } from '../options.js';
 import {
-  choiceValue,
-  grouped,
-  numberValue,
-  type OptionReaders,
-  type OptionSpec,
-  orList,
-  type ParsedArguments,
-  takeOption,
-} from '../options.js';
-import type { Terminal } from '../terminal.js';
-import {
-  ENCODE_MISSED_OPTION,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
+  encodeOptions,
   encodingRun,
   oneSource,
   PARAMETERS,
   PIX_FMT_OPTION,
-  rangeValue,
+  parameterOption,
   SCORING_OPTIONS,
-  type SharedName,
-  sharedReaders,
   TARGET_OPTION,
+  valuesOption,
   WORK_OPTIONS,
-  withEncoderOption,
 } from './encoding.js';
 
-export const NAME = 'anyvmaf shots';
+const NAME = 'anyvmaf shots';
 
 const GOALS = ['each', 'whole'] as const satisfies readonly ShotGoal[];
 
-export const SHOTS_OPTIONS = [
-  ...grouped('Shots', [
+interface ShotsSettings extends TuneShotsOptions {
+  readonly file: string;
+  readonly format: ShotFormat;
+  readonly quiet: boolean;
+}
+
+const SHOTS_OPTIONS: readonly Option<ShotsSettings>[] = [
+  ...grouped<ShotsSettings>('Shots', [
     {
       name: 'threshold',
       argument: 'CHANGE',
       help: 'change at which a cut is one, from 0 to 1. Default: 0.3',
+      read: (use) => ({ threshold: numberValue(use) }),
     },
-    { name: 'min-length', argument: 'SECONDS', help: 'shortest shot. Default: 0.5' },
+    {
+      name: 'min-length',
+      argument: 'SECONDS',
+      help: 'shortest shot. Default: 0.5',
+      read: (use) => ({ minSeconds: numberValue(use) }),
+    },
     {
       name: 'max-length',
       argument: 'SECONDS',
       help: 'longest shot; a longer one is taken in parts. Default: 10',
+      read: (use) => ({ maxSeconds: numberValue(use) }),
     },
   ]),
-  ...grouped('Encoding', [
+  ...grouped<ShotsSettings>('Encoding', [
     { ...ENCODER_OPTION, help: 'encoder of the installed ffmpeg; without one the shots are only found' },
     ENCODER_ARG_OPTION,
     PIX_FMT_OPTION,
-    {
-      name: 'encode',
-      argument: 'FILE',
-      help: 'join the encoded shots, sound and subtitles copied, and score the whole',
-    },
-    ENCODE_MISSED_OPTION,
+    ...encodeOptions('join the encoded shots, sound and subtitles copied, and score the whole'),
   ]),
-  ...grouped('Quality', [
+  ...grouped<ShotsSettings>('Quality', [
     TARGET_OPTION,
     {
       name: 'goal',
       argument: 'GOAL',
       help: 'each: every shot reaches the target; whole: all together do, with the fewest bytes. Default: each',
+      read: (use) => ({ goal: choiceValue(use, GOALS) }),
     },
     ...SCORING_OPTIONS,
   ]),
-  ...grouped('Search', [
-    {
-      name: 'parameter',
-      argument: 'NAME',
-      help: `what to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
-    },
-    { name: 'values', argument: 'LOW..HIGH', help: 'values to choose from' },
+  ...grouped<ShotsSettings>('Search', [
+    parameterOption(`what to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`),
+    valuesOption('LOW..HIGH', 'values to choose from'),
     ...WORK_OPTIONS,
   ]),
-  ...grouped('Result', [
+  ...grouped<ShotsSettings>('Result', [
     {
       name: 'output',
       short: 'o',
       argument: 'FILE',
       help: 'write the result to FILE, in the format that its ending says: .json, .csv or .sh',
+      read: ({ value }) => ({ file: value }),
     },
     {
       name: 'format',
       argument: 'FORMAT',
       help: `${orList(SHOT_FORMATS)} instead of a table; shell is a script that makes the encode with ffmpeg`,
+      read: (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
     },
-    { name: 'json', help: 'as --format json' },
-    { name: 'csv', help: 'as --format csv' },
+    { name: 'json', help: 'as --format json', read: () => ({ format: 'json' }) },
+    { name: 'csv', help: 'as --format csv', read: () => ({ format: 'csv' }) },
     ...ENDING_OPTIONS,
   ]),
-] as const satisfies readonly OptionSpec[];
-
-/** A command line of `anyvmaf shots`. */
-export interface ShotsSettings {
-  readonly source: string;
-  readonly limits: ShotLimits;
-  /** Absent where shots are only to be found. */
-  readonly options: TuneShotsOptions | undefined;
-  readonly output: string | undefined;
-  readonly format: ShotFormat | undefined;
-  readonly quiet: boolean;
-}
-
-/** What the options say, as far as they have been read. */
-type Draft = { -readonly [Key in keyof TuneShotsOptions]?: TuneShotsOptions[Key] } & {
-  file?: string;
-  format?: ShotFormat;
-  quiet?: boolean;
-};
-
-type Name = (typeof SHOTS_OPTIONS)[number]['name'];
-
-/** Options that may be repeated add to what is there. */
-const readersOf = (draft: Draft): OptionReaders<Exclude<Name, SharedName>, Draft> => ({
-  threshold: (use) => ({ threshold: numberValue(use) }),
-  'min-length': (use) => ({ minSeconds: numberValue(use) }),
-  'max-length': (use) => ({ maxSeconds: numberValue(use) }),
-  encoder: ({ value }) => ({ encoder: value }),
-  'encoder-arg': (use) => ({ encoderOptions: withEncoderOption(draft.encoderOptions, use) }),
-  encode: ({ value }) => ({ output: value }),
-  'encode-missed': () => ({ keepMissed: true }),
-  target: ({ value }) => ({ targets: [...(draft.targets ?? []), parseTarget(value)] }),
-  goal: (use) => ({ goal: choiceValue(use, GOALS) }),
-  parameter: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
-  values: (use) => ({ range: rangeValue(use) }),
-  output: ({ value }) => ({ file: value }),
-  format: (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
-  json: () => ({ format: 'json' }),
-  csv: () => ({ format: 'csv' }),
-});
-
-/**
- * Reads a command line.
- * @throws {AnyvmafError} `usage`
- */
-function shotsSettings({ options: uses, positionals }: ParsedArguments<Name>): ShotsSettings {
-  const draft: Draft = {};
-  const readers = { ...sharedReaders(draft), ...readersOf(draft) };
-  for (const use of uses) takeOption(readers, use, draft);
-  const { file: output, format, quiet = false, encoder, ...rest } = draft;
-  const source = oneSource(NAME, positionals, `type ${NAME} SOURCE`);
-  const { threshold, minSeconds, maxSeconds, ...others } = rest;
-  const limits = {
-    ...(threshold !== undefined && { threshold }),
-    ...(minSeconds !== undefined && { minSeconds }),
-    ...(maxSeconds !== undefined && { maxSeconds }),
-  };
-  const chosen = format ?? formatOf(output);
-  const common = { source, limits, output, format: chosen, quiet };
-  if (encoder !== undefined) return { ...common, options: { ...rest, encoder } };
-  requireEncoder(Object.keys(others).length > 0 || chosen === 'shell');
-  return { ...common, options: undefined };
-}
-
-/** @throws {AnyvmafError} `usage` where options ask for encodes */
-function requireEncoder(asked: boolean): void {
-  if (!asked) return;
-  throw usageError(`${NAME} needs an encoder for these options, for instance --encoder libx264`);
-}
+];
 
 /** The format that a file's name says. */
 function formatOf(output: string | undefined): ShotFormat | undefined {
@@ -206,13 +131,15 @@ const page: HelpText = {
 };
 
 /** Shots and their settings. */
-export const shots = command(NAME, SHOTS_OPTIONS, page, async (parsed, terminal) =>
-  run(shotsSettings(parsed), terminal),
-);
-
-async function run(settings: ShotsSettings, terminal: Terminal): Promise<number> {
-  const { source, limits, options, output, format } = settings;
-  return encodingRun(settings, [output, options?.output], terminal, async (tools) => {
+export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const { file: path, format: asked, quiet = false, encoder, ...rest } = settings;
+  const source = oneSource(NAME, positionals, `type ${NAME} SOURCE`);
+  const { threshold, minSeconds, maxSeconds, ...others } = rest;
+  const limits = { threshold, minSeconds, maxSeconds };
+  const format = asked ?? formatOf(path);
+  if (encoder === undefined && (Object.keys(others).length > 0 || format === 'shell'))
+    throw usageError(`${NAME} needs an encoder for these options, for instance --encoder libx264`);
+  return encodingRun({ source, quiet }, [path, rest.output], terminal, async (tools) => {
     const { files, signal, say, clear } = tools;
     const [file] = files;
     const { detectShots, formatShots, tuneShots } = await import('../../index.js');
@@ -221,7 +148,7 @@ async function run(settings: ShotsSettings, terminal: Terminal): Promise<number>
       await file?.write([data], signal);
       await terminal.print(format === undefined || file ? text : data);
     };
-    if (!options) {
+    if (encoder === undefined) {
       const onProgress = (frames: number, total: number) => say?.(`looking at frame ${frames} of ${total}`);
       const found = await detectShots(source, { ...limits, onProgress, signal });
       await give(
@@ -230,9 +157,9 @@ async function run(settings: ShotsSettings, terminal: Terminal): Promise<number>
       );
       return EXIT.ok;
     }
-    const onStage = (stage: ShotStage) => say?.(shotStageText(stage, options.parameter ?? 'crf'));
-    const result = await tuneShots(source, { ...options, onStage, signal });
+    const onStage = (stage: ShotStage) => say?.(shotStageText(stage, rest.parameter ?? 'crf'));
+    const result = await tuneShots(source, { ...rest, encoder, onStage, signal });
     await give(tunedText(result), await formatShots(result, format ?? 'json'));
     return result.reached && result.final?.reached !== false ? EXIT.ok : EXIT.below;
   });
-}
+});

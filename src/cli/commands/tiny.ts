@@ -1,124 +1,291 @@
 /**
  * @module cli/commands/tiny
- * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what tiny models are worth on a table of features.
+ * `anyvmaf tiny list|describe|manifest|devices`: which tiny models there are, what one is made of, and what can run them;
+ * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what they are worth on a table of features.
  */
+
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
 import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
-import { quoted } from '../../core/printable.js';
-import type { EvaluateOptions } from '../../index.js';
-import { agreeToParts } from '../../parts/consent.js';
-import { type Command, type HelpPage, helpWidth } from '../command.js';
+import { printable, quoted } from '../../core/printable.js';
+import type {
+  EvaluateOptions,
+  TinyDeviceStatus,
+  TinyModelDescription,
+  TinyPort,
+  TinyRegistryEntry,
+} from '../../index.js';
+import { wrap } from '../../report/terminal.js';
+import { type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
-import {
-  choiceValue,
-  grouped,
-  numberValue,
-  type OptionReaders,
-  type OptionSpec,
-  parseArguments,
-  takeOption,
-  unsignedValue,
-} from '../options.js';
+import { choiceValue, grouped, HELP_OPTION, numberValue, type Option, unsignedValue } from '../options.js';
 import { YES_OPTION } from '../parts-door.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { LISTINGS, tinyListing } from './tiny-list.js';
 
 const NAME = 'anyvmaf tiny';
+
+const LISTING_OPTIONS = grouped<{ readonly json: boolean }>('Output', [
+  { name: 'json', help: 'the answer as JSON', read: () => ({ json: true }) },
+  HELP_OPTION,
+]);
+
+const listingPage: HelpText = {
+  usage: [
+    `${NAME} list [--json]`,
+    `${NAME} describe MODEL [--json]`,
+    `${NAME} manifest MODEL`,
+    `${NAME} devices [--json]`,
+  ],
+  about:
+    'Lists the tiny ONNX models that ship with the package, says what one of them or an ONNX file is made of (it is read ' +
+    'and checked, not run), prints the manifest of its files, which a registry states and a signature signs, and lists the ' +
+    'devices that --tiny-device can name.',
+};
+
+/** The actions that evaluate nothing. */
+const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
+
+/** Lists models and devices. */
+const tinyListing = command(
+  NAME,
+  LISTING_OPTIONS,
+  listingPage,
+  async ({ settings, positionals, terminal }) => {
+    const width = helpWidth(terminal.columns);
+    const [action, model, surplus] = positionals;
+    const api = await import('../../index.js');
+    const excess = action === 'describe' || action === 'manifest' ? surplus : model;
+    if (excess !== undefined) {
+      throw usageError(`${quoted(excess)} is one argument too many: ${listingPage.usage.join(', or ')}`);
+    }
+    const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
+      await terminal.print(settings.json ? `${JSON.stringify(data, null, 2)}\n` : text(data));
+      return EXIT.ok;
+    };
+    if (action === 'list') return print(await api.listTinyModels(), (list) => listing(list, width));
+    if (action === 'devices') return print(await api.listTinyDevices(), (list) => devices(list, width));
+    if (model === undefined) throw usageError(`${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
+    const found = await api.describeTinyModel(model);
+    // Exactly the bytes that are signed.
+    if (action === 'manifest') await terminal.print(found.manifest);
+    else return print(found, (description) => describe(description, width));
+    return EXIT.ok;
+  },
+);
+
+function listing(list: readonly TinyRegistryEntry[], width: number): string {
+  if (list.length === 0)
+    return 'No tiny model ships with this package; --tiny-model takes the path of an ONNX file.\n';
+  const rows = list.map(({ id, kind, description, notes, smoke, experimental }): [string, string] => [
+    id,
+    printable(
+      `${kind}${smoke ? ', for trying things out' : ''}${experimental === undefined ? '' : ', experimental'}: ` +
+        `${description ?? notes ?? ''}${experimental === undefined ? '' : ` Values are ${experimental}.`}`,
+    ),
+  ]);
+  return `Tiny models, for --tiny-model ID; see '${NAME} describe ID':\n\n${twoColumns(rows, width)}\n`;
+}
+
+/** The state of a device, for a table. */
+export function deviceText({ available, runtime, adapter, software, how }: TinyDeviceStatus): string {
+  if (!available) return printable(`not here. ${how ?? ''}`);
+  const on = adapter === undefined ? '' : ` on ${adapter}${software ? ', which is software' : ''}`;
+  return printable(`here (${runtime}${on})`);
+}
+
+function devices(list: readonly TinyDeviceStatus[], width: number): string {
+  const rows = list.map((status): [string, string] => [status.device, deviceText(status)]);
+  return `Devices, for --tiny-device NAME:\n\n${twoColumns(rows, width)}\n`;
+}
+
+function describe(model: TinyModelDescription, width: number): string {
+  const { registry, scaler, features, codecs } = model;
+  const rows: [string, string][] = [
+    ['kind', model.kind],
+    ...(registry?.experimental === undefined
+      ? []
+      : [['experimental', registry.experimental] as [string, string]]),
+    ['score', model.name ?? 'vmaf_tiny_model (no sidecar names it)'],
+    ['file', `${model.file}, ${model.bytes} bytes`],
+    ['sha256', `${model.sha256}${registry ? ' (as registered)' : ' (no registry lists it)'}`],
+    [
+      'manifest',
+      `${model.manifestSha256} of ${model.parts.map(({ name }) => name).join(', ')}${model.registered ? ' (as registered)' : ''}`,
+    ],
+    ['inputs', model.inputs.map(portText).join('; ')],
+    ['outputs', model.outputs.map(portText).join('; ')],
+    ...(features ? [['features', features.join(', ')] as [string, string]] : []),
+    ...(scaler ? [['scaler', scaler.inGraph ? 'in the graph' : 'in the sidecar'] as [string, string]] : []),
+    ...(codecs ? [['encoders', codecs.join(', ')] as [string, string]] : []),
+    ['weights', `${model.parameters}, ${model.quantisation}`],
+    [
+      'operators',
+      Object.entries(model.operators)
+        .map(([name, count]) => `${name} ${count}`)
+        .join(', '),
+    ],
+    ['opset', `${model.opset}${model.producer === '' ? '' : `, by ${model.producer}`}`],
+    ...(registry?.licence === undefined ? [] : [['licence', registry.licence] as [string, string]]),
+    ...(registry?.card === undefined ? [] : [['card', `model/tiny/${registry.card}`] as [string, string]]),
+  ];
+  const about = registry?.description ?? registry?.notes;
+  return [
+    `${printable(model.source)}\n`,
+    ...(about === undefined ? [] : [`${wrap(printable(about), width).join('\n')}\n`]),
+    `${twoColumns(
+      rows.map(([name, value]) => [name, printable(value)]),
+      width,
+    )}\n`,
+    ...model.warnings.map((warning) => `${wrap(printable(warning), width).join('\n')}\n`),
+  ].join('\n');
+}
+
+const TYPES: Readonly<Record<number, string>> = { 1: 'float32', 7: 'int64', 10: 'float16', 11: 'float64' };
+
+function portText({ name, type, dims }: TinyPort): string {
+  const shape = dims ? `[${dims.map((size) => size ?? '?').join(', ')}]` : 'of any shape';
+  return `${name} ${TYPES[type] ?? `type ${type}`} ${shape}`;
+}
+
 const WHAT = 'What to evaluate on';
 const MODEL = 'Model';
 const OUTPUT = 'Output';
 
-const TINY_OPTIONS = [
-  ...grouped(WHAT, [
+interface TinySettings extends EvaluateOptions {
+  readonly json: boolean;
+}
+
+const TINY_OPTIONS: readonly Option<TinySettings>[] = [
+  ...grouped<TinySettings>(WHAT, [
     {
       name: 'split',
       argument: 'NAME',
       help: 'rows by the SHA-256 of their key: test (default), val, train, or all',
+      read: (use) => ({ split: choiceValue(use, SPLITS) }),
     },
-    { name: 'target', argument: 'COLUMN', help: 'the column to predict (default: mos)' },
+    {
+      name: 'target',
+      argument: 'COLUMN',
+      help: 'the column to predict (default: mos)',
+      read: ({ value }) => ({ target: value }),
+    },
   ]),
-  ...grouped(MODEL, [
+  ...grouped<TinySettings>(MODEL, [
     {
       name: 'input-name',
       argument: 'NAME',
       help: "the graph's input that takes the features (default: the sidecar's, features, or the first)",
+      read: ({ value }) => ({ inputName: value }),
     },
-    { name: 'codec', argument: 'NAME', help: 'encoder of all rows (default: column codec or encoder)' },
-    { name: 'preset', argument: 'NAME', help: 'preset of all rows (default: column preset)' },
-    { name: 'crf', argument: 'N', help: 'rate factor of all rows (default: column crf)' },
-    { name: 'device', argument: 'NAME', help: 'what runs the model, as --tiny-device (default: auto)' },
-    { name: 'threads', argument: 'N', help: 'threads of the runtime (default: its own choice)' },
-    { name: 'fp16', help: 'half precision where the device computes in it' },
+    {
+      name: 'codec',
+      argument: 'NAME',
+      help: 'encoder of all rows (default: column codec or encoder)',
+      read: ({ value }) => ({ codec: value }),
+    },
+    {
+      name: 'preset',
+      argument: 'NAME',
+      help: 'preset of all rows (default: column preset)',
+      read: ({ value }) => ({ preset: value }),
+    },
+    {
+      name: 'crf',
+      argument: 'N',
+      help: 'rate factor of all rows (default: column crf)',
+      read: (use) => ({ crf: numberValue(use) }),
+    },
+    {
+      name: 'device',
+      argument: 'NAME',
+      help: 'what runs the model, as --tiny-device (default: auto)',
+      read: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
+    },
+    {
+      name: 'threads',
+      argument: 'N',
+      help: 'threads of the runtime (default: its own choice)',
+      read: (use) => ({ threads: unsignedValue(use, 1000) }),
+    },
+    {
+      name: 'fp16',
+      help: 'half precision where the device computes in it',
+      read: () => ({ fp16: true }),
+    },
     {
       name: 'precision',
       argument: 'NAME',
       help: 'of a model with an 8-bit sibling fp32 or int8, as --tiny-precision (default: auto)',
+      read: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
     },
-    { name: 'verify', help: "load only what the registry's Sigstore bundle signs" },
+    {
+      name: 'verify',
+      help: "load only what the registry's Sigstore bundle signs",
+      read: () => ({ verify: true }),
+    },
     YES_OPTION,
   ]),
-  ...grouped(OUTPUT, [
+  ...grouped<TinySettings>(OUTPUT, [
     {
       name: 'resamples',
       argument: 'N',
       help: 'draws for the intervals; 0 leaves them out (default: 1000, less for many rows)',
+      read: (use) => ({ resamples: unsignedValue(use, 1000) }),
     },
-    { name: 'seed', argument: 'N', help: 'seed of the draws (default: 1)' },
-    { name: 'json', help: 'the result as JSON, with the figures of every key' },
-    { name: 'help', help: 'show this help', last: true },
+    {
+      name: 'seed',
+      argument: 'N',
+      help: 'seed of the draws (default: 1)',
+      read: (use) => ({ seed: unsignedValue(use, 1000) }),
+    },
+    { name: 'json', help: 'the result as JSON, with the figures of every key', read: () => ({ json: true }) },
+    HELP_OPTION,
   ]),
-] as const satisfies readonly OptionSpec[];
+];
 
 const USAGE = {
   eval: `${NAME} eval [options] MODEL FEATURES`,
   compare: `${NAME} compare [options] MODEL... FEATURES`,
 } as const;
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [USAGE.eval, USAGE.compare, ...LISTINGS.map((action) => `${NAME} ${action} --help`)],
   about:
     'Says how well tiny ONNX models predict opinion scores: PLCC, SROCC, KROCC (Kendall) and RMSE with 95 % intervals, of ' +
     'rows, of clips and of keys. MODEL is an id or the path of an ONNX file; FEATURES is a Parquet file with a row per ' +
     "frame, as 'anyvmaf features --parquet' writes it. compare ranks models by PLCC. list, describe and devices say what " +
     'models there are, what one is made of, and what can run it.',
-  options: TINY_OPTIONS,
 };
 
 const ACTIONS = ['eval', 'compare'] as const;
 
+const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const [action, ...files] = positionals;
+  if (action !== 'eval' && action !== 'compare') throw unknownAction(action);
+  const features = files.pop();
+  const [model, surplus] = files;
+  if (features === undefined || model === undefined) {
+    throw usageError(
+      `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${USAGE[action]}`,
+    );
+  }
+  if (action === 'eval' && surplus !== undefined) {
+    throw usageError(`eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`);
+  }
+  const { json = false, ...asked } = settings;
+  return interruptible(async ({ signal }) => {
+    const options: EvaluateOptions = { ...asked, signal };
+    return action === 'eval'
+      ? await evaluateOne(model, features, options, json, terminal)
+      : await compareAll(files, features, options, json, terminal);
+  });
+});
+
 /** Evaluation of tiny models. */
 export const tiny: Command = {
-  page,
-  run: async (args, terminal) => {
-    if (LISTINGS.includes(args[0] ?? '')) return tinyListing.run(args, terminal);
-    const { options: uses, positionals } = parseArguments(args, TINY_OPTIONS, NAME);
-    if (uses.at(-1)?.name === 'help') return page;
-    const [action, ...files] = positionals;
-    if (action !== 'eval' && action !== 'compare') throw unknownAction(action);
-    const features = files.pop();
-    const [model, surplus] = files;
-    if (features === undefined || model === undefined) {
-      throw usageError(
-        `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${USAGE[action]}`,
-      );
-    }
-    if (action === 'eval' && surplus !== undefined) {
-      throw usageError(
-        `eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`,
-      );
-    }
-    const json = uses.some(({ name }) => name === 'json');
-    if (uses.some(({ name }) => name === 'yes')) agreeToParts();
-    return interruptible(async (stop) => {
-      const options: EvaluateOptions = { signal: stop.signal };
-      for (const use of uses) takeOption(READERS, use, options);
-      return action === 'eval'
-        ? await evaluateOne(model, features, options, json, terminal)
-        : await compareAll(files, features, options, json, terminal);
-    });
-  },
+  page: evaluation.page,
+  run: (args, terminal) => (LISTINGS.includes(args[0] ?? '') ? tinyListing : evaluation).run(args, terminal),
 };
 
 async function evaluateOne(
@@ -173,23 +340,3 @@ function unknownAction(action: string | undefined): AnyvmafError {
         : `did you mean ${near}?`),
   );
 }
-
-/** What options add; the engine checks values that only it knows. */
-const READERS: OptionReaders<
-  Exclude<(typeof TINY_OPTIONS)[number]['name'], 'json' | 'help' | 'yes'>,
-  EvaluateOptions
-> = {
-  split: (use) => ({ split: choiceValue(use, SPLITS) }),
-  target: ({ value }) => ({ target: value }),
-  'input-name': ({ value }) => ({ inputName: value }),
-  codec: ({ value }) => ({ codec: value }),
-  preset: ({ value }) => ({ preset: value }),
-  crf: (use) => ({ crf: numberValue(use) }),
-  device: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
-  threads: (use) => ({ threads: unsignedValue(use, 1000) }),
-  fp16: () => ({ fp16: true }),
-  precision: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
-  verify: () => ({ verify: true }),
-  resamples: (use) => ({ resamples: unsignedValue(use, 1000) }),
-  seed: (use) => ({ seed: unsignedValue(use, 1000) }),
-};

@@ -2,7 +2,8 @@
  * @module cli/commands/work
  * `anyvmaf work --queue URL --allow DIR`: a worker of a queue.
  */
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
+import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { realFolders } from '../../files/allowed-paths.js';
@@ -15,15 +16,11 @@ import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import {
   betweenValue,
-  type Draft,
   grouped,
-  type OptionReaders,
-  type OptionSpec,
+  HELP_OPTION,
   type OptionUse,
-  type ParsedArguments,
   refusedValue,
   secondsValue,
-  takeOption,
 } from '../options.js';
 import {
   HOSTS_OPTION,
@@ -34,7 +31,6 @@ import {
 } from '../queue/queue-options.js';
 import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
-import { fileName } from '../video-options.js';
 
 const NAME = 'anyvmaf work';
 const MOST_CONCURRENCY = 256;
@@ -44,39 +40,63 @@ const USUAL_MOST_SECONDS = 21_600;
 /** Milliseconds that giving back may take, such as with a server that is far away. */
 const PATIENCE = 8000;
 
-const WORK_OPTIONS = grouped('Worker', [
+/** What a command line asks for. */
+interface WorkSettings {
+  readonly queue: string;
+  readonly allow: readonly string[];
+  readonly hosts: readonly string[];
+  readonly results?: string;
+  readonly concurrency: number;
+  readonly threads?: number;
+  readonly lease: number;
+  readonly maxSeconds: number;
+  readonly metrics?: MetricsAddress;
+  readonly quiet: boolean;
+}
+
+const WORK_OPTIONS = grouped<WorkSettings>('Worker', [
   QUEUE_OPTION,
   {
     name: 'allow',
     argument: 'DIR',
     help: 'read videos and models under this folder only. May be repeated',
+    read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
   },
   HOSTS_OPTION,
   RESULTS_OPTION,
-  { name: 'concurrency', argument: 'N', help: 'tasks at the same time (default: 1)' },
+  {
+    name: 'concurrency',
+    argument: 'N',
+    help: 'tasks at the same time (default: 1)',
+    read: (use) => ({ concurrency: betweenValue(use, 2, 1, MOST_CONCURRENCY) }),
+  },
   {
     name: 'threads',
     argument: 'N',
     help: 'most threads of a task (default: one per core, shared by tasks)',
+    read: (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
   },
   {
     name: 'lease',
     argument: 'SECONDS',
     help: 'a worker that is silent for so long loses its tasks to others (default: 30)',
+    read: (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
   },
   {
     name: 'max-seconds',
     argument: 'N',
     help: 'fail a task that takes longer than so many seconds (default: 21600)',
+    read: (use) => ({ maxSeconds: secondsValue(use) }),
   },
   {
     name: 'metrics',
     argument: 'PORT',
     help: 'serve Prometheus metrics at this port of 127.0.0.1, or at HOST:PORT',
+    read: (use) => ({ metrics: metricsValue(use) }),
   },
-  { name: 'quiet', short: 'q', help: 'say nothing but errors' },
-  { name: 'help', help: 'show this help', last: true },
-]) satisfies readonly OptionSpec[];
+  { name: 'quiet', short: 'q', help: 'say nothing but errors', read: () => ({ quiet: true }) },
+  HELP_OPTION,
+]);
 
 const page: HelpText = {
   usage: [`${NAME} --queue URL --allow DIR [options]`],
@@ -97,64 +117,17 @@ const page: HelpText = {
   ],
 };
 
-/** What a command line asks for. */
-interface WorkSettings {
-  readonly queue: string;
-  readonly allow: readonly string[];
-  readonly hosts: readonly string[];
-  readonly results?: string;
-  readonly concurrency: number;
-  readonly threads?: number;
-  readonly lease: number;
-  readonly maxSeconds: number;
-  readonly metrics?: MetricsAddress;
-  readonly quiet: boolean;
-}
-
 /** A worker. */
-export const work = command(NAME, WORK_OPTIONS, page, async (parsed, terminal) =>
-  runWorker(workSettings(parsed), terminal),
-);
-
-/** @throws {AnyvmafError} `usage` */
-function workSettings({ options, positionals }: ParsedArguments): WorkSettings {
+export const work = command(NAME, WORK_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
-  const draft: Draft<Partial<WorkSettings> & Pick<WorkSettings, 'allow' | 'hosts'>> = {
-    allow: [],
-    hosts: [],
-  };
-  for (const use of options) takeOption(readersOf(draft), use, draft);
-  if (draft.allow.length + draft.hosts.length === 0)
+  const { allow = [], hosts = [] } = settings;
+  if (allow.length + hosts.length === 0)
     throw usageError(
       'a worker reads only files of folders and hosts that it is told; name one with --allow DIR or --allow-url HOST',
     );
-  return {
-    concurrency: 1,
-    lease: USUAL_LEASE,
-    maxSeconds: USUAL_MOST_SECONDS,
-    quiet: false,
-    ...draft,
-    queue: requireQueue(draft.queue, NAME),
-  };
-}
-
-type WorkName = Exclude<(typeof WORK_OPTIONS)[number]['name'], 'help'>;
-
-/** What options say; folders and hosts add up. */
-const readersOf = ({
-  allow,
-  hosts,
-}: Pick<WorkSettings, 'allow' | 'hosts'>): OptionReaders<WorkName, WorkSettings> => ({
-  queue: ({ value }) => ({ queue: value }),
-  allow: ({ value }) => ({ allow: [...allow, value] }),
-  'allow-url': ({ value }) => ({ hosts: [...hosts, value] }),
-  results: (use) => ({ results: fileName(use) }),
-  concurrency: (use) => ({ concurrency: betweenValue(use, 2, 1, MOST_CONCURRENCY) }),
-  threads: (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
-  lease: (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
-  'max-seconds': (use) => ({ maxSeconds: secondsValue(use) }),
-  metrics: (use) => ({ metrics: metricsValue(use) }),
-  quiet: () => ({ quiet: true }),
+  const usual = { concurrency: 1, lease: USUAL_LEASE, maxSeconds: USUAL_MOST_SECONDS, quiet: false };
+  const queue = requireQueue(settings.queue, NAME);
+  return runWorker({ ...usual, ...settings, allow, hosts, queue }, terminal);
 });
 
 function metricsValue(use: OptionUse): MetricsAddress {
@@ -171,21 +144,14 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   const folders = await realFolders(allow, process.cwd(), (folder) =>
     usageError(`--allow ${quoted(folder)} is not a folder that can be read`),
   );
-  const [
-    { QueueConnection },
-    { ResultsFolder },
-    { QueueWorker },
-    { serveMetrics },
-    { AllowedHosts },
-    { availableParallelism },
-  ] = await Promise.all([
-    import('../../queue/connect.js'),
-    import('../../queue/results-folder.js'),
-    import('../../queue/worker.js'),
-    import('../../queue/metrics.js'),
-    import('../../remote/allowed-hosts.js'),
-    import('node:os'),
-  ]);
+  const [{ QueueConnection }, { ResultsFolder }, { QueueWorker }, { serveMetrics }, { AllowedHosts }] =
+    await Promise.all([
+      import('../../queue/connect.js'),
+      import('../../queue/results-folder.js'),
+      import('../../queue/worker.js'),
+      import('../../queue/metrics.js'),
+      import('../../remote/allowed-hosts.js'),
+    ]);
   new AllowedHosts(hosts);
   const files = await ResultsFolder.open(settings.results, hosts);
   const stop = interruption(PATIENCE);
@@ -252,16 +218,9 @@ async function untilAborted(
       const open = isLoopback(address.host) ? '' : ', which other machines may reach';
       say(`metrics at http://${address.host}:${server.port}/metrics${open}`);
     }
-    await aborted(signal);
+    await new Promise((resolve) => onAbort(signal, resolve));
     say('giving back what runs');
   } finally {
     await served?.server.close();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -4,9 +4,20 @@
  * line and an exit code.
  */
 import { existsSync, statSync } from 'node:fs';
+import { usageError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { quoted } from '../../core/printable.js';
 import { openPartsDoor } from '../../parts/consent.js';
-import { COMMANDS, type Command, type CommandName, helpWidth, renderHelp } from '../command.js';
+import {
+  COMMANDS,
+  type Command,
+  type CommandName,
+  type HelpPage,
+  helpWidth,
+  renderHelp,
+} from '../command.js';
 import { EXIT, exitCodeOf, messageOf } from '../exit.js';
+import { HELP_OPTION, orList, parseArguments } from '../options.js';
 import { partsDoor } from '../parts-door.js';
 import { endProcess } from '../signals.js';
 import { openTerminal, type Terminal } from '../terminal.js';
@@ -32,7 +43,7 @@ const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   doctor: async () => (await import('../commands/environment.js')).doctor,
   bench: async () => (await import('../commands/bench.js')).bench,
   mcp: async () => (await import('../commands/mcp.js')).mcp,
-  help: async () => (await import('../commands/help.js')).helpOn(loadCommand),
+  help: async () => help,
 };
 
 export function loadCommand(name: CommandName): Promise<Command> {
@@ -92,3 +103,29 @@ export function chooseCommand(
   const named = COMMANDS.find((entry) => entry.name === first);
   return named && !isFile(named.name) ? [named.name, rest] : [COMMANDS[0].name, args];
 }
+
+const helpPage: HelpPage = {
+  usage: ['anyvmaf help [COMMAND]'],
+  about: 'Shows how a command is used; without a name, how videos are scored and which commands there are.',
+  options: [HELP_OPTION],
+};
+
+/** The command that shows help pages, also of others. */
+const help: Command = {
+  page: helpPage,
+  run: async (args, terminal) => {
+    const { options, positionals } = parseArguments(args, helpPage.options, 'anyvmaf help');
+    const name = options.length > 0 ? 'help' : (positionals[0] ?? COMMANDS[0].name);
+    const entry = COMMANDS.find((candidate) => candidate.name === name);
+    if (entry === undefined) {
+      const names = COMMANDS.map((candidate) => candidate.name);
+      const near = nearest(name, names);
+      throw usageError(
+        `there is no command ${quoted(name)}; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
+      );
+    }
+    const { page: shown } = await loadCommand(entry.name);
+    await terminal.print(renderHelp(shown, helpWidth(terminal.columns)));
+    return EXIT.ok;
+  },
+};

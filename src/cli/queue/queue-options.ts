@@ -5,28 +5,32 @@
 import { usageError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
 import { withoutPassword } from '../../queue/address.js';
-import type { OptionSpec } from '../options.js';
+import type { Option } from '../options.js';
+import { fileName } from '../video-options.js';
 
 /** Where the queue is. */
-export const QUEUE_OPTION = {
+export const QUEUE_OPTION: Option<{ readonly queue: string }> = {
   name: 'queue',
   argument: 'URL',
   help: 'the queue: redis://USER@HOST:PORT/DB, rediss:// for TLS; ?queue=NAME for one of several',
-} as const satisfies OptionSpec;
+  read: ({ value }) => ({ queue: value }),
+};
 
 /** Where results are that are too large for Redis. */
-export const RESULTS_OPTION = {
+export const RESULTS_OPTION: Option<{ readonly results?: string }> = {
   name: 'results',
   argument: 'DIR',
   help: 'a folder that all workers and the batch see, or a URL to put to, for parts and other large results',
-} as const satisfies OptionSpec;
+  read: (use) => ({ results: fileName(use) }),
+};
 
 /** Hosts of commands that read no videos of their own. */
-export const HOSTS_OPTION = {
+export const HOSTS_OPTION: Option<{ readonly hosts: readonly string[] }> = {
   name: 'allow-url',
   argument: 'HOST',
   help: 'read from and put to URLs on HOST, checked. May be repeated',
-} as const satisfies OptionSpec;
+  read: ({ value }, { hosts = [] }) => ({ hosts: [...hosts, value] }),
+};
 
 /** @throws {AnyvmafError} `usage` */
 export function requireQueue(address: string | undefined, command: string): string {

@@ -8,7 +8,7 @@ import { optionsOf } from '../../core/options.js';
 import { quoted, shown, withoutAccess } from '../../core/printable.js';
 import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
 import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
-import type { ScoringRules } from '../../queue/protocol.js';
+import type { ScoringRules } from '../../queue/scoring-process.js';
 import type { QueueJob } from '../../queue/types.js';
 import { completeReport, requestOf } from '../job.js';
 import { type ScoreSettings, scoreSettings } from '../score-options.js';
@@ -136,7 +136,7 @@ export function submittedReport(
   settings: ScoreSettings,
 ): Parameters<typeof completeReport>[0] {
   const { reference, distorted } = settings;
-  const complete = completeReport(report, settings);
+  const complete = completeReport(report, settings.ignored);
   return {
     ...complete,
     reference: {

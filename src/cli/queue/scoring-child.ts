@@ -8,15 +8,15 @@ import { AnyvmafError } from '../../core/errors.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import type { Shard } from '../../index.js';
 import { MOST_PARTS } from '../../queue/payload.js';
+import { LostFile, ResultsFolder } from '../../queue/results-folder.js';
+import type { ScoredPair } from '../../queue/run-task.js';
 import type {
   FromScoring,
   ScoringResult,
   ScoringRules,
   ScoringWork,
   ToScoring,
-} from '../../queue/protocol.js';
-import { LostFile, ResultsFolder } from '../../queue/results-folder.js';
-import type { ScoredPair } from '../../queue/run-task.js';
+} from '../../queue/scoring-process.js';
 import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
 import { reportLine } from '../../report/batch.js';
 import { parsePrecision } from '../../report/format.js';

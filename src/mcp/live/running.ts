@@ -5,8 +5,7 @@
  */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { cacheFolder } from '../../files/cache-folder.js';
-import { openPrivate } from '../../files/folders.js';
+import { cacheFolder, openPrivate } from '../../files/folders.js';
 import {
   isAlive,
   machineMark,

@@ -8,10 +8,9 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
-import { cacheFolder } from '../../files/cache-folder.js';
 import { openChecked } from '../../files/checked-file.js';
 import { fileError } from '../../files/file-errors.js';
-import { makeFolders, writeReason } from '../../files/folders.js';
+import { cacheFolder, makeFolders, writeReason } from '../../files/folders.js';
 import { writeWhole } from '../../files/scratch.js';
 import type { ModelCache, ModelStore } from '../../models/types.js';
 

@@ -236,7 +236,7 @@ describe('videos by URL', () => {
   });
 
   it('in parts give what they give in one piece, and each part transfers little more than itself', async () => {
-    const [long, poor] = files.pair(['long.y4m', 'poor.y4m'], 120, { width: 320, height: 240 });
+    const [long, poor] = files.pair(['long.y4m', 'poor.y4m'], 64, { width: 320, height: 240 });
     const [r, d] = [serve('/long.y4m', long), serve('/poor.y4m', poor)];
     const size = readFileSync(long).length;
     const parts: string[] = [];

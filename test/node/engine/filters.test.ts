@@ -20,7 +20,7 @@ import {
   scoreShard,
   summarize,
 } from '../../../src/index.js';
-import { watchMeasurement } from '../../../src/live/watch.js';
+import { watchMeasurement } from '../../../src/live/link.js';
 import { brief } from '../../../src/report/brief.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { PSNR, scratchFolder } from '../../support/clips.js';

@@ -6,13 +6,10 @@
 import { describe, expect, it } from 'vitest';
 import { batchSettings } from '../../../src/cli/batch/batch-options.js';
 import { jobsOf, tableLines } from '../../../src/cli/batch/table.js';
-import {
-  featuresSettings,
-  parsePairs,
-  type TableSettings,
-} from '../../../src/cli/commands/features-table.js';
-import { heatmapSettings } from '../../../src/cli/commands/heatmap.js';
+import { type FeatureTable, featuresSettings, parsePairs } from '../../../src/cli/commands/features.js';
+import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import { readMcpArguments } from '../../../src/cli/commands/mcp.js';
+import { parseArguments, settingsOf } from '../../../src/cli/options.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';
 import { usageError } from '../../support/cli.js';
 
@@ -221,7 +218,7 @@ it('--no still abbreviates the option of the vmaf tool', () => {
 });
 
 describe('features', () => {
-  function table(line: string): TableSettings {
+  function table(line: string): FeatureTable {
     const found = featuresSettings(line.split(' '));
     if (found.kind !== 'table') throw new Error(`it asked for ${found.kind}`);
     return found;
@@ -392,7 +389,13 @@ describe('the table of a batch', () => {
 });
 
 describe('heatmaps', () => {
-  const heatmap = (line: string) => heatmapSettings(`r.mp4 d.mp4 ${line}`.trimEnd().split(' '));
+  const heatmap = (line: string) => {
+    const { options, positionals } = parseArguments(
+      `r.mp4 d.mp4 ${line}`.trimEnd().split(' '),
+      HEATMAP_OPTIONS,
+    );
+    return heatmapSettings(settingsOf(options, HEATMAP_OPTIONS), positionals);
+  };
 
   it('are of the worst frame, or of frames that are named', () => {
     expect(heatmap('')).toMatchObject({ frames: 1, of: 'both', output: '.' });
@@ -402,7 +405,6 @@ describe('heatmaps', () => {
       of: 'vif',
       options: { blockSize: 8, enhnGainLimit: 1 },
     });
-    expect(heatmap('--help')).toBe('help');
   });
 
   it.each([
@@ -427,7 +429,6 @@ describe('the MCP server', () => {
     vmafBin: undefined,
     callLimit: undefined,
     tools: undefined,
-    help: false,
   };
 
   it.each([
@@ -446,9 +447,12 @@ describe('the MCP server', () => {
     ],
     [['--http', '--cors', 'http://a', '--cors', '*'], { http: '', origins: ['http://a', '*'] }],
     [['--vmaf-bin', '/usr/bin/vmaf'], { vmafBin: '/usr/bin/vmaf' }],
-    [['--help'], { help: true }],
   ])('takes %j', (args, wanted) => {
     expect(readMcpArguments(args)).toEqual({ ...NOTHING, ...wanted });
+  });
+
+  it('asks for help', () => {
+    expect(readMcpArguments(['--help'])).toBe('help');
   });
 
   it.each([

@@ -4,10 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { RunFacts, SwapOutcome } from '../../../src/engine/contract/types.js';
-import { type Alarm, Alarms, parseAlarm } from '../../../src/live/alarms.js';
+import { type Alarm, Alarms, MainScore, parseAlarm } from '../../../src/live/alarms.js';
 import { History, KEPT_ALARMS } from '../../../src/live/history.js';
 import { Link } from '../../../src/live/link.js';
-import { MainScore } from '../../../src/live/main-score.js';
 import type { SecondLine, ToServer } from '../../../src/live/messages.js';
 
 const FACTS: RunFacts = {

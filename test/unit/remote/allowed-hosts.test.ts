@@ -3,8 +3,7 @@
  * Which hosts and addresses may be fetched from: what was named, the public's addresses, and nothing else however it is spelt.
  */
 import { describe, expect, it } from 'vitest';
-import { canonicalAddress, isPublic } from '../../../src/remote/addresses.js';
-import { AllowedHosts } from '../../../src/remote/allowed-hosts.js';
+import { AllowedHosts, canonicalAddress, isPublic } from '../../../src/remote/allowed-hosts.js';
 
 const may = (entries: readonly string[], url: string, address?: string): boolean => {
   const hosts = new AllowedHosts(entries);
