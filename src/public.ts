@@ -70,13 +70,14 @@ export type {
 } from './engine/shards/shard.js';
 export { formatShard, readShard } from './engine/shards/shard-text.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
-export type { Comparison, FailedEvaluation } from './evaluate/compare.js';
 export type { Agreement } from './evaluate/correlation.js';
 export type {
   BootstrapFacts,
   ClipAgreement,
+  Comparison,
   EvaluateOptions,
   Evaluation,
+  FailedEvaluation,
   KeyAgreement,
 } from './evaluate/evaluate.js';
 export type { TableInput } from './evaluate/evaluation.js';
