@@ -197,7 +197,7 @@ export function averageRanks({ group, starts }: Ranking): Float64Array {
 }
 
 /** True if all values are equal. */
-export function isConstant({ starts }: Ranking): boolean {
+function isConstant({ starts }: Ranking): boolean {
   return starts.length <= 2;
 }
 

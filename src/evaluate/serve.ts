@@ -61,7 +61,6 @@ async function openMonitored(reader: ByteReader, name: string, monitor: Monitor)
     rows: table.rows,
     columns: table.columns,
     has: (column) => table.has(column),
-    isText: (column) => table.isText(column),
     numbers: (column) => within(reading, () => table.numbers(column)),
     texts: (column) => within(reading, () => table.texts(column)),
   };

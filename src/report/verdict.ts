@@ -129,8 +129,7 @@ export function checkBaseline(
   name: string,
   drops: readonly Drop[],
 ): void {
-  const refuse = (why: string) =>
-    new AnyvmafError('mismatch', `the baseline ${shown(name)} cannot be compared: ${why}`);
+  const refuse = (why: string) => incomparable(name, why);
   const metrics = new Set(
     drops.flatMap(({ metric }) =>
       metric === undefined ? scoreNames(head) : [metricIn(head, metric) ?? metric],
@@ -171,17 +170,13 @@ export function holdAgainstBaseline(
   drop: Drop,
 ): readonly DropResult[] {
   if (report.frameCount !== before.frameCount) {
-    throw new AnyvmafError(
-      'mismatch',
-      `the baseline ${shown(name)} cannot be compared: it is of ${before.frameCount} pairs of frames, this run of ${report.frameCount}`,
-    );
+    const pairs = `${before.frameCount} pairs of frames, this run of ${report.frameCount}`;
+    throw incomparable(name, `it is of ${pairs}`);
   }
   const [here, there] = [report, before].map(firstFrame);
   if (here !== there) {
-    throw new AnyvmafError(
-      'mismatch',
-      `the baseline ${shown(name)} cannot be compared: its first pair is frame ${there} of the reference, that of this run frame ${here}`,
-    );
+    const first = `frame ${there} of the reference, that of this run frame ${here}`;
+    throw incomparable(name, `its first pair is ${first}`);
   }
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
@@ -193,6 +188,10 @@ export function holdAgainstBaseline(
     const fallen = value !== undefined && isWorseHigh(report, now.metric) ? -worse : worse;
     return { ...now, before: earlier, most: drop.most, drop: fallen, passed: fallen <= drop.most + ROUNDING };
   });
+}
+
+function incomparable(name: string, why: string): AnyvmafError {
+  return new AnyvmafError('mismatch', `the baseline ${shown(name)} cannot be compared: ${why}`);
 }
 
 /** The reference's frame of the first pair. */

@@ -141,8 +141,7 @@ describe('a file', () => {
       for (let i = random.int(1, 4); i > 0; i--) bytes[random.int(0, bytes.length - 1)] = random.int(0, 255);
       try {
         const table = await tableOf(bytes);
-        for (const name of table.columns)
-          await (table.isText(name) ? table.texts(name) : table.numbers(name));
+        for (const name of table.columns) await (name === 'key' ? table.texts(name) : table.numbers(name));
       } catch (error) {
         expect(error, `seed ${random.seed}, round ${round}`).toBeInstanceOf(AnyvmafError);
       }
@@ -235,11 +234,11 @@ describe('a table of features', () => {
   });
 
   it('leaves in pieces of a row group each, with codecs that every reader has', async () => {
-    const rows = Array.from({ length: 33_000 }, (_, i) => row(i, { mos: i % 5 }));
+    const rows = Array.from({ length: 17_000 }, (_, i) => row(i, { mos: i % 5 }));
     const { file, pieces } = write({ features: LOG_NAMES, target: true, teacher: false }, rows);
-    expect(pieces).toBe(3);
+    expect(pieces).toBe(2);
     const { row_groups: groups } = parquetMetadata(file);
-    expect(groups.map(({ num_rows: count }) => Number(count))).toEqual([16_384, 16_384, 232]);
+    expect(groups.map(({ num_rows: count }) => Number(count))).toEqual([16_384, 616]);
     const codecs = new Set(
       groups.flatMap(({ columns }) => columns.map(({ meta_data: facts }) => facts?.codec)),
     );
