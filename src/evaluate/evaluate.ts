@@ -20,9 +20,8 @@ import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
 import { type BoundInputs, bindInputs } from './inputs.js';
 import { type Groups, groupsAmong, type LeftOut, type SplitRows, selectRows } from './rows.js';
-import { TARGET_COLUMN } from './table/names.js';
+import { type Split, TARGET_COLUMN } from './table/columns.js';
 import type { TableColumns } from './table/read.js';
-import type { Split } from './table/split.js';
 
 /** What to evaluate on, and how. */
 export interface EvaluateOptions {

@@ -15,7 +15,7 @@ import { Parser } from '../parsing/parser.js';
 import type { ParserWorker } from '../parsing/protocol.js';
 import type { TinyPlatform } from '../tiny/types.js';
 import type { Comparison, EvaluateOptions, Evaluation } from './evaluate.js';
-import { parseSplit } from './table/split.js';
+import { parseSplit } from './table/columns.js';
 
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;

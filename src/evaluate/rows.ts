@@ -5,9 +5,8 @@
 import { SPLITS, type Split } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { counted, quoted } from '../core/printable.js';
-import { CLIP_COLUMN, KEY_COLUMN } from './table/names.js';
+import { CLIP_COLUMN, KEY_COLUMN, splitOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
-import { splitOf } from './table/split.js';
 
 /** Rows grouped by name. */
 export interface Groups {

@@ -7,7 +7,7 @@ import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparq
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ByteReader } from '../../media/platform.js';
-import { keyText } from './split.js';
+import { keyText } from './columns.js';
 
 /** Most rows of a table; eight columns of numbers then take 320 MB. */
 const MAX_ROWS = 5_000_000;

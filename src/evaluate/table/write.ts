@@ -10,7 +10,7 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { CANONICAL_FEATURES } from '../../tiny/features.js';
-import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './names.js';
+import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './columns.js';
 
 /** Rows of a row group. */
 const GROUP_ROWS = 16_384;

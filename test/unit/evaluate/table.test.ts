@@ -7,7 +7,7 @@ import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { columnFor, columnOf } from '../../../src/evaluate/table/names.js';
+import { columnFor, columnOf } from '../../../src/evaluate/table/columns.js';
 import { type DatasetRow, type DatasetShape, DatasetWriter } from '../../../src/evaluate/table/write.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { seeded } from '../../support/random.js';

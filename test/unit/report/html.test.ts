@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { writeHtml } from '../../../src/report/html/document.js';
 import { formatHtml } from '../../../src/report/html/index.js';
 import { escapeHtml, html, raw, scriptJson } from '../../../src/report/html/markup.js';
-import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/pictures.js';
+import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/page.js';
 import type { FrameMetrics, Report } from '../../../src/report/types.js';
 import { histogram } from '../../../src/report/view/distribution.js';
 import { extentOf, linePath, roundStep, ticks } from '../../../src/report/view/scales.js';
