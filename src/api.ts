@@ -311,7 +311,7 @@ export const writeFeatures = (platform: Platform) =>
 export const formatFrames =
   () =>
   async (report: Report): Promise<Uint8Array> => {
-    const { framesParquet } = await import('./evaluate/table/frames.js');
+    const { framesParquet } = await import('./evaluate/table/write.js');
     return framesParquet(report);
   };
 

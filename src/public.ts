@@ -76,18 +76,19 @@ export type {
   ShardPairs,
 } from './engine/shards/shard.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
-export type { Comparison, FailedEvaluation } from './evaluate/compare.js';
 export type { Agreement } from './evaluate/correlation.js';
 export type {
   BootstrapFacts,
   ClipAgreement,
+  Comparison,
   EvaluateOptions,
   Evaluation,
+  FailedEvaluation,
   KeyAgreement,
 } from './evaluate/evaluate.js';
 export type { TableInput } from './evaluate/evaluation.js';
 export type { LeftOut } from './evaluate/rows.js';
-export type { Split } from './evaluate/table/split.js';
+export type { Split } from './evaluate/table/columns.js';
 export type { Alarm } from './live/alarms.js';
 export type { EmbeddedServer, EmbeddedServerOptions } from './live/embedded.js';
 export type { Listening, SecondLine } from './live/messages.js';
@@ -166,9 +167,9 @@ export type { Precision } from './report/format.js';
 export { formatHtml, type HtmlOptions, type HtmlPictures } from './report/html/index.js';
 export { POOLED_STATISTICS as STATISTICS } from './report/limits.js';
 export { type Opinion, viewerOpinion } from './report/opinion.js';
-export { formatProgress, type ProgressOptions, type ProgressView } from './report/progress.js';
 export { isReport, type ReadReport, readReport } from './report/read/index.js';
 export { type SummaryOptions, summarize } from './report/summary.js';
+export { formatProgress, type ProgressOptions, type ProgressView } from './report/terminal.js';
 export { type Trust, trustOf, type Verdict } from './report/trust.js';
 export type {
   FrameMetrics,

@@ -4,8 +4,7 @@
  */
 import { printable } from '../core/printable.js';
 import type { Progress } from '../index.js';
-import { formatProgress } from '../report/progress.js';
-import { cut } from '../report/terminal.js';
+import { cut, formatProgress } from '../report/terminal.js';
 import type { Terminal } from './terminal.js';
 
 /** A line on standard error that shows how far a run is. */

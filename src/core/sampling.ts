@@ -85,7 +85,7 @@ export function drawRuns(
   return { starts, length, share: runs / (parts * places) };
 }
 
-/** Numbers from 0 to below 1, the same on every machine (Mulberry32). */
+/** Numbers from 0 to below 1, the same on every machine (Mulberry32 by Tommy Ettinger, public domain). */
 export function mulberry(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

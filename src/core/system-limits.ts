@@ -3,24 +3,16 @@
  * Recognizes what failed because the system gives no more files, memory or processes, and says which limit to raise.
  */
 import { AnyvmafError } from './errors.js';
+import { capital } from './hint.js';
 
 /** What the system limits. */
 type Limited = 'files' | 'system files' | 'memory' | 'processes';
 
-const BY_CODE: Readonly<Record<string, Limited>> = {
-  EMFILE: 'files',
-  ENFILE: 'system files',
-  ENOMEM: 'memory',
-  ERR_WORKER_OUT_OF_MEMORY: 'memory',
-  ERR_MEMORY_ALLOCATION_FAILED: 'memory',
-  EAGAIN: 'processes',
-};
-
-/** The same in text, as it comes from other threads. */
-const BY_TEXT: readonly (readonly [RegExp, Limited])[] = [
+/** By codes and messages, also as they come in text from other threads. */
+const LIMITS: readonly (readonly [RegExp, Limited])[] = [
   [/\bEMFILE\b/, 'files'],
   [/\bENFILE\b/, 'system files'],
-  [/\bENOMEM\b|out of memory|cannot allocate|could not allocate|allocation failed/i, 'memory'],
+  [/\bENOMEM\b|out.of.memory|cannot allocate|could not allocate|allocation.failed/i, 'memory'],
   [/\bEAGAIN\b|ERR_WORKER_INIT_FAILED/, 'processes'],
 ];
 
@@ -37,19 +29,14 @@ export function limitError(cause: unknown, doing?: string): AnyvmafError | undef
   const limited = limitOf(cause);
   if (limited === undefined) return undefined;
   const why = sentence(limited);
-  const message = doing === undefined ? `${why.charAt(0).toUpperCase()}${why.slice(1)}` : `${doing}: ${why}`;
-  return new AnyvmafError('resource', message, { cause });
+  return new AnyvmafError('resource', doing === undefined ? capital(why) : `${doing}: ${why}`, { cause });
 }
 
 function limitOf(cause: unknown): Limited | undefined {
   if (cause instanceof AnyvmafError) return undefined;
-  if (cause instanceof Error && 'code' in cause) {
-    const known = BY_CODE[String(cause.code)];
-    if (known !== undefined) return known;
-  }
   const text =
     cause instanceof Error ? `${'code' in cause ? cause.code : ''} ${cause.message}` : String(cause);
-  return BY_TEXT.find(([pattern]) => pattern.test(text))?.[1];
+  return LIMITS.find(([pattern]) => pattern.test(text))?.[1];
 }
 
 function sentence(limited: Limited): string {

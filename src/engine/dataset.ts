@@ -7,7 +7,7 @@ import { requireArray, requireObject, requireText, requireTexts } from '../core/
 import { usageError } from '../core/errors.js';
 import type { OptionsOf } from '../core/options.js';
 import { sentence } from '../core/printable.js';
-import { columnFor } from '../evaluate/table/names.js';
+import { columnFor } from '../evaluate/table/columns.js';
 import { DatasetWriter } from '../evaluate/table/write.js';
 import type { VideoInput } from '../media/types.js';
 import { EXTRACTORS } from '../metrics/extractors.js';

@@ -4,6 +4,7 @@
  * frames of one unit are not independent.
  */
 import { percentile } from '../core/percentile.js';
+import { mulberry } from '../core/sampling.js';
 import { concordanceOf } from './concordance.js';
 import { correlationOf, mean, type Sample, type Units } from './correlation.js';
 
@@ -83,19 +84,13 @@ export function figuresOfDraws(sample: Sample, units: Units): (weights: Uint16Ar
   return (weights) => ({ ...linear.of(weights), srocc: ranked.of(weights), krocc: tau(weights) });
 }
 
-/** Each call returns how often each unit is drawn, from Mulberry32 (Tommy Ettinger, public domain). */
+/** Each call returns how often each unit is drawn. */
 function drawer(count: number, seed: number): () => Uint16Array {
   const weights = new Uint16Array(count);
-  let state = seed >>> 0;
+  const random = mulberry(seed);
   return () => {
     weights.fill(0);
-    for (let i = 0; i < count; i++) {
-      state = (state + 0x6d2b79f5) | 0;
-      let t = Math.imul(state ^ (state >>> 15), state | 1);
-      t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-      const unit = Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * count);
-      weights[unit]!++;
-    }
+    for (let i = 0; i < count; i++) weights[Math.floor(random() * count)]!++;
     return weights;
   };
 }

@@ -7,8 +7,7 @@
  * tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y are the
  * same sums with u of either side.
  */
-import { correlationOf, type Sample, type Units } from './correlation.js';
-import { byGroup, type Ranking } from './ranks.js';
+import { byGroup, correlationOf, type Ranking, type Sample, type Units } from './correlation.js';
 
 /** Largest number of steps to fill the table of unit pairs; a fraction of a second. */
 const TABLE_STEPS = 2e7;

@@ -1,10 +1,11 @@
 /**
  * @module evaluate/evaluate
- * Evaluates a model on a table of features: predicts every row of a split and compares the predictions with the target.
+ * Evaluates a model on a table of features: predicts every row of a split and compares the predictions with the target. Ranks
+ * several models on the same rows.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
-import { quoted } from '../core/printable.js';
+import { counted, quoted } from '../core/printable.js';
 import { loadTinyModel } from '../tiny/load.js';
 import { checkSize } from '../tiny/onnx/size.js';
 import type {
@@ -18,10 +19,9 @@ import type {
 import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
 import { type BoundInputs, bindInputs } from './inputs.js';
-import { type Groups, groupsAmong, type LeftOut, rowCount, type SplitRows, selectRows } from './rows.js';
-import { TARGET_COLUMN } from './table/names.js';
+import { type Groups, groupsAmong, type LeftOut, type SplitRows, selectRows } from './rows.js';
+import { type Split, TARGET_COLUMN } from './table/columns.js';
 import type { TableColumns } from './table/read.js';
-import type { Split } from './table/split.js';
 
 /** What to evaluate on, and how. */
 export interface EvaluateOptions {
@@ -108,6 +108,21 @@ export interface Evaluation extends Agreement {
   readonly notes: readonly string[];
 }
 
+/** A model that could not be evaluated. */
+export interface FailedEvaluation {
+  readonly model: string;
+  /** The reason, a full sentence. */
+  readonly error: string;
+}
+
+/** Several models on one split. */
+export interface Comparison {
+  /** By descending PLCC; models without a PLCC come last. */
+  readonly ranked: readonly Evaluation[];
+  /** In the order of the arguments. */
+  readonly errors: readonly FailedEvaluation[];
+}
+
 /** Rows per call of a session with a free batch size. */
 const BATCH = 8192;
 
@@ -137,8 +152,35 @@ export async function evaluate(
   return evaluateOn(platform, model, table, rows, options);
 }
 
+/**
+ * Evaluates models one after the other. A model that fails does not stop the others.
+ * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason when
+ * aborted
+ */
+export async function compare(
+  platform: TinyPlatform,
+  models: readonly string[],
+  table: TableColumns,
+  options: EvaluateOptions = {},
+): Promise<Comparison> {
+  if (models.length === 0) throw usageError('There is no model to compare; name at least one.');
+  const rows = await selectRows(table, options.split ?? 'test', options.target ?? TARGET_COLUMN);
+  const done: Evaluation[] = [];
+  const errors: FailedEvaluation[] = [];
+  for (const model of models) {
+    try {
+      done.push(await evaluateOn(platform, model, table, rows, options));
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      errors.push({ model, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  const place = ({ plcc }: Evaluation): number => plcc ?? Number.NEGATIVE_INFINITY;
+  return { ranked: done.sort((a, b) => (place(b) === place(a) ? 0 : place(b) - place(a))), errors };
+}
+
 /** As {@link evaluate}, on selected rows. */
-export async function evaluateOn(
+async function evaluateOn(
   platform: TinyPlatform,
   source: string,
   table: TableColumns,
@@ -184,7 +226,7 @@ export async function evaluateOn(
     device,
     notes: [
       ...selected.notes,
-      ...(lost > 0 ? [`${rowCount(lost)} left out: a feature is missing or not finite there.`] : []),
+      ...(lost > 0 ? [`${counted(lost, 'row')} left out: a feature is missing or not finite there.`] : []),
       ...figures.notes,
       ...(model.entry?.smoke ? [`The registry calls ${quoted(source)} a model for load tests only.`] : []),
       ...model.warnings,

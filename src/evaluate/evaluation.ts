@@ -7,17 +7,15 @@
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
 import { TINY_PRECISIONS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
-import { checkOrigin } from '../core/origin.js';
+import { checkOrigin, type Origin } from '../core/origin.js';
 import { showValue } from '../core/printable.js';
 import type { ByteReader, FilePlatform } from '../media/platform.js';
 import { blobReader, bytesReader } from '../media/readers.js';
 import { Parser } from '../parsing/parser.js';
 import type { ParserWorker } from '../parsing/protocol.js';
 import type { TinyPlatform } from '../tiny/types.js';
-import type { EvaluationCalls, LentTable } from './calls.js';
-import type { Comparison } from './compare.js';
-import type { EvaluateOptions, Evaluation } from './evaluate.js';
-import { parseSplit } from './table/split.js';
+import type { Comparison, EvaluateOptions, Evaluation } from './evaluate.js';
+import { parseSplit } from './table/columns.js';
 
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;
@@ -30,6 +28,39 @@ export interface EvaluationPlatform {
   /** First message to the thread. */
   evaluationTask(): unknown;
 }
+
+// --- messages to the thread ---
+
+/** Settings of the thread. */
+export interface EvaluationSettings {
+  /** URL of the built-in models' folder, ending in `/`. Browsers may leave it out: the package's own folder. */
+  readonly models?: string;
+  /** Who named the models; absent in browsers. */
+  readonly origin?: Origin;
+  /** Browsers: base URL of relative model addresses, and the URL of onnxruntime-web. */
+  readonly base?: string;
+  readonly onnxruntime?: string;
+}
+
+/** The table that the main thread reads for the thread. */
+export interface LentTable {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+interface EvaluationRequest {
+  readonly table: LentTable;
+  readonly options: Omit<EvaluateOptions, 'signal'>;
+}
+
+/** Calls of a thread; each thread runs one evaluation. */
+export interface EvaluationCalls {
+  evaluate(request: EvaluationRequest & { readonly model: string }): Evaluation;
+  compare(request: EvaluationRequest & { readonly models: readonly string[] }): Comparison;
+}
+
+// --- the calling side ---
 
 /** Implements the public `evaluateModel`. */
 export async function evaluateModelOn(
@@ -61,10 +92,7 @@ async function withTable<T>(
   platform: EvaluationPlatform,
   features: TableInput,
   options: EvaluateOptions,
-  use: (
-    parser: Parser<EvaluationCalls>,
-    asked: { readonly table: LentTable; readonly options: Omit<EvaluateOptions, 'signal'> },
-  ) => Promise<T>,
+  use: (parser: Parser<EvaluationCalls>, asked: EvaluationRequest) => Promise<T>,
 ): Promise<T> {
   requireObject('options', options);
   checkOptions(options);

@@ -8,7 +8,7 @@ import { quoted } from '../core/printable.js';
 import { type CodecFacts, codecBlock } from '../tiny/codec.js';
 import { bindColumns, CANONICAL_FEATURES } from '../tiny/features.js';
 import type { TinyModel, TinyPort } from '../tiny/types.js';
-import { columnOf, spellingsOf } from './table/names.js';
+import { columnOf, spellingsOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
 
 /** Input settings of the caller. */

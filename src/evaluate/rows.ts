@@ -4,10 +4,9 @@
  */
 import { SPLITS, type Split } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
-import { quoted } from '../core/printable.js';
-import { CLIP_COLUMN, KEY_COLUMN } from './table/names.js';
+import { counted, quoted } from '../core/printable.js';
+import { CLIP_COLUMN, KEY_COLUMN, splitOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
-import { splitOf } from './table/split.js';
 
 /** Rows grouped by name. */
 export interface Groups {
@@ -74,11 +73,13 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
   if (rows.length < 2) throw tooFew(table, split, rows.length, count, rowsOf, keyCount);
   if (count.no_key > 0) {
     notes.push(
-      `${rowCount(count.no_key)} without a key: ${split === 'all' ? 'taken as one unnamed key' : 'of no split, and left out'}.`,
+      `${counted(count.no_key, 'row')} without a key: ${split === 'all' ? 'taken as one unnamed key' : 'of no split, and left out'}.`,
     );
   }
   if (count.no_target > 0) {
-    notes.push(`${rowCount(count.no_target)} left out: ${quoted(target)} is missing or not finite there.`);
+    notes.push(
+      `${counted(count.no_target, 'row')} left out: ${quoted(target)} is missing or not finite there.`,
+    );
   }
   return {
     split,
@@ -117,11 +118,6 @@ async function rowsOfSplit(
   return { rows: rows.subarray(0, n), count, rowsOf, keyCount: splits.size };
 }
 
-/** `1 row`, `2 rows`. */
-export function rowCount(n: number): string {
-  return `${n} ${n === 1 ? 'row' : 'rows'}`;
-}
-
 /** Name of a clip within its key; without a clip column, each key is one clip. */
 function clipName(key: string | undefined, clip: string | undefined): string {
   if (clip === undefined) return key ?? '';
@@ -153,7 +149,7 @@ function tooFew(
   rowsOf: Readonly<Record<Split, number>>,
   keys: number,
 ): AnyvmafError {
-  const rows = rowCount(n);
+  const rows = counted(n, 'row');
   const without = count.no_target > 0 ? ` with a target (${count.no_target} more have none)` : '';
   const others = SPLITS.filter((name) => name !== 'all' && rowsOf[name] > 0).map(
     (name) => `${rowsOf[name]} of ${name}`,

@@ -7,11 +7,9 @@ import { quoted, shown } from '../core/printable.js';
 import type { ByteReader } from '../media/platform.js';
 import type { Monitor, Served } from '../parsing/serve.js';
 import type { TinyPlatform, TinyRuntimes } from '../tiny/types.js';
-import type { EvaluationCalls, LentTable } from './calls.js';
-import { compare } from './compare.js';
-import { evaluate } from './evaluate.js';
-import type { TableColumns } from './table/read.js';
-import { FeatureTable } from './table/read.js';
+import { compare, evaluate } from './evaluate.js';
+import type { EvaluationCalls, LentTable } from './evaluation.js';
+import { FeatureTable, type TableColumns } from './table/read.js';
 
 /**
  * Base time limit in milliseconds, and the amount of data that extends it by one millisecond: four times what a processor of
@@ -63,7 +61,6 @@ async function openMonitored(reader: ByteReader, name: string, monitor: Monitor)
     rows: table.rows,
     columns: table.columns,
     has: (column) => table.has(column),
-    isText: (column) => table.isText(column),
     numbers: (column) => within(reading, () => table.numbers(column)),
     texts: (column) => within(reading, () => table.texts(column)),
   };

@@ -6,10 +6,9 @@
 import { isObject } from '../core/arguments.js';
 import { withoutAccess } from '../core/printable.js';
 import { jsonNumber, type Precision } from './format.js';
-import { compact, distributionEntry, failureEntries, fpsText, trustEntry } from './json.js';
+import { compact, distributionEntry, failureEntries, fpsText, pooledEntries, trustEntry } from './json.js';
 import { entriesOf, type JsonEntries, quote } from './kinds.js';
-import { pooledMetric } from './pool.js';
-import { inputs, models, outcome, pooled, preparation, run } from './schema.js';
+import { inputs, models, outcome, preparation, run } from './schema.js';
 import type { Table } from './sections.js';
 import type { FailedEncode, Report } from './types.js';
 
@@ -48,19 +47,11 @@ export function reportLine(
   { precision, gate, frames }: BatchExtras,
 ): string {
   const number = jsonNumber(precision);
-  const statistics = report.metrics.map((name) => {
-    const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
-    return [name, { map }] as const;
-  });
-  const aggregates = Object.entries(report.aggregate_metrics).map(
-    ([name, value]) => [name, number(value)] as const,
-  );
   const map: JsonEntries = [
     ['job', jobJson(job)],
     ['version', quote(report.version)],
     ['fps', fpsText(report)],
-    ['pooled_metrics', { map: statistics }],
-    ['aggregate_metrics', { map: aggregates }],
+    ...pooledEntries(report, number),
     ...[inputs, preparation, models].flatMap(({ fields }) => entriesOf(fields, report, number)),
     ['metrics', { list: report.metrics.map(quote) }],
     ...distributionEntry(report, number),

@@ -3,7 +3,9 @@
  * Makes the report of a run out of per-metric series: frames, pooled values and distributions.
  */
 import { AnyvmafError } from '../core/errors.js';
+import { membersBy } from './kinds.js';
 import { distribution, pool } from './pool.js';
+import { inputs, models, outcome, preparation, run } from './schema.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from './types.js';
 
 /** The values of one metric over the scored frames. */
@@ -64,28 +66,13 @@ export function buildReport(parts: ReportParts): Report {
     // fromEntries, here and below: it also keeps a model that someone named `__proto__`.
     pooled_metrics: Object.fromEntries(pooled),
     aggregate_metrics: { ...parts.aggregates },
-    reference: parts.reference,
-    distorted: parts.distorted,
-    ...(parts.noReference && { noReference: parts.noReference }),
-    ...(parts.pairing && { pairing: parts.pairing }),
-    ...(parts.preflight && { preflight: parts.preflight }),
-    models: parts.models,
-    ...(parts.tiny && { tiny: parts.tiny }),
+    ...membersBy(inputs, parts),
+    ...membersBy(preparation, parts),
+    ...membersBy(models, parts),
     metrics: series.map((metric) => metric.name),
     distribution: Object.fromEntries(distributions),
-    compat: parts.compat,
-    backend_requested: parts.backend_requested,
-    backend_used: parts.backend_used,
-    implementation: parts.implementation,
-    ...(parts.native && { native: parts.native }),
-    threads: parts.threads,
-    subsample: parts.subsample,
-    ...(parts.swaps && { swaps: parts.swaps }),
-    ...(parts.sampling && { sampling: parts.sampling }),
-    ...(parts.withoutGrain && { withoutGrain: parts.withoutGrain }),
-    frameCount: parts.frameCount,
-    ...(parts.measurers && { measurers: parts.measurers }),
-    warnings: parts.warnings,
+    ...membersBy(run, parts),
+    ...membersBy(outcome, parts),
   };
 }
 

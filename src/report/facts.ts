@@ -10,6 +10,11 @@ import { type Fraction, quotientOf } from '../core/rational.js';
 import type { FramePairing, InputPairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
 
+/** Phrases in one, without those that are missing. */
+export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {
+  return parts.filter((part) => part).join(separator);
+}
+
 /** Who measured what, in words: `adm, motion, vif of 300 pairs on the GPU Acme Anvil`. */
 export function measurerText({ extractors, frames, adapter }: ReportMeasurer): string {
   const where = adapter ? `on the GPU ${adapterName(adapter)}` : 'with the own core';
@@ -50,10 +55,10 @@ export function comparedText({
   const parts = [
     `Compared at ${width}×${height}`,
     `reference frames ${grouped(reference.skipped)} to ${grouped(last)}`,
-    subsample > 1 ? `one of ${subsample}` : '',
-    offset === 0 ? '' : `offset ${offset}`,
+    subsample > 1 && `one of ${subsample}`,
+    offset !== 0 && `offset ${offset}`,
   ];
-  return `${parts.filter((part) => part !== '').join(', ')}.`;
+  return `${joined(parts)}.`;
 }
 
 /** What a model's scores are clipped to; `undefined` where they are not clipped. */
@@ -104,18 +109,47 @@ export function trackOf(pairing: Pick<InputPairing, 'track' | 'tracks'> | undefi
   return pairing?.tracks === undefined ? undefined : `${pairing.track} of ${pairing.tracks}`;
 }
 
+/** `4:2:0`, or `luma only`. */
+export function chromaText(chroma: ChromaFormat): string {
+  return chroma === '400' ? 'luma only' : [...chroma].join(':');
+}
+
+/** `29.97 fps`; `undefined` where the container does not say. */
+export function rateText(input: Pick<Timed, 'frameRate'>): string | undefined {
+  const rate = frameRate(input);
+  return rate === undefined ? undefined : `${Number(rate.toFixed(3))} fps`;
+}
+
 /** What distinguishes a video: size, samples, rate, frames, one phrase each. */
 export function inputFacts(input: ReportInput): string[] {
   const { width, height, chroma, bitDepth, frameCount, skipped } = input;
-  const rate = frameRate(input);
   return [
     `${width}x${height}`,
-    chroma === '400' ? 'luma only' : [...chroma].join(':'),
+    chromaText(chroma),
     `${bitDepth} bit`,
-    rate === undefined ? '' : `${Number(rate.toFixed(3))} fps`,
+    rateText(input),
     frameCount === null ? 'frames not counted' : counted(frameCount, 'frame'),
-    skipped > 0 ? `${skipped} skipped` : '',
-  ].filter((fact) => fact !== '');
+    skipped > 0 ? `${skipped} skipped` : undefined,
+  ].filter((fact) => fact !== undefined);
+}
+
+/** What a model was told of its scores, as its string says it. */
+export function modelFlags({ disableClip, enableTransform }: ReportModel['options']): string[] {
+  return [...(disableClip ? ['disable_clip'] : []), ...(enableTransform ? ['enable_transform'] : [])];
+}
+
+/** Frames that lack a partner, or have one that others have too: `3 missing`, one phrase each. */
+export function unpairedFacts(frames: FramePairing): string[] {
+  return (['missing', 'repeated', 'dropped'] as const).flatMap((kind) =>
+    frames[kind].count > 0 ? [`${frames[kind].count} ${kind}`] : [],
+  );
+}
+
+/** Whether a metric is the score of a single member of one of these bootstrap collections: `vmaf_0001`. */
+export function isMember(collections: readonly string[], metric: string): boolean {
+  return collections.some(
+    (name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)),
+  );
 }
 
 /**
@@ -151,10 +185,10 @@ export function skippedText({
   distorted,
 }: Partial<Pick<Report, 'reference' | 'distorted'>>): string {
   const parts = [
-    reference && reference.skipped > 0 ? `${reference.skipped} of reference` : '',
-    distorted && distorted.skipped > 0 ? `${distorted.skipped} of its own` : '',
+    reference && reference.skipped > 0 && `${reference.skipped} of reference`,
+    distorted && distorted.skipped > 0 && `${distorted.skipped} of its own`,
   ];
-  return parts.filter((part) => part !== '').join(', ') || 'none';
+  return joined(parts) || 'none';
 }
 
 /**

@@ -3,13 +3,13 @@
  * Two videos before they are scored, for a terminal and as JSON: what they declare, what preflight found, and how they lie in time.
  */
 import { counted, printable } from '../core/printable.js';
-import { type Fraction, quotientOf } from '../core/rational.js';
+import type { Fraction } from '../core/rational.js';
 import type { AlignResult } from '../media/align/types.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
-import { bitrateText, sizeText } from './facts.js';
+import { bitrateText, chromaText, joined, rateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Layout, layoutOf, type Section, sectionsText } from './sections.js';
-import { aligned, clock, columns, cut, type Paint, pad } from './terminal.js';
+import { clock, columns, cut, type Paint, pad, widest } from './terminal.js';
 import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
 /** What an inspection found. */
@@ -31,20 +31,17 @@ export interface InspectionOptions {
 type Fact = readonly [name: string, of: (side: SideFacts) => string | undefined];
 
 const FACTS: readonly Fact[] = [
-  ['codec', ({ codec, profile }) => joined([codec, profile && `(${profile})`], ' ')],
+  ['codec', ({ codec, profile }) => known([codec, profile && `(${profile})`], ' ')],
   ['container', ({ container }) => container],
   ['track', ({ track }) => track && `${track.index} of ${track.tracks.length}`],
   ['picture', ({ width, height }) => `${width}x${height}`],
   ['sample shape', ({ sampleAspect }) => sampleAspect && `${sampleAspect.num}:${sampleAspect.den}`],
   ['turned', ({ rotation }) => (rotation ? `${rotation} degrees` : undefined)],
-  [
-    'samples',
-    ({ bitDepth, chroma }) => `${bitDepth} bit ${chroma === '400' ? 'luma only' : [...chroma].join(':')}`,
-  ],
+  ['samples', ({ bitDepth, chroma }) => `${bitDepth} bit ${chromaText(chroma)}`],
   ['range', ({ colorRange }) => colorRange],
-  ['colour', ({ primaries, transfer, matrix }) => joined([primaries, transfer, matrix], ' / ')],
+  ['colour', ({ primaries, transfer, matrix }) => known([primaries, transfer, matrix], ' / ')],
   ['scan', ({ fieldOrder }) => (fieldOrder === 'unknown' ? undefined : fieldOrder)],
-  ['frame rate', ({ frameRate }) => rateText(quotientOf(frameRate))],
+  ['frame rate', rateText],
   ['frames', ({ frameCount }) => (frameCount === null ? undefined : String(frameCount))],
   ['duration', ({ duration }) => (typeof duration === 'number' ? clock(duration, 2) : undefined)],
   ['bit rate', ({ bitrate }) => bitrateText(bitrate ?? undefined)],
@@ -81,27 +78,23 @@ function factTable({ reference, distorted }: InspectionView, { width, style }: L
     const differs = a !== b && !ALWAYS_DIFFERENT.includes(name);
     return [{ name, a: printable(a ?? '-'), b: printable(b ?? '-'), differs }];
   });
-  const names = aligned(['', ...rows.map(({ name }) => name)], 'left');
-  const room = Math.floor((width - columns(names[0] ?? '') - 6) / 2);
+  const label = widest(rows.map(({ name }) => columns(name)));
+  const room = Math.floor((width - label - 6) / 2);
   const column = Math.min(room, Math.max(20, ...rows.map(({ a }) => columns(a))));
-  const left = (text: string) => pad(cut(text, column, 'both'), column);
-  const right = width - columns(names[0] ?? '') - column - 6;
-  const head = `${names[0]}  ${pad(style.bold('reference'), column + style.bold('').length)}`;
+  const left = (text: string, keep: 'both' | 'end') => pad(cut(text, column, keep), column);
+  const right = width - label - column - 6;
+  const head = pad(style.bold('reference'), column + style.bold('').length);
+  // Of a file's name the end matters.
+  const file = `${left(printable(reference.name), 'end')}    ${cut(printable(distorted.name), right, 'end')}`;
   return [
-    `${head}    ${style.bold('distorted')}`,
-    `${pad('file', columns(names[0] ?? ''))}  ${left2(reference.name, column)}    ${cut(printable(distorted.name), right, 'end')}`,
+    `${pad('', label)}  ${head}    ${style.bold('distorted')}`,
+    `${pad('file', label)}  ${file}`,
     ...rows.map(({ name, a, b, differs }) => {
-      const label = style.dim(pad(name, columns(names[0] ?? '')));
       const mark = differs ? style.warn(' ≠  ') : '    ';
       const value = cut(b, right, 'both');
-      return `${label}  ${left(a)}${mark}${differs ? style.warn(value) : value}`;
+      return `${style.dim(pad(name, label))}  ${left(a, 'both')}${mark}${differs ? style.warn(value) : value}`;
     }),
   ];
-}
-
-/** A file name of which the end matters. */
-function left2(name: string, column: number): string {
-  return pad(cut(printable(name), column, 'end'), column);
 }
 
 /** What alignment says, in a phrase. */
@@ -153,13 +146,8 @@ function sideData(side: SideFacts): unknown {
   };
 }
 
-function joined(parts: readonly (string | undefined)[], separator: string): string | undefined {
-  const known = parts.filter((part) => part !== undefined && part !== '');
-  return known.length > 0 ? known.join(separator) : undefined;
-}
-
-function rateText(rate: number | undefined): string | undefined {
-  return rate === undefined ? undefined : `${Number(rate.toFixed(3))} fps`;
+function known(parts: readonly (string | undefined)[], separator: string): string | undefined {
+  return joined(parts, separator) || undefined;
 }
 
 export interface AlignmentOptions {

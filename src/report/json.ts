@@ -61,6 +61,21 @@ export function fpsText({ fps }: Report): string {
   return Number.isFinite(fps) ? formatFixed(fps, 2) : 'null';
 }
 
+/** Statistics of every metric, and values of the whole run. */
+export function pooledEntries(report: Report, number: NumberText): JsonEntries {
+  const statistics = report.metrics.map((name) => {
+    const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    return [name, { map }] as const;
+  });
+  const aggregates = Object.entries(report.aggregate_metrics).map(
+    ([name, value]) => [name, number(value)] as const,
+  );
+  return [
+    ['pooled_metrics', { map: statistics }],
+    ['aggregate_metrics', { map: aggregates }],
+  ];
+}
+
 /** Percentiles and standard deviation of every metric that has them. */
 export function distributionEntry({ metrics, distribution }: Report, number: NumberText): JsonEntries {
   const map = metrics.flatMap((name): JsonEntries => {
@@ -140,22 +155,15 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
       ]);
     },
 
-    summary(report) {
-      const statistics = report.metrics.map((name) => {
-        const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
-        return [name, { map }] as const;
-      });
-      const aggregates = Object.entries(report.aggregate_metrics);
-      return line('summary', [
+    summary: (report) =>
+      line('summary', [
         ['fps', fpsText(report)],
-        ['pooled_metrics', { map: statistics }],
-        ['aggregate_metrics', { map: aggregates.map(([name, value]) => [name, number(value)] as const) }],
+        ...pooledEntries(report, number),
         ...entriesOf(preparation.fields, report, number),
         ...distributionEntry(report, number),
         ...entriesOf(outcome.fields, report, number),
         ...trustEntry(report, number),
-      ]);
-    },
+      ]),
 
     failure: (failed) => line('failure', failureEntries(failed)),
   };

@@ -253,6 +253,17 @@ export function or<T>(kind: Kind<T>, fallback: (source: Source, key: string) => 
   return { ...kind, take: (source, key) => kind.take(source, key) ?? fallback(source, key) };
 }
 
+/** The members of a value that a kind describes, in its order; what is undefined is left out. */
+export function membersBy<F extends Fields>(
+  { fields }: ObjectKind<unknown, F>,
+  value: FieldValues<F>,
+): FieldValues<F> {
+  const members = new Map<string, unknown>(Object.entries(value));
+  const stated = Object.keys(fields).filter((name) => members.get(name) !== undefined);
+  // All that is left out may be missing.
+  return Object.fromEntries(stated.map((name) => [name, members.get(name)])) as FieldValues<F>;
+}
+
 /** The members of a value, in the order of its fields. */
 export function entriesOf(fields: Fields, value: object, number: NumberText): JsonEntries {
   return membersOf(fields, value).flatMap(([key, kind, member]) => kind.entries(key, member, number));

@@ -1,8 +1,10 @@
 /**
  * @module report/quality-metrics
- * Which metrics of a report say something of quality by themselves, and what their values mean. Apart from the facts, which an
- * application's start loads.
+ * Which metrics of a report say something of quality by themselves, what their values mean, and how values of a whole run
+ * follow from those of its frames. Apart from the facts, which an application's start loads.
  */
+import { reportedFeature } from '../metrics/extractors.js';
+import { jodOf, power } from '../metrics/jod.js';
 import { pooledMetric } from './pool.js';
 import type { Report } from './types.js';
 
@@ -80,4 +82,47 @@ const MEANINGS: readonly (readonly [name: string, meaning: string])[] = [
 /** What the values of a perceptual metric mean, in a sentence; `undefined` for other metrics. */
 export function valueMeaning(metric: string): string | undefined {
   return MEANINGS.find(([name]) => metric === name || metric.startsWith(`${name}_`))?.[1];
+}
+
+// --- values of a whole run, so that samples and shots tell of them too ---
+
+/** How a value of the whole follows from frames: by a mean. */
+export interface WholeValue {
+  /** What frames have, as reports call it. */
+  readonly from: string;
+  /** What is averaged, of the value of a frame. */
+  term(value: number): number;
+  /** The value of the whole, of the mean. */
+  of(mean: number): number;
+}
+
+const WHOLE: Readonly<Record<string, WholeValue>> = {
+  cvvdp: {
+    from: 'cvvdp_q',
+    term: (q) => power(q, 2),
+    of: (mean) => jodOf(power(Math.max(0, mean), 0.5)),
+  },
+};
+
+/** A metric's name without options; empty for one of no extractor. */
+export function plainName(metric: string): string {
+  return reportedFeature(metric)?.alias ?? '';
+}
+
+/**
+ * How a metric of the whole follows from frames.
+ * @param metric may end in options
+ * @returns `undefined` if it does not
+ */
+export function wholeValue(metric: string): WholeValue | undefined {
+  const alias = plainName(metric);
+  const found = Object.hasOwn(WHOLE, alias) ? WHOLE[alias] : undefined;
+  return found && { ...found, from: found.from + metric.slice(alias.length) };
+}
+
+/** The value of the whole. @param values of frames */
+export function valueOfWhole({ term, of }: WholeValue, values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += term(values[i] ?? Number.NaN);
+  return of(sum / values.length);
 }

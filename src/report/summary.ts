@@ -11,11 +11,15 @@ import {
   frameRate,
   frameTime,
   inputFacts,
+  isMember,
+  joined,
   measurerText,
+  modelFlags,
   NO_GRAIN,
   offsetStateText,
   sizeText,
   trackOf,
+  unpairedFacts,
 } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
@@ -268,11 +272,7 @@ function run(report: Report, { style, width }: View): string[] {
     ...(report.measurers ?? []).map((one): [string, string] => ['measured', printable(measurerText(one))]),
     ['arithmetic', report.compat],
     ...report.models.map(({ name, source, chosen, settings, features, options }): [string, string] => {
-      const flags = [
-        options.disableClip ? 'disable_clip' : '',
-        options.enableTransform ? 'enable_transform' : '',
-      ];
-      const set = flags.filter((flag) => flag !== '').map((flag) => `, ${flag}`);
+      const set = modelFlags(options).map((flag) => `, ${flag}`);
       const notes = [chosen, settings].flatMap((note) => note?.replace(/\.$/, '') ?? []);
       const why = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
       return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}${why}`)];
@@ -280,8 +280,7 @@ function run(report: Report, { style, width }: View): string[] {
     ...(report.tiny ?? []).map(
       ({ name, source, device, runtime, adapter, quantisation, features }): [string, string] => {
         const of = features.length > 0 ? `: ${features.join(', ')}` : '';
-        const by = [runtime, adapter, quantisation === 'fp32' ? undefined : '8 bit'];
-        const how = by.filter((part) => typeof part === 'string').join(', ');
+        const how = joined([runtime, adapter, quantisation !== 'fp32' && '8 bit']);
         return ['tiny model', printable(`${name} = ${source} on ${device} (${how})${of}`)];
       },
     ),
@@ -312,29 +311,26 @@ function pairingRows({ pairing }: Report): [string, string][] {
   const inputs = (['reference', 'distorted'] as const).flatMap((role): [string, string][] => {
     const { decodedBy, codec, bitrate, fileSize, scaledBy, width, height, conversions } = pairing[role];
     const track = trackOf(pairing[role]);
-    const facts = [
+    const facts = joined([
       decodedBy ?? codec,
       track && `video track ${track}`,
       bitrateText(bitrate),
       sizeText(fileSize),
       scaledBy && `${width}x${height} scaled to ${pairing.width}x${pairing.height} by ${scaledBy}`,
       ...conversions,
-    ].filter((fact) => fact !== undefined);
-    return facts.length > 0 ? [[role, printable(facts.join(', '))]] : [];
+    ]);
+    return facts === '' ? [] : [[role, printable(facts)]];
   });
-  const { policy, by, offset, offsetRequested, offsetConfidence, missing, repeated, dropped } =
-    pairing.frames;
+  const { policy, by, offset, offsetRequested, offsetConfidence } = pairing.frames;
   const found = offsetRequested === 'auto' ? ` (${offsetStateText(pairing.frames)}` : '';
   const sure = offsetConfidence === undefined ? '' : `, confidence ${offsetConfidence.toFixed(2)}`;
   const facts = [
     policy === 'number' ? 'by number' : policy === 'nearest' ? 'by nearest time' : 'by time, strictly',
-    by ? "at the distorted video's frames" : '',
-    offset !== 0 || found !== '' ? `offset ${offset}${found && `${found}${sure})`}` : '',
-    missing.count > 0 ? `${missing.count} missing` : '',
-    repeated.count > 0 ? `${repeated.count} repeated` : '',
-    dropped.count > 0 ? `${dropped.count} dropped` : '',
-  ].filter((fact) => fact !== '');
-  return [...inputs, ['paired', facts.join(', ')]];
+    by && "at the distorted video's frames",
+    (offset !== 0 || found !== '') && `offset ${offset}${found && `${found}${sure})`}`,
+    ...unpairedFacts(pairing.frames),
+  ];
+  return [...inputs, ['paired', joined(facts)]];
 }
 
 function preflight(report: Report): Section {
@@ -351,14 +347,10 @@ export function metricsShown(report: Report): string[] {
     collection ? [name, collection.bagging, collection.stddev, collection.ciLow, collection.ciHigh] : [name],
   );
   const collections = report.models.filter((model) => model.collection).map(({ name }) => name);
-  const isMember = (metric: string) =>
-    collections.some(
-      (name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)),
-    );
   scored.push(...(report.tiny ?? []).flatMap(({ metrics }) => metrics));
   const present = new Set(report.metrics);
   const first = new Set(scored.filter((name) => present.has(name)));
-  return [...first, ...report.metrics.filter((name) => !first.has(name) && !isMember(name))];
+  return [...first, ...report.metrics.filter((name) => !first.has(name) && !isMember(collections, name))];
 }
 
 /** A table of values by name, if there are any. */

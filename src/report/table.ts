@@ -51,10 +51,11 @@ interface EncodeRow {
   /** Mean of each metric of the heading, `undefined` where it could not be pooled. */
   readonly means: readonly (number | undefined)[];
   /** The value that one frame in a hundred falls short of, of the first metric. */
-  readonly worst: number | undefined;
-  readonly bitrate: number | undefined;
-  readonly size: number | undefined;
-  readonly trust: Trust | undefined;
+  readonly worst?: number | undefined;
+  readonly bitrate?: number | undefined;
+  readonly size?: number | undefined;
+  /** Absent of one that was not scored. */
+  readonly trust?: Trust;
   /** Frames skipped at the start of the two videos, where encodes differ in it. */
   readonly skipped: string;
 }
@@ -96,15 +97,6 @@ function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeR
   });
 }
 
-function unscored(name: string, metrics: readonly string[]): EncodeRow {
-  const nothing = undefined;
-  return {
-    name,
-    means: metrics.map(() => nothing),
-    ...{ worst: nothing, bitrate: nothing, size: nothing, trust: nothing, skipped: '' },
-  };
-}
-
 /**
  * A table for a terminal, in the order of the reports, then what is to be known about them.
  * @throws {AnyvmafError} `usage` when the precision is not one
@@ -115,8 +107,9 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   const [first, ...others] = reports;
   if (!first) return '';
   const metrics = tableMetrics(reports);
-  const failed = (options.failed ?? []).map((name) => unscored(name, metrics));
-  const rows = [...rowsOf(reports, metrics), ...failed];
+  const means = metrics.map(() => undefined);
+  const failed = (options.failed ?? []).map((name) => ({ name, means, skipped: '' }));
+  const rows: readonly EncodeRow[] = [...rowsOf(reports, metrics), ...failed];
   const names = distinct(rows.map(({ name }) => printable(name)));
   const best = bestRow(rows, isWorseHigh(first, metrics[0] ?? ''));
   const { notes = 'all' } = options;

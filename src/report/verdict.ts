@@ -5,7 +5,7 @@
 
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { frameTime } from './facts.js';
+import { baseName, frameTime, joined, modelFlags } from './facts.js';
 import { type LimitResult, type PooledValue, pooledValues } from './held.js';
 import { isWorseHigh, metricIn, type PooledName, scoreNames } from './limits.js';
 import type { FailedEncode, Report, ReportHead, ReportModel } from './types.js';
@@ -106,10 +106,9 @@ const ROUNDING = 5e-7;
 export function baselineOf({ name, reports }: Baseline, distorted: string, encodes: number): Report {
   const [only] = reports;
   if (only && reports.length === 1 && encodes <= 1) return only;
-  const base = (path: string) => path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
   const exact = reports.filter((report) => report.distorted.name === distorted);
   const same =
-    exact.length > 0 ? exact : reports.filter((one) => base(one.distorted.name) === base(distorted));
+    exact.length > 0 ? exact : reports.filter((one) => baseName(one.distorted.name) === baseName(distorted));
   const [found, more] = same;
   if (found && !more) return found;
   const names = reports.map((report) => report.distorted.name).join(', ');
@@ -130,8 +129,7 @@ export function checkBaseline(
   name: string,
   drops: readonly Drop[],
 ): void {
-  const refuse = (why: string) =>
-    new AnyvmafError('mismatch', `the baseline ${shown(name)} cannot be compared: ${why}`);
+  const refuse = (why: string) => incomparable(name, why);
   const metrics = new Set(
     drops.flatMap(({ metric }) =>
       metric === undefined ? scoreNames(head) : [metricIn(head, metric) ?? metric],
@@ -172,17 +170,13 @@ export function holdAgainstBaseline(
   drop: Drop,
 ): readonly DropResult[] {
   if (report.frameCount !== before.frameCount) {
-    throw new AnyvmafError(
-      'mismatch',
-      `the baseline ${shown(name)} cannot be compared: it is of ${before.frameCount} pairs of frames, this run of ${report.frameCount}`,
-    );
+    const pairs = `${before.frameCount} pairs of frames, this run of ${report.frameCount}`;
+    throw incomparable(name, `it is of ${pairs}`);
   }
   const [here, there] = [report, before].map(firstFrame);
   if (here !== there) {
-    throw new AnyvmafError(
-      'mismatch',
-      `the baseline ${shown(name)} cannot be compared: its first pair is frame ${there} of the reference, that of this run frame ${here}`,
-    );
+    const first = `frame ${there} of the reference, that of this run frame ${here}`;
+    throw incomparable(name, `its first pair is ${first}`);
   }
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
@@ -196,6 +190,10 @@ export function holdAgainstBaseline(
   });
 }
 
+function incomparable(name: string, why: string): AnyvmafError {
+  return new AnyvmafError('mismatch', `the baseline ${shown(name)} cannot be compared: ${why}`);
+}
+
 /** The reference's frame of the first pair. */
 function firstFrame({ reference: { skipped }, frames: [first] }: Report): number {
   return skipped + (first?.frameNum ?? 0);
@@ -206,11 +204,6 @@ function sizeOf({ reference: { width, height } }: Pick<Report, 'reference'>): st
 }
 
 function modelText({ source, settings, options, collection }: ReportModel): string {
-  const extras = [
-    options.disableClip ? 'disable_clip' : '',
-    options.enableTransform ? 'enable_transform' : '',
-    collection ? `${collection.members} members` : '',
-    settings ?? '',
-  ].filter((text) => text !== '');
-  return [shown(source), ...extras].join(' with ');
+  const members = collection && `${collection.members} members`;
+  return joined([shown(source), ...modelFlags(options), members, settings], ' with ');
 }

@@ -92,8 +92,19 @@ function mix(a: number, b: number, c: number): number {
   return (h ^ (h >>> 15)) >>> 0;
 }
 
-/** Periodic value noise of four octaves, 0..65535: `TILE` rows of `TILE` samples. */
+/** The last textures by their seeds: clips of the same content share them. */
+const textures = new Map<number, Uint16Array>();
+const MOST_TEXTURES = 8;
+
+/** Periodic value noise of four octaves, 0..65535: `TILE` rows of `TILE` samples. It is shared: only to be read. */
 export function makeTexture(seed: number): Uint16Array {
+  const made = textures.get(seed) ?? noise(seed);
+  if (textures.size >= MOST_TEXTURES) textures.clear();
+  textures.set(seed, made);
+  return made;
+}
+
+function noise(seed: number): Uint16Array {
   const sum = new Int32Array(TILE * TILE);
   for (let octave = 0; octave < 4; octave++) {
     const shift = 5 - octave; // lattice spacing 32, 16, 8, 4

@@ -8,8 +8,8 @@ import { parseModelString } from '../models/grammar.js';
 import { statisticOf } from '../report/held.js';
 import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
 import { pool } from '../report/pool.js';
+import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/quality-metrics.js';
 import type { PooledMetric } from '../report/types.js';
-import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/whole-value.js';
 import type { PointStore } from './host.js';
 
 /** Scores of a model that people watch: below, nobody looks; above, nobody tells more from less. */

@@ -11,7 +11,7 @@ import { decode as decodePng, encode as encodePng } from 'fast-png';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createScorer } from '../../src/index.js';
-import { buildReport } from '../../src/report/build.js';
+import type { ReportParts } from '../../src/report/build.js';
 import { writeHtml } from '../../src/report/html/document.js';
 import type { HtmlOptions } from '../../src/report/html/index.js';
 import type { Report } from '../../src/report/types.js';
@@ -19,7 +19,7 @@ import { worstFrames } from '../../src/report/worst.js';
 import { noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
 import { lookAround, violations } from '../support/looks.js';
 import { callTool, pairOf, served, TINY } from '../support/mcp-live.js';
-import { paired, report, vmafModel } from '../support/report.js';
+import { built, paired, report, vmafModel } from '../support/report.js';
 import { exhaustive } from '../support/tier.js';
 
 vi.setConfig(PATIENT);
@@ -31,21 +31,20 @@ const scores = Float64Array.from({ length: 500 }, (_, i) =>
   i === 444 ? 40 : 90 - 70 * Math.exp(-((i - 300) ** 2) / 40),
 );
 
-function run(name: string, values = scores): Report {
-  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
-  const rate = { num: 25, den: 1 };
-  return buildReport({
-    ...facts,
-    reference: { ...facts.reference, frameRate: rate },
-    distorted: { ...facts.distorted, name, frameRate: rate },
-    frameNumbers: Array.from(values, (_, i) => i),
-    series: [
-      { name: 'integer_adm2', values: values.map((value) => value / 100) },
-      { name: 'vmaf', values },
-    ],
+/** A run of 25 frames a second. */
+function timed(name: string, series: Record<string, Float64Array>, parts: Partial<ReportParts> = {}): Report {
+  const { reference, distorted } = report();
+  const frameRate = { num: 25, den: 1 };
+  return built(series, {
+    reference: { ...reference, frameRate },
+    distorted: { ...distorted, name, frameRate },
     models: [vmafModel],
-    frameCount: values.length,
+    ...parts,
   });
+}
+
+function run(name: string, values = scores): Report {
+  return timed(name, { integer_adm2: values.map((value) => value / 100), vmaf: values });
 }
 
 /** The pixel column of the large chart in which the line of an encode is drawn lowest. */
@@ -263,50 +262,31 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
   });
 
   /** With all metrics of the default model, on full HD, in a codec at a bit rate. */
-  function whole(name: string, codec: string, bitrate: number, level: number, parts: Partial<Report> = {}) {
-    const values = scores.map((value) => Math.max(0, value - 90 + level));
-    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = run(name, values);
-    const names = [
-      ...[
-        'adm2',
-        'aim',
-        'adm3',
-        'adm_scale0',
-        'adm_scale1',
-        'adm_scale2',
-        'adm_scale3',
-        'motion2',
-        'motion3',
-      ],
-      ...['vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'feature_motion_sad'],
-    ];
-    return buildReport({
-      ...facts,
-      pairing: paired({ codec, bitrate, fileSize: bitrate * 2.5 }),
-      preflight: [],
-      frameNumbers: Array.from(values, (_, i) => i),
-      series: [
-        ...names.map((metric, i) => ({
-          name: `integer_${metric}`,
-          values: values.map((value) => value / (100 + 20 * i)),
-        })),
-        { name: 'vmaf', values },
-      ],
-      ...parts,
-    });
+  function whole(
+    name: string,
+    codec: string,
+    bitrate: number,
+    level: number,
+    preflight: Report['preflight'] = [],
+  ) {
+    const vmaf = scores.map((value) => Math.max(0, value - 90 + level));
+    const scales = ['adm_scale', 'vif_scale'].flatMap((metric) => [0, 1, 2, 3].map((i) => metric + i));
+    const names = ['adm2', 'aim', 'adm3', ...scales, 'motion2', 'motion3', 'feature_motion_sad'];
+    const features = names.map(
+      (metric, i) => [`integer_${metric}`, vmaf.map((value) => value / (100 + 20 * i))] as const,
+    );
+    return timed(
+      name,
+      { ...Object.fromEntries(features), vmaf },
+      { pairing: paired({ codec, bitrate, fileSize: bitrate * 2.5 }), preflight },
+    );
   }
 
   /** With as many further metrics as have columns. */
   function measured(name: string, bitrate: number) {
-    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = run(name);
-    const series = ['vmaf', 'psnr_y', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede2000', 'psnr_hvs'].map(
-      (metric) => ({ name: metric, values: scores }),
-    );
-    return buildReport({
-      ...facts,
-      ...{ pairing: paired({ codec: 'h264', bitrate }), preflight: [], series, models: [vmafModel] },
-      ...{ frameNumbers: Array.from(scores, (_, i) => i), frameCount: scores.length },
-    });
+    const names = ['vmaf', 'psnr_y', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede2000', 'psnr_hvs'];
+    const series = Object.fromEntries(names.map((metric) => [metric, scores]));
+    return timed(name, series, { pairing: paired({ codec: 'h264', bitrate }), preflight: [] });
   }
 
   /** Small pictures of all moments that the page lists. */
@@ -334,7 +314,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
   const lone = whole('a.mp4', 'h264', 2e6, 90);
   const bad = { distorted: '/b/bad.mp4', message: '/b/bad.mp4 is no video.' };
 
-  const wrongPair = whole('w.mp4', 'h264', 2e6, 20, { preflight: [levels, offset] });
+  const wrongPair = whole('w.mp4', 'h264', 2e6, 20, [levels, offset]);
   const LOOKS: [name: string, reports: Report[], shown: HtmlOptions, screens?: number][] = [
     ['one encode', [lone], pictured(lone), 2],
     ['eleven encodes', eleven, pictured(lone, 11), 4],

@@ -10,8 +10,8 @@ import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
 import type { Report } from '../../src/report/types.js';
 import { sampleSource } from '../../src/sample/files.js';
 import { makeSample, type SampleClip, type SampleDistortion } from '../../src/sample/generator.js';
-import { makeTestImage } from '../../src/sample/test-image.js';
 import { type Comparison, scoreTolerance, Tally } from './agreement.js';
+import { makeTestImage } from './test-image.js';
 
 /** A generated pair. */
 export interface FixtureClip extends VideoFormat {

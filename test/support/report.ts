@@ -3,6 +3,7 @@
  * Reports to write and summarise, put together by hand.
  */
 import type { InputPairing } from '../../src/media/pairing/types.js';
+import { buildReport, type ReportParts } from '../../src/report/build.js';
 import type {
   FrameMetrics,
   MetricDistribution,
@@ -43,6 +44,27 @@ export function report(parts: Partial<Report> = {}): Report {
     warnings: [],
     ...parts,
   };
+}
+
+/** A report built of values of consecutive frames, as a run builds it; the rest at its plainest. */
+export function built(
+  series: Readonly<Record<string, ArrayLike<number>>>,
+  parts: Partial<ReportParts> = {},
+): Report {
+  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
+  const count = Math.max(0, ...Object.values(series).map(({ length }) => length));
+  return buildReport({
+    ...facts,
+    frameNumbers: Array.from({ length: count }, (_, i) => i),
+    series: Object.entries(series).map(([name, values]) => ({ name, values: Float64Array.from(values) })),
+    frameCount: count,
+    ...parts,
+  });
+}
+
+/** A report of a distorted video of another name. */
+export function called<R extends Report>(one: R, name: string): R {
+  return { ...one, distorted: { ...one.distorted, name } };
 }
 
 /** A pairing frame by frame, with what is known of the distorted file. */

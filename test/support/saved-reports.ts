@@ -3,11 +3,11 @@
  * Saved reports for the page: made from series of scores, without scoring anything.
  */
 import type { Locator, Page } from 'playwright-core';
-import { buildReport } from '../../src/report/build.js';
+import type { ReportParts } from '../../src/report/build.js';
 import type { Report } from '../../src/report/types.js';
 import { formatReport } from '../../src/report/write.js';
 import { type Pages, settled, type View, write } from './page.js';
-import { report as plain, vmafModel } from './report.js';
+import { built, report as plain, vmafModel } from './report.js';
 
 /** Scores around a level, with a dip to a tenth of it at 40 % and a smaller one of one frame at 80 %. */
 export function scores(level: number, length: number): Float64Array {
@@ -18,31 +18,26 @@ export function scores(level: number, length: number): Float64Array {
 }
 
 /** A saved report of full HD at 25 frames a second. */
-export function made(
-  name: string,
-  values: Float64Array,
-  parts: Partial<Parameters<typeof buildReport>[0]> = {},
-): Report {
-  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = plain();
+export function made(name: string, values: Float64Array, parts: Partial<ReportParts> = {}): Report {
   const frameRate = { num: 25, den: 1 };
-  const input = { ...facts.reference, width: 1920, height: 1080, frameCount: values.length, frameRate };
-  return buildReport({
-    ...facts,
-    reference: { ...input, name: 'master.mov' },
-    distorted: { ...input, name },
-    models: [vmafModel],
-    frameNumbers: Array.from(values, (_, i) => i),
-    series: [
-      { name: 'integer_adm2', values: values.map((value) => value / 100) },
-      { name: 'integer_vif_scale0', values: values.map((value) => value / 120) },
-      { name: 'vmaf', values },
-    ],
-    preflight: [
-      { code: 'levels', severity: 'warning', message: 'Levels differ.', reference: 16, distorted: 0 },
-    ],
-    frameCount: values.length,
-    ...parts,
-  });
+  const { reference } = plain();
+  const input = { ...reference, width: 1920, height: 1080, frameCount: values.length, frameRate };
+  const features = {
+    integer_adm2: values.map((value) => value / 100),
+    integer_vif_scale0: values.map((value) => value / 120),
+  };
+  return built(
+    { ...features, vmaf: values },
+    {
+      reference: { ...input, name: 'master.mov' },
+      distorted: { ...input, name },
+      models: [vmafModel],
+      preflight: [
+        { code: 'levels', severity: 'warning', message: 'Levels differ.', reference: 16, distorted: 0 },
+      ],
+      ...parts,
+    },
+  );
 }
 
 /** The mean of a metric. */

@@ -6,7 +6,7 @@
 import type { WasmBytes, WasmModule } from '../../core/compile.js';
 import type { CoreModules } from '../../core/module.js';
 import type { Origin } from '../../core/origin.js';
-import type { EvaluationSettings } from '../../evaluate/calls.js';
+import type { EvaluationSettings } from '../../evaluate/evaluation.js';
 import type { Decoder } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import type { FilePlatform } from '../../media/platform.js';

@@ -7,7 +7,7 @@ import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparq
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ByteReader } from '../../media/platform.js';
-import { keyText } from './split.js';
+import { keyText } from './columns.js';
 
 /** Most rows of a table; eight columns of numbers then take 320 MB. */
 const MAX_ROWS = 5_000_000;
@@ -32,10 +32,7 @@ type ColumnKind =
   | { readonly kind: 'other'; readonly what: string };
 
 /** The part of a table that evaluation uses. */
-export type TableColumns = Pick<
-  FeatureTable,
-  'name' | 'rows' | 'columns' | 'has' | 'isText' | 'numbers' | 'texts'
->;
+export type TableColumns = Pick<FeatureTable, 'name' | 'rows' | 'columns' | 'has' | 'numbers' | 'texts'>;
 
 /** A table in a Parquet file. A malicious file can make reading endless: read it in a thread that can be terminated. */
 export class FeatureTable {
@@ -78,18 +75,17 @@ export class FeatureTable {
         return output;
       };
       const scan = await parquetScan({ file, metadata, useOffsetIndex: false, compressors: { SNAPPY } });
-      return new FeatureTable(name, scan, parquetSchema(metadata).children);
+      const columns = parquetSchema(metadata).children;
+      // Types do not say that a damaged file may lack them.
+      if (columns.some(({ element }) => typeof element.name !== 'string'))
+        throw new Error('a column has no name');
+      return new FeatureTable(name, scan, columns);
     });
   }
 
   /** True if the table has the column. */
   has(column: string): boolean {
     return this.#kinds.has(column);
-  }
-
-  /** True if the column holds text, not numbers. */
-  isText(column: string): boolean {
-    return this.#kinds.get(column)?.kind === 'text';
   }
 
   /**

@@ -1,15 +1,16 @@
 /**
  * @module evaluate/table/write
- * Writes a table of features as a Parquet file: one row per frame, flat columns of text, integers and doubles, Snappy. It
- * emits one row group at a time, so that memory does not grow with the table.
+ * Writes Parquet files of one row per frame, flat columns of text, integers and doubles, Snappy: a table of features, which
+ * emits one row group at a time, so that memory does not grow with the table, and the values of a report.
  */
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { requireArray, requireObject, requireTexts } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { CANONICAL_FEATURES } from '../../tiny/features.js';
-import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './names.js';
+import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './columns.js';
 
 /** Rows of a row group. */
 const GROUP_ROWS = 16_384;
@@ -70,16 +71,9 @@ export class DatasetWriter {
     const place = (column: string) => CANONICAL_FEATURES.indexOf(column) >>> 0;
     this.#features = [...named].sort(([a], [b]) => place(a) - place(b));
     this.#shape = shape;
-    const schema = schemaOf(this.#features, shape);
-    this.columns = schema.slice(1).map(({ name }) => name);
-    const facts = Object.entries({ ...shape.facts, 'anyvmaf.version': version });
-    this.#writer = new ParquetWriter({
-      writer: this.#bytes,
-      schema,
-      statistics: false,
-      createdBy: `anyvmaf version ${version}`,
-      kvMetadata: facts.map(([key, value]) => ({ key, value })),
-    });
+    const columns = columnsOf(this.#features, shape);
+    this.columns = columns.map(({ name }) => name);
+    this.#writer = writerOf(this.#bytes, columns, { ...shape.facts, 'anyvmaf.version': version });
   }
 
   /** Adds a row. @returns finished bytes to write next */
@@ -127,24 +121,81 @@ export class DatasetWriter {
   }
 }
 
-function schemaOf(
+const FRAME: SchemaElement = { name: 'frame', type: 'INT32', repetition_type: 'REQUIRED' };
+
+const text = (name: string): SchemaElement => ({
+  name,
+  type: 'BYTE_ARRAY',
+  repetition_type: 'REQUIRED',
+  converted_type: 'UTF8',
+});
+
+const number = (name: string): SchemaElement => ({ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' });
+
+function columnsOf(
   features: readonly (readonly [string, string])[],
   { target, teacher }: DatasetShape,
 ): SchemaElement[] {
-  const text = (name: string): SchemaElement => ({
-    name,
-    type: 'BYTE_ARRAY',
-    repetition_type: 'REQUIRED',
-    converted_type: 'UTF8',
-  });
-  const number = (name: string): SchemaElement => ({ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' });
-  const columns = [
-    text(KEY_COLUMN),
-    text(CLIP_COLUMN),
-    { name: 'frame', type: 'INT32', repetition_type: 'REQUIRED' } satisfies SchemaElement,
+  return [
+    ...[KEY_COLUMN, CLIP_COLUMN].map(text),
+    FRAME,
     ...(target ? [number(TARGET_COLUMN)] : []),
     ...features.map(([name]) => number(name)),
     ...(teacher ? [number('teacher')] : []),
   ];
-  return [{ name: 'schema', num_children: columns.length }, ...columns];
+}
+
+/** @param facts key-value metadata */
+function writerOf(
+  writer: ByteWriter,
+  columns: readonly SchemaElement[],
+  facts: Readonly<Record<string, string>>,
+): ParquetWriter {
+  return new ParquetWriter({
+    writer,
+    schema: [{ name: 'schema', num_children: columns.length }, ...columns],
+    statistics: false,
+    createdBy: `anyvmaf version ${version}`,
+    kvMetadata: Object.entries(facts).map(([key, value]) => ({ key, value })),
+  });
+}
+
+/** What is written of a report. */
+export interface FramesOfReport {
+  readonly frames: readonly {
+    readonly frameNum: number;
+    readonly metrics: Readonly<Record<string, number>>;
+  }[];
+  readonly metrics: readonly string[];
+  readonly reference: { readonly name: string };
+  readonly distorted: { readonly name: string };
+}
+
+/**
+ * The whole file. A metric without a value in a frame is null there.
+ * @throws {AnyvmafError} `usage` for what is no report
+ */
+export function framesParquet(report: FramesOfReport): Uint8Array {
+  requireObject('report', report);
+  const { frames, metrics, reference, distorted } = report;
+  requireArray('report.frames', frames);
+  requireTexts('report.metrics', metrics);
+  requireObject('report.reference', reference);
+  requireObject('report.distorted', distorted);
+  const bytes = new ByteWriter(1 << 16);
+  const writer = writerOf(bytes, [FRAME, ...metrics.map(number)], {
+    'anyvmaf.version': version,
+    'anyvmaf.reference': reference.name,
+    'anyvmaf.distorted': distorted.name,
+  });
+  for (let at = 0; at < frames.length; at += GROUP_ROWS) {
+    const rows = frames.slice(at, at + GROUP_ROWS);
+    const columnData = [
+      { name: 'frame', data: Int32Array.from(rows, ({ frameNum }) => frameNum) },
+      ...metrics.map((name) => ({ name, data: rows.map((row) => row.metrics[name]) })),
+    ];
+    writer.write({ columnData, rowGroupSize: GROUP_ROWS });
+  }
+  writer.finish();
+  return bytes.getBytes();
 }

@@ -3,7 +3,7 @@
  * What a parser worker of a browser does with tables of features and tiny models.
  */
 
-import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
+import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/evaluation.js';
 import { serveEvaluation } from '../../evaluate/serve.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import { browserTiny } from './tiny-platform.js';

@@ -4,7 +4,7 @@
  */
 
 import { FOREIGN } from '../../core/origin.js';
-import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/calls.js';
+import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/evaluation.js';
 import { serveEvaluation } from '../../evaluate/serve.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import { nodeTiny } from './tiny/platform.js';

@@ -9,8 +9,7 @@ import { TRUST_SIGNS, trustOf } from '../trust.js';
 import { type Report, requireParts, WHOLE } from '../types.js';
 import { numberedColour, scoreText } from '../view/numbers.js';
 import { html, type Markup, pageOpening, scriptJson } from './markup.js';
-import { type HtmlOptions, Page } from './page.js';
-import { packFrames, packMetric } from './pictures.js';
+import { type HtmlOptions, Page, packFrames, packMetric } from './page.js';
 import {
   chartSection,
   distributionSection,

@@ -5,8 +5,7 @@
 import type { Report } from '../types.js';
 import type { HtmlOptions } from './page.js';
 
-export type { HtmlPictures } from './pictures.js';
-export type { HtmlOptions };
+export type { HtmlOptions, HtmlPictures } from './page.js';
 
 /**
  * Reports as one page that needs nothing else: charts of every frame, pooled values, distribution, worst frames, findings

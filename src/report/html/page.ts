@@ -1,15 +1,15 @@
 /**
  * @module report/html/page
- * What a page is about: reports of one reference.
+ * What a page is about: reports of one reference, pictures of their worst frames, and the frames for its script.
  */
 import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { axisOrigin } from '../facts.js';
-import type { FailedEncode, Report } from '../types.js';
+import type { PictureFiles } from '../picture-room.js';
+import type { FailedEncode, FrameMetrics, Report } from '../types.js';
 import type { CurveChoice } from '../view/bd.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
-import { checkLacking, checkPictures, type HtmlPictures } from './pictures.js';
 
 /** What a page says beside what its reports do. */
 export interface HtmlOptions {
@@ -109,4 +109,135 @@ function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
     throw usageError(
       `options.curves is ${showValue(curves)}, but its metric and its anchor must be texts: names of a metric and of a curve.`,
     );
+}
+
+// --- pictures: small files that the caller made, embedded ---
+
+/** Pictures of one frame: JPEG, PNG, WebP or AVIF files. */
+export interface HtmlPictures extends PictureFiles {
+  /** Which of the reports it is of, from 0. */
+  readonly report: number;
+  /** `frameNum` of the frame. */
+  readonly frame: number;
+  /** Width over height as shown. Default: that of each file. */
+  readonly aspect?: number;
+}
+
+/** Bytes of a picture at most: the page holds many. */
+const MOST = 1 << 20;
+
+/** How files begin; -1 stands for any byte. AVIF begins with the size of a box that names it (ISO/IEC 23000-22). */
+const STARTS = [
+  ['image/jpeg', [0xff, 0xd8, 0xff]],
+  ['image/png', [0x89, 0x50, 0x4e, 0x47]],
+  ['image/webp', [0x52, 0x49, 0x46, 0x46]],
+  ['image/avif', [-1, -1, -1, -1, ...Array.from('ftypavif', (letter) => letter.charCodeAt(0))]],
+] as const;
+
+/** A picture as the address of an image. @throws {AnyvmafError} `usage` if it is no picture, or a large one */
+export function pictureUrl(name: string, bytes: unknown): string {
+  if (!(bytes instanceof Uint8Array))
+    throw usageError(`${name} must be the bytes of a JPEG, PNG, WebP or AVIF file.`);
+  if (bytes.length > MOST)
+    throw usageError(`${name} has ${bytes.length} bytes, but may have at most ${MOST}: make it smaller.`);
+  const type = STARTS.find(([, start]) => start.every((byte, i) => byte === -1 || bytes[i] === byte))?.[0];
+  if (type === undefined) throw usageError(`${name} is no JPEG, PNG, WebP or AVIF file.`);
+  return `data:${type};base64,${base64(bytes)}`;
+}
+
+/** Checks what is said of pictures that are not there. @throws {AnyvmafError} `usage` for anything else */
+function checkLacking(lacking: unknown): readonly string[] {
+  if (lacking === undefined) return [];
+  const list = isArray(lacking) ? (lacking as readonly unknown[]) : [undefined];
+  if (!list.every((one) => typeof one === 'string'))
+    throw usageError('options.picturesLacking must be a list of sentences.');
+  return list;
+}
+
+/** Checks a list of pictures. @throws {AnyvmafError} `usage` for anything else */
+function checkPictures(pictures: unknown): readonly HtmlPictures[] {
+  if (pictures === undefined) return [];
+  if (!isArray(pictures)) throw usageError('options.pictures must be a list of pictures of frames.');
+  const list = pictures as readonly HtmlPictures[];
+  for (const [i, one] of list.entries()) {
+    const name = `options.pictures[${i}]`;
+    requireObject(name, one, 'pictures of a frame');
+    const { aspect = 1 } = one;
+    if (!(typeof aspect === 'number' && aspect > 0 && Number.isFinite(aspect)))
+      throw usageError(`${name}.aspect must be a number above 0, but is ${showValue(aspect)}.`);
+  }
+  return list;
+}
+
+// --- frames, packed ---
+
+/** Values of one metric. The k-th is `low + code * (high - low) / top`; a code of `top + 1` stands for none. */
+export interface PackedMetric {
+  readonly low: number;
+  readonly high: number;
+  /** Bytes a value takes, most significant first. */
+  readonly bytes: 2 | 3;
+  readonly data: string;
+}
+
+/** Frame numbers: evenly spaced as a rule, else the distance of each to the one before (to -1 for the first). */
+export type PackedFrames =
+  | { readonly first: number; readonly step: number; readonly count: number }
+  | { readonly gaps: readonly number[] };
+
+/** Up to here values keep about seven digits; longer runs keep nearly five, below what a chart can show. */
+const FINE_FRAMES = 40_000;
+
+/** The values of `metric` in all frames. Non-finite ones are left out. */
+export function packMetric(frames: readonly FrameMetrics[], metric: string): PackedMetric {
+  const bytes = frames.length <= FINE_FRAMES ? 3 : 2;
+  const top = 2 ** (8 * bytes) - 2;
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const frame of frames) {
+    const value = frame.metrics[metric];
+    if (!isNumber(value)) continue;
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  if (low > high) [low, high] = [0, 0];
+  const scale = high > low ? top / (high - low) : 0;
+  const codes = new Uint8Array(frames.length * bytes);
+  let at = 0;
+  for (const frame of frames) {
+    const value = frame.metrics[metric];
+    const code = isNumber(value) ? Math.round((value - low) * scale) : top + 1;
+    if (bytes === 3) codes[at++] = code >>> 16;
+    codes[at++] = code >>> 8;
+    codes[at++] = code;
+  }
+  return { low, high, bytes, data: base64(codes) };
+}
+
+/**
+ * The numbers of all frames.
+ * @param shift what is added to each
+ */
+export function packFrames(frames: readonly FrameMetrics[], shift = 0): PackedFrames {
+  const first = frames[0]?.frameNum ?? 0;
+  const step = Math.max(1, (frames[1]?.frameNum ?? first + 1) - first);
+  if (frames.every((frame, i) => frame.frameNum === first + i * step)) {
+    return { first: first + shift, step, count: frames.length };
+  }
+  return { gaps: frames.map((frame, i) => frame.frameNum - (frames[i - 1]?.frameNum ?? -1 - shift)) };
+}
+
+function isNumber(value: number | undefined): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+/** Bytes encoded at a time: a multiple of three, few enough to be arguments of a call. */
+const PIECE = 3 << 12;
+
+/** Bytes as base64. */
+function base64(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += PIECE) {
+    text += btoa(String.fromCharCode(...bytes.subarray(i, i + PIECE)));
+  }
+  return text;
 }

@@ -43,8 +43,7 @@ import { extentOf, linePath } from '../view/scales.js';
 import { pooledTables, runGroups } from '../view/tables.js';
 import { frameGap, worstFrames } from '../worst.js';
 import { html, type Markup, templates } from './markup.js';
-import { type Page, type ReportEncode, seriesOf } from './page.js';
-import { type HtmlPictures, pictureUrl } from './pictures.js';
+import { type HtmlPictures, type Page, pictureUrl, type ReportEncode, seriesOf } from './page.js';
 
 // --- preflight ---
 

@@ -6,7 +6,7 @@ import { FrameChart } from '../view/chart.js';
 import { ChartState, type FrameColumns, type FrameEncodes, valueAt } from '../view/chart-state.js';
 import { listen, onKey } from '../view/gestures.js';
 import { scoreText, shortText, timeText } from '../view/numbers.js';
-import type { PackedFrames, PackedMetric } from './pictures.js';
+import type { PackedFrames, PackedMetric } from './page.js';
 
 /** What the script element `data` holds, as JSON. */
 interface ViewerData {

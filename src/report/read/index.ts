@@ -5,6 +5,7 @@
 import { requireObject, requireText } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
+import type { Kind } from '../kinds.js';
 import { distribution, pool } from '../pool.js';
 import { trustOf } from '../trust.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from '../types.js';
@@ -12,7 +13,7 @@ import type { Baseline } from '../verdict.js';
 import type { ReportFormat } from '../write.js';
 import { readJson, readNdjson } from './json.js';
 import { readCsv, readSub, readXml } from './logs.js';
-import { faultAt, type Measured, notReport, type SavedParts, type SavedText } from './saved.js';
+import { faultAt, type Measured, notReport, OWN_FIELDS, type SavedParts, type SavedText } from './saved.js';
 
 /**
  * What a saved report says. Numbers are those of the file, with its decimals. Everything that it does not say is
@@ -61,27 +62,13 @@ export function readReport(text: string, name = 'The file'): ReadReport {
   };
 }
 
-/** Keys that every {@link Report} has beyond its measured values. */
-const KEYS = [
-  'version',
-  'fps',
-  'reference',
-  'distorted',
-  'models',
-  'compat',
-  'backend_requested',
-  'backend_used',
-  'implementation',
-  'threads',
-  'subsample',
-  'frameCount',
-  'warnings',
-] as const satisfies readonly Exclude<keyof Report, Measured>[];
-
 /** Whether a file says all that a report has, as our JSON, NDJSON and XML do, so that it can be written again. */
 export function isReport(read: ReadReport): read is ReadReport & Report {
   requireObject('read', read, 'what readReport gives');
-  return KEYS.every((key) => read[key] !== undefined);
+  const stated = new Map(Object.entries(read));
+  return Object.entries<Kind<unknown>>(OWN_FIELDS).every(
+    ([name, { optional }]) => optional || stated.get(name) !== undefined,
+  );
 }
 
 /**

@@ -22,9 +22,9 @@ interface Tag {
 /** Reports are three elements deep. */
 const MAX_DEPTH = 32;
 
-const NAME = /[A-Za-z_][\w.:-]*/y;
-const BLANKS = /\s*/y;
-const ATTRIBUTE = /[^\s=<>"/]+/y;
+const START = /<\/?[A-Za-z_][\w.:-]*/y;
+const ATTRIBUTE = /\s+([^\s=<>"/]+)\s*=\s*"([^"]*)"/y;
+const END = /\s*\/?>/y;
 
 /** @throws {AnyvmafError} `io` */
 export function readXml(saved: SavedText): SavedParts {
@@ -116,21 +116,28 @@ function* tags(saved: SavedText): Generator<Tag, void, undefined> {
   const open: string[] = [];
   for (let at = markup(saved, 0); at < text.length; at = markup(saved, at)) {
     const offset = at;
-    const closing = text[at + 1] === '/';
-    const scanner = new Scanner(text, at + (closing ? 2 : 1));
-    const name = scanner.take(NAME);
-    const attributes = name === '' ? undefined : attributesOf(scanner);
-    const empty = scanner.skip('/');
-    if (attributes === undefined || !scanner.skip('>')) throw faultAt(saved, at, 'expected an element');
-    at = scanner.at;
-    if (closing) {
+    const take = (pattern: RegExp) => {
+      pattern.lastIndex = at;
+      const found = pattern.exec(text);
+      at += found?.[0].length ?? 0;
+      return found;
+    };
+    const [start = ''] = take(START) ?? [];
+    const attributes: [name: string, value: string][] = [];
+    for (let found = take(ATTRIBUTE); found; found = take(ATTRIBUTE))
+      attributes.push([found[1] ?? '', plain(found[2] ?? '')]);
+    const [end] = take(END) ?? [];
+    if (start === '' || end === undefined) throw faultAt(saved, offset, 'expected an element');
+    if (start.startsWith('</')) {
+      const name = start.slice(2);
       if (open.pop() !== name) throw faultAt(saved, offset, `expected no </${shown(name)}>`);
       continue;
     }
-    const end = text.indexOf('<', at);
-    const content = plain(text.slice(at, end < 0 ? text.length : end));
+    const name = start.slice(1);
+    const next = text.indexOf('<', at);
+    const content = plain(text.slice(at, next < 0 ? text.length : next));
     yield { name, attributes, inside: [...open], content, offset };
-    if (empty) continue;
+    if (end.endsWith('/>')) continue;
     if (open.push(name) > MAX_DEPTH)
       throw faultAt(saved, offset, `expected elements at most ${MAX_DEPTH} deep`);
   }
@@ -149,54 +156,6 @@ function markup(saved: SavedText, from: number): number {
     const end = text.indexOf(close, at + 2);
     if (end < 0) throw faultAt(saved, at, `expected what ends with ${close}`);
     at = end + close.length;
-  }
-}
-
-/** Pairs of `name="value"`; `undefined` where something else stands. */
-function attributesOf(scanner: Scanner): [name: string, value: string][] | undefined {
-  const attributes: [string, string][] = [];
-  for (;;) {
-    const blanks = scanner.take(BLANKS);
-    const name = scanner.take(ATTRIBUTE);
-    if (name === '') return attributes;
-    scanner.take(BLANKS);
-    if (blanks === '' || !scanner.skip('=')) return undefined;
-    scanner.take(BLANKS);
-    const value = scanner.skip('"') ? scanner.until('"') : undefined;
-    if (value === undefined) return undefined;
-    attributes.push([name, plain(value)]);
-  }
-}
-
-/** A place in a text that only moves on. */
-class Scanner {
-  constructor(
-    readonly text: string,
-    public at: number,
-  ) {}
-
-  /** What fits here, which is the empty text where nothing does. */
-  take(pattern: RegExp): string {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.text)?.[0] ?? '';
-    this.at += found.length;
-    return found;
-  }
-
-  /** Whether the character stood here. */
-  skip(character: string): boolean {
-    const here = this.text[this.at] === character;
-    if (here) this.at++;
-    return here;
-  }
-
-  /** Text up to a character and past it; `undefined` where it does not come. */
-  until(character: string): string | undefined {
-    const end = this.text.indexOf(character, this.at);
-    if (end < 0) return undefined;
-    const found = this.text.slice(this.at, end);
-    this.at = end + 1;
-    return found;
   }
 }
 

@@ -51,20 +51,20 @@ function excerpt(text: string, offset: number): string {
   return line === '' ? 'the end of the line' : `"${line.length > 24 ? `${line.slice(0, 24)}…` : line}"`;
 }
 
+/** All keys of a report but those of measured values. */
+export const OWN_FIELDS = {
+  version: text,
+  fps: measured,
+  ...inputs.fields,
+  ...preparation.fields,
+  ...models.fields,
+  ...run.fields,
+  ...outcome.fields,
+};
+
 /** Everything but the measured values, as far as it is there and whole. */
 export function ownParts(source: Source): Omit<SavedParts, 'frames' | 'notes'> {
-  return readFields(
-    {
-      version: text,
-      fps: measured,
-      ...inputs.fields,
-      ...preparation.fields,
-      ...models.fields,
-      ...run.fields,
-      ...outcome.fields,
-    },
-    source,
-  );
+  return readFields(OWN_FIELDS, source);
 }
 
 /** A value as the text formats and printf write it; `undefined` where it is none. */

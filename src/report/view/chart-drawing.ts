@@ -2,8 +2,7 @@
  * @module report/view/chart-drawing
  * Axes and lines of a chart over the frames, on a canvas.
  */
-import { type Span, searchFrame } from './frames.js';
-import { type FrameTick, type Line, thinned, ticks } from './scales.js';
+import { type FrameTick, type Line, type Span, searchFrame, thinned, ticks } from './scales.js';
 
 /** What charts need of a canvas, so that they can also be drawn elsewhere. */
 export type Pen = Pick<

@@ -2,7 +2,7 @@
  * @module report/view/chart-state
  * What all charts over the frames share: the part of the axis on show, the frame pointed at, the encodes shown.
  */
-import { nearestFrame, type Span, searchFrame, zoomedBy, zoomedTo } from './frames.js';
+import { nearestFrame, type Span, searchFrame, zoomedBy, zoomedTo } from './scales.js';
 
 /** The values of one encode. Frames have the numbers of the axis that all encodes share. */
 export interface FrameColumns {

@@ -16,9 +16,8 @@ import {
   Scale,
 } from './chart-drawing.js';
 import { type ChartState, type FrameEncodes, valueAt } from './chart-state.js';
-import type { Span } from './frames.js';
 import { colourOf, labelOf } from './numbers.js';
-import { extentOf, frameTicks, valueRange } from './scales.js';
+import { extentOf, frameTicks, type Span, valueRange } from './scales.js';
 
 /**
  * `large`: axes and a readout. `lane`: below a large one, frame for frame. `small`: a curve. `map`: all frames, whatever the

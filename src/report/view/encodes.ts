@@ -11,6 +11,7 @@ import {
   bitrateOf,
   fileSizeOf,
   frameRate,
+  isMember,
   rangeOf,
 } from '../facts.js';
 import { pooledMetric } from '../pool.js';
@@ -150,9 +151,9 @@ export abstract class EncodeList<E extends Encode> {
   get metrics(): string[] {
     const models = this.list.flatMap(({ facts }) => facts.models?.filter((model) => model.collection) ?? []);
     const names = models.length > 0 ? models.map(({ name }) => name) : ['vmaf'];
-    const isMember = (metric: string) =>
-      names.some((name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)));
-    return [...new Set(this.list.flatMap(({ metrics }) => metrics))].filter((metric) => !isMember(metric));
+    return [...new Set(this.list.flatMap(({ metrics }) => metrics))].filter(
+      (metric) => !isMember(names, metric),
+    );
   }
 
   /** The same, the main one first. */

@@ -4,7 +4,7 @@
  */
 import type { FrameChart } from './chart.js';
 import type { ChartState } from './chart-state.js';
-import { pinchFactor } from './frames.js';
+import { pinchFactor } from './scales.js';
 
 /** Milliseconds after scrolling elsewhere for which the wheel goes on scrolling the page past a chart. */
 const SCROLLING = 300;

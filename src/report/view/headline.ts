@@ -4,7 +4,7 @@
  */
 import { viewerOpinion } from '../opinion.js';
 import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
-import { type Trust, trustOf, type Verdict } from '../trust.js';
+import { TRUST_SIGNS, type Trust, trustOf, type Verdict } from '../trust.js';
 import type { ReportModel } from '../types.js';
 import type { Ranking } from '../worst.js';
 import {
@@ -109,17 +109,13 @@ function isDecibels(pooled: Pooled | undefined, metric: string): boolean {
 
 // --- trust ---
 
-const FLAWS: Readonly<Record<Verdict, readonly [tone: string, sign: string]>> = {
-  fine: ['note', ''],
-  doubtful: ['warn', '!'],
-  untrusted: ['bad', '×'],
-};
+const FLAW_TONES: Readonly<Record<Verdict, string>> = { fine: 'note', doubtful: 'warn', untrusted: 'bad' };
 
 /** What stands beside a score that has a flaw. */
 export function flawSign<T>({ html }: Templates<T>, trust: Trust | undefined): T | undefined {
   if (!trust || trust.verdict === 'fine') return undefined;
-  const [tone, sign] = FLAWS[trust.verdict];
-  return html`<span class="flaw" .style=${`--tone:var(--${tone})`} role="img" aria-label="${trust.verdict}" title="${trust.verdict}">${sign}</span>`;
+  const { verdict } = trust;
+  return html`<span class="flaw" .style=${`--tone:var(--${FLAW_TONES[verdict]})`} role="img" aria-label="${verdict}" title="${verdict}">${TRUST_SIGNS[verdict]}</span>`;
 }
 
 /** The verdict on a flawed pair, for a place beside the number. */
@@ -127,7 +123,7 @@ export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undef
   const { verdict } = trustOf(facts);
   if (verdict === 'fine') return undefined;
   const words = verdict === 'doubtful' ? 'doubtful' : 'wrong pair';
-  return html`<span class="badge" .style=${`--tone:var(--${FLAWS[verdict][0]})`}>${words}</span>`;
+  return html`<span class="badge" .style=${`--tone:var(--${FLAW_TONES[verdict]})`}>${words}</span>`;
 }
 
 /** For a place beside the names, since it says nothing of the score: that the videos belong together, where that was checked. */
@@ -150,7 +146,7 @@ export function flawNote<T>(
   name?: string,
 ): T | undefined {
   if (verdict === 'fine') return undefined;
-  return html`<p class="flaw-note" .style=${`--tone:var(--${FLAWS[verdict][0]})`}>${name === undefined ? '' : `${name}: `}<b>${note}:</b> ${cause}</p>`;
+  return html`<p class="flaw-note" .style=${`--tone:var(--${FLAW_TONES[verdict]})`}>${name === undefined ? '' : `${name}: `}<b>${note}:</b> ${cause}</p>`;
 }
 
 // --- where the score lies ---

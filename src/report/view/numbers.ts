@@ -3,12 +3,21 @@
  * How charts and tables write values, names and counts, and what they make templates with.
  */
 import { grouped } from '../../core/printable.js';
-import { frameRate } from '../facts.js';
+import { chromaText, rateText } from '../facts.js';
 import { clock } from '../terminal.js';
 import type { Report } from '../types.js';
 
 export { grouped } from '../../core/printable.js';
-export { baseName, bitrateText, frameRate, referenceOf, scoreText, sizeText, skippedText } from '../facts.js';
+export {
+  baseName,
+  bitrateText,
+  frameRate,
+  joined,
+  referenceOf,
+  scoreText,
+  sizeText,
+  skippedText,
+} from '../facts.js';
 
 /** `0:04.92`, `1:02:03.40`. */
 export function timeText(seconds: number, decimals = 2): string {
@@ -40,13 +49,12 @@ export function framesText(count: number): string {
 /** The format of a video: size, samples, rate, frames, one phrase each. */
 export function inputFacts(input: Report['reference']): string[] {
   const { frameCount, skipped } = input;
-  const rate = frameRate(input);
   return [
     ...formatFacts(input),
-    rate === undefined ? '' : `${Number(rate.toFixed(3))} fps`,
-    frameCount === null ? '' : framesText(frameCount),
-    skipped > 0 ? `${skipped} skipped` : '',
-  ].filter((fact) => fact !== '');
+    rateText(input),
+    frameCount === null ? undefined : framesText(frameCount),
+    skipped > 0 ? `${skipped} skipped` : undefined,
+  ].filter((fact) => fact !== undefined);
 }
 
 /** Size, chroma format and bit depth. */
@@ -56,7 +64,7 @@ export function formatFacts({
   chroma,
   bitDepth,
 }: Pick<Report['reference'], 'width' | 'height' | 'chroma' | 'bitDepth'>): string[] {
-  return [`${width}×${height}`, chroma === '400' ? 'luma only' : [...chroma].join(':'), `${bitDepth} bit`];
+  return [`${width}×${height}`, chromaText(chroma), `${bitDepth} bit`];
 }
 
 /** Metrics by the names that people know them by. */
@@ -95,11 +103,6 @@ export function labelOf(metric: string): string {
 export function shortName(name: string, most: number): string {
   const head = Math.max(3, Math.floor(most / 3));
   return name.length <= most ? name : `${name.slice(0, head)}…${name.slice(name.length - (most - head - 1))}`;
-}
-
-/** Phrases in one, without those that are missing. */
-export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {
-  return parts.filter((part) => part).join(separator);
 }
 
 /** A share of a range in per cent, for positions in styles; kept within it. */

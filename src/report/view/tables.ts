@@ -2,7 +2,16 @@
  * @module report/view/tables
  * Statistics of every metric, and how the numbers were made.
  */
-import { colourText, measurerText, NO_GRAIN, offsetStateText, skippedText, trackOf } from '../facts.js';
+import {
+  colourText,
+  measurerText,
+  modelFlags,
+  NO_GRAIN,
+  offsetStateText,
+  skippedText,
+  trackOf,
+  unpairedFacts,
+} from '../facts.js';
 import { valuesWithoutGrain } from '../quality-metrics.js';
 import type { ReportTinyModel } from '../types.js';
 import type { Encode, EncodeList, Facts } from './encodes.js';
@@ -166,15 +175,7 @@ function comparisonRows(facts: Facts): Row[] {
     offsetRow(facts),
     ['film grain', facts.withoutGrain?.length === 0 && NO_GRAIN],
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
-    [
-      'unpaired',
-      frames &&
-        joined(
-          (['missing', 'repeated', 'dropped'] as const).map(
-            (kind) => frames[kind].count > 0 && `${frames[kind].count} ${kind}`,
-          ),
-        ),
-    ],
+    ['unpaired', frames && joined(unpairedFacts(frames))],
     ...(facts.tiny ?? []).map(
       ({ name, source, quantisation }): Row => [
         'tiny model',
@@ -186,8 +187,7 @@ function comparisonRows(facts: Facts): Row[] {
         'model',
         joined([
           name === source || name === 'vmaf' ? source : `${name} = ${source}`,
-          options.disableClip && 'disable_clip',
-          options.enableTransform && 'enable_transform',
+          ...modelFlags(options),
           collection && `${collection.members} members`,
           chosen,
           settings,

@@ -3,8 +3,7 @@
  * Models made for the purpose, on tables made for the purpose: what is fed to them, what is computed, what is said.
  */
 import { describe, expect, it } from 'vitest';
-import { compare } from '../../../src/evaluate/compare.js';
-import { evaluate, figuresOf } from '../../../src/evaluate/evaluate.js';
+import { compare, evaluate, figuresOf } from '../../../src/evaluate/evaluate.js';
 import { floats, linear, meanOf, model, node, port } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
 import { type Columns, parquet, platformOf, tableOf } from '../../support/tables.js';

@@ -5,9 +5,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { bootstrap, figuresOfDraws } from '../../../src/evaluate/bootstrap.js';
-import { agreementOf, sampleOf } from '../../../src/evaluate/correlation.js';
-import { averageRanks, rankingOf } from '../../../src/evaluate/ranks.js';
-import { keyPosition, keyText, parseSplit, splitOf } from '../../../src/evaluate/table/split.js';
+import { agreementOf, averageRanks, rankingOf, sampleOf } from '../../../src/evaluate/correlation.js';
+import { keyPosition, keyText, parseSplit, splitOf } from '../../../src/evaluate/table/columns.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 
 // Statistics by their definitions, however slow.

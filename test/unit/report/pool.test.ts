@@ -6,13 +6,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { percentile } from '../../../src/core/percentile.js';
-import { buildReport, type ReportParts } from '../../../src/report/build.js';
 import { holdAgainst } from '../../../src/report/held.js';
 import { isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
 import { placeName } from '../../../src/report/view/chart-drawing.js';
 import { frameGap, ranking, worstFrames } from '../../../src/report/worst.js';
-import { frames, report, vmafModel } from '../../support/report.js';
+import { built, frames, report, vmafModel } from '../../support/report.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 
 describe('pool', () => {
@@ -204,95 +203,63 @@ describe('percentile', () => {
   });
 });
 
-describe('reports', () => {
-  function parts(overrides: Partial<ReportParts>): ReportParts {
-    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
-    return { ...facts, frameNumbers: [], series: [], ...overrides };
-  }
+describe('buildReport', () => {
+  it('turns series into frames, pooled values and distributions, in the order of the series', () => {
+    const one = built(
+      { zeta: [1, 3], alpha: [4, 4] },
+      { frameNumbers: [0, 5], aggregates: { apsnr_y: 33 }, frameCount: 10, subsample: 5 },
+    );
+    expect(one.metrics).toEqual(['zeta', 'alpha']);
+    expect(one.frames).toEqual([
+      { frameNum: 0, metrics: { zeta: 1, alpha: 4 } },
+      { frameNum: 5, metrics: { zeta: 3, alpha: 4 } },
+    ]);
+    expect(Object.keys(one.frames[0]?.metrics ?? {})).toEqual(['zeta', 'alpha']);
+    // 2 / (1/2 + 1/4) - 1 = 5/3.
+    expect(one.pooled_metrics.zeta).toEqual({ min: 1, max: 3, mean: 2, harmonic_mean: 2 / 0.75 - 1 });
+    expect(one.distribution.zeta?.percentiles.p50).toBe(2);
+    expect(one.distribution.zeta?.stddev).toBe(1);
+    expect(one.aggregate_metrics).toEqual({ apsnr_y: 33 });
+    expect(one).toMatchObject({ frameCount: 10, subsample: 5, compat: 'libvmaf-3.2' });
+  });
 
-  describe('buildReport', () => {
-    it('turns series into frames, pooled values and distributions, in the order of the series', () => {
-      const built = buildReport(
-        parts({
-          frameNumbers: [0, 5],
-          series: [
-            { name: 'zeta', values: Float64Array.of(1, 3) },
-            { name: 'alpha', values: Float64Array.of(4, 4) },
-          ],
-          aggregates: { apsnr_y: 33 },
-          frameCount: 10,
-          subsample: 5,
-        }),
+  it('takes NaN as missing, and leaves such a metric without pooled values', () => {
+    const one = built({ a: [Number.NaN, 2] });
+    expect(one.frames).toEqual([{ frameNum: 1, metrics: { a: 2 } }]);
+    expect(one.pooled_metrics).toEqual({ a: {} });
+    expect(one.distribution).toEqual({});
+  });
+
+  it('goes by a mask where there is one: NaN may be a value, and a value hidden', () => {
+    const masked = (values: number[], mask: number[]) =>
+      built(
+        { a: values },
+        { series: [{ name: 'a', values: Float64Array.from(values), present: Uint8Array.from(mask) }] },
       );
-      expect(built.metrics).toEqual(['zeta', 'alpha']);
-      expect(built.frames).toEqual([
-        { frameNum: 0, metrics: { zeta: 1, alpha: 4 } },
-        { frameNum: 5, metrics: { zeta: 3, alpha: 4 } },
-      ]);
-      expect(Object.keys(built.frames[0]?.metrics ?? {})).toEqual(['zeta', 'alpha']);
-      // 2 / (1/2 + 1/4) - 1 = 5/3.
-      expect(built.pooled_metrics.zeta).toEqual({ min: 1, max: 3, mean: 2, harmonic_mean: 2 / 0.75 - 1 });
-      expect(built.distribution.zeta?.percentiles.p50).toBe(2);
-      expect(built.distribution.zeta?.stddev).toBe(1);
-      expect(built.aggregate_metrics).toEqual({ apsnr_y: 33 });
-      expect(built).toMatchObject({ frameCount: 10, subsample: 5, compat: 'libvmaf-3.2' });
-    });
+    const seen = masked([Number.NaN, 2], [1, 1]);
+    expect(seen.frames[0]).toEqual({ frameNum: 0, metrics: { a: Number.NaN } });
+    expect(seen.pooled_metrics.a).toMatchObject({ mean: Number.NaN });
+    const hidden = masked([1, 2], [1, 0]);
+    expect(hidden.frames).toEqual([{ frameNum: 0, metrics: { a: 1 } }]);
+    expect(hidden.pooled_metrics).toEqual({ a: {} });
+  });
 
-    it('takes NaN as missing, and leaves such a metric without pooled values', () => {
-      const built = buildReport(
-        parts({ frameNumbers: [0, 1], series: [{ name: 'a', values: Float64Array.of(Number.NaN, 2) }] }),
-      );
-      expect(built.frames).toEqual([{ frameNum: 1, metrics: { a: 2 } }]);
-      expect(built.pooled_metrics).toEqual({ a: {} });
-      expect(built.distribution).toEqual({});
-    });
+  it('of no frames is empty, yet names its metrics', () => {
+    const empty = { frames: [], metrics: ['a'], pooled_metrics: { a: {} }, distribution: {} };
+    expect(built({ a: [] })).toMatchObject(empty);
+  });
 
-    it('takes NaN as a value where a mask says so', () => {
-      const built = buildReport(
-        parts({
-          frameNumbers: [0, 1],
-          series: [{ name: 'a', values: Float64Array.of(Number.NaN, 2), present: Uint8Array.of(1, 1) }],
-        }),
-      );
-      expect(built.frames[0]).toEqual({ frameNum: 0, metrics: { a: Number.NaN } });
-      expect(built.pooled_metrics.a).toMatchObject({ mean: Number.NaN });
-    });
+  it('keeps a model named __proto__', () => {
+    const series = [{ name: '__proto__', values: Float64Array.of(9) }];
+    const one = built({}, { frameNumbers: [0], series });
+    expect(Object.entries(one.frames[0]?.metrics ?? {})).toEqual([['__proto__', 9]]);
+    expect(Object.keys(one.pooled_metrics)).toEqual(['__proto__']);
+  });
 
-    it('leaves out what a mask hides', () => {
-      const built = buildReport(
-        parts({
-          frameNumbers: [0, 1],
-          series: [{ name: 'a', values: Float64Array.of(1, 2), present: Uint8Array.of(1, 0) }],
-        }),
-      );
-      expect(built.frames).toEqual([{ frameNum: 0, metrics: { a: 1 } }]);
-      expect(built.pooled_metrics).toEqual({ a: {} });
-    });
-
-    it('of no frames is empty, yet names its metrics', () => {
-      const built = buildReport(parts({ series: [{ name: 'a', values: new Float64Array(0) }] }));
-      expect(built).toMatchObject({
-        frames: [],
-        metrics: ['a'],
-        pooled_metrics: { a: {} },
-        distribution: {},
-      });
-    });
-
-    it('keeps a model named __proto__', () => {
-      const built = buildReport(
-        parts({ frameNumbers: [0], series: [{ name: '__proto__', values: Float64Array.of(9) }] }),
-      );
-      expect(Object.entries(built.frames[0]?.metrics ?? {})).toEqual([['__proto__', 9]]);
-      expect(Object.keys(built.pooled_metrics)).toEqual(['__proto__']);
-    });
-
-    it('refuses a series of another length than the list of frames', () => {
-      const series = [{ name: 'a', values: Float64Array.of(1, 2, 3) }];
-      expect(() => buildReport(parts({ frameNumbers: [0], series }))).toThrow(
-        'Metric a has 3 values for 1 frames',
-      );
-    });
+  it('refuses a series of another length than the list of frames', () => {
+    expect(() => built({ a: [1, 2, 3] }, { frameNumbers: [0] })).toThrow(
+      'Metric a has 3 values for 1 frames',
+    );
   });
 });
 
@@ -389,13 +356,17 @@ describe('worst frames', () => {
   });
 });
 
-describe('charts', () => {
+describe('the name of a mean in a chart', () => {
   const SIZE = { width: 600, height: 200 };
   const WIDE = 80;
 
   /** A line through all of the width. */
   const line = (y: (x: number) => number) =>
     Array.from({ length: 121 }, (_, i) => ({ x: 5 * i, y: y(5 * i) }));
+
+  /** Where the name of a mean stands. */
+  const placed = (drawn: Parameters<typeof placeName>[3], at = 100, width = SIZE.width) =>
+    placeName({ ...SIZE, width }, at, WIDE, drawn);
 
   /** Whether the name lies on the line. */
   function covers(place: { x: number; y: number }, drawn: readonly { x: number; y: number }[]): boolean {
@@ -404,82 +375,53 @@ describe('charts', () => {
     );
   }
 
-  describe('the name of a mean', () => {
-    it('stands at the right above it where nothing is', () => {
-      expect(placeName(SIZE, 100, WIDE, [])).toEqual({ x: 600, y: 90 });
-      expect(
-        placeName(
-          SIZE,
-          100,
-          WIDE,
-          line(() => 150),
-        ),
-      ).toEqual({ x: 600, y: 90 });
-    });
+  it('stands at the right above it where nothing is', () => {
+    expect(placed([])).toEqual({ x: 600, y: 90 });
+    expect(placed(line(() => 150))).toEqual({ x: 600, y: 90 });
+  });
 
-    it('stands below it where the line is above, or where there is no room', () => {
-      expect(
-        placeName(
-          SIZE,
-          100,
-          WIDE,
-          line(() => 90),
-        ),
-      ).toEqual({ x: 600, y: 111 });
-      expect(placeName(SIZE, 5, WIDE, [])).toEqual({ x: 600, y: 16 });
-    });
+  it('stands below it where the line is above, or where there is no room', () => {
+    expect(placed(line(() => 90))).toEqual({ x: 600, y: 111 });
+    expect(placed([], 5)).toEqual({ x: 600, y: 16 });
+  });
 
-    it('goes to the left of what crosses both sides', () => {
-      // High on the left, and to and fro at the right.
-      const drawn = line((x) => (x < 300 ? 20 : 100 + 60 * Math.sin(x / 9)));
-      const place = placeName(SIZE, 100, WIDE, drawn);
-      expect(place.x).toBeLessThan(320);
-      expect(covers(place, drawn)).toBe(false);
-    });
+  it('goes to the left of what crosses both sides', () => {
+    // High on the left, and to and fro at the right.
+    const drawn = line((x) => (x < 300 ? 20 : 100 + 60 * Math.sin(x / 9)));
+    const place = placed(drawn);
+    expect(place.x).toBeLessThan(320);
+    expect(covers(place, drawn)).toBe(false);
+  });
 
-    it('stands just beyond what crosses both sides everywhere', () => {
-      const drawn = line((x) => 100 + 22 * Math.sin(x / 9));
-      const place = placeName(SIZE, 100, WIDE, drawn);
-      expect(place.x).toBe(600);
-      expect(place.y).toBeLessThan(78);
-      expect(place.y).toBeGreaterThan(52);
-      expect(covers(place, drawn)).toBe(false);
-      // Near the top there is room below only.
-      const low = placeName(
-        SIZE,
-        25,
-        WIDE,
-        line((x) => 25 + 22 * Math.sin(x / 9)),
-      );
-      expect(low.y).toBeGreaterThan(47);
-    });
+  it('stands just beyond what crosses both sides everywhere', () => {
+    const drawn = line((x) => 100 + 22 * Math.sin(x / 9));
+    const place = placed(drawn);
+    expect(place.x).toBe(600);
+    expect(place.y).toBeLessThan(78);
+    expect(place.y).toBeGreaterThan(52);
+    expect(covers(place, drawn)).toBe(false);
+    // Near the top there is room below only.
+    const drawnLow = line((x) => 25 + 22 * Math.sin(x / 9));
+    expect(placed(drawnLow, 25).y).toBeGreaterThan(47);
+  });
 
-    it('does not stand between two points that a line joins through it', () => {
-      const steep = [
-        { x: 0, y: 20 },
-        { x: 560, y: 20 },
-        { x: 570, y: 180 },
-        { x: 600, y: 180 },
-      ];
-      const place = placeName(SIZE, 100, WIDE, steep);
-      expect(place.x).toBeLessThan(560);
-    });
+  it('does not stand between two points that a line joins through it', () => {
+    const steep = [
+      { x: 0, y: 20 },
+      { x: 560, y: 20 },
+      { x: 570, y: 180 },
+      { x: 600, y: 180 },
+    ];
+    const place = placed(steep);
+    expect(place.x).toBeLessThan(560);
+  });
 
-    it('leaves gaps out, and stays inside whatever is drawn', () => {
-      expect(
-        placeName(
-          SIZE,
-          100,
-          WIDE,
-          line(() => Number.NaN),
-        ),
-      ).toEqual({ x: 600, y: 90 });
-      const full = line((x) => ((x / 5) % 2 === 0 ? 0 : 200));
-      expect(placeName(SIZE, 100, WIDE, full)).toEqual({ x: 600, y: 90 });
-      for (const width of [10, 79, 80, 81]) {
-        const { x } = placeName({ width, height: 200 }, 100, WIDE, full);
-        expect(x).toBe(width);
-      }
-    });
+  it('leaves gaps out, and stays inside whatever is drawn', () => {
+    expect(placed(line(() => Number.NaN))).toEqual({ x: 600, y: 90 });
+    const full = line((x) => ((x / 5) % 2 === 0 ? 0 : 200));
+    expect(placed(full)).toEqual({ x: 600, y: 90 });
+    for (const width of [10, 79, 80, 81]) {
+      expect(placed(full, 100, width).x).toBe(width);
+    }
   });
 });

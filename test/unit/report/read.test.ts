@@ -5,14 +5,13 @@
 import { describe, expect, it, test } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { ranking, summarize } from '../../../src/public.js';
-import { buildReport } from '../../../src/report/build.js';
 import type { Fields, Kind } from '../../../src/report/kinds.js';
 import { isReport, readReport } from '../../../src/report/read/index.js';
 import { inputs, models, outcome, preparation, run } from '../../../src/report/schema.js';
 import type { Report } from '../../../src/report/types.js';
 import { formatReport, type ReportFormat } from '../../../src/report/write.js';
 import { cpuTime } from '../../support/cpu-time.js';
-import { collectionModel, printed, report, vmafModel } from '../../support/report.js';
+import { built, collectionModel, printed, report, vmafModel } from '../../support/report.js';
 import { tier } from '../../support/tier.js';
 
 const side = {
@@ -33,14 +32,7 @@ const side = {
   conversions: ['8 to 10 bit by a shift of 2'],
 } as const;
 
-const {
-  frames: _,
-  pooled_metrics: __,
-  aggregate_metrics: ___,
-  distribution: ____,
-  metrics: _____,
-  ...facts
-} = report();
+const { reference, distorted } = report();
 
 const colour = {
   matrix: 'bt2020',
@@ -51,60 +43,62 @@ const colour = {
 } as const;
 
 /** Everything that a report can say. */
-const full: Report = buildReport({
-  ...facts,
-  reference: {
-    ...{ ...facts.reference, name: 'a <"&\'> b.yuv', frameRate: { num: 24, den: 1 }, frameCount: null },
-    colour: { ...colour, guessed: ['matrix', 'siting'] },
-  },
-  distorted: { ...facts.distorted, colour: { ...colour, transfer: 'pq', guessed: [] } },
-  pairing: {
-    reference: side,
-    distorted: { ...side, conversions: [] },
-    width: 576,
-    height: 324,
-    bitDepth: 10,
-    chroma: '422',
-    scale: 'lanczos',
-    range: { unit: 'seconds', start: 0.5, end: 2 },
-    frames: {
-      policy: 'nearest',
-      offset: -2,
-      offsetRequested: 'auto',
-      offsetConfidence: 0.93,
-      pairs: 3,
-      missing: { count: 1, frames: [7] },
-      repeated: { count: 0, frames: [] },
-      dropped: { count: 60, frames: [1, 2, 3] },
+const full: Report = built(
+  {},
+  {
+    reference: {
+      ...{ ...reference, name: 'a <"&\'> b.yuv', frameRate: { num: 24, den: 1 }, frameCount: null },
+      colour: { ...colour, guessed: ['matrix', 'siting'] },
     },
-  },
-  preflight: [
-    {
-      code: 'levels',
-      severity: 'warning',
-      message: 'It is <b>darker</b>.',
-      reference: 16,
-      distorted: null,
-      fix: '--x',
+    distorted: { ...distorted, colour: { ...colour, transfer: 'pq', guessed: [] } },
+    pairing: {
+      reference: side,
+      distorted: { ...side, conversions: [] },
+      width: 576,
+      height: 324,
+      bitDepth: 10,
+      chroma: '422',
+      scale: 'lanczos',
+      range: { unit: 'seconds', start: 0.5, end: 2 },
+      frames: {
+        policy: 'nearest',
+        offset: -2,
+        offsetRequested: 'auto',
+        offsetConfidence: 0.93,
+        pairs: 3,
+        missing: { count: 1, frames: [7] },
+        repeated: { count: 0, frames: [] },
+        dropped: { count: 60, frames: [1, 2, 3] },
+      },
     },
-    { code: 'hdr', severity: 'info', message: 'So & so.' },
-  ],
-  models: [
-    { ...vmafModel, chosen: 'by size' },
-    { ...collectionModel, name: 'b' },
-    { ...vmafModel, name: 'wide', scoreRange: [0, 110] },
-  ],
-  frameNumbers: [0, 2, 4],
-  series: [
-    { name: 'vmaf', values: Float64Array.of(90.123456, 1e-7, 100) },
-    { name: 'psnr_y', values: Float64Array.of(40, Number.NaN, 41) },
-    { name: '__proto__', values: Float64Array.of(1, 2, 3) },
-  ],
-  aggregates: { apsnr_y: 40.5 },
-  subsample: 2,
-  frameCount: 6,
-  warnings: ['First <thing>.', 'Second & third.'],
-});
+    preflight: [
+      {
+        code: 'levels',
+        severity: 'warning',
+        message: 'It is <b>darker</b>.',
+        reference: 16,
+        distorted: null,
+        fix: '--x',
+      },
+      { code: 'hdr', severity: 'info', message: 'So & so.' },
+    ],
+    models: [
+      { ...vmafModel, chosen: 'by size' },
+      { ...collectionModel, name: 'b' },
+      { ...vmafModel, name: 'wide', scoreRange: [0, 110] },
+    ],
+    frameNumbers: [0, 2, 4],
+    series: [
+      { name: 'vmaf', values: Float64Array.of(90.123456, 1e-7, 100) },
+      { name: 'psnr_y', values: Float64Array.of(40, Number.NaN, 41) },
+      { name: '__proto__', values: Float64Array.of(1, 2, 3) },
+    ],
+    aggregates: { apsnr_y: 40.5 },
+    subsample: 2,
+    frameCount: 6,
+    warnings: ['First <thing>.', 'Second & third.'],
+  },
+);
 
 /** A value of a kind, with every key that it may have; the last word of a choice, which no default is. */
 function exampleOf(kind: Kind<unknown> & { readonly fields?: Fields }): unknown {

@@ -5,11 +5,11 @@
 import { describe, expect, it } from 'vitest';
 import type { FindingCode } from '../../../src/media/preflight/types.js';
 import { brief, unsaid } from '../../../src/report/brief.js';
-import { buildReport, type ReportParts } from '../../../src/report/build.js';
+import type { ReportParts } from '../../../src/report/build.js';
 import { summarize } from '../../../src/report/summary.js';
 import { columns } from '../../../src/report/terminal.js';
 import type { Report, ReportModel } from '../../../src/report/types.js';
-import { collectionModel, paired, report, vmafModel } from '../../support/report.js';
+import { built, collectionModel, paired, vmafModel } from '../../support/report.js';
 
 const y4m = {
   name: 'ref.y4m',
@@ -24,17 +24,7 @@ const y4m = {
 } as const;
 
 function run(series: Record<string, readonly number[]>, overrides: Partial<ReportParts> = {}): Report {
-  const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
-  const count = Math.max(...Object.values(series).map((values) => values.length));
-  return buildReport({
-    ...facts,
-    reference: y4m,
-    distorted: { ...y4m, name: 'dis.y4m', skipped: 2 },
-    frameNumbers: Array.from({ length: count }, (_, i) => i),
-    series: Object.entries(series).map(([name, values]) => ({ name, values: Float64Array.from(values) })),
-    frameCount: count,
-    ...overrides,
-  });
+  return built(series, { reference: y4m, distorted: { ...y4m, name: 'dis.y4m', skipped: 2 }, ...overrides });
 }
 
 /** 100 frames at 90, with two dips. */

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, test } from 'vitest';
 import type { Finding, FindingCode, Severity } from '../../../src/media/preflight/types.js';
-import { buildReport } from '../../../src/report/build.js';
+import type { ReportParts } from '../../../src/report/build.js';
 import { remarks } from '../../../src/report/findings.js';
 import { flawsOf } from '../../../src/report/flaws.js';
 import { summarize } from '../../../src/report/summary.js';
@@ -13,42 +13,28 @@ import { columns } from '../../../src/report/terminal.js';
 import { causeText, flawOf, trustOf } from '../../../src/report/trust.js';
 import type { Report } from '../../../src/report/types.js';
 import { formatReport } from '../../../src/report/write.js';
-import { frames, paired, pooled, report, vmafModel } from '../../support/report.js';
+import { built, called, paired, vmafModel } from '../../support/report.js';
 
 describe('tables', () => {
   function encode(
     name: string,
     values: readonly number[],
     bitrate?: number,
-    parts: Partial<Report> = {},
+    parts: Partial<ReportParts> = {},
   ): Report {
-    const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
-    return buildReport({
-      ...facts,
-      distorted: { ...facts.distorted, name },
-      frameNumbers: values.map((_, i) => i),
-      series: [{ name: 'vmaf', values: Float64Array.from(values) }],
-      models: [vmafModel],
-      frameCount: values.length,
-      ...(bitrate !== undefined && { pairing: paired({ bitrate, fileSize: bitrate / 8 }) }),
-      ...parts,
-    });
+    const pairing = bitrate === undefined ? undefined : paired({ bitrate, fileSize: bitrate / 8 });
+    return called(built({ vmaf: values }, { models: [vmafModel], pairing, ...parts }), name);
   }
 
   describe('encodesTable', () => {
     it('marks the best by what is better: little of Butteraugli, much of ColorVideoVDP, whose Q is not shown', () => {
-      const of = (name: string, parts: Partial<Report>) =>
-        encode(name, [1], undefined, { models: [], ...parts });
       const best = (reports: readonly Report[]) =>
         // biome-ignore lint/suspicious/noControlCharactersInRegex: bold text
         /\u001b\[1m(.*)\u001b\[22m/.exec(encodesTable(reports, { color: true }))?.[1];
-      const butteraugli = (name: string, value: number) =>
-        of(name, { series: [{ name: 'butteraugli', values: Float64Array.of(value) }] } as Partial<Report>);
+      const butteraugli = (name: string, value: number) => called(built({ butteraugli: [value] }), name);
       expect(best([butteraugli('a.mp4', 3), butteraugli('b.mp4', 1.5)])).toMatch(/^b\.mp4 .*1\.5/);
-      const cvvdp = (name: string, q: number, jod: number) => ({
-        ...of(name, { series: [{ name: 'cvvdp_q', values: Float64Array.of(q) }] } as Partial<Report>),
-        aggregate_metrics: { cvvdp: jod },
-      });
+      const cvvdp = (name: string, q: number, jod: number) =>
+        called(built({ cvvdp_q: [q] }, { aggregates: { cvvdp: jod } }), name);
       expect(best([cvvdp('a.mp4', 3, 9), cvvdp('b.mp4', 1, 9.5)])).toMatch(/^b\.mp4 .*9\.5/);
     });
 
@@ -141,21 +127,13 @@ c.mp4      95.000000      95.00          -       -
 
     it('has codec, rate and offset, and every metric that was asked for, but not what scores are made of', () => {
       const pairing = paired({ codec: 'av1', bitrate: 812_345, fileSize: 1000 });
-      const wide = encode('wide.mp4', [90, 92], undefined, {
+      const series = {
+        ...{ vmaf: [90, 92], integer_adm2: [0.9, 0.9], VMAF_integer_feature_motion2_score: [0, 1] },
+        ...{ psnr_y: [30, 40], cambi: [1, 3], ssimulacra2: [-3, 70] },
+      };
+      const scored = built(series, {
+        models: [vmafModel],
         pairing: { ...pairing, frames: { ...pairing.frames, offset: -12 } },
-      });
-      const values = (...list: number[]) => Float64Array.from(list);
-      const scored = buildReport({
-        ...wide,
-        frameNumbers: [0, 1],
-        series: [
-          { name: 'vmaf', values: values(90, 92) },
-          { name: 'integer_adm2', values: values(0.9, 0.9) },
-          { name: 'VMAF_integer_feature_motion2_score', values: values(0, 1) },
-          { name: 'psnr_y', values: values(30, 40) },
-          { name: 'cambi', values: values(1, 3) },
-          { name: 'ssimulacra2', values: values(-3, 70) },
-        ],
       });
       const [head = '', row = ''] = [...writeTableCsv([scored, encode('narrow.mp4', [1, 2])])].map((text) =>
         text.trimEnd(),
@@ -182,15 +160,7 @@ describe('trust', () => {
   const OFFSET = finding('offset', 'warning', '--offset 12');
 
   function encode(name: string, value: number, preflight: readonly Finding[] = [], warnings: string[] = []) {
-    const base = report({
-      models: [vmafModel],
-      metrics: ['vmaf'],
-      frames: frames('vmaf', [value]),
-      pooled_metrics: { vmaf: pooled(value, value, value, value) },
-      preflight,
-      warnings,
-    });
-    return { ...base, distorted: { ...base.distorted, name } } satisfies Report;
+    return called(built({ vmaf: [value] }, { models: [vmafModel], preflight, warnings }), name);
   }
 
   describe('the verdict', () => {

@@ -11,9 +11,8 @@ import { doubtOf, type LimitResult } from '../../../src/report/held.js';
 import { batchPage } from '../../../src/report/html/plain-page.js';
 import { alignmentText, inspectionData, inspectionText } from '../../../src/report/inspection.js';
 import { writeBatchJunit } from '../../../src/report/junit.js';
-import { formatProgress } from '../../../src/report/progress.js';
 import { writeBatchSummary } from '../../../src/report/step-summary.js';
-import { clock, columns, cut, wrap } from '../../../src/report/terminal.js';
+import { clock, columns, cut, formatProgress, wrap } from '../../../src/report/terminal.js';
 import type { Report } from '../../../src/report/types.js';
 
 const aligned: AlignResult = {

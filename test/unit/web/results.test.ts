@@ -13,10 +13,10 @@ import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
 import { drawLine, type Pen, Scale } from '../../../src/report/view/chart-drawing.js';
 import { ChartState, type FrameEncodes } from '../../../src/report/view/chart-state.js';
 import { comparable, type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
-import { curveNames } from '../../../src/report/view/groups.js';
 import {
   bitrateText,
   compare,
+  curveNames,
   highest,
   leftOutText,
   logTicks,

@@ -10,9 +10,8 @@ import {
   penOf,
   Scale,
 } from '../../../report/view/chart-drawing.js';
-import { nearestFrame } from '../../../report/view/frames.js';
 import { scoreText, timeText } from '../../../report/view/numbers.js';
-import { extentOf, frameTicks, valueRange } from '../../../report/view/scales.js';
+import { extentOf, frameTicks, nearestFrame, valueRange } from '../../../report/view/scales.js';
 import type { Story } from '../story.js';
 import { worstSeconds } from './board.js';
 

@@ -1,14 +1,46 @@
 /**
- * @module evaluate/table/split
- * Assigns keys to train, val (a tenth) or test (a tenth) by hash, as the reference implementation does: the same on every
- * machine and in every table.
+ * @module evaluate/table/columns
+ * Columns of a table of features: their names, the two spellings of a feature, and keys, which are assigned to train, val (a
+ * tenth) or test (a tenth) by hash, as the reference implementation does: the same on every machine and in every table.
  */
 import { SPLITS, type Split } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
+import { CANONICAL_FEATURES } from '../../tiny/features.js';
 
 export type { Split } from '../../core/choices.js';
+
+/** The key, which decides the split. */
+export const KEY_COLUMN = 'key';
+
+/** Distinguishes the encodes of one key; the reference implementation has no such column. */
+export const CLIP_COLUMN = 'clip';
+
+/** The value to predict. */
+export const TARGET_COLUMN = 'mos';
+
+const PREFIX = 'integer_';
+
+/** Both spellings of a feature's column, its own first: `adm2`, `integer_adm2`. */
+export function spellingsOf(feature: string): readonly [string, string] {
+  return feature.startsWith(PREFIX)
+    ? [feature, feature.slice(PREFIX.length)]
+    : [feature, `${PREFIX}${feature}`];
+}
+
+/** The column of a feature under either spelling. */
+export function columnOf(feature: string, columns: readonly string[]): string | undefined {
+  return spellingsOf(feature).find((name) => columns.includes(name));
+}
+
+/** The column to write a feature to: the canonical six without their prefix, others unchanged. */
+export function columnFor(logName: string): string {
+  const [, other] = spellingsOf(logName);
+  return CANONICAL_FEATURES.includes(other) ? other : logName;
+}
+
+// --- keys ---
 
 /** Prefix of every key before hashing. */
 const SALT = 'vmaf-train-splits-v1:';

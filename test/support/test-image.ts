@@ -1,9 +1,14 @@
 /**
- * @module sample/test-image
+ * @module test/support/test-image
  * The synthetic test image whose values at every stage of the features are tabulated in the specification.
  */
-import type { VideoFormat } from '../core/frame.js';
-import { allocateSamples, type SampleClip, type SampleSide, samplePlaneSizes } from './generator.js';
+import type { VideoFormat } from '../../src/core/frame.js';
+import {
+  allocateSamples,
+  type SampleClip,
+  type SampleSide,
+  samplePlaneSizes,
+} from '../../src/sample/generator.js';
 
 /** Luma of the test image T(W, H, b, t) or of its "saw" variant, both sides. */
 function testPlane(width: number, height: number, depth: number, t: number, saw: boolean, side: SampleSide) {
