@@ -12,8 +12,6 @@ import { declaredFrames } from './evidence/frame-count.js';
 import { declaredRate, isUntimed } from './evidence/rate.js';
 import type { TrackChoice, VideoTrack } from './evidence/track.js';
 
-export { pixelFormat, pixelFormatName } from './pixel-format.js';
-
 type Json = Readonly<Record<string, unknown>>;
 
 /** Facts about a track, and the planar format in which its samples are delivered. */

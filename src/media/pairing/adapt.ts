@@ -11,6 +11,7 @@ import {
   type VideoFormat,
 } from '../../core/frame.js';
 import type { ScaleFilter } from '../decoder.js';
+import { planesLike } from '../own-filters.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { FormatConverter } from './convert.js';
 import { LightConverter, type LightOfSamples } from './light.js';
@@ -95,14 +96,4 @@ class AdaptedSource implements FrameSource {
     this.#converter.convert(resized, into);
     return true;
   }
-}
-
-/** The planes that the caller wants and this video has. */
-function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlanes): FramePlanes {
-  return {
-    y,
-    ...(wanted.cb && cb && { cb }),
-    ...(wanted.cr && cr && { cr }),
-    ...(wanted.alpha && alpha && { alpha }),
-  };
 }

@@ -5,8 +5,8 @@
 import { hintText } from '../../core/hint.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
 import type { PictureSize } from '../../core/size.js';
+import { pixelFormatName } from '../delivery.js';
 import { rateOf as evidentRate } from '../evidence/rate.js';
-import { pixelFormatName } from '../pixel-format.js';
 import type {
   FfmpegCommand,
   Finding,

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkChain } from '../../../src/media/filters/chain.js';
 import { openVideo } from '../../../src/media/open.js';
-import { FilteredSource, filteredFormat } from '../../../src/media/own-filters.js';
+import { filteredFormat, filteredSource } from '../../../src/media/own-filters.js';
 import { makeKernel } from '../../../src/media/pairing/kernel.js';
 import type { OwnFilters, RawVideoFormat } from '../../../src/media/types.js';
 import { noFiles } from '../../support/media.js';
@@ -31,6 +31,10 @@ describe('checkChain', () => {
     ['bwdif=mode=send_frame', true],
     ['bwdif=0:-1:0', true],
     ['bwdif=1', false],
+    ['bwdif=1:0', false],
+    ['bwdif=parity=tff:mode=send_frame', true],
+    ['yadif=mode=1.0', false],
+    ['w3fdif=simple:frame', true],
     ['fieldmatch,decimate', false],
     ['scale=iw/2:-2:flags=lanczos,eq=gamma=1.1', true],
     ["curves=all='0/0 0.5/0.6 1/1'", true],
@@ -141,6 +145,8 @@ describe('checkChain', () => {
     'framerate=1000',
     'telecine',
     'bwdif,bwdif,bwdif,bwdif',
+    'bwdif=1:0,bwdif=1:0,bwdif=1:0,bwdif=1:0',
+    'yadif=1+0,yadif=1+0,yadif=1+0,yadif=1+0',
     'bwdif=send_field,yadif=mode=1,yadif=3,fps=10',
     // Pictures.
     'scale=16384:16384',
@@ -183,7 +189,7 @@ describe('checkChain', () => {
 
 async function first(bytes: Uint8Array, raw: RawVideoFormat, filters: OwnFilters) {
   const stored = await openVideo(bytes, { raw, platform: noFiles });
-  const source = new FilteredSource(stored, filters);
+  const source = filteredSource(stored, filters);
   const { width, height, bitDepth, chroma } = filteredFormat(raw, filters);
   expect(source.info).toMatchObject({ width, height, bitDepth, chroma });
   const unit = bitDepth > 8 ? 2 : 1;

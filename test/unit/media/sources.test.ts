@@ -6,10 +6,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
-import { BlockReader } from '../../../src/media/block-reader.js';
 import { MediaError } from '../../../src/media/errors.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
-import { bytesReader } from '../../../src/media/readers.js';
+import { BlockReader, bytesReader } from '../../../src/media/readers.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
 import {
   ascii,
