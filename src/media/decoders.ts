@@ -69,9 +69,29 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     const there = ['auto', ...decoders.map(({ id }) => id), 'none'];
     throw usageError(`there is no decoder ${quoted(choice)} here; there are ${there.join(', ')}.`);
   }
+  const { input, cutOff, encoderSettings, dolbyVision } = encoded;
   const attempts: Attempt[] = [];
-  for (const [i, decoder] of candidates.entries()) {
-    const early = decoder.probesAtOnce ? probeEarly(decoder, encoded.input, signal) : undefined;
+  const chosen = await firstAble(candidates, input, attempts, signal, async (decoder, probed, others) => {
+    const facts = dolbyVision ? { dolbyVision, ...probed } : probed;
+    return { input, decoder, facts, others, cutOff, encoderSettings };
+  });
+  if (chosen) return chosen;
+  throw nobody(encoded, attempts);
+}
+
+/**
+ * What the first of some decoders makes that can run and supports a file; `undefined` if none does.
+ * @param attempts gets what the others say
+ */
+async function firstAble<T>(
+  decoders: readonly Decoder[],
+  input: VideoInput,
+  attempts: Attempt[],
+  signal: AbortSignal | undefined,
+  work: (decoder: Decoder, facts: TrackFacts, others: readonly Decoder[]) => Promise<T>,
+): Promise<T | undefined> {
+  for (const [i, decoder] of decoders.entries()) {
+    const early = decoder.probesAtOnce ? probeEarly(decoder, input, signal) : undefined;
     const found = await available(decoder, attempts, signal);
     const { availability } = found;
     if (!availability.usable || signal?.aborted) await early?.stop();
@@ -81,21 +101,13 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
       continue;
     }
     try {
-      const facts = await (early?.facts ?? decoder.probe(encoded.input, signal));
-      const { input, cutOff, encoderSettings, dolbyVision } = encoded;
-      return {
-        input,
-        decoder,
-        facts: dolbyVision ? { dolbyVision, ...facts } : facts,
-        others: candidates.slice(i + 1),
-        cutOff,
-        encoderSettings,
-      };
+      const facts = await (early?.facts ?? decoder.probe(input, signal));
+      return await work(decoder, facts, decoders.slice(i + 1));
     } catch (error) {
       attempts.push({ decoder, availability, error: refusal(error) });
     }
   }
-  throw nobody(encoded, attempts);
+  return undefined;
 }
 
 /** Whether a decoder can run, once what it needs is fetched; nothing is where that would be in vain. */
@@ -194,23 +206,12 @@ async function firstOf<T>(
     const { decoder } = video;
     attempts.push({ decoder, availability: { id: decoder.id, usable: true }, error: refusal(error) });
   }
-  for (const [i, decoder] of video.others.entries()) {
-    const tried = await available(decoder, attempts, signal);
-    const { availability } = tried;
-    signal?.throwIfAborted();
-    if (!availability.usable) {
-      attempts.push(tried);
-      continue;
-    }
-    try {
-      const facts = stillKnown(await decoder.probe(video.input, signal), video.facts);
-      const by = { ...video, decoder, facts, others: video.others.slice(i + 1) };
-      return { found: await work(by), by };
-    } catch (cause) {
-      attempts.push({ decoder, availability, error: refusal(cause) });
-    }
-  }
   const { facts, input, cutOff } = video;
+  const able = await firstAble(video.others, input, attempts, signal, async (decoder, probed, others) => {
+    const by = { ...video, decoder, facts: stillKnown(probed, facts), others };
+    return { found: await work(by), by };
+  });
+  if (able) return able;
   const looksLike = `a video (${facts.codec})`;
   throw nobody({ kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) }, attempts);
 }

@@ -5,7 +5,7 @@
  */
 import type { ColorMatrix } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
-import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../core/frame.js';
+import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 
 /** Sample format of a picture without its size. */
@@ -61,12 +61,6 @@ export function pixelFormat(name: string): SampleFormat | undefined {
 export function pixelFormatName({ bitDepth, chroma }: SampleFormat): string {
   const base = chroma === '400' ? 'gray' : `yuv${chroma}p`;
   return bitDepth === 8 ? base : `${base}${bitDepth}le`;
-}
-
-/** Samples of luma for one of chroma. */
-export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
-  const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
-  return { x: 1 << h, y: 1 << v };
 }
 
 /** A planar format for decoded samples; values do not change. */

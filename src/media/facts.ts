@@ -8,14 +8,13 @@ import { shown } from '../core/printable.js';
 import { type Fraction, quotientOf } from '../core/rational.js';
 import type { TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
-import { declaredFrames } from './evidence/frame-count.js';
 import { declaredRate, isUntimed } from './evidence/rate.js';
 import type { TrackChoice, VideoTrack } from './evidence/track.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Facts about a track, and the planar format in which its samples are delivered. */
-export interface ProbedTrack {
+interface ProbedTrack {
   readonly facts: TrackFacts;
   readonly delivery: Delivery;
 }
@@ -235,11 +234,31 @@ function present<K extends string, V>(key: K, value: V | undefined): { readonly 
   return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
 }
 
+/** Relative difference between what a file declares and what it shows from which the former is not believed. */
+const STALE = 0.1;
+
+/**
+ * The number of frames that is declared, unless it does not fit the duration: the index of a file in fragments may count the
+ * first of them only, and tags stay from the file that was cut or encoded again.
+ * @param duration seconds
+ * @param rate frames per second
+ */
+export function declaredFrames(
+  declared: number | undefined,
+  duration: number | null,
+  rate: number | undefined,
+): number | null {
+  if (declared === undefined) return null;
+  if (duration === null || rate === undefined) return declared;
+  const fitting = duration * rate;
+  return Math.abs(declared - fitting) <= Math.max(2, STALE * fitting) ? declared : null;
+}
+
 /** Relative excess over the file's bit rate from which a track's is not believed. */
 const EXCESS = 0.1;
 
 /** What a container declares, bits per second. */
-export interface DeclaredBitrates {
+interface DeclaredBitrates {
   /** By an index that counts all frames. */
   readonly indexed?: number;
   /** By a tag, which may stem from another encode. */

@@ -289,14 +289,14 @@ async function openRandom(
   if (recognised.kind === 'other') {
     const { looksLike } = recognised;
     if (!decoding || looksLike === undefined) return { looksLike };
-    const [{ findCutOff }, notes] = await Promise.all([import('./cut-off.js'), import('./file-notes.js')]);
+    const notes = await import('./file-notes.js');
     if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
       throw new AnyvmafError(
         'media',
         `${shown(name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
       );
     }
-    const cutOff = await findCutOff(reader);
+    const cutOff = await notes.findCutOff(reader);
     const dolbyVision = /MOV/.test(looksLike) ? await notes.dolbyVisionProfile(reader) : undefined;
     const alphaApart = /MOV|WebM/.test(looksLike) && (await notes.hasAlphaApart(reader));
     const encoderSettings = await notes.encoderSettings(reader);

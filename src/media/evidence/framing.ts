@@ -2,8 +2,7 @@
  * @module media/evidence/framing
  * Decides on pixels whether the smaller of two pictures is a part of the larger one, or all of it at another size.
  */
-import { samplesOf, type VideoFormat } from '../../core/frame.js';
-import { stepsOf } from '../delivery.js';
+import { type ChromaFormat, SUBSAMPLING, samplesOf, type VideoFormat } from '../../core/frame.js';
 
 /** Packed luma with its layout: one byte a sample at 8 bit, two (little endian) above. */
 export interface Picture {
@@ -108,6 +107,12 @@ export function framingOf(
     return { whole, area, padding: across.padding && down.padding };
   }
   return undefined;
+}
+
+/** Samples of luma for one of chroma. */
+export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
+  const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
+  return { x: 1 << h, y: 1 << v };
 }
 
 interface Place {

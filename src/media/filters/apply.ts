@@ -17,9 +17,9 @@ import {
   pixelFormatName,
   type SampleFormat,
   scaleMatrix,
-  stepsOf,
 } from '../delivery.js';
 import { deinterlacer } from '../evidence/fields.js';
+import { stepsOf } from '../evidence/framing.js';
 import { filteredDecoding, filteredFormat, filteredSource } from '../own-filters.js';
 import type { Side } from '../pairing/prepare.js';
 import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../types.js';

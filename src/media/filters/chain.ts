@@ -168,11 +168,11 @@ function keepsFrames({ name, args }: Filter): boolean {
 
 /** The mode of a deinterlacer: the one that is named, else the value at its place; empty if there is none. */
 function modeOf(name: string, args: string): string {
-  const given = args.split(':').map((arg) => /^\s*(?:(\w+)\s*=)?(.*?)\s*$/.exec(arg) ?? []);
+  const given = args.split(':').map((arg) => /^(?:(\w+)\s*=)?(.*)$/.exec(arg.trim()) ?? []);
   const place = name === 'w3fdif' ? 1 : 0;
   const before = given.slice(0, place + 1);
   const [, , placed = ''] = before.every(([, key]) => key === undefined) ? (before[place] ?? []) : [];
-  return given.findLast(([, key]) => key === 'mode')?.[2] ?? placed;
+  return (given.findLast(([, key]) => key === 'mode')?.[2] ?? placed).trim();
 }
 
 /** Filters of a chain. */

@@ -13,10 +13,8 @@ import type { DecodedSource, DecodeRequest, TrackFacts } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import type { FrameSource, VideoInfo } from '../types.js';
-import { adaptSource } from './adapt.js';
-import { commonFormat, describeConversion } from './convert.js';
+import { adaptSource, commonFormat, describeConversion, type LightOfSamples } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
-import type { LightOfSamples } from './light.js';
 import { MappedSource } from './mapped.js';
 import {
   distortedRange,

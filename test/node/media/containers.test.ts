@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspect, score } from '../../../src/index.js';
-import { findCutOff } from '../../../src/media/cut-off.js';
+import { findCutOff } from '../../../src/media/file-notes.js';
 import { readIndexedTimes } from '../../../src/media/mp4-times.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';

@@ -7,6 +7,7 @@
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import type { Fraction } from '../../../src/core/rational.js';
+import { isSamePicture, tellsApart } from '../../../src/media/align/thumbnail.js';
 import {
   deinterlacer,
   deinterlacing,
@@ -14,7 +15,6 @@ import {
   FieldMeter,
   judgeFields,
 } from '../../../src/media/evidence/fields.js';
-import { declaredFrames, packetsOfOneTime } from '../../../src/media/evidence/frame-count.js';
 import { type MatrixFit, matrixFitOf } from '../../../src/media/evidence/matrix.js';
 import {
   declaredRate,
@@ -23,11 +23,11 @@ import {
   rateOf,
   ratesDiffer,
 } from '../../../src/media/evidence/rate.js';
-import { isSamePicture, partnersInTime, tellsApart } from '../../../src/media/evidence/same-moment.js';
 import { chooseTrack, isClearTrack, type VideoTrack } from '../../../src/media/evidence/track.js';
-import { addsGrain, isCrowded, showsFrame } from '../../../src/media/evidence/vpx.js';
-import { declaredBitrate, packetBitrate } from '../../../src/media/facts.js';
+import { addsGrain, isCrowded, packetsOfOneTime, showsFrame } from '../../../src/media/evidence/vpx.js';
+import { declaredBitrate, declaredFrames, packetBitrate } from '../../../src/media/facts.js';
 import { preflight } from '../../../src/media/preflight/index.js';
+import { partnersInTime } from '../../../src/media/preflight/timestamps.js';
 
 const cfr = (frames: number, rate: number) => Float64Array.from({ length: frames }, (_, n) => n / rate);
 const without = (times: Float64Array, ...frames: number[]) => times.filter((_, n) => !frames.includes(n));

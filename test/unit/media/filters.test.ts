@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { checkChain } from '../../../src/media/filters/chain.js';
 import { openVideo } from '../../../src/media/open.js';
 import { filteredFormat, filteredSource } from '../../../src/media/own-filters.js';
-import { makeKernel } from '../../../src/media/pairing/kernel.js';
+import { makeKernel } from '../../../src/media/pairing/resample.js';
 import type { OwnFilters, RawVideoFormat } from '../../../src/media/types.js';
 import { noFiles } from '../../support/media.js';
 import { seeded } from '../../support/random.js';

@@ -6,8 +6,12 @@
 import { describe, expect, it } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
 import type { DecodedSource, TrackFacts } from '../../../src/media/decoder.js';
-import { adaptSource } from '../../../src/media/pairing/adapt.js';
-import { commonFormat, describeConversion, FormatConverter } from '../../../src/media/pairing/convert.js';
+import {
+  adaptSource,
+  commonFormat,
+  describeConversion,
+  FormatConverter,
+} from '../../../src/media/pairing/convert.js';
 import { Fan } from '../../../src/media/pairing/fan.js';
 import { MappedSource } from '../../../src/media/pairing/mapped.js';
 import {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { findingsInFlags } from '../../../src/cli/flags.js';
 import { hintText } from '../../../src/core/hint.js';
-import type { AlignResult } from '../../../src/media/align/index.js';
+import type { AlignResult } from '../../../src/media/align/types.js';
 import type { TrackFacts } from '../../../src/media/decoder.js';
 import {
   FINDING_CODES,
