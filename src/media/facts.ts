@@ -56,35 +56,29 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
 
   const container = word(format.format_name) ?? 'unknown';
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
-  const facts: TrackFacts = {
+  const facts: TrackFacts = defined({
     name,
     container,
-    ...present('track', track),
+    track,
     codec,
-    ...present('profile', word(stream.profile)),
+    profile: word(stream.profile),
     pixelFormat,
     ...size,
     bitDepth,
     chroma,
     ...extent(stream, format, container),
-    ...present('sampleAspect', aspect && turned ? { num: aspect.den, den: aspect.num } : aspect),
+    sampleAspect: aspect && turned ? { num: aspect.den, den: aspect.num } : aspect,
     rotation,
-    ...present('crop', crop),
-    ...present(
-      'colorRange',
-      converted ? 'limited' : range(frame.color_range ?? stream.color_range, pixelFormat),
-    ),
-    ...present('primaries', word(stream.color_primaries) ?? word(frame.color_primaries)),
-    ...present('transfer', word(stream.color_transfer) ?? word(frame.color_transfer)),
-    ...present('matrix', converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space))),
-    ...present('chromaLocation', word(stream.chroma_location) ?? word(frame.chroma_location)),
-    ...present('dolbyVision', number(sideDataOf('DOVI configuration record')?.dv_profile)),
-    ...present(
-      'filmGrain',
-      codec === 'av1' && number(stream.film_grain) === 1 ? ('added' as const) : undefined,
-    ),
+    crop,
+    colorRange: converted ? 'limited' : range(frame.color_range ?? stream.color_range, pixelFormat),
+    primaries: word(stream.color_primaries) ?? word(frame.color_primaries),
+    transfer: word(stream.color_transfer) ?? word(frame.color_transfer),
+    matrix: converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space)),
+    chromaLocation: word(stream.chroma_location) ?? word(frame.chroma_location),
+    dolbyVision: number(sideDataOf('DOVI configuration record')?.dv_profile),
+    filmGrain: codec === 'av1' && number(stream.film_grain) === 1 ? 'added' : undefined,
     fieldOrder: fieldOrder(stream, frame),
-  };
+  });
   return { facts, delivery: deliveredAs };
 }
 
@@ -101,7 +95,7 @@ function extent(stream: Json, format: Json, container: string) {
     quotientOf(frameRate),
   );
   return {
-    ...present('frameRate', frameRate),
+    frameRate,
     frameCount,
     duration,
     startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
@@ -230,8 +224,9 @@ function fraction(value: unknown, separator: string): Fraction | undefined {
   return num && den && num > 0 && den > 0 ? { num, den } : undefined;
 }
 
-function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
+/** An object without the members that are undefined. */
+function defined<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** Relative difference between what a file declares and what it shows from which the former is not believed. */
