@@ -37,7 +37,7 @@ export function blobReader(blob: Blob, name: string): ByteReader {
 /**
  * The error for a source that fails while being read; returns an `AnyvmafError` unchanged.
  */
-export function readFailure(name: string, cause: unknown): AnyvmafError {
+function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
   // Browsers end their reasons with a full stop.
   const reason = clause(cause instanceof Error ? cause.message : String(cause));

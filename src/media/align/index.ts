@@ -2,14 +2,13 @@
  * @module media/align/index
  * Finds the temporal offset between two videos from the luma of their first seconds.
  */
-import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { Evidence } from './evidence.js';
 import { search } from './search.js';
 import { type Slip, SlipDetector } from './slips.js';
 import { type LumaFormat, THUMBNAIL, Thumbnailer } from './thumbnail.js';
 import type { AlignOptions, AlignReason, AlignResult, Thumbs } from './types.js';
-import { DEFAULT_WINDOW, WIDEST } from './types.js';
+import { DEFAULT_WINDOW } from './types.js';
 
 /** Pairs at the outermost offsets after the first round of reading. */
 const FIRST_PAIRS = 50;
@@ -34,7 +33,7 @@ interface ThumbsOptions {
  * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit depths,
  * brightness and contrast may differ. Reads only as far as needed.
  * @param options `assumed` is relative to the base
- * @throws {AnyvmafError} `usage` for options out of range; errors of the readers; the signal's reason
+ * @throws errors of the readers; the signal's reason
  */
 export async function alignThumbs(
   first: Thumbs,
@@ -42,7 +41,8 @@ export async function alignThumbs(
   options: AlignOptions,
   { base = 0, partners, wider = [] }: ThumbsOptions = {},
 ): Promise<AlignResult> {
-  const { window, maxFrames, ratio, assumed } = checked(options);
+  const { window = DEFAULT_WINDOW, rateRatio: ratio = 1, assumed = 0 } = options;
+  const { maxFrames = Math.max(4 * window, MIN_MAX_FRAMES) } = options;
   const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
 
   async function readTo(frames: number): Promise<void> {
@@ -86,31 +86,6 @@ export function framesToRead(frames: number, ratio: number): { reference: number
     reference: Math.min(most, Math.ceil(frames * Math.max(1, ratio))),
     distorted: Math.min(most, Math.ceil(frames / Math.min(1, ratio))),
   };
-}
-
-function checked(options: AlignOptions) {
-  const { window = DEFAULT_WINDOW, rateRatio: ratio = 1, assumed = 0 } = options;
-  const { maxFrames = Math.max(4 * window, MIN_MAX_FRAMES) } = options;
-  check(
-    'window',
-    window,
-    Number.isInteger(window) && window >= 1 && window <= WIDEST,
-    `a whole number from 1 to ${WIDEST}`,
-  );
-  check(
-    'maxFrames',
-    maxFrames,
-    Number.isInteger(maxFrames) && maxFrames >= 8,
-    'a whole number of at least 8',
-  );
-  check('rateRatio', ratio, ratio > 0 && Number.isFinite(ratio), 'a number above 0');
-  check('assumed', assumed, Number.isInteger(assumed), 'a whole number');
-  return { window, maxFrames, ratio, assumed };
-}
-
-function check(name: string, value: number, fine: boolean, expected: string): void {
-  if (fine) return;
-  throw usageError(`the alignment option ${name} is ${value}, but must be ${expected}.`);
 }
 
 /** Thumbnails of frames that the caller pushes, in order from the first. */

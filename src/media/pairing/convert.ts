@@ -128,7 +128,7 @@ const ON_EVEN: Phases = [
 ];
 
 /** Converts frames from one format to a higher one of the same size. */
-export class LightConverter extends FormatConverter {
+class LightConverter extends FormatConverter {
   readonly #peak: number;
   readonly #gain: number;
   /** Of chroma, which has its zero in the middle. */

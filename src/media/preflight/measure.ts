@@ -4,10 +4,9 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import {
+  allocateFrame,
   chromaSize,
   type FramePlanes,
-  lumaBytes,
-  sampleBytes,
   samplesOf,
   type VideoFormat,
 } from '../../core/frame.js';
@@ -80,11 +79,8 @@ type Measurable = Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'
   Partial<Pick<SideFacts, 'chroma'>>;
 
 /** Room for the planes that are measured. */
-export function measuredPlanes(format: VideoFormat): FramePlanes {
-  const { width, height } = chromaSize(format);
-  const bytes = width * height * sampleBytes(format.bitDepth);
-  const y = new Uint8Array(lumaBytes(format));
-  return bytes === 0 ? { y } : { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+export function measuredPlanes({ width, height, bitDepth, chroma }: VideoFormat): FramePlanes {
+  return allocateFrame({ width, height, bitDepth, chroma });
 }
 
 /** Collects measurements of single frames. */

@@ -17,7 +17,6 @@ import {
 import type { FrameSource } from '../../../src/media/types.js';
 import { align, type Content, moving, repeating, still, type Treatment, video } from '../../support/align.js';
 import { upTo } from '../../support/good-pair.js';
-import { failure } from '../../support/media.js';
 import { tier } from '../../support/tier.js';
 
 const OFFSETS = tier(
@@ -269,25 +268,11 @@ describe('align believes no offset of traces of compression', () => {
   }
 });
 
-describe('align refuses', () => {
-  it.each([
-    [{ window: 0 }, 'window is 0'],
-    [{ window: 2.5 }, 'window is 2.5'],
-    [{ maxFrames: 7 }, 'maxFrames is 7'],
-    [{ rateRatio: 0 }, 'rateRatio is 0'],
-    [{ rateRatio: Number.POSITIVE_INFINITY }, 'rateRatio is Infinity'],
-    [{ assumed: 0.5 }, 'assumed is 0.5'],
-  ])('%o', async (options, text) => {
-    const clip = video(still(1), { frames: 5 });
-    expect(await failure(() => align(clip, clip, options), 'usage')).toContain(text);
-  });
-
-  it('to go on when told to stop', async () => {
-    const stop = new AbortController();
-    stop.abort(new Error('enough'));
-    const clip = video(moving(1));
-    await expect(align(clip, clip, { signal: stop.signal })).rejects.toThrow('enough');
-  });
+it('align stops when told to', async () => {
+  const stop = new AbortController();
+  stop.abort(new Error('enough'));
+  const clip = video(moving(1));
+  await expect(align(clip, clip, { signal: stop.signal })).rejects.toThrow('enough');
 });
 
 describe('align reads', () => {
@@ -324,7 +309,7 @@ describe('thumbnail', () => {
     for (const height of [480, 576, 720, 1080, 2160]) {
       const luma = new Uint8Array(64 * height).map((_, at) => (Math.floor(at / 64) % 2 === 0 ? 0 : 200));
       const thumb = thumbnail(luma, { width: 64, height, bitDepth: 8 }, 64, 36);
-      for (const value of thumb) expect(Math.abs(value - 100), `height ${height}`).toBeLessThan(60);
+      expect(Math.max(...thumb.map((value) => Math.abs(value - 100))), `height ${height}`).toBeLessThan(60);
     }
   });
 

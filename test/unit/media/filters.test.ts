@@ -259,6 +259,7 @@ describe('a kernel', () => {
 
   it('adds up to one everywhere, with all taps inside the source', () => {
     const random = seeded(20);
+    const faults: string[] = [];
     for (let i = 0; i < tier(15, 60); i++) {
       const from = random.int(17, 417);
       const to = random.int(17, 417);
@@ -266,10 +267,10 @@ describe('a kernel', () => {
       const { taps, start, weights } = makeKernel(from, to, { filter, bits: 12 });
       for (let x = 0; x < to; x++) {
         const sum = weights.subarray(x * taps, (x + 1) * taps).reduce((total, weight) => total + weight, 0);
-        const where = `${filter} ${from} to ${to} at ${x}, seed ${random.seed}`;
-        expect(sum, where).toBe(4096);
-        expect((start[x] ?? -1) >= 0 && (start[x] ?? from) + taps <= from, where).toBe(true);
+        const inside = (start[x] ?? -1) >= 0 && (start[x] ?? from) + taps <= from;
+        if (sum !== 4096 || !inside) faults.push(`${filter} ${from} to ${to} at ${x}, seed ${random.seed}`);
       }
     }
+    expect(faults).toEqual([]);
   });
 });
