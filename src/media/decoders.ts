@@ -124,7 +124,7 @@ async function available(
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof AnyvmafError) || error.code === 'usage') throw error;
-    const { message: reason, hints = [] }: Objection = error.objections?.[0] ?? error;
+    const { message: reason, hints = [] } = saidBy(error);
     return { decoder, availability: { ...availability, reason }, hints };
   }
 }
@@ -282,7 +282,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     const message = `${shown(name)} is ${SEGMENT} without the initialisation segment that says how to decode it`;
     return new AnyvmafError('media', message, { hints: [`put it first: ${join}`], file: name, cause: error });
   }
-  const { message, hints = [] }: Objection = error.objections?.[0] ?? error;
+  const { message, hints = [] } = saidBy(error);
   const others = tried.slice(1);
   // What says the same of another decoder is not repeated.
   const alike = others
@@ -290,9 +290,9 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     .map(({ decoder }) => decoder.id);
   const apart = others
     .filter(({ decoder }) => !alike.includes(decoder.id))
-    .map((one) => {
-      const { message: said = '' } = one.error?.objections?.[0] ?? one.error ?? {};
-      return `${one.decoder.id}: ${unnamed(clause(said), shown(name))}`;
+    .map(({ decoder, error }) => {
+      const { message } = saidBy(error);
+      return `${decoder.id}: ${unnamed(clause(message), shown(name))}`;
     });
   const end = encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`;
   const cutOff = end === '' || message.includes(end) ? '' : `; ${end}`;
@@ -315,10 +315,14 @@ function unnamed(text: string, name: string): string {
   return begun.replaceAll(` of ${name}`, ' of it').replace(/\bthe (\w+) of it\b/g, 'its $1');
 }
 
+/** What an error objects to first. */
+function saidBy(error: AnyvmafError | undefined): Objection {
+  return error?.objections?.[0] ?? error ?? { message: '' };
+}
+
 /** Why a decoder failed, without its name and that of the file. */
 function reasonOf({ decoder, error }: Attempt, name: string): string {
-  const { message = '' } = error?.objections?.[0] ?? error ?? {};
-  return clause(message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
+  return clause(saidBy(error).message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
 }
 
 function declaresRaw(hint: Remedy): boolean {

@@ -8,6 +8,7 @@ import { EXACT, isStandardDefinition, scaleMatrix } from '../delivery.js';
 import { type Colours, matrixFitOf } from '../evidence/matrix.js';
 import { chromaFindings } from './chroma.js';
 import { dolbyVisionFindings, dynamicRangeFinding, hdrFindings, isHdr, isProfile5 } from './hdr.js';
+import { mean } from './squares.js';
 import { filterFiles, finding, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
@@ -143,8 +144,8 @@ function shiftOf({ gain, bias }: AlignResult['levels']): number {
 function isEven({ measured }: SideFacts): boolean {
   const samples = (measured?.squares ?? []).flatMap((square) => [...square]);
   if (samples.length === 0) return false;
-  const mean = samples.reduce((sum, level) => sum + level, 0) / samples.length;
-  return samples.reduce((sum, level) => sum + (level - mean) ** 2, 0) / samples.length < SPREAD ** 2;
+  const middle = mean(samples);
+  return mean(samples.map((level) => (level - middle) ** 2)) < SPREAD ** 2;
 }
 
 /** Effects of wider and narrower levels on the score. */

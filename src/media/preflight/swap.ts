@@ -4,6 +4,7 @@
  */
 import { formatSize } from '../../core/size.js';
 import { isCombed } from '../evidence/fields.js';
+import { mean } from './squares.js';
 import { finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 
@@ -187,7 +188,7 @@ function sharpnessRatio(
     same &&= apart === 0;
   }
   if (logs.length === 0) return undefined;
-  return { ratio: Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length), same };
+  return { ratio: Math.exp(mean(logs)), same };
 }
 
 function depthClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
