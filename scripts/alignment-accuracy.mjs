@@ -15,10 +15,17 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CONTENTS, ENCODES, ffmpeg, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib/alignment-clips.mjs';
-import { loadBuilt, ROOT } from './lib/project.mjs';
-
-const { align } = await loadBuilt('media/align/index.js');
+import {
+  align,
+  CONTENTS,
+  ENCODES,
+  ffmpeg,
+  HELD_OUT,
+  HELD_OUT_ENCODES,
+  make,
+  read,
+} from './lib/alignment-clips.mjs';
+import { ROOT } from './lib/project.mjs';
 
 const { values, positionals } = parseArgs({
   options: { set: { type: 'string' }, step: { type: 'string' }, only: { type: 'string', default: '' } },
@@ -47,7 +54,7 @@ async function measure(reference, distorted, step) {
   for (let offset = -WINDOW; offset <= WINDOW; offset += step) {
     const start = { reference: Math.max(0, -offset), distorted: Math.max(0, offset) };
     const before = performance.now();
-    const { ambiguous, offset: found, candidates } = await align(reference, distorted, { start });
+    const { ambiguous, offset: found, candidates } = await align(reference, distorted, start);
     result.milliseconds += performance.now() - before;
     result.total++;
     if (!ambiguous) result[found === offset ? 'right' : 'wrong']++;

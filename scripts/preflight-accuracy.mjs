@@ -19,7 +19,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { read } from './lib/alignment-clips.mjs';
+import { align, read } from './lib/alignment-clips.mjs';
 import { loadBuilt, replaceBlock, table } from './lib/project.mjs';
 import { certaintyRecipe, KIND_NAMES, recipe } from './lib/wrong-pairs.mjs';
 
@@ -124,7 +124,6 @@ const isRight = ({ codes, expect }) => expect.includes(codes[0]);
 
 /** Certainties stated for the offsets of an encode, and whether they were right. */
 async function certainties(number) {
-  const { align } = await loadBuilt('media/align/index.js');
   const { name, clip, encoder, offsets } = certaintyRecipe(number);
   const source = await clipFile(clip);
   const encode = await cached([clip, encoder], 'mkv', (path) => ffmpeg(['-i', source, ...encoder, path]));
@@ -133,7 +132,7 @@ async function certainties(number) {
   for (const offset of offsets) {
     const start = { reference: Math.max(0, -offset), distorted: Math.max(0, offset) };
     // Not from the middle of the window, which would help an answer that keeps to it.
-    const { offset: found, confidence, reason } = await align(reference, distorted, { start });
+    const { offset: found, confidence, reason } = await align(reference, distorted, start);
     answers.push({ name, offset, found, confidence, reason });
   }
   return answers;

@@ -71,6 +71,15 @@ const run = (command, args) =>
 /** Runs ffmpeg and returns its output. */
 export const ffmpeg = (...args) => run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args]);
 
+/** The offset that is found between two videos as {@link read} gives them, from some frames of each on. */
+export async function align(reference, distorted, start) {
+  const { alignThumbs } = await loadBuilt('media/align/index.js');
+  const { RecordedThumbs } = await loadBuilt('media/align/recorded.js');
+  const thumbs = (video, from) =>
+    new RecordedThumbs(async () => ({ source: { ...video, close() {} }, start: from })).reader(Infinity);
+  return alignThumbs(thumbs(reference, start.reference), thumbs(distorted, start.distorted), {});
+}
+
 /**
  * A file's luma in memory.
  * @param size to scale it to; default: its own

@@ -29,7 +29,7 @@ export const FAULTS = [
   fault('pairs beyond the rate tolerance', 'src/media/pairing/timeline.ts', 'if (Math.abs(ratio - 1) <= EQUAL_RATIO) return 1;', 'if (Math.abs(ratio - 1) <= 10 * EQUAL_RATIO) return 1;', 'media', 'engine'),
   fault('swapped sides in partners', 'src/media/pairing/timeline.ts', 'partners[i] = at + Math.max(0, over) - first.reference;', 'partners[i] = at + Math.max(0, over) - first.distorted;', 'media', 'engine'),
   fault('search for an offset is unbounded', 'src/media/align/search.ts', 'Math.max(-window, Math.min(window, best))', 'best', 'media'),
-  fault('truncated RIFF passes', 'src/media/cut-off.ts', "if (text.startsWith('RIFF') && text.startsWith('AVI ', 8)) return riff(reader);", '', 'media'),
+  fault('truncated RIFF passes', 'src/media/file-notes.ts', "if (text.startsWith('RIFF') && text.startsWith('AVI ', 8)) return riff(reader);", '', 'media'),
   fault('stray bytes of Y4M are not reported', 'src/media/y4m.ts', 'index.strayBytes > 0', 'index.strayBytes > 1e9', 'media', 'engine', 'fuzz'),
   fault('path check skipped for opened files', 'src/files/checked-file.ts', 'if (!liesIn(folders, readlinkSync(`${DESCRIPTORS}/${found}`))) throw outside(path);', '', 'files', 'mcp'),
   fault('folders count as missing when outside', 'src/files/allowed-paths.ts', 'if (!allowed(real)) throw refusal;', 'if (!allowed(real) && !missing) throw refusal;', 'files', 'mcp'),

@@ -69,9 +69,29 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     const there = ['auto', ...decoders.map(({ id }) => id), 'none'];
     throw usageError(`there is no decoder ${quoted(choice)} here; there are ${there.join(', ')}.`);
   }
+  const { input, cutOff, encoderSettings, dolbyVision } = encoded;
   const attempts: Attempt[] = [];
-  for (const [i, decoder] of candidates.entries()) {
-    const early = decoder.probesAtOnce ? probeEarly(decoder, encoded.input, signal) : undefined;
+  const chosen = await firstAble(candidates, input, attempts, signal, async (decoder, probed, others) => {
+    const facts = dolbyVision ? { dolbyVision, ...probed } : probed;
+    return { input, decoder, facts, others, cutOff, encoderSettings };
+  });
+  if (chosen) return chosen;
+  throw nobody(encoded, attempts);
+}
+
+/**
+ * What the first of some decoders makes that can run and supports a file; `undefined` if none does.
+ * @param attempts gets what the others say
+ */
+async function firstAble<T>(
+  decoders: readonly Decoder[],
+  input: VideoInput,
+  attempts: Attempt[],
+  signal: AbortSignal | undefined,
+  work: (decoder: Decoder, facts: TrackFacts, others: readonly Decoder[]) => Promise<T>,
+): Promise<T | undefined> {
+  for (const [i, decoder] of decoders.entries()) {
+    const early = decoder.probesAtOnce ? probeEarly(decoder, input, signal) : undefined;
     const found = await available(decoder, attempts, signal);
     const { availability } = found;
     if (!availability.usable || signal?.aborted) await early?.stop();
@@ -81,21 +101,13 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
       continue;
     }
     try {
-      const facts = await (early?.facts ?? decoder.probe(encoded.input, signal));
-      const { input, cutOff, encoderSettings, dolbyVision } = encoded;
-      return {
-        input,
-        decoder,
-        facts: dolbyVision ? { dolbyVision, ...facts } : facts,
-        others: candidates.slice(i + 1),
-        cutOff,
-        encoderSettings,
-      };
+      const facts = await (early?.facts ?? decoder.probe(input, signal));
+      return await work(decoder, facts, decoders.slice(i + 1));
     } catch (error) {
       attempts.push({ decoder, availability, error: refusal(error) });
     }
   }
-  throw nobody(encoded, attempts);
+  return undefined;
 }
 
 /** Whether a decoder can run, once what it needs is fetched; nothing is where that would be in vain. */
@@ -112,7 +124,7 @@ async function available(
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof AnyvmafError) || error.code === 'usage') throw error;
-    const { message: reason, hints = [] }: Objection = error.objections?.[0] ?? error;
+    const { message: reason, hints = [] } = saidBy(error);
     return { decoder, availability: { ...availability, reason }, hints };
   }
 }
@@ -194,23 +206,12 @@ async function firstOf<T>(
     const { decoder } = video;
     attempts.push({ decoder, availability: { id: decoder.id, usable: true }, error: refusal(error) });
   }
-  for (const [i, decoder] of video.others.entries()) {
-    const tried = await available(decoder, attempts, signal);
-    const { availability } = tried;
-    signal?.throwIfAborted();
-    if (!availability.usable) {
-      attempts.push(tried);
-      continue;
-    }
-    try {
-      const facts = stillKnown(await decoder.probe(video.input, signal), video.facts);
-      const by = { ...video, decoder, facts, others: video.others.slice(i + 1) };
-      return { found: await work(by), by };
-    } catch (cause) {
-      attempts.push({ decoder, availability, error: refusal(cause) });
-    }
-  }
   const { facts, input, cutOff } = video;
+  const able = await firstAble(video.others, input, attempts, signal, async (decoder, probed, others) => {
+    const by = { ...video, decoder, facts: stillKnown(probed, facts), others };
+    return { found: await work(by), by };
+  });
+  if (able) return able;
   const looksLike = `a video (${facts.codec})`;
   throw nobody({ kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) }, attempts);
 }
@@ -281,7 +282,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     const message = `${shown(name)} is ${SEGMENT} without the initialisation segment that says how to decode it`;
     return new AnyvmafError('media', message, { hints: [`put it first: ${join}`], file: name, cause: error });
   }
-  const { message, hints = [] }: Objection = error.objections?.[0] ?? error;
+  const { message, hints = [] } = saidBy(error);
   const others = tried.slice(1);
   // What says the same of another decoder is not repeated.
   const alike = others
@@ -289,9 +290,9 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     .map(({ decoder }) => decoder.id);
   const apart = others
     .filter(({ decoder }) => !alike.includes(decoder.id))
-    .map((one) => {
-      const { message: said = '' } = one.error?.objections?.[0] ?? one.error ?? {};
-      return `${one.decoder.id}: ${unnamed(clause(said), shown(name))}`;
+    .map(({ decoder, error }) => {
+      const { message } = saidBy(error);
+      return `${decoder.id}: ${unnamed(clause(message), shown(name))}`;
     });
   const end = encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`;
   const cutOff = end === '' || message.includes(end) ? '' : `; ${end}`;
@@ -314,10 +315,14 @@ function unnamed(text: string, name: string): string {
   return begun.replaceAll(` of ${name}`, ' of it').replace(/\bthe (\w+) of it\b/g, 'its $1');
 }
 
+/** What an error objects to first. */
+function saidBy(error: AnyvmafError | undefined): Objection {
+  return error?.objections?.[0] ?? error ?? { message: '' };
+}
+
 /** Why a decoder failed, without its name and that of the file. */
 function reasonOf({ decoder, error }: Attempt, name: string): string {
-  const { message = '' } = error?.objections?.[0] ?? error ?? {};
-  return clause(message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
+  return clause(saidBy(error).message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
 }
 
 function declaresRaw(hint: Remedy): boolean {

@@ -1,11 +1,67 @@
 /**
  * @module media/delivery
- * Chooses the planar format that holds the samples of a decoded picture unchanged.
+ * ffmpeg's pixel formats: which are planar luma and chroma as the scorer needs, which planar one holds the samples of another
+ * unchanged, and how ffmpeg is told to hand out pictures.
  */
 import type { ColorMatrix } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
+import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
-import { pixelFormat, pixelFormatName, type SampleFormat } from './pixel-format.js';
+
+/** Sample format of a picture without its size. */
+export interface SampleFormat {
+  /** Bits per sample, 8..16. */
+  readonly bitDepth: number;
+  readonly chroma: ChromaFormat;
+}
+
+/** Formats that store the same luma and chroma samples in another order. */
+const REARRANGED: Readonly<Record<string, SampleFormat>> = {
+  nv12: { bitDepth: 8, chroma: '420' },
+  nv21: { bitDepth: 8, chroma: '420' },
+  nv24: { bitDepth: 8, chroma: '444' },
+  nv42: { bitDepth: 8, chroma: '444' },
+  yuyv422: { bitDepth: 8, chroma: '422' },
+  yvyu422: { bitDepth: 8, chroma: '422' },
+  uyvy422: { bitDepth: 8, chroma: '422' },
+  ya8: { bitDepth: 8, chroma: '400' },
+};
+
+const FAMILIES: readonly (readonly [pattern: RegExp, chroma?: ChromaFormat])[] = [
+  /** Planar, alpha in a separate plane: `yuv420p`, `yuvj444p`, `yuva422p10le`. */
+  [/^yuv[aj]?(420|422|444)p(9|1[0246])?(?:le|be)?$/],
+  [/^gray(9|1[0246])?(?:le|be)?$/, '400'],
+  [/^ya(16)(?:le|be)$/, '400'],
+  /** Semi-planar, values in the high bits: `p010le`. */
+  [/^p0(1[0246])(?:le|be)$/, '420'],
+  [/^p2(1[0246])(?:le|be)$/, '422'],
+  [/^p4(1[0246])(?:le|be)$/, '444'],
+];
+
+/**
+ * Parses ffmpeg's name of a pixel format (`yuv420p10le`, `nv12`, `gray`).
+ * @returns `undefined` for formats whose samples are not luma and chroma in 4:2:0, 4:2:2, 4:4:4 or 4:0:0, such as
+ * RGB, a palette, 4:1:1 or floating point
+ */
+export function pixelFormat(name: string): SampleFormat | undefined {
+  if (Object.hasOwn(REARRANGED, name)) return REARRANGED[name];
+  for (const [pattern, fixed] of FAMILIES) {
+    const match = pattern.exec(name);
+    if (!match) continue;
+    const [, first = '', second] = match;
+    if (fixed) return { bitDepth: Number(first || 8), chroma: fixed };
+    if (first === '420' || first === '422' || first === '444') {
+      return { bitDepth: Number(second ?? 8), chroma: first };
+    }
+  }
+  return undefined;
+}
+
+/** ffmpeg's name of the planar little-endian pixel format: `yuv422p10le`, `gray`. */
+export function pixelFormatName({ bitDepth, chroma }: SampleFormat): string {
+  const base = chroma === '400' ? 'gray' : `yuv${chroma}p`;
+  return bitDepth === 8 ? base : `${base}${bitDepth}le`;
+}
 
 /** A planar format for decoded samples; values do not change. */
 export interface Delivery extends SampleFormat {
@@ -33,17 +89,27 @@ export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): st
   return `scale=${options.join(':')}`;
 }
 
-/** The scale filter's names of the matrices by which RGB is converted. */
-const CONVERTED_BY: Readonly<Record<string, ColorMatrix>> = {
+/** The scale filter's names of matrices, by those of video streams. */
+const SCALE_MATRIX: Readonly<Record<string, ColorMatrix>> = {
   bt709: 'bt709',
   smpte170m: 'bt601',
   bt470bg: 'bt601',
   bt2020nc: 'bt2020',
 };
 
+/** A matrix by the name of ffmpeg's scale filter; `undefined` for those that it cannot convert. */
+export function scaleMatrix(matrix: string): ColorMatrix | undefined {
+  return Object.hasOwn(SCALE_MATRIX, matrix) ? SCALE_MATRIX[matrix] : undefined;
+}
+
 /** Whether RGB can be converted by a matrix of ffmpeg's name. */
 export function convertsBy(matrix: string | undefined): matrix is string {
-  return matrix !== undefined && Object.hasOwn(CONVERTED_BY, matrix);
+  return matrix !== undefined && scaleMatrix(matrix) !== undefined;
+}
+
+/** Whether a video is usually in BT.601 where it states no matrix; larger ones are in BT.709. */
+export function isStandardDefinition({ width, height }: Pick<VideoFormat, 'width' | 'height'>): boolean {
+  return width <= 1024 && height <= 576;
 }
 
 /** ffmpeg's layouts of red, green and blue, with or without alpha; those of floating point are left out. */
@@ -132,7 +198,7 @@ function rgbDelivery(name: string, matrix: string, alpha: true | false | undefin
   const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
   if (matrix !== 'gbr') {
     const pixelFormat = pixelFormatName(format);
-    const fromRgb = `${fromRgbBy(CONVERTED_BY[matrix] ?? 'bt709')},format=${pixelFormat}`;
+    const fromRgb = `${fromRgbBy(scaleMatrix(matrix) ?? 'bt709')},format=${pixelFormat}`;
     return { ...format, pixelFormat, fromRgb };
   }
   const planar = alpha ? 'gbrap' : 'gbrp';
@@ -162,4 +228,14 @@ export function deliveryPhrases(name: string, { fromRgb, pixelFormat }: Delivery
 
 function ratio({ chroma }: SampleFormat): string {
   return [...chroma].join(':');
+}
+
+/**
+ * Options by which ffmpeg hands out frames as they are decoded, none repeated or dropped to even out their times.
+ * @param version ffmpeg's, as it says it
+ */
+export function everyFrame(version: string): string[] {
+  const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
+  const old = major !== '' && Number(major) * 100 + Number(minor) < 501;
+  return [old ? '-vsync' : '-fps_mode', 'passthrough'];
 }

@@ -8,16 +8,13 @@ import { shown } from '../core/printable.js';
 import { type Fraction, quotientOf } from '../core/rational.js';
 import type { TrackFacts } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
-import { declaredFrames } from './evidence/frame-count.js';
 import { declaredRate, isUntimed } from './evidence/rate.js';
 import type { TrackChoice, VideoTrack } from './evidence/track.js';
-
-export { pixelFormat, pixelFormatName } from './pixel-format.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Facts about a track, and the planar format in which its samples are delivered. */
-export interface ProbedTrack {
+interface ProbedTrack {
   readonly facts: TrackFacts;
   readonly delivery: Delivery;
 }
@@ -59,35 +56,29 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
 
   const container = word(format.format_name) ?? 'unknown';
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
-  const facts: TrackFacts = {
+  const facts: TrackFacts = defined({
     name,
     container,
-    ...present('track', track),
+    track,
     codec,
-    ...present('profile', word(stream.profile)),
+    profile: word(stream.profile),
     pixelFormat,
     ...size,
     bitDepth,
     chroma,
     ...extent(stream, format, container),
-    ...present('sampleAspect', aspect && turned ? { num: aspect.den, den: aspect.num } : aspect),
+    sampleAspect: aspect && turned ? { num: aspect.den, den: aspect.num } : aspect,
     rotation,
-    ...present('crop', crop),
-    ...present(
-      'colorRange',
-      converted ? 'limited' : range(frame.color_range ?? stream.color_range, pixelFormat),
-    ),
-    ...present('primaries', word(stream.color_primaries) ?? word(frame.color_primaries)),
-    ...present('transfer', word(stream.color_transfer) ?? word(frame.color_transfer)),
-    ...present('matrix', converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space))),
-    ...present('chromaLocation', word(stream.chroma_location) ?? word(frame.chroma_location)),
-    ...present('dolbyVision', number(sideDataOf('DOVI configuration record')?.dv_profile)),
-    ...present(
-      'filmGrain',
-      codec === 'av1' && number(stream.film_grain) === 1 ? ('added' as const) : undefined,
-    ),
+    crop,
+    colorRange: converted ? 'limited' : range(frame.color_range ?? stream.color_range, pixelFormat),
+    primaries: word(stream.color_primaries) ?? word(frame.color_primaries),
+    transfer: word(stream.color_transfer) ?? word(frame.color_transfer),
+    matrix: converted ? 'bt709' : (word(stream.color_space) ?? word(frame.color_space)),
+    chromaLocation: word(stream.chroma_location) ?? word(frame.chroma_location),
+    dolbyVision: number(sideDataOf('DOVI configuration record')?.dv_profile),
+    filmGrain: codec === 'av1' && number(stream.film_grain) === 1 ? 'added' : undefined,
     fieldOrder: fieldOrder(stream, frame),
-  };
+  });
   return { facts, delivery: deliveredAs };
 }
 
@@ -104,7 +95,7 @@ function extent(stream: Json, format: Json, container: string) {
     quotientOf(frameRate),
   );
   return {
-    ...present('frameRate', frameRate),
+    frameRate,
     frameCount,
     duration,
     startTime: number(stream.start_time) ?? number(format.start_time) ?? null,
@@ -233,15 +224,36 @@ function fraction(value: unknown, separator: string): Fraction | undefined {
   return num && den && num > 0 && den > 0 ? { num, den } : undefined;
 }
 
-function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: V });
+/** An object without the members that are undefined. */
+function defined<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Relative difference between what a file declares and what it shows from which the former is not believed. */
+const STALE = 0.1;
+
+/**
+ * The number of frames that is declared, unless it does not fit the duration: the index of a file in fragments may count the
+ * first of them only, and tags stay from the file that was cut or encoded again.
+ * @param duration seconds
+ * @param rate frames per second
+ */
+export function declaredFrames(
+  declared: number | undefined,
+  duration: number | null,
+  rate: number | undefined,
+): number | null {
+  if (declared === undefined) return null;
+  if (duration === null || rate === undefined) return declared;
+  const fitting = duration * rate;
+  return Math.abs(declared - fitting) <= Math.max(2, STALE * fitting) ? declared : null;
 }
 
 /** Relative excess over the file's bit rate from which a track's is not believed. */
 const EXCESS = 0.1;
 
 /** What a container declares, bits per second. */
-export interface DeclaredBitrates {
+interface DeclaredBitrates {
   /** By an index that counts all frames. */
   readonly indexed?: number;
   /** By a tag, which may stem from another encode. */

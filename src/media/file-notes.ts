@@ -2,8 +2,10 @@
  * @module media/file-notes
  * What a file says of its video before anything is decoded. The sample entries of an MP4: encryption (ISO/IEC 23001-7), which
  * decoders report as damage, and Dolby Vision, which they do not report. Alpha that is coded apart from the pictures, which
- * decoders leave out. A stream: how x264 and x265 encoded it.
+ * decoders leave out. A stream: how x264 and x265 encoded it. The lengths that containers state: whether the file was cut off,
+ * which decoders do not notice between two frames.
  */
+import { boxesOf } from './mp4-times.js';
 import type { ByteReader } from './platform.js';
 
 /** Path of boxes to the sample entries of each track. */
@@ -36,9 +38,9 @@ export async function isEncrypted(reader: ByteReader): Promise<boolean> {
 export async function dolbyVisionProfile(reader: ByteReader): Promise<number | undefined> {
   const at = await find(reader, 0, reader.size, [...PATH, VISUAL, DOLBY_VISION]);
   if (at === undefined) return undefined;
-  const record = new Uint8Array(3);
   // Two bytes of a version, then seven bits of the profile.
-  return (await reader.read(at, [record])) === 3 ? (record[2] ?? 0) >> 1 : undefined;
+  const [, , profile] = await bytesAt(reader, at, 3);
+  return profile === undefined ? undefined : profile >> 1;
 }
 
 /** The items of an AVIF or HEIF file, or the tracks of a WebM file, are described within so many bytes. */
@@ -51,8 +53,7 @@ const ALPHA_APART = ['urn:mpeg:mpegB:cicp:systems:auxiliary:alpha', '\x53\xc0\x8
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function hasAlphaApart(reader: ByteReader): Promise<boolean> {
-  const start = new Uint8Array(DESCRIBED);
-  const text = String.fromCharCode(...start.subarray(0, await reader.read(0, [start])));
+  const text = latin1(await bytesAt(reader, 0, DESCRIBED));
   return ALPHA_APART.some((sign) => text.includes(sign));
 }
 
@@ -63,23 +64,13 @@ async function find(
   end: number,
   [wanted = [], ...further]: readonly (readonly string[])[],
 ): Promise<number | undefined> {
-  let at = from;
-  for (let count = 0; count < MOST_BOXES && at + 8 <= end; count++) {
-    const head = new Uint8Array(16);
-    const got = await reader.read(at, [head]);
-    const view = new DataView(head.buffer);
-    const long = view.getUint32(0) === 1;
-    const length = long ? Number(view.getBigUint64(8)) : view.getUint32(0) || end - at;
-    if (got < 8 || length < 8) return undefined;
-    const type = String.fromCharCode(...head.subarray(4, 8));
-    if (wanted.includes(type)) {
-      const content = at + (long ? 16 : 8);
-      if (further.length === 0) return content;
-      const body = content + (FIELDS[type] ?? 0);
-      const found = await find(reader, body, Math.min(at + length, end), further);
-      if (found !== undefined) return found;
-    }
-    at += length;
+  for await (const { type, at, length, head } of boxesOf(reader, from, end, MOST_BOXES)) {
+    if (!wanted.includes(type)) continue;
+    const content = at + head;
+    if (further.length === 0) return content;
+    const body = content + (FIELDS[type] ?? 0);
+    const found = await find(reader, body, Math.min(at + length, end), further);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
@@ -95,18 +86,8 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
   ],
   x265: [
     ...['rd', 'subme', 'ref', 'me', 'bframes', 'b-adapt', 'rc-lookahead', 'ctu', 'limit-refs', 'max-merge'],
-    ...[
-      'rdoq-level',
-      'rect',
-      'amp',
-      'sao',
-      'psy-rd',
-      'psy-rdoq',
-      'aq-mode',
-      'aq-strength',
-      'deblock',
-      'keyint',
-    ],
+    ...['rdoq-level', 'rect', 'amp', 'sao', 'psy-rd', 'psy-rdoq', 'aq-mode', 'aq-strength'],
+    ...['deblock', 'keyint'],
   ],
 };
 
@@ -116,15 +97,168 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function encoderSettings(reader: ByteReader): Promise<string | undefined> {
-  const buffer = new Uint8Array(Math.min(LOOKED_AT, reader.size));
-  const start = buffer.subarray(0, await reader.read(0, [buffer]));
-  return settingsIn(new TextDecoder('latin1').decode(start));
-}
-
-/** @param text bytes as Latin-1 */
-function settingsIn(text: string): string | undefined {
+  const text = latin1(await bytesAt(reader, 0, Math.min(LOOKED_AT, reader.size)));
   const [, encoder = '', options] = /(x26[45]) [-(][ -~]{1,300}? options: ([ -~]+)/.exec(text) ?? [];
   const given = new Map(options?.split(' ').map((one) => [one.split('=', 1)[0], one]));
   const known = TELLING[encoder]?.flatMap((name) => given.get(name) ?? []) ?? [];
   return known.length > 0 ? [encoder, ...known].join(' ') : undefined;
+}
+
+/** Most boxes, elements or chunks to skip before giving up; live recordings have many. */
+const MOST_STEPS = 20_000;
+
+/** Most bytes of an MP4's index to read. */
+const MOST_INDEX = 1 << 20;
+
+/** Largest size of an Ogg page. */
+const OGG_PAGE = 65_307;
+
+/**
+ * Checks the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
+ * @returns what is missing, as a clause: `the mdat box should have 4096 bytes, of which 1024 are there`; `undefined` if the
+ * file is complete or of unknown length
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+export async function findCutOff(reader: ByteReader): Promise<string | undefined> {
+  const start = await bytesAt(reader, 0, 400);
+  const text = latin1(start);
+  if (text.startsWith('\x1aE\xdf\xa3')) return matroska(reader);
+  if (/^(?:ftyp|moov|wide|mdat|styp)/.test(text.slice(4))) return boxes(reader);
+  if (text.startsWith('RIFF') && text.startsWith('AVI ', 8)) return riff(reader);
+  if (text.startsWith('OggS')) return ogg(reader);
+  if (text[0] === 'G' && text[188] === 'G' && text[376] === 'G') return packets(reader, 188, 0);
+  if (text[4] === 'G' && text[196] === 'G' && text[388] === 'G') return packets(reader, 192, 4);
+  return undefined;
+}
+
+/** ISO/IEC 14496-12: a sequence of boxes. Segment indexes state the size of the segments after them. */
+async function boxes(reader: ByteReader): Promise<string | undefined> {
+  const { size } = reader;
+  for await (const { type, at, length } of boxesOf(reader, 0, size, MOST_STEPS)) {
+    // A box without a printable name is not a box.
+    if (!/^[\w \xa9-]{4}$/.test(type)) return undefined;
+    if (at + length > size) return missing(`the ${type} box`, length, size - at);
+    if (type !== 'sidx') continue;
+    const named = at + length + indexed(await bytesAt(reader, at, Math.min(length, MOST_INDEX)));
+    if (named > size) return `its index names ${named} bytes, of which ${size} are there`;
+  }
+  return undefined;
+}
+
+/** Size of the segments in a segment index; 0 if it cannot be read. */
+function indexed(box: Uint8Array): number {
+  const view = viewOf(box);
+  const version = box[8];
+  const fields = version === 0 ? 20 : 20 + 4;
+  const table = fields + (version === 0 ? 8 : 12) + 4;
+  if (box.length < table) return 0;
+  const count = view.getUint16(table - 2);
+  if (box.length < table + 12 * count) return 0;
+  let bytes = version === 0 ? view.getUint32(24) : Number(view.getBigUint64(28));
+  for (let i = 0; i < count; i++) bytes += view.getUint32(table + 12 * i) & 0x7fffffff;
+  return bytes;
+}
+
+const EBML = 0x1a45dfa3;
+const SEGMENT = 0x18538067;
+const CLUSTER = 0x1f43b675;
+/** Children of a segment, and of a cluster of unknown size. */
+const ELEMENTS = new Set([
+  ...[CLUSTER, 0x114d9b74, 0x1549a966, 0x1654ae6b, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367],
+  ...[0xec, 0xbf, 0xe7, 0xa3, 0xa0, 0xab, 0xa7, 0x5854],
+]);
+
+/** RFC 8794 and 9559: checks the segment if its size is known, else (in live recordings) its last element. */
+async function matroska(reader: ByteReader): Promise<string | undefined> {
+  const { size } = reader;
+  let at = 0;
+  for (let step = 0; step < MOST_STEPS && at < size; step++) {
+    const head = await bytesAt(reader, at, 12);
+    const id = variable(head, 0, true);
+    const length = id && variable(head, id.bytes, false);
+    // A complete file ends with a complete element.
+    if (!id || !length)
+      return at + head.length === size && head.length < 12 ? 'it ends within an element' : undefined;
+    const known = id.value === EBML || id.value === SEGMENT || ELEMENTS.has(id.value);
+    if (!known) return undefined;
+    at += id.bytes + length.bytes;
+    const unbounded = length.value === 2 ** (7 * length.bytes) - 1;
+    if (unbounded && id.value !== SEGMENT && id.value !== CLUSTER) return undefined;
+    if (unbounded) continue;
+    if (at + length.value > size) {
+      const what =
+        id.value === SEGMENT ? 'its segment' : id.value === CLUSTER ? 'its last cluster' : 'its last element';
+      return missing(what, length.value, size - at);
+    }
+    at += length.value;
+  }
+  return undefined;
+}
+
+/** A variable-length integer of one to eight bytes. Identifiers keep the length marker. */
+function variable(
+  bytes: Uint8Array,
+  at: number,
+  marked: boolean,
+): { readonly value: number; readonly bytes: number } | undefined {
+  const first = bytes[at];
+  if (first === undefined || first === 0) return undefined;
+  const count = Math.clz32(first) - 23;
+  if (at + count > bytes.length) return undefined;
+  let value = marked ? first : first & (0xff >> count);
+  for (const byte of bytes.subarray(at + 1, at + count)) value = value * 256 + byte;
+  return { value, bytes: count };
+}
+
+/** RIFF chunks, several in long AVI files. Interrupted recorders leave no valid size. */
+async function riff(reader: ByteReader): Promise<string | undefined> {
+  const { size } = reader;
+  let at = 0;
+  for (let step = 0; step < MOST_STEPS && at + 12 <= size; step++) {
+    const head = await bytesAt(reader, at, 12);
+    if (latin1(head.subarray(0, 4)) !== 'RIFF') return undefined;
+    const length = viewOf(head).getUint32(4, true);
+    if (length < 4 || length >= 0xfffffff0) return undefined;
+    if (at + 8 + length > size) return missing('the RIFF chunk', length, size - at - 8);
+    at += 8 + length + (length & 1);
+  }
+  return undefined;
+}
+
+/** RFC 3533: checks the last page, whose header states its length. */
+async function ogg(reader: ByteReader): Promise<string | undefined> {
+  const from = Math.max(0, reader.size - OGG_PAGE);
+  const tail = await bytesAt(reader, from, reader.size - from);
+  const page = tail.subarray(Math.max(0, latin1(tail).lastIndexOf('OggS')));
+  const segments = page[26];
+  if (segments === undefined || page.length < 27 + segments) return 'it ends within the head of a page';
+  const length = page.subarray(27, 27 + segments).reduce((sum, bytes) => sum + bytes, 27 + segments);
+  return length > page.length ? missing('its last page', length, page.length) : undefined;
+}
+
+/** ISO/IEC 13818-1: packets of fixed length that begin with a sync byte. Their number is unknown. */
+async function packets(reader: ByteReader, length: number, sync: number): Promise<string | undefined> {
+  const rest = reader.size % length;
+  if (rest === 0) return undefined;
+  // If packets were lost or other data is in between, the remainder proves nothing.
+  const [last] = await bytesAt(reader, reader.size - rest - length + sync, 1);
+  return last === 0x47 ? missing('its last packet', length, rest) : undefined;
+}
+
+function missing(what: string, expected: number, found: number): string {
+  return `${what} should have ${expected} bytes, of which ${found} are there`;
+}
+
+async function bytesAt(reader: ByteReader, position: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  return bytes.subarray(0, await reader.read(position, [bytes]));
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Bytes as text, a character each. */
+function latin1(bytes: Uint8Array): string {
+  return new TextDecoder('latin1').decode(bytes);
 }

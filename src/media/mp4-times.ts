@@ -29,7 +29,7 @@ export interface IndexedTimes {
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes | undefined> {
-  for await (const box of topBoxes(reader)) {
+  for await (const box of boxesOf(reader)) {
     if (box.type === 'moof') return undefined;
     if (box.type !== 'moov') continue;
     const index = await contentOf(reader, box);
@@ -45,7 +45,7 @@ export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes
  */
 export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
   let moov: PlacedBox | undefined;
-  for await (const box of topBoxes(reader)) {
+  for await (const box of boxesOf(reader)) {
     if (box.type === 'moov') moov ??= box;
     if (box.type !== 'moof') continue;
     const index = moov && (await contentOf(reader, moov));
@@ -59,13 +59,21 @@ interface PlacedBox extends Box {
   readonly at: number;
 }
 
-/** The boxes of the file, by their heads alone. */
-async function* topBoxes(reader: ByteReader): AsyncGenerator<PlacedBox, void> {
-  let at = 0;
-  for (let count = 0; count < MOST_BOXES && at + 8 <= reader.size; count++) {
+/**
+ * The boxes of a file, or of a part of it, by their heads alone. The last one may be cut off.
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+export async function* boxesOf(
+  reader: ByteReader,
+  from = 0,
+  end = reader.size,
+  most = MOST_BOXES,
+): AsyncGenerator<PlacedBox, void> {
+  let at = from;
+  for (let count = 0; count < most && at + 8 <= end; count++) {
     const head = new Uint8Array(16);
     const got = await reader.read(at, [head]);
-    const box = boxAt(new DataView(head.buffer, 0, got), 0, reader.size - at);
+    const box = boxAt(new DataView(head.buffer, 0, got), 0, end - at);
     if (!box) return;
     yield { ...box, at };
     at += box.length;

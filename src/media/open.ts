@@ -8,9 +8,8 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { STANDARD_INPUT } from '../core/shell.js';
-import { blankSource } from './blank.js';
 import { convertCommand, DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
-import { FilteredSource } from './own-filters.js';
+import { filteredSource } from './own-filters.js';
 import {
   type ByteReader,
   type ByteStream,
@@ -18,11 +17,9 @@ import {
   type FilePlatform,
   RemoteVideo,
 } from './platform.js';
-import { RandomAccessSource } from './random.js';
-import { blobReader, bytesReader } from './readers.js';
-import { SequentialSource } from './sequential.js';
+import { ByteQueue, blobReader, bytesReader, webByteStream } from './readers.js';
 import { isContainer, sniffContent } from './sniff.js';
-import { ByteQueue, webByteStream } from './stream.js';
+import { blankSource, RandomAccessSource, SequentialSource } from './sources.js';
 import type {
   FrameLayout,
   FrameSource,
@@ -158,7 +155,7 @@ export async function openInput(
 export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
   if (descriptor.kind === 'blank') return blankSource(descriptor.info, descriptor.info.frameCount);
   if (descriptor.kind === 'filtered') {
-    return new FilteredSource(reopen(descriptor.of, platform), descriptor.filters);
+    return filteredSource(reopen(descriptor.of, platform), descriptor.filters);
   }
   return new RandomAccessSource(
     readerOf(descriptor, platform),
@@ -292,14 +289,14 @@ async function openRandom(
   if (recognised.kind === 'other') {
     const { looksLike } = recognised;
     if (!decoding || looksLike === undefined) return { looksLike };
-    const [{ findCutOff }, notes] = await Promise.all([import('./cut-off.js'), import('./file-notes.js')]);
+    const notes = await import('./file-notes.js');
     if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
       throw new AnyvmafError(
         'media',
         `${shown(name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
       );
     }
-    const cutOff = await findCutOff(reader);
+    const cutOff = await notes.findCutOff(reader);
     const dolbyVision = /MOV/.test(looksLike) ? await notes.dolbyVisionProfile(reader) : undefined;
     const alphaApart = /MOV|WebM/.test(looksLike) && (await notes.hasAlphaApart(reader));
     const encoderSettings = await notes.encoderSettings(reader);

@@ -14,7 +14,7 @@ import {
   type VideoFormat,
 } from '../core/frame.js';
 import type { DecodedSource, TrackFacts } from './decoder.js';
-import type { CropArea, FrameSource, OwnFilters, SourceDescriptor, VideoInfo } from './types.js';
+import type { CropArea, FrameSource, OwnFilters, VideoInfo } from './types.js';
 
 /** The format after filters. */
 export function filteredFormat<T extends VideoFormat>(format: T, { crop, format: to }: OwnFilters): T {
@@ -26,73 +26,52 @@ export function filteredFormat<T extends VideoFormat>(format: T, { crop, format:
 }
 
 /** Frames of a stored video, filtered while they are read. */
-export class FilteredSource implements FrameSource {
-  readonly info: VideoInfo;
-  readonly seekable: boolean;
-  readonly descriptor?: SourceDescriptor;
-  readonly checkFrame?: (index: number) => Promise<boolean> | boolean;
-  readonly #source: FrameSource;
-  readonly #filter: PictureFilter;
-
-  constructor(source: FrameSource, filters: OwnFilters) {
-    const { descriptor, seekable } = source;
-    this.info = filteredInfo(source.info, filters);
-    this.seekable = seekable;
-    this.#source = source;
-    this.#filter = new PictureFilter(source.info, filters);
-    if (descriptor) this.descriptor = { kind: 'filtered', of: descriptor, filters, info: this.info };
-    if (source.checkFrame) this.checkFrame = source.checkFrame.bind(source);
-  }
-
-  readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean {
-    return this.#filter.read(this.#source, index, into);
-  }
-
-  close(): Promise<void> | void {
-    return this.#source.close();
-  }
+export function filteredSource(source: FrameSource, filters: OwnFilters): FrameSource {
+  const { descriptor, seekable } = source;
+  const info = filteredInfo(source.info, filters);
+  const filter = new PictureFilter(source.info, filters);
+  return {
+    info,
+    seekable,
+    ...(descriptor && { descriptor: { kind: 'filtered', of: descriptor, filters, info } }),
+    ...(source.checkFrame && { checkFrame: source.checkFrame.bind(source) }),
+    readFrame: (index, into) => filter.read(source, index, into),
+    close: () => source.close(),
+  };
 }
 
 /** Frames of a decoder, filtered while they are read. */
-export class FilteredDecoding implements DecodedSource {
-  readonly info: VideoInfo;
-  readonly seekable = false;
-  readonly facts: TrackFacts;
-  readonly decoder;
-  readonly decodedBy: string;
-  readonly #source: DecodedSource;
-  readonly #filter: PictureFilter;
-
-  constructor(source: DecodedSource, facts: TrackFacts, filters: OwnFilters) {
-    this.info = filteredInfo(source.info, filters);
-    this.facts = facts;
-    this.decoder = source.decoder;
-    this.decodedBy = source.decodedBy;
-    this.#source = source;
-    this.#filter = new PictureFilter(source.info, filters);
-  }
-
-  get damage(): string | undefined {
-    return this.#source.damage;
-  }
-
-  timestamp(index: number): number | undefined {
-    return this.#source.timestamp(index);
-  }
-
-  readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean {
-    return this.#filter.read(this.#source, index, into);
-  }
-
-  close(): Promise<void> | void {
-    return this.#source.close();
-  }
+export function filteredDecoding(
+  source: DecodedSource,
+  facts: TrackFacts,
+  filters: OwnFilters,
+): DecodedSource {
+  return {
+    ...filteredSource(source, filters),
+    facts,
+    decoder: source.decoder,
+    decodedBy: source.decodedBy,
+    get damage() {
+      return source.damage;
+    },
+    timestamp: (index) => source.timestamp(index),
+  };
 }
 
 /** `warnings` stays the list that the source adds to. */
 function filteredInfo(info: VideoInfo, filters: OwnFilters): VideoInfo {
   const { range } = filters;
   return { ...filteredFormat(info, filters), ...(range && { colorRange: range.to }) };
+}
+
+/** The planes that the caller wants and this video has. */
+export function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlanes): FramePlanes {
+  return {
+    y,
+    ...(wanted.cb && cb && { cb }),
+    ...(wanted.cr && cr && { cr }),
+    ...(wanted.alpha && alpha && { alpha }),
+  };
 }
 
 type PlaneKey = 'y' | 'cb' | 'cr' | 'alpha';
@@ -125,14 +104,7 @@ class PictureFilter {
   }
 
   read(source: FrameSource, index: number, into: FramePlanes): Promise<boolean> | boolean {
-    const { y, cb, cr, alpha } = this.#stored;
-    const wanted = {
-      y,
-      ...(into.cb && cb && { cb }),
-      ...(into.cr && cr && { cr }),
-      ...(into.alpha && alpha && { alpha }),
-    };
-    const found = source.readFrame(index, wanted);
+    const found = source.readFrame(index, planesLike(this.#stored, into));
     if (typeof found === 'boolean') return found && this.#finish(into);
     return found.then((there) => there && this.#finish(into));
   }

@@ -8,6 +8,8 @@ import type { VideoFormat } from '../core/frame.js';
 import { formatProblem, MIN_SIDE } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { areEqual, fractionText } from '../core/rational.js';
+import { formatSize } from '../core/size.js';
+import { pixelFormatName } from './delivery.js';
 import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
@@ -37,7 +39,7 @@ export function checkPair(
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
   if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only') {
     warnings.add(
-      `The pictures are only ${dimensions(reference)}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
+      `The pictures are only ${formatSize(reference)}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
         'is undefined, and scores may differ from it.',
     );
   }
@@ -68,20 +70,22 @@ export function checkPair(
 function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): void {
   const differences: string[] = [];
   const remedies: string[] = [];
-  const size = dimensions(reference);
-  if (dimensions(distorted) !== size) {
-    differences.push(`distorted is ${dimensions(distorted)} but reference is ${size}`);
+  const size = formatSize(reference);
+  if (formatSize(distorted) !== size) {
+    differences.push(`distorted is ${formatSize(distorted)} but reference is ${size}`);
     remedies.push(`-vf scale=${reference.width}:${reference.height}:flags=bicubic`);
   }
   if (distorted.chroma !== reference.chroma) {
-    differences.push(`distorted is ${ratioOf(distorted)} but reference is ${ratioOf(reference)}`);
+    differences.push(
+      `distorted is ${[...distorted.chroma].join(':')} but reference is ${[...reference.chroma].join(':')}`,
+    );
   }
   if (!anyDepth && distorted.bitDepth !== reference.bitDepth) {
     differences.push(`distorted is ${distorted.bitDepth} bit but reference is ${reference.bitDepth} bit`);
   }
   if (differences.length > 0) {
     if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth) {
-      remedies.push(pixelFormat(reference));
+      remedies.push(`-pix_fmt ${pixelFormatName(reference)}`);
     }
     throw new AnyvmafError(
       'mismatch',
@@ -107,7 +111,7 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
   const others = `; ssimulacra2, butteraugli and cvvdp without a VMAF model take sides from ${LEAST_OF_COLOUR}`;
   throw new AnyvmafError(
     'media',
-    `the videos are ${dimensions(format)}, too small to be measured; width and height must be at least ${least}` +
+    `the videos are ${formatSize(format)}, too small to be measured; width and height must be at least ${least}` +
       `${colours === 'only' ? '' : others}.`,
   );
 }
@@ -167,18 +171,4 @@ export function readsOnce(input: VideoInput): boolean {
   if (input === '-' || typeof input === 'number') return true;
   if (typeof input !== 'object' || input === null) return false;
   return 'getReader' in input || ('seekable' in input && !input.seekable);
-}
-
-function dimensions(format: VideoFormat): string {
-  return `${format.width}x${format.height}`;
-}
-
-function ratioOf(format: VideoFormat): string {
-  return [...format.chroma].join(':');
-}
-
-/** ffmpeg's options for this format. */
-function pixelFormat({ chroma, bitDepth }: VideoFormat): string {
-  const base = chroma === '400' ? 'gray' : `yuv${chroma}p`;
-  return bitDepth === 8 ? `-pix_fmt ${base}` : `-pix_fmt ${base}${bitDepth}le`;
 }

@@ -1,10 +1,11 @@
 /**
  * @module media/readers
- * Random access to arrays in memory and Blobs, on every platform.
+ * Bytes on every platform: random access to arrays and Blobs, by itself or in whole blocks, and streams in pieces of any size,
+ * whatever chunks their producers make.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
-import type { ByteReader } from './platform.js';
+import type { ByteReader, ByteStream } from './platform.js';
 
 /** Reads an array, on shared memory or not, without a copy of the whole. */
 export function bytesReader(bytes: Uint8Array): ByteReader {
@@ -36,7 +37,7 @@ export function blobReader(blob: Blob, name: string): ByteReader {
 /**
  * The error for a source that fails while being read; returns an `AnyvmafError` unchanged.
  */
-export function readFailure(name: string, cause: unknown): AnyvmafError {
+function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
   // Browsers end their reasons with a full stop.
   const reason = clause(cause instanceof Error ? cause.message : String(cause));
@@ -51,4 +52,183 @@ function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]):
     at = end;
   }
   return at - from;
+}
+
+/** How much is read at once, and how much of it is kept. */
+interface BlockOptions {
+  /** Bytes of a block. */
+  readonly bytes: number;
+  /** Blocks that are kept, at least one. */
+  readonly kept: number;
+}
+
+/**
+ * Random access in whole blocks, of which the latest are kept: for bytes that take long to ask for, as where each read crosses
+ * processes, and callers that ask for few at a time.
+ */
+export class BlockReader implements ByteReader {
+  readonly size: number;
+  readonly #reader: ByteReader;
+  readonly #options: BlockOptions;
+  readonly #onFetch: (block: number) => void;
+  /** By number, the latest last. */
+  readonly #blocks = new Map<number, Promise<Uint8Array>>();
+
+  /** @param onFetch called with the number of each block that is read */
+  constructor(reader: ByteReader, options: BlockOptions, onFetch: (block: number) => void = () => {}) {
+    this.size = reader.size;
+    this.#reader = reader;
+    this.#options = options;
+    this.#onFetch = onFetch;
+  }
+
+  async read(position: number, parts: readonly Uint8Array[]): Promise<number> {
+    const { bytes } = this.#options;
+    let at = position;
+    for (const part of parts) {
+      for (let filled = 0; filled < part.length; ) {
+        const number = Math.floor(at / bytes);
+        const block = at < this.size ? await this.#block(number) : new Uint8Array();
+        const from = block.subarray(at - number * bytes, at - number * bytes + part.length - filled);
+        if (from.length === 0) return at - position;
+        part.set(from, filled);
+        filled += from.length;
+        at += from.length;
+      }
+    }
+    return at - position;
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+
+  #block(number: number): Promise<Uint8Array> {
+    const block = this.#blocks.get(number) ?? this.#fetch(number);
+    this.#blocks.delete(number);
+    this.#blocks.set(number, block);
+    const [oldest = number] = this.#blocks.keys();
+    if (this.#blocks.size > this.#options.kept) this.#blocks.delete(oldest);
+    return block;
+  }
+
+  async #fetch(number: number): Promise<Uint8Array> {
+    this.#onFetch(number);
+    const { bytes } = this.#options;
+    const block = new Uint8Array(Math.min(bytes, this.size - number * bytes));
+    return block.subarray(0, await this.#reader.read(number * bytes, [block]));
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** The unread part of a stream: peeked bytes, then the rest of the current chunk, then the stream. */
+export class ByteQueue {
+  readonly #stream: ByteStream;
+  #peeked: Uint8Array = NOTHING;
+  #chunk: Uint8Array = NOTHING;
+  #position = 0;
+
+  constructor(stream: ByteStream) {
+    this.#stream = stream;
+  }
+
+  /** Bytes read or skipped so far. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /**
+   * Returns the next `count` bytes (fewer at the end) without consuming them, valid until the next call. For small counts.
+   */
+  async peek(count: number): Promise<Uint8Array> {
+    if (this.#peeked.length === 0 && this.#chunk.length >= count) return this.#chunk.subarray(0, count);
+    while (this.#peeked.length < count) {
+      if (this.#chunk.length === 0 && !(await this.#fetch())) break;
+      const more = this.#chunk.subarray(0, count - this.#peeked.length);
+      const joined = new Uint8Array(this.#peeked.length + more.length);
+      joined.set(this.#peeked);
+      joined.set(more, this.#peeked.length);
+      this.#peeked = joined;
+      this.#chunk = this.#chunk.subarray(more.length);
+    }
+    return this.#peeked.subarray(0, count);
+  }
+
+  /** Fills `into`; returns the bytes read, fewer than its length only at the end. */
+  read(into: Uint8Array): Promise<number> {
+    return this.#take(into.length, (bytes, at) => into.set(bytes, at));
+  }
+
+  /** Skips `count` bytes; returns the number skipped, fewer only at the end. */
+  skip(count: number): Promise<number> {
+    return this.#take(count, () => {});
+  }
+
+  /** All that was not read, as a stream. */
+  rest(): ByteStream {
+    return {
+      next: async () => {
+        const waiting = this.#peeked.length > 0 ? this.#peeked : this.#chunk;
+        if (this.#peeked.length > 0) this.#peeked = NOTHING;
+        else this.#chunk = NOTHING;
+        return waiting.length > 0 ? waiting : this.#stream.next();
+      },
+      close: () => this.#stream.close(),
+    };
+  }
+
+  async #take(count: number, give: (bytes: Uint8Array, at: number) => void): Promise<number> {
+    let done = 0;
+    while (done < count) {
+      if (this.#peeked.length === 0 && this.#chunk.length === 0 && !(await this.#fetch())) break;
+      const fromPeeked = this.#peeked.length > 0;
+      const source = fromPeeked ? this.#peeked : this.#chunk;
+      const bytes = source.subarray(0, count - done);
+      give(bytes, done);
+      done += bytes.length;
+      if (fromPeeked) this.#peeked = source.subarray(bytes.length);
+      else this.#chunk = source.subarray(bytes.length);
+    }
+    this.#position += done;
+    return done;
+  }
+
+  async #fetch(): Promise<boolean> {
+    this.#chunk = (await this.#stream.next()) ?? NOTHING;
+    return this.#chunk.length > 0;
+  }
+}
+
+/**
+ * A web stream as a {@link ByteStream}.
+ * @throws {AnyvmafError} `usage` if the stream is locked
+ */
+export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
+  if (stream.locked) {
+    throw usageError('the stream is locked to another reader; give each video a stream of its own.');
+  }
+  const reader = stream.getReader();
+  return {
+    async next() {
+      for (;;) {
+        let result: ReadableStreamReadResult<Uint8Array>;
+        try {
+          result = await reader.read();
+        } catch (cause) {
+          throw readFailure(name, cause);
+        }
+        if (result.done) return undefined;
+        // Node streams may yield strings at run time.
+        if (!(result.value instanceof Uint8Array)) {
+          throw usageError(`the stream must yield Uint8Array chunks, not ${typeof result.value}.`);
+        }
+        if (result.value.length > 0) return result.value;
+      }
+    },
+    close() {
+      // Ignore errors of cancellation.
+      reader.cancel().catch(() => {});
+    },
+  };
 }

@@ -7,8 +7,8 @@ import type { ColorMatrix, ColorRange } from '../core/choices.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
 import type { Origin } from '../core/origin.js';
 import type { Fraction } from '../core/rational.js';
+import type { SampleFormat } from './delivery.js';
 import type { Deinterlacing } from './evidence/fields.js';
-import type { SampleFormat } from './pixel-format.js';
 import type { ByteReader } from './platform.js';
 
 /** Format and facts of a video. */

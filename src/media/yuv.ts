@@ -35,21 +35,12 @@ export function rawInfo(
   start: Uint8Array,
 ): VideoInfo {
   const { width, height, bitDepth, chroma } = raw;
-  const info: VideoInfo = {
-    name,
-    container: 'yuv',
-    width,
-    height,
-    bitDepth,
-    chroma,
-    frameCount: null,
-    warnings: [],
-  };
   const looksLike = sniffContent(start);
   const warnings = looksLike
     ? [`${shown(name)} was read as raw YUV as asked, but it looks like ${looksLike}.`]
-    : info.warnings;
-  if (size === null) return { ...info, warnings };
+    : [];
+  const info = { name, container: 'yuv', width, height, bitDepth, chroma, warnings } as const;
+  if (size === null) return { ...info, frameCount: null };
   const expectedBytes = storedFrameBytes(raw);
   const frameCount = Math.floor(size / expectedBytes);
   const foundBytes = size % expectedBytes;
@@ -62,7 +53,6 @@ export function rawInfo(
   return {
     ...info,
     frameCount,
-    warnings,
     ...(foundBytes > 0 ? { incompleteFrame: { index: frameCount, expectedBytes, foundBytes } } : {}),
   };
 }

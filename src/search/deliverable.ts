@@ -4,7 +4,7 @@
  */
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { everyFrame } from '../media/every-frame.js';
+import { everyFrame } from '../media/delivery.js';
 import type { FrameRun, OtherTrack, SourceFacts, WholeEncode } from './host.js';
 import { LABELS, pictureArguments, type Setting, scaleFilter } from './session.js';
 import type { LadderPoint } from './types.js';

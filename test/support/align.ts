@@ -2,7 +2,10 @@
  * @module test/support/align
  * Luma made for alignment: content that moves, stands still or repeats, shifted and distorted.
  */
-import type { LumaReader } from '../../src/media/align/index.js';
+import { alignThumbs } from '../../src/media/align/index.js';
+import { RecordedThumbs } from '../../src/media/align/recorded.js';
+import type { AlignOptions, AlignResult, LumaReader } from '../../src/media/align/types.js';
+import type { FrameSource } from '../../src/media/types.js';
 import { seeded } from './random.js';
 
 /** Luma of frame `index` at (x, y), 0..255. */
@@ -118,4 +121,18 @@ export function video(content: Content, treatment: Treatment = {}): LumaReader {
       return true;
     },
   };
+}
+
+/** The offset between two videos, from some frames of each on. */
+export function align(
+  reference: LumaReader,
+  distorted: LumaReader,
+  options: AlignOptions = {},
+  start = { reference: 0, distorted: 0 },
+): Promise<AlignResult> {
+  const thumbs = (reader: LumaReader, from: number) => {
+    const source = { ...reader, close() {} } as FrameSource;
+    return new RecordedThumbs(async () => ({ source, start: from })).reader(Number.POSITIVE_INFINITY);
+  };
+  return alignThumbs(thumbs(reference, start.reference), thumbs(distorted, start.distorted), options);
 }

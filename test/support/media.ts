@@ -112,8 +112,10 @@ export function y4mVideo(
 
 /** Empty planes of the right sizes, filled with a value that no test video's rows begin with. */
 export function blankPlanes(format: VideoFormat): AllPlanes {
-  const { y, cb, cr } = expectedPlanes(format, 0);
-  return { y: y.slice().fill(0xee), cb: cb.slice().fill(0xee), cr: cr.slice().fill(0xee) };
+  const { width, height } = chromaSize(format);
+  const chroma = width * height * sampleBytes(format.bitDepth);
+  const [y, cb, cr] = [lumaBytes(format), chroma, chroma].map((bytes) => new Uint8Array(bytes).fill(0xee));
+  return { y, cb, cr } as AllPlanes;
 }
 
 /** Frame `index` with all its planes, or `undefined` at the end. */

@@ -14,8 +14,7 @@
  * of the encode. Changes have no such bias: a part that catches up shows all missed changes at once.
  */
 
-import { tellsApart } from '../evidence/same-moment.js';
-import { PAIR_BYTES, signThumb } from './thumbnail.js';
+import { blockChange, dot, PAIR_BYTES, signThumb, squaredDistance, tellsApart } from './thumbnail.js';
 
 /** Weight of a difference between residuals, chosen on encodes: see docs/alignment.md. */
 const WEIGHING = {
@@ -122,20 +121,6 @@ interface Thumb {
   readonly samples: Float32Array;
   readonly sum: number;
   readonly squares: number;
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let [s0, s1, s2, s3] = [0, 0, 0, 0];
-  const n = a.length;
-  let k = 0;
-  for (; k + 3 < n; k += 4) {
-    s0 += a[k]! * b[k]!;
-    s1 += a[k + 1]! * b[k + 1]!;
-    s2 += a[k + 2]! * b[k + 2]!;
-    s3 += a[k + 3]! * b[k + 3]!;
-  }
-  for (; k < n; k++) s0 += a[k]! * b[k]!;
-  return s0 + s1 + s2 + s3;
 }
 
 function thumb(samples: Float32Array): Thumb {
@@ -390,16 +375,7 @@ export class Evidence {
 
   /** Mean squared change of block averages. */
   #blockChange(a: Thumb, b: Thumb): number {
-    const across = Math.ceil(this.#width / BLOCK);
-    const height = a.samples.length / this.#width;
-    const sums = new Float64Array(across * Math.ceil(height / BLOCK));
-    for (let k = 0; k < a.samples.length; k++) {
-      const x = k % this.#width;
-      const y = (k - x) / this.#width;
-      const block = Math.floor(y / BLOCK) * across + Math.floor(x / BLOCK);
-      sums[block]! += b.samples[k]! - a.samples[k]!;
-    }
-    return sums.reduce((total, sum) => total + (sum / BLOCK ** 2) ** 2, 0) / sums.length;
+    return blockChange(a.samples, b.samples, this.#width, BLOCK, BLOCK);
   }
 
   /** Sums of pictures and of their changes over the pairs of distorted frames [first, end). */
@@ -451,7 +427,7 @@ export class Evidence {
     if (known !== undefined) return known;
     const frames = side === 'reference' ? this.#reference : this.#distorted;
     const [x, y] = [frames[a], frames[b]];
-    const value = x && y ? squaredDistance(x, y) : 0;
+    const value = x && y ? squaredDistance(x.samples, y.samples) : 0;
     this.#changes[side].set(key, value);
     return value;
   }
@@ -496,15 +472,6 @@ function correlation({ error, variance }: Fit): number {
   return variance > FLOOR ? Math.sqrt(Math.max(0, 1 - error / variance)) : 0;
 }
 
-function squaredDistance(a: Thumb, b: Thumb): number {
-  let sum = 0;
-  for (let k = 0; k < a.samples.length; k++) {
-    const difference = a.samples[k]! - b.samples[k]!;
-    sum += difference * difference;
-  }
-  return sum;
-}
-
 function meanSquare(a: Thumb, b: Thumb): number {
-  return squaredDistance(a, b) / a.samples.length;
+  return squaredDistance(a.samples, b.samples) / a.samples.length;
 }

@@ -2,18 +2,13 @@
  * @module media/align/index
  * Finds the temporal offset between two videos from the luma of their first seconds.
  */
-import { usageError } from '../../core/errors.js';
-import { lumaBytes } from '../../core/frame.js';
 import { counted } from '../../core/printable.js';
 import { Evidence } from './evidence.js';
 import { search } from './search.js';
 import { type Slip, SlipDetector } from './slips.js';
 import { type LumaFormat, THUMBNAIL, Thumbnailer } from './thumbnail.js';
-import type { AlignOptions, AlignReason, AlignResult, LumaReader, Thumbs } from './types.js';
-import { DEFAULT_WINDOW, WIDEST } from './types.js';
-
-export { thumbnail } from './thumbnail.js';
-export type { AlignOptions, AlignResult, LumaReader } from './types.js';
+import type { AlignOptions, AlignReason, AlignResult, Thumbs } from './types.js';
+import { DEFAULT_WINDOW } from './types.js';
 
 /** Pairs at the outermost offsets after the first round of reading. */
 const FIRST_PAIRS = 50;
@@ -24,34 +19,8 @@ const MIN_MAX_FRAMES = 300;
 /** Most frames of the faster video to read per frame of the slower one. */
 const MOST_AHEAD = 16;
 
-/**
- * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit depths,
- * brightness and contrast may differ. Reads luma only, and only as far as needed.
- *
- * @example
- * const { offset, confidence, ambiguous } = await align(reference, distorted);
- *
- * @throws {AnyvmafError} `usage` for options out of range; errors of the readers; the signal's reason
- */
-export async function align(
-  reference: LumaReader,
-  distorted: LumaReader,
-  options: AlignOptions = {},
-): Promise<AlignResult> {
-  const { start } = checked(options);
-  return alignThumbs(
-    new LumaThumbs(reference, start.reference),
-    new LumaThumbs(distorted, start.distorted),
-    options,
-    // A source that serves as both videos allows one call at a time.
-    { oneAtATime: reference === distorted },
-  );
-}
-
-/** Options of {@link alignThumbs}. */
-export interface ThumbsOptions {
-  /** Do not read both videos concurrently. */
-  readonly oneAtATime?: boolean;
+/** What else {@link alignThumbs} goes by. */
+interface ThumbsOptions {
   /** Offset of the first thumbnails; added to the result. Default 0. */
   readonly base?: number;
   /** Reference frame of each distorted frame at offset 0, ascending, if the ratio of the rates does not determine it. */
@@ -61,29 +30,27 @@ export interface ThumbsOptions {
 }
 
 /**
- * As {@link align}, but reads thumbnails.
- * @param options as in `align`, without `start`; `assumed` is relative to the base
+ * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit depths,
+ * brightness and contrast may differ. Reads only as far as needed.
+ * @param options `assumed` is relative to the base
+ * @throws errors of the readers; the signal's reason
  */
 export async function alignThumbs(
   first: Thumbs,
   second: Thumbs,
-  options: Omit<AlignOptions, 'start'>,
-  { oneAtATime = false, base = 0, partners, wider = [] }: ThumbsOptions = {},
+  options: AlignOptions,
+  { base = 0, partners, wider = [] }: ThumbsOptions = {},
 ): Promise<AlignResult> {
-  const { window, maxFrames, ratio, assumed } = checked(options);
+  const { window = DEFAULT_WINDOW, rateRatio: ratio = 1, assumed = 0 } = options;
+  const { maxFrames = Math.max(4 * window, MIN_MAX_FRAMES) } = options;
   const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
 
   async function readTo(frames: number): Promise<void> {
     const wanted = framesToRead(frames, ratio);
-    const read = [
-      () => first.readTo(wanted.reference, (t) => evidence.add('reference', t), options.signal),
-      () => second.readTo(wanted.distorted, (t) => evidence.add('distorted', t), options.signal),
-    ] as const;
-    if (oneAtATime) {
-      for (const next of read) await next();
-    } else {
-      await Promise.all(read.map((next) => next()));
-    }
+    await Promise.all([
+      first.readTo(wanted.reference, (t) => evidence.add('reference', t), options.signal),
+      second.readTo(wanted.distorted, (t) => evidence.add('distorted', t), options.signal),
+    ]);
   }
 
   let found: AlignResult | undefined;
@@ -119,36 +86,6 @@ export function framesToRead(frames: number, ratio: number): { reference: number
     reference: Math.min(most, Math.ceil(frames * Math.max(1, ratio))),
     distorted: Math.min(most, Math.ceil(frames / Math.min(1, ratio))),
   };
-}
-
-function checked(options: AlignOptions) {
-  const { window = DEFAULT_WINDOW, rateRatio: ratio = 1, assumed = 0 } = options;
-  const { start = { reference: 0, distorted: 0 } } = options;
-  const { maxFrames = Math.max(4 * window, MIN_MAX_FRAMES) } = options;
-  check(
-    'window',
-    window,
-    Number.isInteger(window) && window >= 1 && window <= WIDEST,
-    `a whole number from 1 to ${WIDEST}`,
-  );
-  check(
-    'maxFrames',
-    maxFrames,
-    Number.isInteger(maxFrames) && maxFrames >= 8,
-    'a whole number of at least 8',
-  );
-  check('rateRatio', ratio, ratio > 0 && Number.isFinite(ratio), 'a number above 0');
-  check('assumed', assumed, Number.isInteger(assumed), 'a whole number');
-  for (const side of ['reference', 'distorted'] as const) {
-    const frame = start[side];
-    check(`start.${side}`, frame, Number.isInteger(frame) && frame >= 0, 'a whole number of at least 0');
-  }
-  return { window, maxFrames, ratio, assumed, start };
-}
-
-function check(name: string, value: number, fine: boolean, expected: string): void {
-  if (fine) return;
-  throw usageError(`the alignment option ${name} is ${value}, but must be ${expected}.`);
 }
 
 /** Thumbnails of frames that the caller pushes, in order from the first. */
@@ -198,38 +135,6 @@ export class PassingThumbs implements Thumbs {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-    }
-  }
-}
-
-/** Reads a video's frames in order and shrinks them. */
-class LumaThumbs implements Thumbs {
-  readonly #reader: LumaReader;
-  readonly #start: number;
-  readonly #thumbnailer: Thumbnailer;
-  readonly #luma: Uint8Array;
-  #frames = 0;
-  /** True once there are no more frames. */
-  ended = false;
-
-  constructor(reader: LumaReader, start: number) {
-    this.#reader = reader;
-    this.#start = start;
-    this.#thumbnailer = new Thumbnailer(reader.info, THUMBNAIL.width, THUMBNAIL.height);
-    this.#luma = new Uint8Array(lumaBytes(reader.info));
-  }
-
-  /** Reads until `frames` were read in total or the video ends. */
-  async readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void> {
-    while (this.#frames < frames && !this.ended) {
-      signal?.throwIfAborted();
-      const found = await this.#reader.readFrame(this.#start + this.#frames, { y: this.#luma });
-      if (!found) {
-        this.ended = true;
-      } else {
-        take(this.#thumbnailer.shrink(this.#luma));
-        this.#frames++;
-      }
     }
   }
 }

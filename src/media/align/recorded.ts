@@ -15,10 +15,10 @@ export interface OpenedPart {
 }
 
 /** Opens frames [first, end) of a video. */
-export type OpenPart = (first: number, end: number) => Promise<OpenedPart>;
+type OpenPart = (first: number, end: number) => Promise<OpenedPart>;
 
 /** A search's reader of {@link RecordedThumbs}. */
-export interface ThumbsReader extends Thumbs {
+interface ThumbsReader extends Thumbs {
   /** Ends reading; the last reader closes the video. */
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@
  * much better that neither compression nor lag explains it. Ambiguous content (still, fading or repetitive) fits any
  * offset and changes nothing.
  */
-import { SIGNATURE, SIGNATURE_BYTES } from './thumbnail.js';
+import { blockChange, dot, SIGNATURE, SIGNATURE_BYTES, squaredDistance } from './thumbnail.js';
 
 /** A change of the offset from one frame on. */
 export interface Slip {
@@ -139,17 +139,6 @@ function residual(x: Signed, y: Signed): number {
   return Math.max(0, y.variance - (product * product) / x.variance);
 }
 
-function dot(a: Float32Array, b: Float32Array): number {
-  let [s0, s1, s2, s3] = [0, 0, 0, 0];
-  for (let k = 0; k < SIGNATURE_BYTES; k += 4) {
-    s0 += a[k]! * b[k]!;
-    s1 += a[k + 1]! * b[k + 1]!;
-    s2 += a[k + 2]! * b[k + 2]!;
-    s3 += a[k + 3]! * b[k + 3]!;
-  }
-  return s0 + s1 + s2 + s3;
-}
-
 /** Limits the log likelihood ratio of one pair. */
 function limited(said: number): number {
   return Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, said));
@@ -157,25 +146,12 @@ function limited(said: number): number {
 
 /** Mean squared change from one picture to another. */
 function change(a: Signed, b: Signed): number {
-  let sum = 0;
-  for (let k = 0; k < SIGNATURE_BYTES; k++) {
-    const difference = b.samples[k]! - a.samples[k]!;
-    sum += difference * difference;
-  }
-  return sum / SIGNATURE_BYTES;
+  return squaredDistance(a.samples, b.samples) / SIGNATURE_BYTES;
 }
 
-/** Mean squared change of block averages. */
-function blockChange(a: Signed, b: Signed): number {
-  const across = SIGNATURE.width / ACROSS;
-  const sums = new Float64Array(across * (SIGNATURE.height / DOWN));
-  for (let y = 0, k = 0; y < SIGNATURE.height; y++) {
-    for (let x = 0; x < SIGNATURE.width; x++, k++) {
-      const block = Math.floor(y / DOWN) * across + Math.floor(x / ACROSS);
-      sums[block]! += b.samples[k]! - a.samples[k]!;
-    }
-  }
-  return sums.reduce((total, sum) => total + (sum / (ACROSS * DOWN)) ** 2, 0) / sums.length;
+/** True if a picture has moved on. */
+function hasMoved(a: Signed, b: Signed): boolean {
+  return blockChange(a.samples, b.samples, SIGNATURE.width, ACROSS, DOWN) >= MOVES;
 }
 
 /** Detects slips and freezes from the signatures of all pairs in order, in constant memory. */
@@ -250,7 +226,7 @@ export class SlipDetector {
     const [y0, y] = [this.#distorted.get(frame - 1), this.#distorted.get(frame)];
     if (!y0 || !y || change(y0, y) > STILL) return false;
     const [x0, x] = [this.#reference.get(frame - 1 + this.#ahead), this.#reference.get(frame + this.#ahead)];
-    return x0 !== undefined && x !== undefined && blockChange(x0, x) >= MOVES;
+    return x0 !== undefined && x !== undefined && hasMoved(x0, x);
   }
 
   /** Ends a run of repetitions before a frame. */

@@ -1,8 +1,9 @@
 /**
  * @module media/align/thumbnail
- * Shrinks luma to a thumbnail by averaging a grid of samples in each box, cheap enough for every frame of a search.
+ * Shrinks luma to a thumbnail by averaging a grid of samples in each box, cheap enough for every frame of a search; and compares
+ * two of them.
  */
-import type { VideoFormat } from '../../core/frame.js';
+import { samplesOf, type VideoFormat } from '../../core/frame.js';
 
 /** Size of all thumbnails, whatever the aspect of the picture. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
@@ -55,6 +56,7 @@ export class Thumbnailer {
    */
   shrink(luma: Uint8Array, into = new Float32Array(this.width * this.height)): Float32Array {
     const { width: stride, bitDepth } = this.#format;
+    const samples = samplesOf(luma, bitDepth);
     const { at: xs, perBox: nx } = this.#across;
     const { at: ys, perBox: ny } = this.#down;
     const scale = 1 / (nx * ny * 2 ** (bitDepth - 8));
@@ -63,21 +65,10 @@ export class Thumbnailer {
       sums.fill(0);
       for (let k = 0; k < ny; k++, row++) {
         const start = ys[row]! * stride;
-        if (bitDepth > 8) {
-          for (let u = 0, i = 0; u < this.width; u++) {
-            let sum = 0;
-            for (let j = 0; j < nx; j++, i++) {
-              const at = 2 * (start + xs[i]!);
-              sum += luma[at]! + 256 * luma[at + 1]!;
-            }
-            sums[u]! += sum;
-          }
-        } else {
-          for (let u = 0, i = 0; u < this.width; u++) {
-            let sum = 0;
-            for (let j = 0; j < nx; j++, i++) sum += luma[start + xs[i]!]!;
-            sums[u]! += sum;
-          }
+        for (let u = 0, i = 0; u < this.width; u++) {
+          let sum = 0;
+          for (let j = 0; j < nx; j++, i++) sum += samples[start + xs[i]!]!;
+          sums[u]! += sum;
         }
       }
       for (let u = 0; u < this.width; u++) into[v * this.width + u] = sums[u]! * scale;
@@ -86,13 +77,86 @@ export class Thumbnailer {
   }
 }
 
+/** Dot product. */
+export function dot(a: Float32Array, b: Float32Array): number {
+  let [s0, s1, s2, s3] = [0, 0, 0, 0];
+  const n = a.length;
+  let k = 0;
+  for (; k + 3 < n; k += 4) {
+    s0 += a[k]! * b[k]!;
+    s1 += a[k + 1]! * b[k + 1]!;
+    s2 += a[k + 2]! * b[k + 2]!;
+    s3 += a[k + 3]! * b[k + 3]!;
+  }
+  for (; k < n; k++) s0 += a[k]! * b[k]!;
+  return s0 + s1 + s2 + s3;
+}
+
+/** Sum of squared differences. */
+export function squaredDistance(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let k = 0; k < a.length; k++) {
+    const difference = b[k]! - a[k]!;
+    sum += difference * difference;
+  }
+  return sum;
+}
+
+/** Sums of the differences of two pictures over blocks, which noise hardly changes. */
+function blockSums(
+  a: Float32Array,
+  b: Float32Array,
+  width: number,
+  across: number,
+  down: number,
+): Float64Array {
+  const perRow = Math.ceil(width / across);
+  const sums = new Float64Array(perRow * Math.ceil(a.length / width / down));
+  for (let y = 0, k = 0; k < a.length; y++) {
+    const row = Math.floor(y / down) * perRow;
+    for (let x = 0; x < width; x++, k++) sums[row + Math.floor(x / across)]! += b[k]! - a[k]!;
+  }
+  return sums;
+}
+
+/** Mean squared change of the averages of blocks. */
+export function blockChange(
+  a: Float32Array,
+  b: Float32Array,
+  width: number,
+  across: number,
+  down: number,
+): number {
+  const sums = blockSums(a, b, width, across, down);
+  return sums.reduce((total, sum) => total + (sum / (across * down)) ** 2, 0) / sums.length;
+}
+
+/** Side of the blocks of which two thumbnails of one picture have the same averages. */
+const ALIKE = 4;
+
+/** Change of a block's average, in 8-bit levels, that compression of a still picture does not make. */
+const MOVES = 1;
+
+/** Share of the frames that must differ between two offsets. */
+const TELLING = 0.05;
+
 /**
- * One frame's luma as a thumbnail.
- * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
- * @returns width x height averages in 8-bit levels, 0..255 whatever the depth
+ * True if a video shows enough other pictures at one offset than at another. A still, slides, and a loop show the same picture at
+ * several offsets: whichever fits best there, fits by compression alone.
+ * @param pairs thumbnails of its frames at both, in 8-bit levels
+ * @param width of a thumbnail in samples
  */
-export function thumbnail(luma: Uint8Array, format: LumaFormat, width: number, height: number): Float32Array {
-  return new Thumbnailer(format, width, height).shrink(luma);
+export function tellsApart(
+  pairs: readonly (readonly [one: Float32Array, other: Float32Array])[],
+  width: number,
+): boolean {
+  const moved = pairs.filter(([one, other]) => !isSamePicture(one, other, width));
+  return moved.length > 0 && moved.length >= TELLING * pairs.length;
+}
+
+/** True if two thumbnails show the same picture. */
+export function isSamePicture(one: Float32Array, other: Float32Array, width: number): boolean {
+  return blockSums(one, other, width, ALIKE, ALIKE).every((sum) => Math.abs(sum) <= MOVES * ALIKE ** 2);
 }
 
 /** Size of a signature in averages. */

@@ -39,8 +39,6 @@ export interface AlignOptions {
    * window, at least 300.
    */
   readonly maxFrames?: number;
-  /** First frame to use in each video; the offset is relative to these. Default 0. */
-  readonly start?: { readonly reference: number; readonly distorted: number };
   /** Reference frames per distorted frame (50 against 25 frames per second: 2). Default 1. */
   readonly rateRatio?: number;
   /** The offset to keep if the pictures do not decide. Default 0. */

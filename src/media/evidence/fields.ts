@@ -4,6 +4,8 @@
  * not asked: pictures without a label may be combed, and progressive pictures may be labelled as interlaced.
  */
 
+import { samplesOf } from '../../core/frame.js';
+
 /** Consecutive frames to measure at one place: five steps, the period of 3:2 pulldown. */
 export const FIELD_RUN = 6;
 
@@ -94,15 +96,12 @@ export class FieldMeter {
   /** Every few columns of all rows, into what is no longer needed. */
   #sampled(luma: Uint8Array): Uint16Array {
     const { width, bitDepth } = this.#format;
-    const [wide, step, columns, rows] = [bitDepth > 8, this.#step, this.#columns, this.#rows + 2];
+    const [step, columns, rows] = [this.#step, this.#columns, this.#rows + 2];
+    const stored = samplesOf(luma, bitDepth);
     const samples = this.#spare ?? new Uint16Array(columns * rows);
     this.#spare = undefined;
     for (let y = 0, to = 0; y < rows; y++) {
-      for (let x = 0, at = y * width; x < columns; x++, at += step, to++) {
-        samples[to] = wide
-          ? (luma[2 * at] as number) | ((luma[2 * at + 1] as number) << 8)
-          : (luma[at] as number);
-      }
+      for (let x = 0, at = y * width; x < columns; x++, at += step, to++) samples[to] = stored[at] as number;
     }
     return samples;
   }

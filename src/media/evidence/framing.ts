@@ -2,7 +2,7 @@
  * @module media/evidence/framing
  * Decides on pixels whether the smaller of two pictures is a part of the larger one, or all of it at another size.
  */
-import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
+import { type ChromaFormat, SUBSAMPLING, samplesOf, type VideoFormat } from '../../core/frame.js';
 
 /** Packed luma with its layout: one byte a sample at 8 bit, two (little endian) above. */
 export interface Picture {
@@ -56,13 +56,12 @@ function profileOf(
   { from, to }: Span = { from: 0, to: axis === 'rows' ? width : height },
 ): Float32Array {
   const sums = new Float64Array(axis === 'rows' ? height : width);
-  const wide = bitDepth > 8;
+  const samples = samplesOf(luma, bitDepth);
   const [top, bottom, left, right] = axis === 'rows' ? [0, height, from, to] : [from, to, 0, width];
   for (let y = top; y < bottom; y++) {
     for (let x = left, at = y * width + left; x < right; x++, at++) {
-      const sample = wide ? (luma[2 * at] ?? 0) + 256 * (luma[2 * at + 1] ?? 0) : (luma[at] ?? 0);
       const line = axis === 'rows' ? y : x;
-      sums[line] = (sums[line] ?? 0) + sample;
+      sums[line] = (sums[line] ?? 0) + (samples[at] ?? 0);
     }
   }
   return Float32Array.from(sums, (sum) => sum / ((to - from) * 2 ** (bitDepth - 8)));
@@ -111,7 +110,7 @@ export function framingOf(
 }
 
 /** Samples of luma for one of chroma. */
-function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
+export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
   const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
   return { x: 1 << h, y: 1 << v };
 }

@@ -1,7 +1,7 @@
 /**
  * @module media/evidence/vpx
- * What the head of a packet says. VP8 and VP9: encoders store frames that are only referred to as packets of their own, with a
- * time but never shown. AV1: whether decoders add film grain.
+ * What packets say before they are decoded. VP8 and VP9: encoders store frames that are only referred to as packets of their
+ * own, with a time but never shown. AV1: whether decoders add film grain. All: whether packets of one time are one frame.
  * Source: RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
  */
 
@@ -61,4 +61,44 @@ export function isCrowded(times: ArrayLike<number>): boolean {
   });
   const usual = steps.slice().sort()[steps.length >> 1] ?? 0;
   return steps.some((step) => step < CROWDED * usual);
+}
+
+/** What a container says of packets that may hold less or more than a frame. */
+interface PacketFacts {
+  /** ffmpeg's names. */
+  readonly codec: string;
+  readonly fieldOrder: string;
+  /** Times of packets, ascending. */
+  readonly times: ArrayLike<number>;
+  /** Time of a frame by the rate of the stream, in the unit of `times`; NaN where it is not known. */
+  readonly frameTime?: number;
+}
+
+/** Least packets for each frame where they are fields. */
+const FIELDS = 1.5;
+
+/** Codecs whose packets may hold single fields, two of which make a frame. */
+const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
+
+/**
+ * What packets of one time are: frames of their own, as where a clock is coarse; the two fields of one frame, or a frame that
+ * is never shown beside the one that is; or only decoding tells, as of fields that have a time each.
+ */
+export function packetsOfOneTime({
+  codec,
+  fieldOrder,
+  times,
+  frameTime = Number.NaN,
+}: PacketFacts): 'frames' | 'one' | 'unknown' {
+  if (hidesFrames(codec)) {
+    const distinct = Array.from(times).filter((time, i, all) => i === 0 || time !== all[i - 1]);
+    return isCrowded(distinct) ? 'unknown' : 'one';
+  }
+  if (!FIELD_CODECS.includes(codec) || fieldOrder === 'progressive') return 'frames';
+  let shared = 0;
+  for (let i = 1; i < times.length; i++) if (times[i] === times[i - 1]) shared++;
+  // Fields may have times of their own: then there are twice as many packets as frames.
+  const span = (times[times.length - 1] ?? 0) - (times[0] ?? 0);
+  if (shared === 0) return (times.length - 1) * frameTime > FIELDS * span ? 'unknown' : 'frames';
+  return 2 * shared === times.length ? 'one' : 'unknown';
 }

@@ -5,23 +5,24 @@
  */
 import type { ColorMatrix } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
-import { type ChromaFormat, SUBSAMPLING, type VideoFormat } from '../../core/frame.js';
+import type { VideoFormat } from '../../core/frame.js';
 import type { FilterOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
+import { type Decoder, stillKnown, type TrackFacts } from '../decoder.js';
 import {
-  type DecodedSource,
-  type DecodeRequest,
-  type Decoder,
-  type DecoderAvailability,
-  stillKnown,
-  type TrackFacts,
-} from '../decoder.js';
-import { delivery, EXACT } from '../delivery.js';
+  delivery,
+  EXACT,
+  isStandardDefinition,
+  pixelFormat,
+  pixelFormatName,
+  type SampleFormat,
+  scaleMatrix,
+} from '../delivery.js';
 import { deinterlacer } from '../evidence/fields.js';
-import { FilteredDecoding, FilteredSource, filteredFormat } from '../own-filters.js';
+import { stepsOf } from '../evidence/framing.js';
+import { filteredDecoding, filteredFormat, filteredSource } from '../own-filters.js';
 import type { Side } from '../pairing/prepare.js';
-import { pixelFormat, pixelFormatName, type SampleFormat } from '../pixel-format.js';
-import type { CropArea, DecoderFilters, OwnFilters, SideFilters, VideoInput } from '../types.js';
+import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../types.js';
 import { checkChain } from './chain.js';
 
 /** What is said of a video, stored or encoded. */
@@ -154,8 +155,8 @@ export async function filterSide(
   const problem = beyondOwn(facts, filters);
   if (problem !== undefined) throw notHere(role, side, problem);
   const own = ownFilters(facts, filters);
-  if (side.kind === 'frames') return { ...side, source: new FilteredSource(side.source, own), ...done };
-  const decoder = new OwnFilterDecoder(side.video.decoder, own);
+  if (side.kind === 'frames') return { ...side, source: filteredSource(side.source, own), ...done };
+  const decoder = ownFilterDecoder(side.video.decoder, own);
   const filtered = filteredFacts(side.video.facts, own);
   const video = { ...side.video, decoder, facts: filtered, others: [], filters: applied.join('; ') };
   return { ...side, video, ...done };
@@ -243,36 +244,19 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
 }
 
 /** A decoder of any kind, with filters of this package after it. */
-class OwnFilterDecoder implements Decoder {
-  readonly id;
-  readonly #decoder: Decoder;
-  readonly #filters: OwnFilters;
-
-  constructor(decoder: Decoder, filters: OwnFilters) {
-    this.id = decoder.id;
-    this.#decoder = decoder;
-    this.#filters = filters;
-  }
-
-  availability(): Promise<DecoderAvailability> {
-    return this.#decoder.availability();
-  }
-
-  async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
-    return filteredFacts(await this.#decoder.probe(input, signal), this.#filters);
-  }
-
-  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null> {
-    return this.#decoder.timestamps(input, signal, track);
-  }
-
-  async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
-    // Scaling comes after cropping: the caller does it.
-    const { size: _, ...rest } = request;
-    const stored = stillKnown(await this.#decoder.probe(input, request.signal), facts);
-    const source = await this.#decoder.open(input, stored, rest);
-    return new FilteredDecoding(source, facts, this.#filters);
-  }
+function ownFilterDecoder(decoder: Decoder, filters: OwnFilters): Decoder {
+  return {
+    id: decoder.id,
+    availability: () => decoder.availability(),
+    probe: async (input, signal) => filteredFacts(await decoder.probe(input, signal), filters),
+    timestamps: (input, signal, track) => decoder.timestamps(input, signal, track),
+    async open(input, facts, request) {
+      // Scaling comes after cropping: the caller does it.
+      const { size: _, ...rest } = request;
+      const stored = stillKnown(await decoder.probe(input, request.signal), facts);
+      return filteredDecoding(await decoder.open(input, stored, rest), facts, filters);
+    },
+  };
 }
 
 function filteredFacts(facts: TrackFacts, filters: OwnFilters): TrackFacts {
@@ -296,20 +280,9 @@ function targetFormat(name: string): SampleFormat {
 }
 
 /** The matrix by the name of ffmpeg's scale filter; `undefined` for those that it cannot convert. */
-function matrixOf({ matrix, width, height }: Facts): ColorMatrix | undefined {
-  switch (matrix) {
-    case undefined:
-      return width <= 1024 && height <= 576 ? 'bt601' : 'bt709';
-    case 'bt709':
-      return 'bt709';
-    case 'smpte170m':
-    case 'bt470bg':
-      return 'bt601';
-    case 'bt2020nc':
-      return 'bt2020';
-    default:
-      return undefined;
-  }
+function matrixOf(facts: Facts): ColorMatrix | undefined {
+  if (facts.matrix !== undefined) return scaleMatrix(facts.matrix);
+  return isStandardDefinition(facts) ? 'bt601' : 'bt709';
 }
 
 type CropOption = 'cropReference' | 'cropDistorted';
@@ -357,10 +330,4 @@ function areaIn(option: CropOption, text: string, facts: Facts): CropArea {
     );
   }
   return { width, height, x, y };
-}
-
-/** Samples of luma for one of chroma. */
-export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
-  const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
-  return { x: 1 << h, y: 1 << v };
 }

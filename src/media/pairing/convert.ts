@@ -1,9 +1,13 @@
 /**
  * @module media/pairing/convert
- * Raises the bit depth by a shift and the chroma resolution by repetition, both without loss or interpolation.
+ * Brings the frames of two videos to one format while they are read: resized, with more bits and finer chroma, by shifts and
+ * repetition without loss; for metrics of colour without a change of their light: the peak of full range stays the peak, and
+ * chroma is interpolated as perceptual.wasm does it.
  */
 import { CHROMA_FORMATS } from '../../core/choices.js';
+import type { Colour } from '../../core/colour.js';
 import {
+  allocateFrame,
   chromaSize,
   type FramePlanes,
   type PlaneSize,
@@ -11,6 +15,10 @@ import {
   samplesOf,
   type VideoFormat,
 } from '../../core/frame.js';
+import type { ScaleFilter } from '../decoder.js';
+import { planesLike } from '../own-filters.js';
+import type { FrameSource, VideoInfo } from '../types.js';
+import { Resampler } from './resample.js';
 
 /** The format that holds samples of both formats without loss; its size is that of the first. */
 export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
@@ -94,9 +102,179 @@ export class FormatConverter {
       }
     }
   }
+
   #same(source: Samples, target: Samples): void {
     const shift = this.#to.bitDepth - this.#from.bitDepth;
     if (shift === 0) target.set(source);
     else for (let i = 0; i < target.length; i++) target[i] = source[i]! << shift;
+  }
+}
+
+/** What conversions depend on. */
+export type LightOfSamples = Pick<Colour, 'matrix' | 'range' | 'siting'>;
+
+type Taps = readonly [number, number, number, number];
+/** Weights of the four samples around an even and an odd place. */
+type Phases = readonly [even: Taps, odd: Taps];
+
+/** Catmull-Rom, as in wasm/perceptual/colour_frame.c: where chroma lies between luma samples, and on the even ones. */
+const BETWEEN: Phases = [
+  [-3 / 128, 29 / 128, 111 / 128, -9 / 128],
+  [-9 / 128, 111 / 128, 29 / 128, -3 / 128],
+];
+const ON_EVEN: Phases = [
+  [0, 0, 1, 0],
+  [-1 / 16, 9 / 16, 9 / 16, -1 / 16],
+];
+
+/** Converts frames from one format to a higher one of the same size. */
+class LightConverter extends FormatConverter {
+  readonly #peak: number;
+  readonly #gain: number;
+  /** Of chroma, which has its zero in the middle. */
+  readonly #offset: number;
+  readonly #across: Phases;
+  readonly #down: Phases;
+
+  constructor(from: VideoFormat, to: VideoFormat, { matrix, range, siting }: LightOfSamples) {
+    super(from, to);
+    const [peak, peakTo] = [2 ** from.bitDepth - 1, 2 ** to.bitDepth - 1];
+    this.#peak = peakTo;
+    this.#gain = range === 'full' ? peakTo / peak : 2 ** (to.bitDepth - from.bitDepth);
+    this.#offset = matrix === 'gbr' ? 0 : 2 ** (to.bitDepth - 1) - 2 ** (from.bitDepth - 1) * this.#gain;
+    this.#across = siting === 'center' ? BETWEEN : ON_EVEN;
+    this.#down = siting === 'topleft' ? ON_EVEN : BETWEEN;
+  }
+
+  protected override luma(source: Samples, target: Samples): void {
+    this.#scale(source, target, 0);
+  }
+
+  protected override chroma(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
+    if (small.width !== large.width || small.height !== large.height)
+      this.#enlarge(source, small, target, large);
+    else this.#scale(source, target, this.#offset);
+  }
+
+  #scale(source: Samples, target: Samples, offset: number): void {
+    for (let i = 0; i < target.length; i++) target[i] = source[i]! * this.#gain + offset + 0.5;
+  }
+
+  #enlarge(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
+    const columns = placesOf(large.width, small.width, this.#across);
+    const row = new Float64Array(small.width);
+    for (const [y, { at, taps }] of placesOf(large.height, small.height, this.#down).entries()) {
+      const [a, b, c, d] = at.map((place) => place * small.width) as [number, number, number, number];
+      for (let x = 0; x < small.width; x++) {
+        row[x] =
+          source[a + x]! * taps[0] +
+          source[b + x]! * taps[1] +
+          source[c + x]! * taps[2] +
+          source[d + x]! * taps[3];
+      }
+      let to = y * large.width;
+      for (const { at: near, taps: weights } of columns) {
+        let sum = 0;
+        for (let k = 0; k < 4; k++) sum += row[near[k]!]! * weights[k]!;
+        target[to++] = Math.min(this.#peak, Math.max(0, sum * this.#gain + this.#offset + 0.5));
+      }
+    }
+  }
+}
+
+/** The four samples of `few` around each of `many` places, mirrored at the edges, and their weights. */
+function placesOf(many: number, few: number, phases: Phases): { readonly at: Taps; readonly taps: Taps }[] {
+  return Array.from({ length: many }, (_, i) => {
+    if (many === few) return { at: [i, i, i, i], taps: [1, 0, 0, 0] };
+    const first = (i >> 1) + (i & 1) - 2;
+    const at = [0, 1, 2, 3].map((k) => mirrored(first + k, few)) as unknown as Taps;
+    return { at, taps: phases[(i & 1) as 0 | 1] };
+  });
+}
+
+function mirrored(place: number, count: number): number {
+  const positive = place < 0 ? -1 - place : place;
+  const inside = positive < count ? positive : 2 * count - 1 - positive;
+  return Math.min(count - 1, Math.max(0, inside));
+}
+
+/** The target of an adapted source. */
+export interface Target {
+  /** The depth and chroma format must not be lower than the source's. */
+  readonly format: VideoFormat;
+  readonly filter: ScaleFilter;
+  /** Set if the light of samples must stay. */
+  readonly light?: LightOfSamples;
+}
+
+/** Returns the source itself if its frames match already, else one that reads from it. */
+export function adaptSource(source: FrameSource, target: Target): FrameSource {
+  const { info } = source;
+  const { width, height, bitDepth, chroma, alpha } = target.format;
+  const sameSamples = info.bitDepth === bitDepth && info.chroma === chroma && info.alpha === alpha;
+  const same = info.width === width && info.height === height && sameSamples;
+  return same ? source : new AdaptedSource(source, target);
+}
+
+class AdaptedSource implements FrameSource {
+  readonly info: VideoInfo;
+  readonly seekable: boolean;
+  readonly #source: FrameSource;
+  readonly #stored: FramePlanes;
+  /** The stored planes in the new size; absent if the size stays. */
+  readonly #resized: FramePlanes | undefined;
+  readonly #luma: Resampler | undefined;
+  readonly #chroma: Resampler | undefined;
+  readonly #converter: FormatConverter;
+  readonly #depth: number;
+
+  constructor(source: FrameSource, { format, filter, light }: Target) {
+    const from = source.info;
+    const { width, height, bitDepth, chroma, alpha } = format;
+    this.info = { ...from, width, height, bitDepth, chroma, ...(alpha && { alpha }) };
+    this.seekable = source.seekable;
+    this.#source = source;
+    this.#depth = from.bitDepth;
+    this.#stored = allocateFrame(from);
+    const resized: VideoFormat = { ...from, width, height };
+    if (from.width !== width || from.height !== height) {
+      this.#resized = allocateFrame(resized);
+      this.#luma = new Resampler(from, resized, from.bitDepth, filter);
+      if (from.chroma !== '400') {
+        const sizes = [chromaSize(from), chromaSize(resized)] as const;
+        this.#chroma = new Resampler(...sizes, from.bitDepth, filter, from.chroma === '420');
+      }
+    }
+    this.#converter = light
+      ? new LightConverter(resized, format, light)
+      : new FormatConverter(resized, format);
+  }
+
+  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
+    const wanted = planesLike(this.#stored, into);
+    const reading = this.#source.readFrame(index, wanted);
+    if (typeof reading === 'boolean') return reading && this.#finish(wanted, into);
+    return reading.then((found) => found && this.#finish(wanted, into));
+  }
+
+  close(): Promise<void> | void {
+    return this.#source.close();
+  }
+
+  #finish(stored: FramePlanes, into: FramePlanes): true {
+    if (!this.#resized) {
+      this.#converter.convert(stored, into);
+      return true;
+    }
+    const resized = planesLike(this.#resized, into);
+    const resize = (resampler: Resampler | undefined, from?: Uint8Array, to?: Uint8Array) => {
+      if (from && to) resampler?.resize(samplesOf(from, this.#depth), samplesOf(to, this.#depth));
+    };
+    resize(this.#luma, stored.y, resized.y);
+    resize(this.#chroma, stored.cb, resized.cb);
+    resize(this.#chroma, stored.cr, resized.cr);
+    resize(this.#luma, stored.alpha, resized.alpha);
+    this.#converter.convert(resized, into);
+    return true;
   }
 }

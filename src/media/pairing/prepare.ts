@@ -13,10 +13,8 @@ import type { DecodedSource, DecodeRequest, TrackFacts } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import type { FrameSource, VideoInfo } from '../types.js';
-import { adaptSource } from './adapt.js';
-import { commonFormat, describeConversion } from './convert.js';
+import { adaptSource, commonFormat, describeConversion, type LightOfSamples } from './convert.js';
 import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
-import type { LightOfSamples } from './light.js';
 import { MappedSource } from './mapped.js';
 import {
   distortedRange,
@@ -335,46 +333,40 @@ interface OpenedSide {
   readonly done: InputPairing;
 }
 
-/** How frames of one side become those of the pair. */
-interface SideForm {
-  readonly format: VideoFormat;
-  readonly filter: ScaleFilter;
-  readonly resizes: boolean;
-  /** Its frame of every pair, where they are not consecutive. */
-  readonly map: Int32Array | undefined;
-  readonly light: LightOfSamples | undefined;
+/** Frames of one side as they are stored or decoded. */
+interface ReadSide {
+  readonly source: FrameSource;
+  /** Number in the video of its first frame. */
+  readonly from: number;
+  readonly scaledBy?: string;
+  readonly described: Omit<InputPairing, 'conversions'>;
 }
 
 async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
-  const { format, options, first, paired } = plan;
+  const { format, options, paired, first } = plan;
   const side = plan.sides[role];
-  const stored = factsOf(side);
-  const resizes = stored.width !== format.width || stored.height !== format.height;
   const { scale = 'bicubic', pairBy = 'reference' } = options.pairing;
   const filter = scale === 'none' ? 'bicubic' : scale;
+  // Its frame of every pair, where they are not consecutive.
   const map = role !== pairBy && paired && !paired.consecutive ? paired.frames : undefined;
+  const read: ReadSide =
+    side.kind === 'frames'
+      ? { source: side.source, from: 0, described: describeStored(side.source.info) }
+      : await openEncoded(plan, side, role, open, { filter, map });
+  const { source, from, described } = read;
+  const { info } = source;
+  const resizesHere = info.width !== format.width || info.height !== format.height;
+  const scaledBy = read.scaledBy ?? (resizesHere ? `anyvmaf ${filter}` : undefined);
+  const mapped = map && new MappedSource(source, from === 0 ? map : map.map((frame) => frame - from));
   const light = options.light?.[role];
-  const form = { format, filter, resizes, map, light };
-  return side.kind === 'frames'
-    ? openStored(side, first[role], form)
-    : openEncoded(plan, side, role, open, form);
-}
-
-function openStored(
-  { source, applied }: Side & { kind: 'frames' },
-  from: number,
-  { format, filter, resizes, map, light }: SideForm,
-): OpenedSide {
-  const mapped = map && new MappedSource(source, map);
   return {
     source: adaptSource(mapped ?? source, { format, filter, ...(light && { light }) }),
-    skip: map ? 0 : from,
+    skip: side.kind === 'frames' && !map ? first[role] : 0,
     mapped,
     done: {
-      decoder: 'none',
-      ...describeStored(source.info),
-      ...(resizes && { scaledBy: `anyvmaf ${filter}` }),
-      conversions: [...(applied ?? []), ...describeConversion(source.info, format, light !== undefined)],
+      ...described,
+      ...(scaledBy !== undefined && { scaledBy }),
+      conversions: [...(side.applied ?? []), ...describeConversion(info, format, light !== undefined)],
     },
   };
 }
@@ -384,14 +376,16 @@ async function openEncoded(
   side: Side & { kind: 'encoded' },
   role: InputRole,
   open: OpenDecoder,
-  { format, filter, resizes, map, light }: SideForm,
-): Promise<OpenedSide> {
-  const { options, asked } = plan;
+  { filter, map }: { readonly filter: ScaleFilter; readonly map: Int32Array | undefined },
+): Promise<ReadSide> {
+  const { options, asked, format } = plan;
   const from = plan.first[role];
   const all = frameCountOf(side) ?? Number.POSITIVE_INFINITY;
   // Do not stop where the other video ends: closing stops decoders, and one may serve several pairs.
   const after = map ? (map.at(-1) ?? from) + 1 : from + asked;
   const end = Number.isFinite(asked) ? after : Number.POSITIVE_INFINITY;
+  const stored = factsOf(side);
+  const resizes = stored.width !== format.width || stored.height !== format.height;
   const decoded = await open(
     side.video,
     {
@@ -404,29 +398,16 @@ async function openEncoded(
     },
     role,
   );
-  const { info } = decoded;
-  const resizesHere = info.width !== format.width || info.height !== format.height;
-  const scaledBy = decoded.scaledBy ?? (resizesHere ? `anyvmaf ${filter}` : undefined);
-  const relative = map?.map((frame) => frame - from);
   const cutOff = cutOffs(plan).get(role);
-  const watched = cutOff
+  const source = cutOff
     ? new CutOffSource(decoded, cutOff, {
         allowed: options.pairing.damage === 'accept',
         wanted: end - from,
         before: plan.whole ? from - plan.whole.first[role] : 0,
       })
     : decoded;
-  const mapped = relative && new MappedSource(watched, relative);
-  return {
-    source: adaptSource(mapped ?? watched, { format, filter, ...(light && { light }) }),
-    skip: 0,
-    mapped,
-    done: {
-      ...describeDecoded(decoded, side.video),
-      ...(scaledBy !== undefined && { scaledBy }),
-      conversions: [...(side.applied ?? []), ...describeConversion(info, format, light !== undefined)],
-    },
-  };
+  const { scaledBy } = decoded;
+  return { source, from, scaledBy, described: describeDecoded(decoded, side.video) };
 }
 
 /** The truncated videos whose missing frames matter for the requested pairs. */
@@ -572,9 +553,9 @@ function rateText(facts: RateFacts): string {
   return `${Number((quotientOf(rateOf(facts)) ?? 0).toFixed(3))}`;
 }
 
-function describeStored(info: VideoInfo): Omit<InputPairing, 'decoder' | 'conversions'> {
+function describeStored(info: VideoInfo): Omit<InputPairing, 'conversions'> {
   const { width, height, bitDepth, chroma, frameRate } = info;
-  return { width, height, bitDepth, chroma, ...(frameRate && { frameRate }) };
+  return { decoder: 'none', width, height, bitDepth, chroma, ...(frameRate && { frameRate }) };
 }
 
 function describeDecoded(

@@ -1,17 +1,185 @@
 /**
  * @module media/pairing/resample
- * Resizes planes as swscale does on x86, to the bit: rows first, to 15 bits (19 for 16-bit video), then columns.
+ * Resizes planes as swscale does on x86, to the bit: rows first, to 15 bits (19 for 16-bit video), then columns. Its filters are
+ * tables of fixed-point coefficients: for each output sample, the first source sample and the weights. BigInts reproduce the
+ * rounding of swscale's 64-bit integers.
  */
+import type { Samples } from '../../core/frame.js';
 import type { PictureSize } from '../../core/size.js';
 import type { ScaleFilter } from '../decoder.js';
-import { type Kernel, makeKernel } from './kernel.js';
+
+/** One dimension of a resampling. */
+interface Kernel {
+  /** Number of source samples and of output samples. */
+  readonly from: number;
+  readonly to: number;
+  /** Number of taps of each output sample. */
+  readonly taps: number;
+  /** First source sample of each output sample; all its taps are inside the source. */
+  readonly start: Int32Array;
+  /** Weights, `taps` for each output sample; they add up to 1 << {@link KernelOptions.bits}. */
+  readonly weights: Int16Array;
+}
+
+interface KernelOptions {
+  readonly filter: ScaleFilter;
+  /** Fraction bits of the weights: 14 across, 12 down. */
+  readonly bits: 12 | 14;
+}
+
+/** Twice the radius of each filter, in samples of the coarser grid. */
+const SUPPORT: Readonly<Record<ScaleFilter, number>> = { bilinear: 2, bicubic: 4, lanczos: 6 };
+
+/** Largest share of a filter's weight to cut off at either end, to save taps. */
+const NEGLIGIBLE = 0.002;
+
+/** swscale on x86 rounds the number of taps up to a multiple of this, by the weights' bits: across, down. */
+const TAP_ALIGN = { 14: 4, 12: 2 } as const;
+
+const ONE_16 = 1n << 16n;
+const ONE_24 = 1n << 24n;
+const ONE_30 = 1n << 30n;
+
+/** The filter that resamples `from` samples to `to`. */
+export function makeKernel(from: number, to: number, { filter, bits }: KernelOptions): Kernel {
+  const step = ((BigInt(from) << 16n) + BigInt(to >> 1)) / BigInt(to);
+  const difference = step > ONE_16 ? step - ONE_16 : ONE_16 - step;
+  if (difference < 10n) return copying(from, to, bits);
+  const unit = 1n << BigInt(54 - Math.min(31 - Math.clz32(Math.max(1, Math.floor(from / to))), 8));
+  const wide = sampled(from, to, step, unit, filter);
+  const taps = trim(wide, to, unit);
+  return settled(wide, taps, from, to, bits);
+}
+
+/** Weights before negligible ones are cut off. */
+interface WideFilter {
+  readonly size: number;
+  readonly start: Int32Array;
+  readonly weights: bigint[];
+}
+
+/** The filter that copies samples, for equal sizes. */
+function copying(from: number, to: number, bits: number): Kernel {
+  return {
+    from,
+    to,
+    taps: 1,
+    start: Int32Array.from({ length: to }, (_, i) => Math.min(i, from - 1)),
+    weights: new Int16Array(to).fill(1 << bits),
+  };
+}
+
+/** The filter function at the distance of each tap; centres of both grids coincide. */
+function sampled(from: number, to: number, step: bigint, unit: bigint, filter: ScaleFilter): WideFilter {
+  const shrinks = step > ONE_16;
+  const support = SUPPORT[filter];
+  const wanted = shrinks ? 1 + Math.floor((support * from + to - 1) / to) : 1 + support;
+  const size = Math.max(1, Math.min(wanted, from - 2));
+  const start = new Int32Array(to);
+  const weights: bigint[] = new Array(to * size);
+  // Positions in source samples times 2^17.
+  let centre = step - ONE_16;
+  for (let i = 0; i < to; i++) {
+    const first = (centre - BigInt(size - 2) * ONE_16) / (1n << 17n);
+    start[i] = Number(first);
+    for (let j = 0; j < size; j++) {
+      const offset = (first + BigInt(j)) * (1n << 17n) - centre;
+      let distance = (offset < 0n ? -offset : offset) << 13n;
+      if (shrinks) distance = (distance * BigInt(to)) / BigInt(from);
+      weights[i * size + j] = weight(filter, distance, unit);
+    }
+    centre += 2n * step;
+  }
+  return { size, start, weights };
+}
+
+/**
+ * A filter's value; `unit` represents 1.
+ * @param d distance from the centre; 2^30 represents 1
+ */
+function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
+  if (filter === 'bilinear') return d < ONE_30 ? (ONE_30 - d) * (unit >> 30n) : 0n;
+  if (filter === 'lanczos') {
+    const x = Number(d) / 2 ** 30;
+    if (x > 3) return 0n;
+    const sinc = (Math.sin(x * Math.PI) * Math.sin((x * Math.PI) / 3)) / ((x * x * Math.PI * Math.PI) / 3);
+    return BigInt(Math.trunc((x === 0 ? 1 : sinc) * Number(unit)));
+  }
+  // Cubics of Mitchell and Netravali with B = 0 and C = 0.6.
+  if (d >= 2n * ONE_30) return 0n;
+  const c = BigInt(Math.trunc(0.6 * 2 ** 24));
+  const dd = (d * d) >> 30n;
+  const ddd = (dd * d) >> 30n;
+  const value =
+    d < ONE_30
+      ? (12n * ONE_24 - 6n * c) * ddd + (-18n * ONE_24 + 6n * c) * dd + 6n * ONE_24 * ONE_30
+      : -6n * c * ddd + 30n * c * dd - 48n * c * d + 24n * c * ONE_30;
+  return value / ((1n << 54n) / unit);
+}
+
+/** Shifts negligible weights out on the left, in place; returns the taps that remain of the widest filter. */
+function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): number {
+  const most = BigInt(Math.floor(NEGLIGIBLE * Number(unit)));
+  const size_ = (value: bigint | undefined) => (value === undefined ? 0n : value < 0n ? -value : value);
+  let widest = 0;
+  for (let i = to - 1; i >= 0; i--) {
+    const at = i * size;
+    let cut = 0n;
+    for (let j = 0; j < size; j++) {
+      cut += size_(weights[at]);
+      if (cut > most) break;
+      // Starts must not decrease from one sample to the next.
+      if (i < to - 1 && start[i]! >= start[i + 1]!) break;
+      weights.copyWithin(at, at + 1, at + size);
+      weights[at + size - 1] = 0n;
+      start[i]!++;
+    }
+    let used = size;
+    cut = 0n;
+    for (let j = size - 1; j > 0; j--) {
+      cut += size_(weights[at + j]);
+      if (cut > most) break;
+      used--;
+    }
+    widest = Math.max(widest, used);
+  }
+  return widest;
+}
+
+/** Repeats the source's edge samples, and carries each rounding error to the next weight so that the sum is exact. */
+function settled(wide: WideFilter, used: number, from: number, to: number, bits: 12 | 14): Kernel {
+  const align = TAP_ALIGN[bits];
+  const taps = used === 1 ? 1 : Math.ceil(used / align) * align;
+  // With fewer source samples than taps, the other taps have weight 0.
+  const kept = Math.min(taps, from);
+  const start = new Int32Array(to);
+  const weights = new Int16Array(to * kept);
+  const one = 1n << BigInt(bits);
+  for (let i = 0; i < to; i++) {
+    const wideStart = wide.start[i]!;
+    const first = Math.max(0, Math.min(wideStart, from - kept));
+    start[i] = first;
+    const row: bigint[] = new Array(kept).fill(0n);
+    for (let j = 0; j < Math.min(taps, wide.size); j++) {
+      const at = Math.max(0, Math.min(from - 1, wideStart + j)) - first;
+      row[at]! += wide.weights[i * wide.size + j]!;
+    }
+    let sum = row.reduce((total, value) => total + value, 0n);
+    sum = (sum + one / 2n) / one || 1n;
+    let error = 0n;
+    for (let j = 0; j < kept; j++) {
+      const value = row[j]! + error;
+      const rounded = (value >= 0n ? value + (sum >> 1n) : value - (sum >> 1n)) / sum;
+      weights[i * kept + j] = Number(rounded);
+      error = value - rounded * sum;
+    }
+  }
+  return { from, to, taps: kept, start, weights };
+}
 
 /** Bits of a row's samples between the two passes. */
 const MIDDLE_BITS = 15;
 const WIDE_MIDDLE_BITS = 19;
-
-/** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
-type Samples = Uint8Array | Uint16Array;
 
 /** Resizes planes from one size to another. Buffers as many rows as the filter has vertical taps. */
 export class Resampler {

@@ -2,8 +2,8 @@
  * @module media/preflight/borders
  * Black bars around the picture of one frame.
  */
+import { type PlaneSize, samplesOf } from '../../core/frame.js';
 import type { LumaFormat } from '../align/thumbnail.js';
-import { unpack } from './sharpness.js';
 import type { Borders, SideMeasurements } from './types.js';
 
 /** Highest 8-bit levels of black, by the range of the video; includes coding noise. */
@@ -64,13 +64,13 @@ interface Within {
 /** Borders whose samples are at most `level`; `null` if no sample reaches `bright`. */
 function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number): Within | null {
   const { width, height } = format;
-  const row = new Int32Array(width);
-  const dark = (y: number): boolean => {
-    unpack(luma, format, y, row);
-    let specks = 0;
-    for (const sample of row) if (sample > level) specks++;
-    return specks <= SPECKS * width;
+  const samples = samplesOf(luma, format.bitDepth);
+  const across = (y: number): number => {
+    let brighter = 0;
+    for (const sample of samples.subarray(y * width, (y + 1) * width)) if (sample > level) brighter++;
+    return brighter;
   };
+  const dark = (y: number): boolean => across(y) <= SPECKS * width;
   let top = 0;
   while (top < height && dark(top)) top++;
   if (top === height) return null;
@@ -84,10 +84,9 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   let rows = 0;
   let peak = 0;
   for (let y = top; y < height - bottom; y += step) {
-    unpack(luma, format, y, row);
     rows++;
     for (let x = 0; x < width; x++) {
-      const sample = row[x] ?? Number.NaN;
+      const sample = samples[y * width + x] ?? Number.NaN;
       if (sample > peak) peak = sample;
       if (sample > level) specks[x] = (specks[x] ?? Number.NaN) + 1;
     }
@@ -100,10 +99,6 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   let right = 0;
   while (empty(width - 1 - right)) right++;
   const down = (x: number) => ((specks[x] ?? 0) * active) / rows;
-  const across = (y: number) => {
-    unpack(luma, format, y, row);
-    return row.reduce((sum, sample) => sum + (sample > level ? 1 : 0), 0);
-  };
   const most = (length: (at: number) => number, from: number, step: 1 | -1) =>
     Math.max(...Array.from({ length: BESIDE }, (_, k) => length(from + step * k)));
   return {
@@ -117,21 +112,29 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   };
 }
 
-const EDGES = ['left', 'top', 'right', 'bottom'] as const;
+/** The edges of a picture. */
+export const EDGES = ['left', 'top', 'right', 'bottom'] as const;
+type Edge = (typeof EDGES)[number];
+
+/** A value for each edge. */
+export function forEdges(value: (edge: Edge) => number): Borders {
+  return { left: value('left'), top: value('top'), right: value('right'), bottom: value('bottom') };
+}
+
+/** The side of a picture that a border at an edge takes from. */
+export function lengthAcross({ width, height }: PlaneSize, edge: Edge): number {
+  return edge === 'left' || edge === 'right' ? width : height;
+}
 
 /** Borders that frames have in common. */
 export function commonBorders(a: FoundBorders, b: FoundBorders): FoundBorders {
-  const least = (kind: 'certain' | 'possible') =>
-    Object.fromEntries(
-      EDGES.map((edge) => [edge, Math.min(a[kind][edge], b[kind][edge])]),
-    ) as unknown as Borders;
-  const certain = least('certain');
-  const filled = (edge: keyof Borders) =>
-    Math.max(...[a, b].map((one) => (one.certain[edge] - certain[edge] < BESIDE ? one.filled[edge] : 0)));
+  const certain = forEdges((edge) => Math.min(a.certain[edge], b.certain[edge]));
   return {
     certain,
-    possible: least('possible'),
-    filled: { left: filled('left'), top: filled('top'), right: filled('right'), bottom: filled('bottom') },
+    possible: forEdges((edge) => Math.min(a.possible[edge], b.possible[edge])),
+    filled: forEdges((edge) =>
+      Math.max(...[a, b].map((one) => (one.certain[edge] - certain[edge] < BESIDE ? one.filled[edge] : 0))),
+    ),
   };
 }
 
@@ -141,10 +144,9 @@ export function barsOf(
   { width, height }: LumaFormat,
 ): SideMeasurements['borders'] {
   const [across, down] = [width - certain.left - certain.right, height - certain.top - certain.bottom];
-  const bar = (edge: keyof Borders) =>
-    filled[edge] >= FILLED * (edge === 'left' || edge === 'right' ? down : across) ? certain[edge] : 0;
-  const bars = { left: bar('left'), top: bar('top'), right: bar('right'), bottom: bar('bottom') };
+  const beside = (edge: Edge) => (edge === 'left' || edge === 'right' ? down : across);
+  const bars = forEdges((edge) => (filled[edge] >= FILLED * beside(edge) ? certain[edge] : 0));
   const left = (width - bars.left - bars.right) * (height - bars.top - bars.bottom);
   const framed = left >= LEFT_WITHIN * width * height;
-  return { certain: framed ? bars : { left: 0, top: 0, right: 0, bottom: 0 }, possible };
+  return { certain: framed ? bars : forEdges(() => 0), possible };
 }

@@ -3,10 +3,8 @@
  * Findings about fields: what the pictures show, and where they cannot tell, what the labels say.
  */
 import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '../evidence/fields.js';
-import { finding, prepareFiles, vf } from './text.js';
-import type { FfmpegCommand, Finding, FindingValue, PrepareHint, SideFacts } from './types.js';
-
-type Role = FfmpegCommand['side'];
+import { filterFiles, finding, type Role } from './text.js';
+import type { Finding, FindingValue, OptionHint, PrepareHint, SideFacts } from './types.js';
 
 /** One of the two videos, with what its pictures show. */
 interface Fields {
@@ -111,15 +109,16 @@ function bothDeinterlaced(sides: readonly Fields[]): PrepareHint {
     const how = deinterlacing(facts.fieldOrder, seen) ?? 'labelled';
     return how === 'labelled' ? 'bwdif=send_frame' : deinterlacer(how);
   };
-  return prepareFiles(
-    sides.map((side) => [side.role, side.facts, ['-vf', filter(side)]] as const),
-    [{ purpose: 'fix', option: 'deinterlace', value: true }],
-  );
+  return filtered(sides, filter, [{ purpose: 'fix', option: 'deinterlace', value: true }]);
 }
 
-function filtered(sides: readonly Fields[], filter: (side: Fields) => string): PrepareHint {
-  return prepareFiles(
-    sides.map((side) => [side.role, side.facts, ['-vf', filter(side)]] as const),
-    sides.map((side) => vf(side.role, filter(side))),
+function filtered(
+  sides: readonly Fields[],
+  filter: (side: Fields) => string,
+  instead?: readonly OptionHint[],
+): PrepareHint {
+  return filterFiles(
+    sides.map((side) => [side.role, side.facts, filter(side)] as const),
+    instead,
   );
 }

@@ -4,21 +4,13 @@
  */
 
 import { fractionText, quotientOf } from '../../core/rational.js';
-import { displayAspect, SAME_ASPECT } from '../../core/size.js';
+import { displayAspect, formatSize, SAME_ASPECT } from '../../core/size.js';
 import type { Framing } from '../evidence/framing.js';
 import { zoomOf } from '../evidence/zoom.js';
+import { EDGES, forEdges, lengthAcross } from './borders.js';
 import { hidesPart, turnOf } from './squares.js';
-import {
-  dimensions,
-  finding,
-  nearbyFraction,
-  prepare,
-  prepareFiles,
-  rounded,
-  showSameMoment,
-  vf,
-} from './text.js';
-import type { Borders, Finding, Hint, OptionHint, PreflightContext, SideFacts } from './types.js';
+import { filterFiles, finding, nearbyFraction, type Role, rounded, showSameMoment } from './text.js';
+import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Least difference of borders for a finding, as a share of the side. */
 const BORDER_PART = 0.01;
@@ -89,12 +81,12 @@ function framingFinding(
   return finding(
     'framing',
     'warning',
-    `distorted is ${dimensions(distorted)} and reference ${dimensions(reference)}, and pixels show that ${other} is ` +
-      `${rough ? 'about ' : ''}${dimensions(area)} of ${whole}'s picture, from ${x},${y} on` +
+    `distorted is ${formatSize(distorted)} and reference ${formatSize(reference)}, and pixels show that ${other} is ` +
+      `${rough ? 'about ' : ''}${formatSize(area)} of ${whole}'s picture, from ${x},${y} on` +
       `${padding ? ', beyond which is only padding' : ''}; scaled to one size, different parts are compared with each ` +
       'other, which no score survives.',
-    [dimensions(reference), dimensions(distorted)],
-    cropTo(whole, side, `${width}:${height}:${x}:${y}`),
+    [formatSize(reference), formatSize(distorted)],
+    cropFiles([whole, side, `${width}:${height}:${x}:${y}`]),
   );
 }
 
@@ -103,8 +95,8 @@ function* sizeFindings(
   distorted: SideFacts,
   { scale, comparedSize }: PreflightContext,
 ): Generator<Finding> {
-  const [ref, dis] = [dimensions(reference), dimensions(distorted)];
-  const compared = dimensions(comparedSize ?? reference);
+  const [ref, dis] = [formatSize(reference), formatSize(distorted)];
+  const compared = formatSize(comparedSize ?? reference);
   if (ref === dis && compared === ref) return;
   const differ = ref === dis ? `both videos are ${ref}` : `distorted is ${dis} but reference is ${ref}`;
   if (scale === 'none') {
@@ -147,7 +139,7 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
   const sample = (side: SideFacts) => (side.sampleAspect ? fractionText(side.sampleAspect) : null);
   const said = (side: SideFacts) => sample(side) ?? '1 (not stated)';
   const differs = Math.abs(dis / ref - 1) > SAME_ASPECT;
-  const sameSize = dimensions(reference) === dimensions(distorted);
+  const sameSize = formatSize(reference) === formatSize(distorted);
   if (differs && sameSize) {
     yield finding(
       'sample-aspect',
@@ -180,11 +172,10 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
 /** Sets the sample aspect ratio that shows the distorted video in the reference's shape. */
 function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hint {
   const { width, height } = distorted;
-  const same = dimensions(reference) === dimensions(distorted);
+  const same = formatSize(reference) === formatSize(distorted);
   const exact = same ? (reference.sampleAspect ?? { num: 1, den: 1 }) : undefined;
   const ratio = fractionText(exact ?? nearbyFraction((aspect * height) / width));
-  const filter = `setsar=${ratio}`;
-  return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
+  return filterFiles([['distorted', distorted, `setsar=${ratio}`]]);
 }
 
 /** The likely cause of a different shape, and the hint that resolves it. */
@@ -200,12 +191,7 @@ function otherShape(
       why:
         'one of them is turned by 90 degrees and must be turned back' +
         (way ? '' : '; where the command turns it upside down, use transpose=cclock'),
-      hint: prepare(
-        'distorted',
-        distorted,
-        ['-vf', `transpose=${way ?? 'clock'}`],
-        vf('distorted', `transpose=${way ?? 'clock'}`),
-      ),
+      hint: filterFiles([['distorted', distorted, `transpose=${way ?? 'clock'}`]]),
     };
   }
   if (alike) {
@@ -250,7 +236,7 @@ function croppedPart(
     why:
       `${whole === 'reference' ? 'distorted' : 'reference'} shows a part of the picture only, which the command cuts ` +
       'out of the middle of the other, or is stretched',
-    hint: cropTo(whole, from, `${even(part.width)}:${even(part.height)}`),
+    hint: cropFiles([whole, from, `${even(part.width)}:${even(part.height)}`]),
   };
 }
 
@@ -286,8 +272,6 @@ function isBarred(reference: SideFacts, distorted: SideFacts): boolean {
   return [...borderFindings(reference, distorted)].some(({ severity }) => severity === 'warning');
 }
 
-const EDGES = ['left', 'top', 'right', 'bottom'] as const;
-
 function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const [ref, dis] = [reference.measured?.borders, distorted.measured?.borders];
   if (!ref || !dis) return;
@@ -307,7 +291,7 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     yield finding(
       'black-borders',
       'warning',
-      `${name} ${dimensions(side)} has black borders (${named}) where ${other} has picture; different parts of the ` +
+      `${name} ${formatSize(side)} has black borders (${named}) where ${other} has picture; different parts of the ` +
         'scene are compared with each other.',
       values,
       cutHint(name, side, mine.certain, against),
@@ -328,10 +312,6 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
   );
 }
 
-function lengthAcross({ width, height }: SideFacts, edge: (typeof EDGES)[number]): number {
-  return edge === 'left' || edge === 'right' ? width : height;
-}
-
 function bordersText({ left, top, right, bottom }: Borders): string {
   return `left ${left}, top ${top}, right ${right}, bottom ${bottom}`;
 }
@@ -343,31 +323,13 @@ function cutHint(
   borders: Borders,
   against: SideFacts,
 ): Hint {
-  const { width, height } = side;
-  const shares = {
-    left: borders.left / width,
-    top: borders.top / height,
-    right: borders.right / width,
-    bottom: borders.bottom / height,
-  };
+  const shares = forEdges((edge) => borders[edge] / lengthAcross(side, edge));
   const sameShape = Math.abs(displayAspect(side) / displayAspect(against) - 1) <= SAME_ASPECT;
   if (!sameShape || !hidesPart(side.measured, against.measured, shares))
-    return cropTo(name, side, areaWithin(side, borders));
-  const hidden = {
-    left: Math.round(shares.left * against.width),
-    top: Math.round(shares.top * against.height),
-    right: Math.round(shares.right * against.width),
-    bottom: Math.round(shares.bottom * against.height),
-  };
+    return cropFiles([name, side, areaWithin(side, borders)]);
+  const hidden = forEdges((edge) => Math.round(shares[edge] * lengthAcross(against, edge)));
   const other = name === 'reference' ? 'distorted' : 'reference';
-  const areas = [
-    [name, side, areaWithin(side, borders)],
-    [other, against, areaWithin(against, hidden)],
-  ] as const;
-  return prepareFiles(
-    areas.map(([role, facts, area]) => [role, facts, ['-vf', `crop=${area}`]] as const),
-    areas.map(([role, , area]) => cropOption(role, area)),
-  );
+  return cropFiles([name, side, areaWithin(side, borders)], [other, against, areaWithin(against, hidden)]);
 }
 
 /** What borders leave, at even positions, as subsampled chroma requires. */
@@ -377,14 +339,14 @@ function areaWithin({ width, height }: SideFacts, { left, top, right, bottom }: 
   return `${(width - x - right) & ~1}:${(height - y - bottom) & ~1}:${x}:${y}`;
 }
 
-function cropTo(name: 'reference' | 'distorted', side: SideFacts, area: string): Hint {
-  return prepare(name, side, ['-vf', `crop=${area}`], cropOption(name, area));
-}
-
-function cropOption(name: 'reference' | 'distorted', value: string): OptionHint {
-  return {
-    purpose: 'fix',
-    option: name === 'reference' ? 'cropReference' : 'cropDistorted',
-    value,
-  };
+/** Cuts areas out of files, `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`. */
+function cropFiles(...areas: readonly (readonly [side: Role, facts: SideFacts, area: string])[]): Hint {
+  return filterFiles(
+    areas.map(([side, facts, area]) => [side, facts, `crop=${area}`] as const),
+    areas.map(([side, , value]) => ({
+      purpose: 'fix',
+      option: side === 'reference' ? 'cropReference' : 'cropDistorted',
+      value,
+    })),
+  );
 }

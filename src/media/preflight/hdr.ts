@@ -3,7 +3,7 @@
  * Findings about high dynamic range: PQ and HLG, pairs of different dynamic ranges, and Dolby Vision of profile 5, whose
  * samples no player shows as they are.
  */
-import { finding, prepare, prepareFiles, vf } from './text.js';
+import { filterFiles, finding } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** Transfer functions of high dynamic range, by ffmpeg's names. */
@@ -50,7 +50,7 @@ export function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts):
 function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
   const { from, primaries, matrix } = fromHdr(distorted);
   const filter = `${from}:t=${reference.transfer}:p=${primaries}:m=${matrix}`;
-  return prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter));
+  return filterFiles([['distorted', distorted, filter]]);
 }
 
 /** The display on which ColorVideoVDP shows both videos; it takes videos of one transfer function only. */
@@ -97,11 +97,7 @@ function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
     ['distorted', distorted],
   ] as const;
   const sides = both.filter(([, side]) => isHdr(side));
-  const instead = sides.map(([side, facts]) => vf(side, toneMapping(facts)));
-  return prepareFiles(
-    sides.map(([side, facts]) => [side, facts, ['-vf', toneMapping(facts)]] as const),
-    instead,
-  );
+  return filterFiles(sides.map(([side, facts]) => [side, facts, toneMapping(facts)] as const));
 }
 
 /** The profile without a base layer that other displays can show. */

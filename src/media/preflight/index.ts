@@ -2,27 +2,16 @@
  * @module media/preflight/index
  * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
  */
+import { formatSize } from '../../core/size.js';
 import { isClearTrack, trackText } from '../evidence/track.js';
 import { geometryFindings, zoomedPart } from './geometry.js';
 import { judge } from './judge.js';
 import { modelFindings } from './model.js';
 import { sampleFindings } from './samples.js';
 import { swapFindings } from './swap.js';
-import { dimensions, finding } from './text.js';
+import { finding } from './text.js';
 import { timingFindings } from './timing.js';
 import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
-
-export { findBorders } from './borders.js';
-export { FrameMeter, measureEncoded, measureLuma, spreadFrames } from './measure.js';
-export { sharpness } from './sharpness.js';
-export { analyseTimestamps } from './timestamps.js';
-export {
-  FINDING_CODES,
-  type Finding,
-  type FindingCode,
-  type PreflightContext,
-  type SideFacts,
-} from './types.js';
 
 /**
  * Compares the facts about two videos. Reads no files; uses timestamps, measurements and the alignment if present.
@@ -69,7 +58,7 @@ function* trackFindings(
     const others = tracks.flatMap((_, i) => (i === index ? [] : trackText(tracks, i))).join(', ');
     const read = `${who} has ${tracks.length} video tracks, of which ${trackText(tracks, index)} is read, not ${others}`;
     const option = who === 'reference' ? 'trackReference' : 'trackDistorted';
-    const as = (size: Pick<SideFacts, 'width' | 'height'>) => dimensions(size) === dimensions(other);
+    const as = (size: Pick<SideFacts, 'width' | 'height'>) => formatSize(size) === formatSize(other);
     const fitting = isClearTrack(track) || as(side) ? -1 : tracks.findIndex(as);
     const clear = isClearTrack(track) || (alike && fitting < 0);
     const named =

@@ -3,16 +3,21 @@
  * Measures sharpness, borders and colours of a few frames spread over a video.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import { chromaSize, type FramePlanes, lumaBytes, sampleBytes, type VideoFormat } from '../../core/frame.js';
+import {
+  allocateFrame,
+  chromaSize,
+  type FramePlanes,
+  samplesOf,
+  type VideoFormat,
+} from '../../core/frame.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
-import { Thumbnailer } from '../align/thumbnail.js';
+import { type LumaFormat, Thumbnailer } from '../align/thumbnail.js';
 import type { LumaReader } from '../align/types.js';
 import type { DecodeRequest } from '../decoder.js';
 import { FIELD_RUN, FieldMeter } from '../evidence/fields.js';
 import { ZOOM_PICTURE } from '../evidence/zoom.js';
 import type { FrameSource } from '../types.js';
-import { barsOf, commonBorders, type FoundBorders, findBorders } from './borders.js';
-import { sharpness } from './sharpness.js';
+import { barsOf, commonBorders, type FoundBorders, findBorders, forEdges, lengthAcross } from './borders.js';
 import { SQUARE } from './squares.js';
 import type { Borders, ChromaSquares, SideFacts, SideMeasurements } from './types.js';
 
@@ -28,16 +33,54 @@ const SQUARE_SAMPLES = 8;
 /** The same along each side of a box of the finer pictures. */
 const PICTURE_SAMPLES = 4;
 
+/** Side of the smallest blocks of codecs. Samples that have all neighbours in their own block show no block edges. */
+const BLOCK = 4;
+
+/** Frames with a smaller standard deviation (in 8-bit levels) have no contrast. */
+const FLAT = 2;
+
+/** Frames with a smaller root mean square of the Laplacian (in 8-bit levels) have no detail but that of rounding. */
+const ROUNDING = 2;
+
+/**
+ * Root mean square of the Laplacian of luma, a quarter of it per neighbour, over its standard deviation: 0 for a flat
+ * picture, and less after blurring, scaling up or compression. Independent of brightness, contrast and bit depth.
+ * Comparable between frames of the same size and content. It is measured inside blocks of 4x4 samples, so that block edges
+ * do not count; in squares, so that ringing over flat parts does not outweigh the edges that it was taken from.
+ * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
+ * @returns `null` for a frame without contrast or detail, or with fewer than 3x3 samples
+ */
+export function sharpness(luma: Uint8Array, format: LumaFormat): number | null {
+  const { width, height, bitDepth } = format;
+  const samples = samplesOf(luma, bitDepth);
+  const at = (place: number) => samples[place] ?? Number.NaN;
+  let [count, sum, squares, detail] = [0, 0, 0, 0];
+  for (let y = 1; y < height - 1; y += y % BLOCK === 1 ? 1 : BLOCK - 1) {
+    for (let x = 1; x < width - 1; x += x % BLOCK === 1 ? 1 : BLOCK - 1) {
+      const place = y * width + x;
+      const sample = at(place);
+      sum += sample;
+      squares += sample * sample;
+      const around = at(place - 1) + at(place + 1) + at(place - width) + at(place + width);
+      detail += (4 * sample - around) ** 2;
+      count++;
+    }
+  }
+  if (count === 0) return null;
+  const mean = sum / count;
+  const deviation = Math.sqrt(Math.max(0, squares / count - mean * mean));
+  const level = 2 ** (bitDepth - 8);
+  const change = Math.sqrt(detail / count);
+  return deviation < FLAT * level || change < ROUNDING * level ? null : change / (4 * deviation);
+}
+
 /** What measuring needs to know; without `chroma`, only luma is measured. */
 type Measurable = Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'> &
   Partial<Pick<SideFacts, 'chroma'>>;
 
 /** Room for the planes that are measured. */
-export function measuredPlanes(format: VideoFormat): FramePlanes {
-  const { width, height } = chromaSize(format);
-  const bytes = width * height * sampleBytes(format.bitDepth);
-  const y = new Uint8Array(lumaBytes(format));
-  return bytes === 0 ? { y } : { y, cb: new Uint8Array(bytes), cr: new Uint8Array(bytes) };
+export function measuredPlanes({ width, height, bitDepth, chroma }: VideoFormat): FramePlanes {
+  return allocateFrame({ width, height, bitDepth, chroma });
 }
 
 /** Collects measurements of single frames. */
@@ -110,17 +153,9 @@ export function rescaleBorders(
   to: Pick<SideFacts, 'width' | 'height'>,
 ): SideMeasurements['borders'] {
   if (!borders || (from.width === to.width && from.height === to.height)) return borders;
-  const [across, down] = [to.width / from.width, to.height / from.height];
-  const rescale = ({ left, top, right, bottom }: Borders, round: (value: number) => number): Borders => ({
-    left: round(left * across),
-    top: round(top * down),
-    right: round(right * across),
-    bottom: round(bottom * down),
-  });
-  return {
-    certain: rescale(borders.certain, Math.floor),
-    possible: rescale(borders.possible, Math.ceil),
-  };
+  const scaled = (edges: Borders, round: (value: number) => number) =>
+    forEdges((edge) => round(edges[edge] * (lengthAcross(to, edge) / lengthAcross(from, edge))));
+  return { certain: scaled(borders.certain, Math.floor), possible: scaled(borders.possible, Math.ceil) };
 }
 
 /** Numbers of `frames` frames in the middle of as many equal parts of a video. */

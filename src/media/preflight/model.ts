@@ -2,8 +2,8 @@
  * @module media/preflight/model
  * Findings about models made for another screen or viewing distance.
  */
-import { displayAspect, screenSize } from '../../core/size.js';
-import { dimensions, finding, rounded } from './text.js';
+import { displayAspect, formatSize, screenSize } from '../../core/size.js';
+import { finding, rounded } from './text.js';
 import type { Finding, Hint, ModelInUse, PreflightContext, SideFacts } from './types.js';
 
 /** Least long side in samples of pictures for 4k screens; those below {@link HD_UP_TO} are for others. */
@@ -31,10 +31,10 @@ export function* modelFindings(
 ): Generator<Finding> {
   const { models = [{ name: 'vmaf_v0.6.1' }], comparedSize = reference, viewingDistance } = context;
   const known = models.filter(({ name }) => /vmaf_/i.test(name));
-  const values = [dimensions(reference), dimensions(distorted)] as const;
+  const values = [formatSize(reference), formatSize(distorted)] as const;
   const long = Math.max(comparedSize.width, comparedSize.height);
   const short = Math.min(comparedSize.width, comparedSize.height);
-  const compared = dimensions(comparedSize);
+  const compared = formatSize(comparedSize);
   const [uhd, hd] = [known.filter(isUhd), known.filter((model) => !isUhd(model))];
   // No finding if models for both sizes run.
   if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM) {

@@ -3,13 +3,13 @@
  * Findings about what sample values mean: depth, range, levels and colour description; which of those about chroma and
  * dynamic range apply.
  */
-import type { ColorMatrix } from '../../core/choices.js';
 import type { AlignResult } from '../align/types.js';
-import { EXACT } from '../delivery.js';
+import { EXACT, isStandardDefinition, scaleMatrix } from '../delivery.js';
 import { type Colours, matrixFitOf } from '../evidence/matrix.js';
 import { chromaFindings } from './chroma.js';
 import { dolbyVisionFindings, dynamicRangeFinding, hdrFindings, isHdr, isProfile5 } from './hdr.js';
-import { finding, prepare, rounded, vf } from './text.js';
+import { mean } from './squares.js';
+import { filterFiles, finding, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** Equivalent names: BT.601 and BT.2020 reuse definitions of other standards. */
@@ -144,8 +144,8 @@ function shiftOf({ gain, bias }: AlignResult['levels']): number {
 function isEven({ measured }: SideFacts): boolean {
   const samples = (measured?.squares ?? []).flatMap((square) => [...square]);
   if (samples.length === 0) return false;
-  const mean = samples.reduce((sum, level) => sum + level, 0) / samples.length;
-  return samples.reduce((sum, level) => sum + (level - mean) ** 2, 0) / samples.length < SPREAD ** 2;
+  const middle = mean(samples);
+  return mean(samples.map((level) => (level - middle) ** 2)) < SPREAD ** 2;
 }
 
 /** Effects of wider and narrower levels on the score. */
@@ -202,27 +202,23 @@ function* rangeFindings(
  */
 function convertRange(distorted: SideFacts, from: Range, to: Range, stated: boolean): PrepareHint {
   const filter = `scale=in_range=${from}:out_range=${to}`;
-  return prepare(
-    'distorted',
-    distorted,
-    ['-vf', filter, '-color_range', to === 'full' ? 'pc' : 'tv'],
-    stated ? { purpose: 'fix', option: 'colorRange', value: to } : vf('distorted', filter),
+  return prepareFiles(
+    [['distorted', distorted, ['-vf', filter, '-color_range', to === 'full' ? 'pc' : 'tv']]],
+    [stated ? { purpose: 'fix', option: 'colorRange', value: to } : vf('distorted', filter)],
   );
 }
 
 /** Relabels the range of the same samples; without decoding if the stream stores the label. */
 function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
   const { codec } = distorted;
-  if (codec === 'h264' || codec === 'hevc') {
-    const flag = to === 'full' ? 1 : 0;
-    return prepare('distorted', distorted, [
-      ...['-c', 'copy', '-bsf:v', `${codec}_metadata=video_full_range_flag=${flag}`],
-    ]);
-  }
-  return prepare('distorted', distorted, [
-    ...['-vf', `scale=in_range=full:out_range=full,setparams=range=${to}`],
-    ...['-color_range', to === 'full' ? 'pc' : 'tv'],
-  ]);
+  const options =
+    codec === 'h264' || codec === 'hevc'
+      ? ['-c', 'copy', '-bsf:v', `${codec}_metadata=video_full_range_flag=${to === 'full' ? 1 : 0}`]
+      : [
+          ...['-vf', `scale=in_range=full:out_range=full,setparams=range=${to}`],
+          ...['-color_range', to === 'full' ? 'pc' : 'tv'],
+        ];
+  return prepareFiles([['distorted', distorted, options]]);
 }
 
 /** Findings about brightness and contrast, measured on matching pictures. */
@@ -348,26 +344,9 @@ function* fixedMatrix({ codec }: SideFacts, reference: SideFacts, distorted: Sid
 /** Converts one part of the colour description. */
 function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts): PrepareHint {
   const filter = `zscale=${ZSCALE[part]}=${to}`;
-  const matrix = part === 'matrix' ? MATRIX_OPTION[to] : undefined;
-  return prepare(
-    'distorted',
-    distorted,
-    ['-vf', filter],
-    matrix ? { purpose: 'fix', option: 'matrix', value: matrix } : vf('distorted', filter),
-  );
-}
-
-/** Values of the option that converts the matrix. */
-const MATRIX_OPTION: Readonly<Record<string, ColorMatrix>> = {
-  bt709: 'bt709',
-  smpte170m: 'bt601',
-  bt470bg: 'bt601',
-  bt2020nc: 'bt2020',
-};
-
-/** The matrix that players assume by default: BT.601 for standard definition, else BT.709. */
-function usualMatrix({ width, height }: SideFacts): 'smpte170m' | 'bt709' {
-  return width <= 1024 && height <= 576 ? 'smpte170m' : 'bt709';
+  const matrix = part === 'matrix' ? scaleMatrix(to) : undefined;
+  const instead = matrix && [{ purpose: 'fix', option: 'matrix', value: matrix } as const];
+  return filterFiles([['distorted', distorted, filter]], instead);
 }
 
 /** What was done to RGB, where one of the two is. */
@@ -410,7 +389,8 @@ function* silentMatrix(
   }
   const known = reference.matrix ?? distorted.matrix;
   const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
-  const usual = usualMatrix(silent);
+  // The matrix that players assume.
+  const usual = isStandardDefinition(silent) ? 'smpte170m' : 'bt709';
   const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
   // Other matrices, such as RGB and BT.2020, come with other differences.
   if (known === usual || bt601 || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
@@ -439,7 +419,7 @@ function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Fin
     `the colours show that distorted was converted from BT.${from} to BT.${to}, whatever is stated (${stated(reference)} of ` +
       `reference, ${stated(distorted)} of distorted); sample values are compared as stored, and mean different colours.`,
     [reference.matrix ?? null, distorted.matrix ?? null],
-    prepare('distorted', distorted, ['-vf', filter], vf('distorted', filter)),
+    filterFiles([['distorted', distorted, filter]]),
   );
 }
 

@@ -31,7 +31,7 @@ export function turnOf(
   });
   if (pairs.length === 0) return undefined;
   const likeness = (way: keyof typeof WAYS) =>
-    pairs.reduce((sum, [a, b]) => sum + correlation(a, turned(b, WAYS[way])), 0) / pairs.length;
+    mean(pairs.map(([a, b]) => correlation(a, turned(b, WAYS[way]))));
   const [clock, cclock] = [likeness('clock'), likeness('cclock')];
   if (!(Math.max(clock, cclock) >= ALIKE && Math.abs(clock - cclock) >= CLEARLY_TURNED)) return undefined;
   return clock > cclock ? 'clock' : 'cclock';
@@ -41,9 +41,14 @@ function turned(square: Float32Array, from: (x: number, y: number) => number): F
   return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
 }
 
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] ?? 0;
+  return sum / values.length;
+}
+
 /** -1..1; 0 if one of the two has no contrast. */
 export function correlation(a: Float32Array, b: Float32Array): number {
-  const mean = (values: Float32Array) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [ma, mb] = [mean(a), mean(b)];
   let [both, aa, bb] = [0, 0, 0];
   for (const [i, value] of a.entries()) {
@@ -83,16 +88,17 @@ export function hidesPart(
     return other ? [[square, other] as const] : [];
   });
   if (pairs.length === 0 || inside.length === 0) return false;
+  const sampled = (square: Float32Array, from: (at: number) => number) =>
+    Float32Array.from(inside, (at) => square[from(at)] ?? Number.NaN);
   const likeness = (from: (at: number) => number) =>
-    pairs.reduce(
-      (sum, [square, other]) =>
-        sum +
+    mean(
+      pairs.map(([square, other]) =>
         correlation(
-          Float32Array.from(inside, (at) => square[at] ?? Number.NaN),
-          Float32Array.from(inside, (at) => other[from(at)] ?? Number.NaN),
+          sampled(square, (at) => at),
+          sampled(other, from),
         ),
-      0,
-    ) / pairs.length;
+      ),
+    );
   const [part, copy] = [likeness((at) => at), likeness(copied)];
   return part >= ALIKE && part - copy >= CLEARLY_A_PART;
 }

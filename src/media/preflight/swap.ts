@@ -2,8 +2,10 @@
  * @module media/preflight/swap
  * Detects that reference and distorted are swapped.
  */
+import { formatSize } from '../../core/size.js';
 import { isCombed } from '../evidence/fields.js';
-import { dimensions, finding, rounded } from './text.js';
+import { mean } from './squares.js';
+import { finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 
 /** What a clue is told from. */
@@ -92,7 +94,7 @@ export function* swapFindings(reference: SideFacts, distorted: SideFacts): Gener
 function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
   const across = reference.width / distorted.width;
   const down = reference.height / distorted.height;
-  const text = `the reference is only ${dimensions(reference)} against ${dimensions(distorted)}`;
+  const text = `the reference is only ${formatSize(reference)} against ${formatSize(distorted)}`;
   // Width and height must both be smaller: only one means a crop or added bars.
   if (Math.max(across, down) < 0.9) return { kind: 'size', weight: 1, text };
   return Math.min(across, down) > 1.1 ? { kind: 'size', weight: -2, text: '' } : undefined;
@@ -170,7 +172,7 @@ function sharpnessRatio(
   distorted: SideFacts,
 ): { readonly ratio: number; readonly same: boolean } | undefined {
   const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];
-  if (ref.length !== dis.length || dimensions(reference) !== dimensions(distorted)) return undefined;
+  if (ref.length !== dis.length || formatSize(reference) !== formatSize(distorted)) return undefined;
   // Combs look sharp.
   const { fields: refFields = [] } = reference.measured ?? {};
   const { fields: disFields = [] } = distorted.measured ?? {};
@@ -186,7 +188,7 @@ function sharpnessRatio(
     same &&= apart === 0;
   }
   if (logs.length === 0) return undefined;
-  return { ratio: Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length), same };
+  return { ratio: Math.exp(mean(logs)), same };
 }
 
 function depthClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {

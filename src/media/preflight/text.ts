@@ -4,9 +4,8 @@
  */
 import { hintText } from '../../core/hint.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
-import type { PictureSize } from '../../core/size.js';
+import { pixelFormatName } from '../delivery.js';
 import { rateOf as evidentRate } from '../evidence/rate.js';
-import { pixelFormatName } from '../pixel-format.js';
 import type {
   FfmpegCommand,
   Finding,
@@ -42,43 +41,49 @@ export function finding(
   };
 }
 
-/**
- * An ffmpeg command that rewrites one of the two files losslessly.
- * @param options what to do: a filter, or a bit stream filter with `-c copy`
- * @param instead the option that does the same without another file
- */
-export function prepare(
-  side: FfmpegCommand['side'],
-  facts: SideFacts,
-  options: readonly string[],
-  instead?: OptionHint,
-): PrepareHint {
-  const commands = [command(side, facts, options)];
-  return { purpose: 'prepare', commands, ...(instead && { instead: [instead] }) };
-}
-
 /** The option that has ffmpeg filter one of the two while it decodes. */
-export function vf(side: FfmpegCommand['side'], value: string): OptionHint {
+export function vf(side: Role, value: string): OptionHint {
   const option = side === 'reference' ? 'vfReference' : 'vfDistorted';
   return { purpose: 'fix', option, value };
 }
 
-/** ffmpeg commands for several files, each with options of its own. */
+/** Either video. */
+export type Role = FfmpegCommand['side'];
+
+/**
+ * ffmpeg commands that filter files, without loss.
+ * @param instead options that do the same without other files. Default: the same filters while ffmpeg decodes
+ */
+export function filterFiles(
+  sides: readonly (readonly [side: Role, facts: SideFacts, filter: string])[],
+  instead: readonly OptionHint[] = sides.map(([side, , filter]) => vf(side, filter)),
+): PrepareHint {
+  return prepareFiles(
+    sides.map(([side, facts, filter]) => [side, facts, ['-vf', filter]] as const),
+    instead,
+  );
+}
+
+/**
+ * ffmpeg commands that rewrite files without loss.
+ * @param sides each with what to do: a filter, or a bit stream filter with `-c copy`
+ * @param instead options that do the same without other files
+ */
 export function prepareFiles(
-  sides: readonly (readonly [side: FfmpegCommand['side'], facts: SideFacts, options: readonly string[]])[],
+  sides: readonly (readonly [side: Role, facts: SideFacts, options: readonly string[]])[],
   instead?: readonly OptionHint[],
 ): PrepareHint {
   // Both may have the same name in different folders.
-  const suffix = (side: FfmpegCommand['side']) => (sides.length > 1 ? `-${side}` : '');
+  const suffix = (side: Role) => (sides.length > 1 ? `-${side}` : '');
   const commands = sides.map(([side, facts, options]) => command(side, facts, options, suffix(side)));
   return { purpose: 'prepare', commands, ...(instead && { instead }) };
 }
 
 function command(
-  side: FfmpegCommand['side'],
+  side: Role,
   { name, container, width, height, bitDepth, chroma }: SideFacts,
   options: readonly string[],
-  suffix = '',
+  suffix: string,
 ): FfmpegCommand {
   const copies = options.includes('copy');
   const raw = container === 'yuv';
@@ -112,11 +117,6 @@ export function uncheckedFinding(what: string, error: unknown): Finding {
   const reason = error instanceof Error ? error.message : String(error);
   const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;
   return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
-}
-
-/** `1920x1080`. */
-export function dimensions({ width, height }: PictureSize): string {
-  return `${width}x${height}`;
 }
 
 /** A number with at most `digits` decimals. */

@@ -7,12 +7,17 @@ import { fractionText } from '../../core/rational.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
 import { WIDEST_ADVISED } from '../align/types.js';
 import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
-import { type Partners, partnersInTime } from '../evidence/same-moment.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import { fieldFindings, pulldownFix } from './fields.js';
 import { slipFinding } from './slips.js';
 import { durationOf, finding, framesOf, rateOf, rounded } from './text.js';
-import { analyseTimestamps, type Gap, type TimestampAnalysis } from './timestamps.js';
+import {
+  analyseTimestamps,
+  type Gap,
+  type Partners,
+  partnersInTime,
+  type TimestampAnalysis,
+} from './timestamps.js';
 import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Seconds by which equal durations may differ; two frames are also allowed. */

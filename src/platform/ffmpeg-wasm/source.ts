@@ -15,8 +15,8 @@ import {
 } from '../../media/decoder.js';
 import type { Delivery } from '../../media/delivery.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning, gapWarning } from '../../media/errors.js';
-import { PlaneMap } from '../../media/planes.js';
-import { ByteQueue } from '../../media/stream.js';
+import { ByteQueue } from '../../media/readers.js';
+import { PlaneMap } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
 import { CONTAINED, type ToolSource } from '../ffmpeg/access.js';
 import { decodeArgs, type Part } from '../ffmpeg/commands.js';

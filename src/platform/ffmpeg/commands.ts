@@ -4,8 +4,7 @@
  */
 
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import type { Delivery } from '../../media/delivery.js';
-import { everyFrame } from '../../media/every-frame.js';
+import { type Delivery, everyFrame } from '../../media/delivery.js';
 import { inputArgs, type ToolSource } from './access.js';
 
 /** A video that is not a cover picture, by its number among them. */

@@ -4,10 +4,9 @@
  */
 
 import { shown } from '../../core/printable.js';
-import { BlockReader } from '../../media/block-reader.js';
 import type { DecodedSource } from '../../media/decoder.js';
 import type { ByteReader } from '../../media/platform.js';
-import { bytesReader } from '../../media/readers.js';
+import { BlockReader, bytesReader } from '../../media/readers.js';
 import { Handed, type Monitor, type Served } from '../../parsing/serve.js';
 import type { LentVideo, PlaneSizes, ReadFrame, VideoCalls } from './calls.js';
 import type { TrackDecoder } from './decoder.js';

@@ -9,7 +9,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inspect, score } from '../../../src/index.js';
-import { findCutOff } from '../../../src/media/cut-off.js';
+import { findCutOff } from '../../../src/media/file-notes.js';
 import { readIndexedTimes } from '../../../src/media/mp4-times.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
@@ -20,6 +20,8 @@ import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
 const cutOff = (bytes: Uint8Array): Promise<string | undefined> => findCutOff(bytesReader(bytes));
+const isCutOff = async (_: string, bytes: Uint8Array, expected: string | undefined) =>
+  expect(await cutOff(bytes)).toBe(expected);
 const zeros = (length: number): Uint8Array => new Uint8Array(length);
 
 /** Big endian. */
@@ -65,9 +67,7 @@ describe('MP4', () => {
       ),
       'its index names 188 bytes, of which 128 are there',
     ],
-  ])('%s', async (_, bytes, expected) => {
-    expect(await cutOff(bytes)).toBe(expected);
-  });
+  ])('%s', isCutOff);
 });
 
 describe('Matroska', () => {
@@ -98,9 +98,7 @@ describe('Matroska', () => {
       'its last cluster should have 100 bytes, of which 57 are there',
     ],
     ['with an element of no known kind', segment(UNKNOWN, element(0x99, 50, 20)), undefined],
-  ])('%s', async (_, bytes, expected) => {
-    expect(await cutOff(bytes)).toBe(expected);
-  });
+  ])('%s', isCutOff);
 });
 
 describe('others', () => {
@@ -109,10 +107,8 @@ describe('others', () => {
     for (let i = 0; i < count; i++) bytes[i * length + sync] = 0x47;
     return bytes;
   };
-  const chunk = (size: number, there: number) => {
-    const bytes = concat(ascii('RIFF'), number(size, 4).reverse(), ascii('AVI '), zeros(there));
-    return bytes;
-  };
+  const chunk = (size: number, there: number) =>
+    concat(ascii('RIFF'), number(size, 4).reverse(), ascii('AVI '), zeros(there));
   const page = (body: number, there: number) =>
     concat(ascii('OggS'), zeros(22), Uint8Array.of(1, body), zeros(there));
 
@@ -148,9 +144,7 @@ describe('others', () => {
     ],
     ['text', ascii('once upon a time'.repeat(40)), undefined],
     ['nothing', zeros(0), undefined],
-  ])('%s', async (_, bytes, expected) => {
-    expect(await cutOff(bytes)).toBe(expected);
-  });
+  ])('%s', isCutOff);
 });
 
 describe.runIf(hasFfmpeg)(`what ffmpeg writes (${needsFfmpeg})`, () => {
@@ -180,7 +174,6 @@ describe.runIf(hasFfmpeg)(`what ffmpeg writes (${needsFfmpeg})`, () => {
 
   it('to a pipe, which cannot go back to write sizes', async () => {
     const path = join(folder, 'piped.mkv');
-    const { execFileSync } = await import('node:child_process');
     const bytes = execFileSync('ffmpeg', ['-v', 'error', '-i', whole(), '-c', 'copy', '-f', 'matroska', '-']);
     writeFileSync(path, bytes);
     expect(await cutOff(new Uint8Array(bytes))).toBeUndefined();

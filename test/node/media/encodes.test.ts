@@ -6,10 +6,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { samplesOf } from '../../../src/core/frame.js';
-import { align, type LumaReader } from '../../../src/media/align/index.js';
+import type { LumaReader } from '../../../src/media/align/types.js';
 import type { ScaleFilter } from '../../../src/media/decoder.js';
 import { Resampler } from '../../../src/media/pairing/resample.js';
-import { measureLuma, preflight, type SideFacts } from '../../../src/media/preflight/index.js';
+import { preflight } from '../../../src/media/preflight/index.js';
+import { measureLuma } from '../../../src/media/preflight/measure.js';
+import type { SideFacts } from '../../../src/media/preflight/types.js';
+import { align } from '../../support/align.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
 import { seeded } from '../../support/random.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
@@ -67,12 +70,13 @@ const SHIFTS = tier([-50, 31], [-50, -23, -1, 0, 2, 31, 50]);
 
 /** Shifts a pair by leaving out frames at the start of one of the two. */
 const shift = (offset: number) => ({
-  start: { reference: Math.max(0, -offset), distorted: Math.max(0, offset) },
+  reference: Math.max(0, -offset),
+  distorted: Math.max(0, offset),
 });
 
 async function findsShifts([reference, distorted]: readonly [Luma, Luma]): Promise<void> {
   for (const offset of SHIFTS)
-    expect(await align(reference, distorted, shift(offset))).toMatchObject({ offset, ambiguous: false });
+    expect(await align(reference, distorted, {}, shift(offset))).toMatchObject({ offset, ambiguous: false });
 }
 
 describe.runIf(hasFfmpeg)(`encodes of synthetic video (${needsFfmpeg})`, () => {
@@ -92,7 +96,7 @@ describe.runIf(hasFfmpeg)(`encodes of synthetic video (${needsFfmpeg})`, () => {
       `${realtime} -metadata title=${name}`,
     );
     for (const offset of SHIFTS) {
-      const found = await align(reference, distorted, shift(offset));
+      const found = await align(reference, distorted, {}, shift(offset));
       if (!found.ambiguous) expect(found.offset).toBe(offset);
       expect(found.reason).not.toBe('unrelated');
     }

@@ -29,8 +29,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
 import { openInputs } from '../../../src/media/pair.js';
-import { RandomAccessSource } from '../../../src/media/random.js';
 import { blobReader, bytesReader } from '../../../src/media/readers.js';
+import { RandomAccessSource } from '../../../src/media/sources.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
 import { nodeFiles } from '../../../src/platform/node/files.js';
 import {

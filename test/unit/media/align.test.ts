@@ -5,17 +5,22 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { align, thumbnail } from '../../../src/media/align/index.js';
 import { RecordedThumbs } from '../../../src/media/align/recorded.js';
 import { type Displacement, SlipDetector } from '../../../src/media/align/slips.js';
-import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../../src/media/align/thumbnail.js';
+import {
+  type LumaFormat,
+  PAIR_BYTES,
+  SIGNATURE_BYTES,
+  Signer,
+  Thumbnailer,
+} from '../../../src/media/align/thumbnail.js';
 import type { FrameSource } from '../../../src/media/types.js';
-import { type Content, moving, repeating, still, type Treatment, video } from '../../support/align.js';
-import { failure } from '../../support/media.js';
+import { align, type Content, moving, repeating, still, type Treatment, video } from '../../support/align.js';
+import { upTo } from '../../support/good-pair.js';
 import { tier } from '../../support/tier.js';
 
 const OFFSETS = tier(
-  [-50, -10, 0, 30, 50],
+  [-50, 0, 50],
   Array.from({ length: 11 }, (_, k) => 10 * k - 50),
 );
 
@@ -37,13 +42,14 @@ describe('align finds the offset of moving content', () => {
       ...shifted(offset + 70, offset, { quantiser: 16, noise: 3 }, tier<Treatment>({}, LARGE)),
     );
     expect(result).toMatchObject({ offset, ambiguous: false, reason: 'clear' });
+    const [distorted, reference] = [Math.max(0, -offset), Math.max(0, offset)];
+    expect(result.explanation).toContain(`Distorted frame ${distorted} shows reference frame ${reference}`);
     expect(result.confidence).toBeGreaterThanOrEqual(0.9);
     expect(result.candidates).toHaveLength(1);
   });
 
   it.each<[string, Treatment]>([
     ['of another size', { width: 89, height: 61 }],
-    ['of 10 bit', { bitDepth: 10 }],
     ['of 16 bit', { bitDepth: 16 }],
     ['darker and of less contrast', { gain: 0.7, bias: 25 }],
     ['with another tone curve', { gamma: 1.8 }],
@@ -52,19 +58,6 @@ describe('align finds the offset of moving content', () => {
   ])('%s', async (_, treatment) => {
     const result = await align(...shifted(5, 7, treatment));
     expect(result).toMatchObject({ offset: 7, ambiguous: false });
-  });
-
-  it('means by its sign that distorted frame i shows reference frame i + offset', async () => {
-    const content = moving(3);
-    const result = await align(video(content), video(content, { from: 12 }));
-    expect(result.offset).toBe(12);
-    expect(result.explanation).toContain('Distorted frame 0 shows reference frame 12');
-  });
-
-  it('counts from the frames it is told to start at', async () => {
-    const content = moving(3);
-    const result = await align(video(content), video(content), { start: { reference: 10, distorted: 4 } });
-    expect(result.offset).toBe(-6);
   });
 
   it('knows that the distorted video has half the frame rate', async () => {
@@ -153,7 +146,7 @@ describe('align doubts', () => {
     expect((await align(video(content), video(content), { assumed: -4 })).offset).toBe(-4);
   });
 
-  it.each(tier([6, 25], [6, 13, 25]))(
+  it.each(tier([6], [6, 13, 25]))(
     'content that repeats every %i frames, and names the offsets',
     async (period) => {
       const content = repeating(7, period);
@@ -176,7 +169,7 @@ describe('align doubts', () => {
     }
   });
 
-  it.each(tier([2, 8], [2, 5, 8]))(
+  it.each(tier([8], [2, 5, 8]))(
     'motion of which each part is refreshed every %i frames only',
     async (period) => {
       const wave = (index: number, x: number, y: number) => 128 + 60 * Math.sin(5 * x + 3 * y + 0.02 * index);
@@ -196,7 +189,7 @@ describe('align doubts', () => {
     expect(Math.abs(result.offset)).toBeLessThanOrEqual(10);
   });
 
-  it.each(tier([11, 14], [11, 12, 13, 14, 15]))('videos of different things (seed %i)', async (seed) => {
+  it.each(tier([11], [11, 12, 13, 14, 15]))('videos of different things (seed %i)', async (seed) => {
     const result = await align(video(moving(seed)), video(moving(seed + 100)));
     expect(result.ambiguous).toBe(true);
     expect(result.confidence).toBeLessThan(0.5);
@@ -275,26 +268,11 @@ describe('align believes no offset of traces of compression', () => {
   }
 });
 
-describe('align refuses', () => {
-  it.each([
-    [{ window: 0 }, 'window is 0'],
-    [{ window: 2.5 }, 'window is 2.5'],
-    [{ maxFrames: 7 }, 'maxFrames is 7'],
-    [{ rateRatio: 0 }, 'rateRatio is 0'],
-    [{ rateRatio: Number.POSITIVE_INFINITY }, 'rateRatio is Infinity'],
-    [{ assumed: 0.5 }, 'assumed is 0.5'],
-    [{ start: { reference: -1, distorted: 0 } }, 'start.reference is -1'],
-  ])('%o', async (options, text) => {
-    const clip = video(still(1), { frames: 5 });
-    expect(await failure(() => align(clip, clip, options), 'usage')).toContain(text);
-  });
-
-  it('to go on when told to stop', async () => {
-    const stop = new AbortController();
-    stop.abort(new Error('enough'));
-    const clip = video(moving(1));
-    await expect(align(clip, clip, { signal: stop.signal })).rejects.toThrow('enough');
-  });
+it('align stops when told to', async () => {
+  const stop = new AbortController();
+  stop.abort(new Error('enough'));
+  const clip = video(moving(1));
+  await expect(align(clip, clip, { signal: stop.signal })).rejects.toThrow('enough');
 });
 
 describe('align reads', () => {
@@ -309,11 +287,14 @@ describe('align reads', () => {
       },
     };
     await align(spy, video(moving(1), { frames: 1000 }));
-    expect(read).toEqual(Array.from({ length: 100 }, (_, k) => k));
+    expect(read).toEqual(upTo(100));
   });
 });
 
 describe('thumbnail', () => {
+  const thumbnail = (luma: Uint8Array, format: LumaFormat, width: number, height: number) =>
+    new Thumbnailer(format, width, height).shrink(luma);
+
   it('averages the boxes of a small picture exactly', () => {
     const luma = Uint8Array.from([0, 4, 100, 200, 8, 12, 100, 200]);
     expect([...thumbnail(luma, { width: 4, height: 2, bitDepth: 8 }, 2, 1)]).toEqual([6, 150]);
@@ -328,7 +309,7 @@ describe('thumbnail', () => {
     for (const height of [480, 576, 720, 1080, 2160]) {
       const luma = new Uint8Array(64 * height).map((_, at) => (Math.floor(at / 64) % 2 === 0 ? 0 : 200));
       const thumb = thumbnail(luma, { width: 64, height, bitDepth: 8 }, 64, 36);
-      for (const value of thumb) expect(Math.abs(value - 100), `height ${height}`).toBeLessThan(60);
+      expect(Math.max(...thumb.map((value) => Math.abs(value - 100))), `height ${height}`).toBeLessThan(60);
     }
   });
 
@@ -386,28 +367,27 @@ async function take(reader: ReturnType<RecordedThumbs['reader']>, frames: number
   await reader.readTo(frames, (thumb) => found.push(Math.round(thumb[100] ?? -1)));
   return found;
 }
-const upTo = (first: number, end: number) => Array.from({ length: end - first }, (_, n) => first + n);
 
 describe('recorded thumbnails', () => {
   it('are read once, however many ask at the same time', async () => {
     const { thumbs, log } = watched(50);
     const readers = [thumbs.reader(40), thumbs.reader(40)];
-    expect(await Promise.all(readers.map((reader) => take(reader, 20)))).toEqual([upTo(0, 20), upTo(0, 20)]);
-    expect(await take(readers[0] as (typeof readers)[0], 30)).toEqual(upTo(20, 30));
+    expect(await Promise.all(readers.map((reader) => take(reader, 20)))).toEqual([upTo(20), upTo(20)]);
+    expect(await take(readers[0] as (typeof readers)[0], 30)).toEqual(upTo(10, 20));
     for (const reader of readers) await reader.close();
-    expect(log).toEqual({ opened: [[0, 40]], read: upTo(0, 30), open: 0 });
+    expect(log).toEqual({ opened: [[0, 40]], read: upTo(30), open: 0 });
   });
 
   it('go on where they stopped, for one who comes later or wants more', async () => {
     const { thumbs, log } = watched(50);
     const first = thumbs.reader(10);
-    expect(await take(first, 10)).toEqual(upTo(0, 10));
+    expect(await take(first, 10)).toEqual(upTo(10));
     const more = thumbs.reader(25);
-    expect(await take(more, 12)).toEqual(upTo(0, 12));
+    expect(await take(more, 12)).toEqual(upTo(12));
     await Promise.all([first.close(), more.close()]);
     expect(log.open).toBe(0);
     const late = thumbs.reader(100);
-    expect(await take(late, 60)).toEqual(upTo(0, 50));
+    expect(await take(late, 60)).toEqual(upTo(50));
     expect(late.ended).toBe(true);
     await late.close();
     expect(log).toEqual({
@@ -416,7 +396,7 @@ describe('recorded thumbnails', () => {
         [10, 25],
         [12, 100],
       ],
-      read: upTo(0, 50),
+      read: upTo(50),
       open: 0,
     });
   });

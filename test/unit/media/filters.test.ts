@@ -6,8 +6,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkChain } from '../../../src/media/filters/chain.js';
 import { openVideo } from '../../../src/media/open.js';
-import { FilteredSource, filteredFormat } from '../../../src/media/own-filters.js';
-import { makeKernel } from '../../../src/media/pairing/kernel.js';
+import { filteredFormat, filteredSource } from '../../../src/media/own-filters.js';
+import { makeKernel } from '../../../src/media/pairing/resample.js';
 import type { OwnFilters, RawVideoFormat } from '../../../src/media/types.js';
 import { noFiles } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
@@ -31,6 +31,10 @@ describe('checkChain', () => {
     ['bwdif=mode=send_frame', true],
     ['bwdif=0:-1:0', true],
     ['bwdif=1', false],
+    ['bwdif=1:0', false],
+    ['bwdif=parity=tff:mode=send_frame', true],
+    ['yadif=mode=1.0', false],
+    ['w3fdif=simple:frame', true],
     ['fieldmatch,decimate', false],
     ['scale=iw/2:-2:flags=lanczos,eq=gamma=1.1', true],
     ["curves=all='0/0 0.5/0.6 1/1'", true],
@@ -141,6 +145,8 @@ describe('checkChain', () => {
     'framerate=1000',
     'telecine',
     'bwdif,bwdif,bwdif,bwdif',
+    'bwdif=1:0,bwdif=1:0,bwdif=1:0,bwdif=1:0',
+    'yadif=1+0,yadif=1+0,yadif=1+0,yadif=1+0',
     'bwdif=send_field,yadif=mode=1,yadif=3,fps=10',
     // Pictures.
     'scale=16384:16384',
@@ -183,7 +189,7 @@ describe('checkChain', () => {
 
 async function first(bytes: Uint8Array, raw: RawVideoFormat, filters: OwnFilters) {
   const stored = await openVideo(bytes, { raw, platform: noFiles });
-  const source = new FilteredSource(stored, filters);
+  const source = filteredSource(stored, filters);
   const { width, height, bitDepth, chroma } = filteredFormat(raw, filters);
   expect(source.info).toMatchObject({ width, height, bitDepth, chroma });
   const unit = bitDepth > 8 ? 2 : 1;
@@ -253,6 +259,7 @@ describe('a kernel', () => {
 
   it('adds up to one everywhere, with all taps inside the source', () => {
     const random = seeded(20);
+    const faults: string[] = [];
     for (let i = 0; i < tier(15, 60); i++) {
       const from = random.int(17, 417);
       const to = random.int(17, 417);
@@ -260,10 +267,10 @@ describe('a kernel', () => {
       const { taps, start, weights } = makeKernel(from, to, { filter, bits: 12 });
       for (let x = 0; x < to; x++) {
         const sum = weights.subarray(x * taps, (x + 1) * taps).reduce((total, weight) => total + weight, 0);
-        const where = `${filter} ${from} to ${to} at ${x}, seed ${random.seed}`;
-        expect(sum, where).toBe(4096);
-        expect((start[x] ?? -1) >= 0 && (start[x] ?? from) + taps <= from, where).toBe(true);
+        const inside = (start[x] ?? -1) >= 0 && (start[x] ?? from) + taps <= from;
+        if (sum !== 4096 || !inside) faults.push(`${filter} ${from} to ${to} at ${x}, seed ${random.seed}`);
       }
     }
+    expect(faults).toEqual([]);
   });
 });

@@ -8,8 +8,9 @@ import { describe, expect, it } from 'vitest';
 import type { AlignResult } from '../../../src/media/align/types.js';
 import { framingOf } from '../../../src/media/evidence/framing.js';
 import { type SmallPair, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/zoom.js';
-import { preflight, type SideFacts } from '../../../src/media/preflight/index.js';
-import type { SideMeasurements } from '../../../src/media/preflight/types.js';
+import { preflight } from '../../../src/media/preflight/index.js';
+import type { SideFacts, SideMeasurements } from '../../../src/media/preflight/types.js';
+import { ALIGNED } from '../../support/good-pair.js';
 
 /** A picture of detail that moves, and repeats nowhere. */
 const detail = (x: number, y: number, moment: number) =>
@@ -198,29 +199,16 @@ describe('preflight of videos of one size', () => {
       borders: { certain: none, possible: none },
       pictures: MOMENTS.map((moment) => small(draw, moment)),
     };
-    return {
-      name: 'x',
-      width: 320,
-      height: 180,
-      bitDepth: 8,
-      chroma: '420',
-      frameCount: 3,
-      measured,
-      ...facts,
-    };
+    const format = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
+    return { name: 'x', ...format, frameCount: 3, measured, ...facts };
   };
-  const alignment: AlignResult = {
-    offset: 0,
+  const alignment = {
+    ...ALIGNED,
     confidence: 0,
-    candidates: [],
-    compared: 3,
     ambiguous: true,
     reason: 'unrelated',
-    explanation: 'No offset makes them look alike.',
     similarity: 0.7,
-    levels: { gain: 1, bias: 0 },
-    repeated: { reference: 0, distorted: 0 },
-  };
+  } as const;
   const seen = (distorted: SideFacts, seenAs: Partial<AlignResult> = {}, offset = 0) =>
     preflight(side(scene), distorted, { alignment: { ...alignment, ...seenAs }, models: [], offset });
 
@@ -233,14 +221,17 @@ describe('preflight of videos of one size', () => {
     expect(seen(side(cropped, { width: 640, height: 360 }))[0]?.message).toContain('is 282x162 of');
   });
 
+  const encode = side(worse(cropped, 12));
+  it('names that of an encode too', () => {
+    expect(seen(encode)[0]?.code).toBe('framing');
+  });
+
   it.each<[string, Partial<AlignResult>, number]>([
     ['another moment fits better', { reason: 'clear', ambiguous: false, offset: 9, similarity: 0.999 }, 0],
     ['a moment beyond those that were tried may fit better', { reason: 'edge' }, 0],
     ['the measured frames are of other moments than the compared ones', {}, 5],
     ['frames slip', { slip: { frame: 9, by: 2, ahead: 2 } }, 0],
   ])('does not where %s', (_, seenAs, offset) => {
-    const encode = side(worse(cropped, 12));
-    expect(seen(encode)[0]?.code).toBe('framing');
     const codes = seen(encode, seenAs, offset).map(({ code }) => code);
     expect(codes).not.toContain('framing');
   });

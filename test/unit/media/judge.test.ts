@@ -3,9 +3,11 @@
  * Which findings of a pair are causes, and which only follow from them.
  */
 import { describe, expect, it } from 'vitest';
+import { preflight } from '../../../src/media/preflight/index.js';
 import { judge } from '../../../src/media/preflight/judge.js';
-import type { Finding, FindingCode } from '../../../src/media/preflight/types.js';
+import type { Finding, FindingCode, SideFacts } from '../../../src/media/preflight/types.js';
 import { trustOf } from '../../../src/report/trust.js';
+import { ALIGNED, REFERENCE } from '../../support/good-pair.js';
 
 const found = (code: FindingCode, more: Partial<Finding> = {}): Finding => ({
   code,
@@ -20,11 +22,7 @@ const offset = (reference: number, distorted: number) => found('offset', { refer
 const rates = (reference: string, distorted: string) => found('frame-rate', { reference, distorted });
 
 const aligned = (similarity: number, gain = 1) => ({
-  alignment: {
-    ...{ offset: 0, confidence: 1, candidates: [], compared: 100, ambiguous: false, explanation: '' },
-    ...({ reason: 'clear', similarity, levels: { gain, bias: 0 } } as const),
-    repeated: { reference: 0, distorted: 0 },
-  },
+  alignment: { ...ALIGNED, similarity, levels: { gain, bias: 0 } },
 });
 
 /** `cause > what follows from it`, each finding by its code. */
@@ -150,5 +148,28 @@ describe('the verdict on judged findings', () => {
   ])('%s', (_, findings, verdict, codes) => {
     const trust = trustOf({ preflight: judge(findings), warnings: [] });
     expect(trust).toMatchObject({ verdict, codes, fix: `for ${codes[0]}` });
+  });
+});
+
+describe('the verdict on a pair', () => {
+  const side = { ...REFERENCE, bitDepth: 10, codec: 'hevc', colorRange: 'limited' } as const;
+  const pq = { transfer: 'smpte2084' };
+  const five = { dolbyVision: 5 };
+  const eight = { ...pq, dolbyVision: 8 };
+  const av1 = { transfer: 'bt709', codec: 'av1' };
+  const grainy = { ...av1, filmGrain: 'added' } as const;
+
+  it.each<[string, Partial<SideFacts>, Partial<SideFacts>, string[], string]>([
+    ['Dolby Vision profile 5 against PQ', five, pq, ['dolby-vision'], 'untrusted'],
+    ['standard dynamic range against profile 5', { transfer: 'bt709' }, five, ['dolby-vision'], 'untrusted'],
+    ['profile 5 against profile 8', five, eight, ['dolby-vision'], 'untrusted'],
+    ['profile 5 against itself', five, five, ['hdr'], 'doubtful'],
+    ['profile 8 against its base layer', eight, pq, ['hdr'], 'doubtful'],
+    ['an encode that has its grain added', av1, grainy, ['film-grain'], 'fine'],
+    ['a reference that has its grain added', grainy, av1, [], 'fine'],
+  ])('of %s', (_, reference, distorted, codes, verdict) => {
+    const findings = preflight({ ...side, ...reference }, { ...side, ...distorted });
+    expect(findings.map(({ code }) => code)).toEqual(codes);
+    expect(trustOf({ preflight: findings }).verdict).toBe(verdict);
   });
 });

@@ -10,6 +10,7 @@ import { quoted, shown, withoutAccess } from '../../../src/core/printable.js';
 import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { Platform } from '../../../src/engine/contract/platform.js';
 import { identifyPair } from '../../../src/engine/inputs/open.js';
+import { dolbyVisionProfile, isEncrypted } from '../../../src/media/file-notes.js';
 import { openInput, openVideo } from '../../../src/media/open.js';
 import { checkPair, openInputs } from '../../../src/media/pair.js';
 import type { FilePlatform } from '../../../src/media/platform.js';
@@ -406,4 +407,51 @@ it('names, passwords and queries of URLs are not shown', () => {
   const long = `https://a.com/x.mp4?X-Amz-Signature=${'5'.repeat(900)}SECRET`;
   for (const text of [shown(long), quoted(long)]) expect(text).not.toMatch(/SECRET|555/);
   expect(new AnyvmafError('io', `${long} is gone`).message).not.toMatch(/SECRET|555/);
+});
+
+function box(type: string, ...body: Uint8Array[]): Uint8Array {
+  const content = concat(...body);
+  const head = new Uint8Array(4);
+  new DataView(head.buffer).setUint32(0, 8 + content.length);
+  return concat(head, ascii(type), content);
+}
+
+/** An MP4 whose only sample entry is `entry`. */
+function mp4Of(entry: Uint8Array): Uint8Array {
+  const stsd = box('stsd', new Uint8Array(8), entry);
+  return concat(
+    box('ftyp', ascii('isom')),
+    box('moov', box('mvhd'), box('trak', box('tkhd'), box('mdia', box('minf', box('stbl', stsd))))),
+  );
+}
+
+/** A visual sample entry with a configuration record of Dolby Vision. */
+const entry = (type: string, record: string, profile: number) =>
+  box(
+    type,
+    new Uint8Array(78),
+    box('hvcC', new Uint8Array(23)),
+    box(record, Uint8Array.of(1, 0, profile << 1, 0)),
+  );
+
+describe('the profile of Dolby Vision', () => {
+  it.each([
+    ['dvh1', 'dvcC', 5],
+    ['hev1', 'dvcC', 7],
+    ['hvc1', 'dvvC', 8],
+    ['av01', 'dvvC', 10],
+  ])('is read from the entry %s with %s: %i', async (type, record, profile) => {
+    const reader = bytesReader(mp4Of(entry(type, record, profile)));
+    expect(await dolbyVisionProfile(reader)).toBe(profile);
+    expect(await isEncrypted(reader)).toBe(false);
+  });
+
+  it.each([
+    ['without a record', mp4Of(box('hvc1', new Uint8Array(78), box('hvcC', new Uint8Array(23))))],
+    ['of sound', mp4Of(box('mp4a', new Uint8Array(90)))],
+    ['that is cut off', mp4Of(entry('dvh1', 'dvcC', 5)).subarray(0, -3)],
+    ['that is noise', Uint8Array.from({ length: 400 }, (_, i) => (i * 131) % 256)],
+  ])('is none of a file %s', async (_, bytes) => {
+    expect(await dolbyVisionProfile(bytesReader(bytes))).toBeUndefined();
+  });
 });

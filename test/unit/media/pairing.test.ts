@@ -5,9 +5,13 @@
 
 import { describe, expect, it } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
-import type { DecodedSource, TrackFacts } from '../../../src/media/decoder.js';
-import { adaptSource } from '../../../src/media/pairing/adapt.js';
-import { commonFormat, describeConversion, FormatConverter } from '../../../src/media/pairing/convert.js';
+import type { DecodedSource } from '../../../src/media/decoder.js';
+import {
+  adaptSource,
+  commonFormat,
+  describeConversion,
+  FormatConverter,
+} from '../../../src/media/pairing/convert.js';
 import { Fan } from '../../../src/media/pairing/fan.js';
 import { MappedSource } from '../../../src/media/pairing/mapped.js';
 import {
@@ -19,10 +23,7 @@ import {
   type TimesToPair,
 } from '../../../src/media/pairing/timeline.js';
 import type { FrameSource } from '../../../src/media/types.js';
-
-const cfr = (frames: number, rate: number) => Float64Array.from({ length: frames }, (_, n) => n / rate);
-const without = (times: Float64Array, ...frames: number[]) => times.filter((_, n) => !frames.includes(n));
-const rounded = (times: Float64Array) => times.map((time) => Math.round(time * 1000) / 1000);
+import { cfr, REFERENCE, rounded, upTo, without } from '../../support/good-pair.js';
 
 function pair(reference: Float64Array, distorted: Float64Array, more: Partial<TimesToPair> = {}) {
   return pairTimes({
@@ -34,7 +35,6 @@ function pair(reference: Float64Array, distorted: Float64Array, more: Partial<Ti
     ...more,
   });
 }
-const upTo = (count: number, first = 0) => Array.from({ length: count }, (_, n) => first + n);
 
 describe('pairing by time', () => {
   it('goes on after frames to which a clock gives one time', () => {
@@ -191,23 +191,7 @@ describe('rates', () => {
   });
 });
 
-const facts: TrackFacts = {
-  name: 'x.mp4',
-  container: 'mov',
-  codec: 'h264',
-  pixelFormat: 'yuv420p',
-  width: 4,
-  height: 4,
-  bitDepth: 8,
-  chroma: '420',
-  frameCount: 20,
-  duration: 0.8,
-  startTime: 0,
-  bitrate: null,
-  fileSize: null,
-  rotation: 0,
-  fieldOrder: 'progressive',
-};
+const facts = { ...REFERENCE, width: 4, height: 4, frameCount: 20 };
 
 /** Frames that hold their number; each can be read once, in order, as from a decoder. */
 function decoder(frames = 20, failAt = Number.POSITIVE_INFINITY) {
@@ -241,19 +225,26 @@ function decoder(frames = 20, failAt = Number.POSITIVE_INFINITY) {
 
 const planes = () => ({ y: new Uint8Array(16), cb: new Uint8Array(4), cr: new Uint8Array(4) });
 
+/** The numbers that the frames of a source hold, which is then closed. */
+async function numbersIn(source: FrameSource, pause: () => Promise<unknown> = async () => {}) {
+  const found: number[] = [];
+  const into = planes();
+  for (let n = 0; await source.readFrame(n, into); n++) {
+    const number = into.y[0] ?? -1;
+    found.push(number);
+    expect([into.cb[0], into.cr[3]]).toEqual([number + 100, number + 200]);
+    await pause();
+  }
+  await source.close();
+  return found;
+}
+
 describe('a mapped source', () => {
   it('repeats and leaves out frames of one that gives each once', async () => {
     const { source } = decoder();
     const mapped = new MappedSource(source, [0, 1, 1, 1, 4, 5, 5]);
     expect(mapped.info.frameCount).toBe(7);
-    const found: number[] = [];
-    for (let n = 0; ; n++) {
-      const into = planes();
-      if (!(await mapped.readFrame(n, into))) break;
-      found.push(into.y[0] ?? -1);
-      expect(into.cr[3]).toBe((into.y[0] ?? 0) + 200);
-    }
-    expect(found).toEqual([0, 1, 1, 1, 4, 5, 5]);
+    expect(await numbersIn(mapped)).toEqual([0, 1, 1, 1, 4, 5, 5]);
   });
 
   it('has the chroma of a repeated frame whose first reader wanted luma only', async () => {
@@ -272,14 +263,7 @@ describe('a mapped source that shows all', () => {
     const mapped = new MappedSource(source, [2, 4, 4, 7, 9, 12]);
     const shown: number[] = [];
     mapped.showAll((luma) => shown.push(luma[0] ?? -1) < 7);
-    const found: number[] = [];
-    for (let n = 0; ; n++) {
-      const into = planes();
-      if (!(await mapped.readFrame(n, into))) break;
-      found.push(into.y[0] ?? -1);
-      expect(into.cb[0]).toBe((into.y[0] ?? 0) + 100);
-    }
-    expect(found).toEqual([2, 4, 4, 7, 9, 12]);
+    expect(await numbersIn(mapped)).toEqual([2, 4, 4, 7, 9, 12]);
     expect(shown).toEqual([2, 3, 4, 5, 6, 7, 8]);
   });
 });
@@ -288,22 +272,11 @@ describe('a fan', () => {
   it('gives every reader every frame, and decodes each once', async () => {
     const { source, state } = decoder();
     const fan = new Fan(source, 3);
-    async function readAll(reader: number, pause: () => Promise<unknown>): Promise<number[]> {
-      const tap = fan.tap(reader);
-      const found: number[] = [];
-      const into = planes();
-      for (let n = 0; await tap.readFrame(n, into); n++) {
-        found.push(into.y[0] ?? -1);
-        expect(into.cb[0]).toBe(n + 100);
-        await pause();
-      }
-      await tap.close();
-      return found;
-    }
+    const readAll = (reader: number, pause: () => Promise<unknown>) => numbersIn(fan.tap(reader), pause);
     const soon = () => Promise.resolve();
     const later = () => new Promise((resolve) => setTimeout(resolve, 1));
     const all = await Promise.all([readAll(0, soon), readAll(1, later), readAll(2, soon)]);
-    for (const found of all) expect(found).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    for (const found of all) expect(found).toEqual(upTo(20));
     expect(state).toMatchObject({ read: 20, closed: 1 });
   });
 
@@ -312,15 +285,7 @@ describe('a fan', () => {
     const fan = new Fan(source, 2);
     const taps = [fan.tap(0, { start: 3, end: 12 }), fan.tap(1, { start: 0, end: Number.POSITIVE_INFINITY })];
     expect(taps.map(({ info }) => info.frameCount)).toEqual([9, 20]);
-    const all = taps.map(async (tap) => {
-      const found: number[] = [];
-      const into = planes();
-      for (let n = 0; await tap.readFrame(n, into); n++) found.push(into.y[0] ?? -1);
-      await tap.close();
-      return found;
-    });
-    const upTo = (first: number, end: number) => Array.from({ length: end - first }, (_, n) => first + n);
-    expect(await Promise.all(all)).toEqual([upTo(3, 12), upTo(0, 20)]);
+    expect(await Promise.all(taps.map((tap) => numbersIn(tap)))).toEqual([upTo(9, 3), upTo(20)]);
     expect(state).toMatchObject({ read: 20, closed: 1 });
   });
 
@@ -445,6 +410,10 @@ describe('an adapted source', () => {
     close() {},
   });
 
+  /** The largest difference of 16-bit samples from a value. */
+  const farthest = (plane: Uint8Array, value: number) =>
+    new Uint16Array(plane.buffer).reduce((most, sample) => Math.max(most, Math.abs(sample - value)), 0);
+
   it('is the source itself where nothing is to be done', () => {
     const own = source([]);
     expect(adaptSource(own, { format: info, filter: 'bicubic' })).toBe(own);
@@ -459,11 +428,11 @@ describe('an adapted source', () => {
     expect(await adapted.readFrame(0, { y })).toBe(true);
     expect(asked[0]?.cb).toBeUndefined();
     // A flat picture stays flat, within the rounding of swscale's vector code.
-    for (const sample of new Uint16Array(y.buffer)) expect(Math.abs(sample - 400)).toBeLessThanOrEqual(4);
+    expect(farthest(y, 400)).toBeLessThanOrEqual(4);
     const cb = new Uint8Array(2 * 80 * 60);
     await adapted.readFrame(0, { y, cb });
     expect(asked[1]?.cb).toHaveLength(20 * 15);
-    for (const sample of new Uint16Array(cb.buffer)) expect(Math.abs(sample - 360)).toBeLessThanOrEqual(4);
+    expect(farthest(cb, 360)).toBeLessThanOrEqual(4);
     expect(await adapted.readFrame(1, { y })).toBe(false);
   });
 });

@@ -6,15 +6,15 @@
 import { describe, expect, it } from 'vitest';
 import { usageError } from '../../../src/core/errors.js';
 import { type ChromaFormat, storedFrameBytes } from '../../../src/core/frame.js';
+import { findBorders } from '../../../src/media/preflight/borders.js';
 import {
-  analyseTimestamps,
   FrameMeter,
-  findBorders,
   measureEncoded,
   measureLuma,
   sharpness,
   spreadFrames,
-} from '../../../src/media/preflight/index.js';
+} from '../../../src/media/preflight/measure.js';
+import { analyseTimestamps } from '../../../src/media/preflight/timestamps.js';
 import { findWrongGeometry } from '../../../src/media/raw-geometry.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import type { RawVideoFormat } from '../../../src/media/types.js';
@@ -56,14 +56,14 @@ describe('sharpness', () => {
     expect(sharpness(deep.luma, deep.format)).toBeCloseTo(value ?? 0, 12);
   });
 
-  it.each([1, 2, 3])('falls with every pass of blur (%i)', (blur) => {
+  it('falls with every pass of blur', () => {
     const format = { width: 160, height: 90, bitDepth: 8, chroma: '400' } as const;
-    const luma = (passes: number) => {
-      const clip = makeSample(format, { distortion: { blur: passes } });
-      return new Uint8Array(clip.frame('distorted', 0)[0]?.samples ?? []);
-    };
-    const sharper = sharpness(luma(blur - 1), format) ?? 0;
-    expect(sharpness(luma(blur), format)).toBeLessThan(0.95 * sharper);
+    const values = [0, 1, 2, 3].map((blur) => {
+      const clip = makeSample(format, { distortion: { blur } });
+      return sharpness(new Uint8Array(clip.frame('distorted', 0)[0]?.samples ?? []), format) ?? 0;
+    });
+    for (const [i, sharper] of values.slice(0, -1).entries())
+      expect(values[i + 1]).toBeLessThan(0.95 * sharper);
   });
 
   it('does not take edges of blocks for detail', () => {
@@ -288,11 +288,14 @@ const format = (
 ): RawVideoFormat => ({ width, height, bitDepth, chroma });
 
 const clips = new Map<string, Uint8Array>();
-function clip(of: RawVideoFormat, frames = 6): Uint8Array {
-  const key = JSON.stringify([of, frames]);
-  const made = clips.get(key) ?? yuvFile(makeSample(of), 'reference', frames);
+/** The first frames of a clip, which is made once. */
+function clip(of: RawVideoFormat, frames: number): Uint8Array {
+  const bytes = frames * storedFrameBytes(of);
+  const key = JSON.stringify(of);
+  const known = clips.get(key);
+  const made = known && known.length >= bytes ? known : yuvFile(makeSample(of), 'reference', frames);
   clips.set(key, made);
-  return made;
+  return made.subarray(0, bytes);
 }
 
 /** Frames whose samples a formula gives. */
@@ -323,7 +326,7 @@ describe('a wrong geometry', () => {
     ['of 16 bits instead of 10', format(352, 288, 10), format(352, 288, 16)],
     ['of 4:2:0 instead of 4:2:2', format(352, 288, 8, '422'), TRUE],
   ])('%s is recognised, and the right one named', async (_, real, declared) => {
-    expect((await findWrongGeometry(bytesReader(clip(real, 12)), declared))?.fits).toEqual(real);
+    expect((await findWrongGeometry(bytesReader(clip(real, 8)), declared))?.fits).toEqual(real);
   });
 });
 

@@ -5,51 +5,16 @@
 import { describe, expect, it } from 'vitest';
 import { findingsInFlags } from '../../../src/cli/flags.js';
 import { hintText } from '../../../src/core/hint.js';
-import type { AlignResult } from '../../../src/media/align/index.js';
-import type { TrackFacts } from '../../../src/media/decoder.js';
+import { preflight } from '../../../src/media/preflight/index.js';
 import {
   FINDING_CODES,
   type FindingCode,
   type PreflightContext,
-  preflight,
   type SideFacts,
-} from '../../../src/media/preflight/index.js';
-import type { SideMeasurements } from '../../../src/media/preflight/types.js';
+  type SideMeasurements,
+} from '../../../src/media/preflight/types.js';
 import type { VideoInfo } from '../../../src/media/types.js';
-
-const REFERENCE: TrackFacts = {
-  name: 'master.mov',
-  container: 'mov,mp4,m4a,3gp,3g2,mj2',
-  codec: 'h264',
-  pixelFormat: 'yuv420p',
-  width: 1920,
-  height: 1080,
-  bitDepth: 8,
-  chroma: '420',
-  frameRate: { num: 25, den: 1 },
-  frameCount: 250,
-  duration: 10,
-  startTime: 0,
-  bitrate: 20_000_000,
-  fileSize: 25_000_000,
-  rotation: 0,
-  fieldOrder: 'progressive',
-};
-
-const DISTORTED: TrackFacts = { ...REFERENCE, name: 'encode.mp4', bitrate: 4_000_000, fileSize: 5_000_000 };
-
-const ALIGNED: AlignResult = {
-  offset: 0,
-  confidence: 1,
-  candidates: [{ offset: 0, similarity: 0.999 }],
-  compared: 100,
-  ambiguous: false,
-  reason: 'clear',
-  explanation: 'Distorted frame 0 shows reference frame 0, over 100 pairs.',
-  similarity: 0.999,
-  levels: { gain: 1, bias: 0 },
-  repeated: { reference: 0, distorted: 0 },
-};
+import { ALIGNED, cfr, coloursBy, DISTORTED, REFERENCE, rounded, without } from '../../support/good-pair.js';
 
 /** Findings when the two differ from a good pair by these. */
 function findings(
@@ -72,15 +37,12 @@ function only(
   return found.find((wanted) => wanted.code === code);
 }
 
-/** Frame times at a constant rate, some frames left out. */
-function times(frames: number, rate: number, without: readonly number[] = []): Float64Array {
-  const numbers = Array.from({ length: frames }, (_, k) => k).filter((k) => !without.includes(k));
-  return Float64Array.from(numbers, (k) => Math.round((1000 * k) / rate) / 1000);
-}
+/** Frame times in milliseconds at a constant rate, some frames left out. */
+const times = (frames: number, rate: number, left: readonly number[] = []) =>
+  rounded(without(cfr(frames, rate), ...left));
 
-/** Times of a variable rate, and the same on a clock of milliseconds. */
+/** Times of a variable rate. */
 const UNEVEN = Float64Array.from({ length: 250 }, (_, k) => 0.04 * k + 0.0141 * Math.sin(k) + 0.3 * (k >> 6));
-const inMilliseconds = (all: Float64Array) => all.map((time) => Math.round(1000 * time) / 1000);
 
 /** A picture of 16 by 16 boxes with a pattern of its own in each row. */
 const RAMP = Float32Array.from(
@@ -142,17 +104,11 @@ describe('preflight', () => {
   });
 
   describe('beside a video that states no matrix', () => {
-    /** One set of colours by the weights of red and blue of a matrix. */
-    const coloured = (kr: number, kb: number) => {
-      const boxes = Array.from({ length: 256 }, (_, i) => {
-        const [r, g, b] = [7, 11, 13].map((by) => 0.5 + 0.2 * Math.sin(i * by)) as [number, number, number];
-        const y = kr * r + (1 - kr - kb) * g + kb * b;
-        return [16 + 219 * y, 128 + (112 * (b - y)) / (1 - kb), 128 + (112 * (r - y)) / (1 - kr)] as const;
-      });
-      const plane = (k: 0 | 1 | 2) => Float32Array.from(boxes, (box) => box[k]);
-      return { ...measured([0.1]), squares: [plane(0)], chroma: [{ cb: plane(1), cr: plane(2) }] };
+    const coloured = (matrix: 601 | 709) => {
+      const { y, ...chroma } = coloursBy(matrix, 0.2);
+      return { ...measured([0.1]), squares: [y], chroma: [chroma] };
     };
-    const [by709, by601] = [coloured(0.2126, 0.0722), coloured(0.299, 0.114)];
+    const [by709, by601] = [coloured(709), coloured(601)];
     const small = { width: 720, height: 480 };
     const seen = (
       reference: Partial<SideFacts>,
@@ -252,6 +208,8 @@ interface Case {
   readonly severity: 'error' | 'warning' | 'info';
   readonly reference?: Partial<SideFacts>;
   readonly distorted?: Partial<SideFacts>;
+  /** Of the reference and of the distorted video. */
+  readonly both?: Partial<SideFacts>;
   readonly context?: PreflightContext;
   readonly says?: string;
   readonly values?: readonly [unknown, unknown];
@@ -404,8 +362,7 @@ const CASES: readonly Case[] = [
     fix: '--crop-dis 1920:800:0:140',
   }),
   info('the same bars in both', 'black-borders', {
-    reference: { measured: measured([0.1], 140, 140) },
-    distorted: { measured: measured([0.1], 140, 140) },
+    both: { measured: measured([0.1], 140, 140) },
     says: 'over 26 % of the picture',
   }),
   warning('a clock that is set back in both', 'clock-set-back', {
@@ -415,8 +372,7 @@ const CASES: readonly Case[] = [
     says: 'of reference after 2 of 4 frames (0.080 s), of distorted after 1, 3 of 4 frames (0.040 s, 0.120 s); all',
   }),
   warning('no rate beside a metric of time', 'no-frame-rate', {
-    reference: { frameRate: undefined },
-    distorted: { frameRate: undefined },
+    both: { frameRate: undefined },
     context: { rated: ['cvvdp=display=standard_fhd:fps=25'] },
     says: 'sees each frame as a still',
     fix: '--feature cvvdp=display=standard_fhd:fps=25',
@@ -535,8 +491,7 @@ const CASES: readonly Case[] = [
     command: 'ffmpeg -i encode.mp4 -vf bwdif=mode=send_frame:parity=tff -an -c:v ffv1 encode-prepared.mkv',
   }),
   warning('combed pictures of both without labels', 'interlaced', {
-    reference: { fieldOrder: 'progressive', measured: withFields('woven') },
-    distorted: { fieldOrder: 'progressive', measured: withFields('woven') },
+    both: { fieldOrder: 'progressive', measured: withFields('woven') },
     values: ['top-first', 'top-first'],
     fix: '--deinterlace',
     says: 'distorted top-first), which their pictures show, although neither is labelled; both fields',
@@ -722,8 +677,7 @@ const CASES: readonly Case[] = [
     says: 'the score of this pair means nothing, however high it is',
   }),
   warning('two of these', 'hdr', {
-    reference: { dolbyVision: 5 },
-    distorted: { dolbyVision: 5 },
+    both: { dolbyVision: 5 },
     values: ['profile 5', 'profile 5'],
     says: 'reads PQ intensity before it is reshaped',
   }),
@@ -755,22 +709,19 @@ const CASES: readonly Case[] = [
     fix: '--track-dis 1',
   }),
   warning('high dynamic range', 'hdr', {
-    reference: { transfer: 'smpte2084' },
-    distorted: { transfer: 'smpte2084' },
+    both: { transfer: 'smpte2084' },
     values: ['PQ', 'PQ'],
     says: 'vmaf_v0.6.1 was trained on standard dynamic range only',
     fix: '--feature cvvdp=display=standard_hdr_pq',
   }),
   warning('high dynamic range as broadcast', 'hdr', {
-    reference: { transfer: 'arib-std-b67' },
-    distorted: { transfer: 'arib-std-b67' },
+    both: { transfer: 'arib-std-b67' },
     values: ['HLG', 'HLG'],
     says: 'or measure ColorVideoVDP, which is made for HLG too.',
     fix: '--feature cvvdp=display=standard_hdr_hlg',
   }),
   warning('high dynamic range that ColorVideoVDP measures already', 'hdr', {
-    reference: { transfer: 'smpte2084', primaries: 'bt2020' },
-    distorted: { transfer: 'smpte2084', primaries: 'bt2020' },
+    both: { transfer: 'smpte2084', primaries: 'bt2020' },
     context: { extractors: ['vif', 'cvvdp'] },
     values: ['PQ', 'PQ'],
     says: 'compare such scores only with each other.',
@@ -798,8 +749,7 @@ const CASES: readonly Case[] = [
     says: 'the reference is h264 but the distorted video is prores',
   }),
   warning('an HD model on 2160p', 'model-size', {
-    reference: { width: 3840, height: 2160 },
-    distorted: { width: 3840, height: 2160 },
+    both: { width: 3840, height: 2160 },
     fix: '--model auto',
     says: 'vmaf_v0.6.1 is for 1080p',
   }),
@@ -809,18 +759,15 @@ const CASES: readonly Case[] = [
     says: 'only 1920x1080 is compared',
   }),
   info('small video as if it were a whole screen', 'viewing-distance', {
-    reference: { width: 640, height: 360 },
-    distorted: { width: 640, height: 360 },
+    both: { width: 640, height: 360 },
     fix: '--scale-to 1920x1080',
   }),
   info('the same where its size rounds its shape', 'viewing-distance', {
-    reference: { width: 854, height: 480 },
-    distorted: { width: 854, height: 480 },
+    both: { width: 854, height: 480 },
     fix: '--scale-to 1920x1080',
   }),
   info('the same upright, of an unusual shape', 'viewing-distance', {
-    reference: { width: 272, height: 640 },
-    distorted: { width: 272, height: 640 },
+    both: { width: 272, height: 640 },
     fix: '--scale-to 1080x2542',
   }),
   warning('a viewer nearer than the model assumes', 'viewing-distance', {
@@ -830,19 +777,22 @@ const CASES: readonly Case[] = [
 ];
 
 describe('preflight finds', () => {
-  it.each(CASES)('$what: $code', ({ reference = {}, distorted = {}, context = {}, ...expected }) => {
-    const found = only(expected.code, reference, distorted, context);
-    expect(found).toMatchObject({ code: expected.code, severity: expected.severity });
-    if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
-    if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
-    if ('fix' in expected) expect(found?.fix).toBe(expected.fix);
-    if (expected.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(expected.command);
-    else expect(expected.command).toBeUndefined();
-  });
+  it.each(CASES)(
+    '$what: $code',
+    ({ both, reference = both, distorted = both, context = {}, ...expected }) => {
+      const found = only(expected.code, reference ?? {}, distorted ?? {}, context);
+      expect(found).toMatchObject({ code: expected.code, severity: expected.severity });
+      if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
+      if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
+      if ('fix' in expected) expect(found?.fix).toBe(expected.fix);
+      if (expected.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(expected.command);
+      else expect(expected.command).toBeUndefined();
+    },
+  );
 
   it('what to do about frames that are missing inside, and not where the videos begin', () => {
-    const even = Float64Array.from({ length: 250 }, (_, n) => n / 25);
-    const gappy = even.filter((_, n) => n !== 70 && n !== 90);
+    const even = cfr(250, 25);
+    const gappy = without(even, 70, 90);
     const found = (frameRatePolicy?: 'nearest') =>
       findings(
         { timestamps: even },
@@ -922,15 +872,11 @@ describe('preflight finds', () => {
 describe('preflight does not cry wolf over', () => {
   it.each<[string, Partial<SideFacts>, Partial<SideFacts>, PreflightContext?]>([
     ['an average rate that is a little off', {}, { frameRate: { num: 250, den: 9.99 }, frameCount: 250 }],
-    [
-      'a variable rate with the very same times',
-      { timestamps: UNEVEN },
-      { timestamps: inMilliseconds(UNEVEN) },
-    ],
+    ['a variable rate with the very same times', { timestamps: UNEVEN }, { timestamps: rounded(UNEVEN) }],
     [
       'an average of the same irregular times that one container states',
       { timestamps: UNEVEN, frameRate: { num: 25, den: 1 } },
-      { timestamps: inMilliseconds(UNEVEN), frameRate: { num: 1625, den: 119 } },
+      { timestamps: rounded(UNEVEN), frameRate: { num: 1625, den: 119 } },
     ],
     [
       'frames that both lack at the same times',
@@ -950,7 +896,7 @@ describe('preflight does not cry wolf over', () => {
     [
       'a rate that is the clock of a container',
       { timestamps: times(30, 30) },
-      { timestamps: inMilliseconds(times(30, 30)), frameRate: { num: 1000, den: 1 } },
+      { timestamps: rounded(times(30, 30)), frameRate: { num: 1000, den: 1 } },
     ],
     ['a range that one does not state', { colorRange: 'limited' }, {}],
     ['the matrix that VP8 has without a label', {}, { codec: 'vp8', matrix: 'bt470bg' }],

@@ -6,10 +6,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
-import { BlockReader } from '../../../src/media/block-reader.js';
 import { MediaError } from '../../../src/media/errors.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
-import { bytesReader } from '../../../src/media/readers.js';
+import { BlockReader, bytesReader } from '../../../src/media/readers.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
 import {
   ascii,
@@ -67,19 +66,32 @@ const FORMATS: readonly TaggedFormat[] = [
   [{ width: 1, height: 1, bitDepth: 8, chroma: '420' }, '420'],
 ];
 
-describe.each(KINDS)('from %s', (_, wrap) => {
-  it.each(FORMATS)('reads Y4M: %j as C%s', async (format, tag) => {
+/** Planes as text: typed arrays take long to compare. */
+const hex = (planes: object | undefined) =>
+  planes && Object.entries(planes).map(([name, plane]) => `${name} ${Buffer.from(plane).toString('hex')}`);
+
+/** Expects the samples that belong to a frame. */
+async function holds(source: FrameSource, index: number, format: VideoFormat): Promise<void> {
+  expect(hex(await readAll(source, index))).toEqual(hex(expectedPlanes(format, index)));
+}
+
+/** Bytes, a Blob and small chunks bear all formats; other kinds of input take the same way with a few. */
+const formatsOf = (kind: string) =>
+  tier(/^bytes|Blob|byte by byte/.test(kind) ? FORMATS : [PLAIN, ...FORMATS.slice(7, 8)], FORMATS);
+
+describe.each(KINDS)('from %s', (kind, wrap) => {
+  it.each(formatsOf(kind))('reads Y4M: %j as C%s', async (format, tag) => {
     const source = await open(wrap(y4mVideo(format, tag, 3)));
     expect(source.info).toMatchObject({ ...format, container: 'y4m' });
-    for (let i = 0; i < 3; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    for (let i = 0; i < 3; i++) await holds(source, i, format);
     expect(await readAll(source, 3)).toBeUndefined();
     await source.close();
   });
 
-  it.each(FORMATS)('reads raw video: %j', async (format) => {
+  it.each(formatsOf(kind))('reads raw video: %j', async (format) => {
     const source = await open(wrap(rawVideo(format, 2)), format);
     expect(source.info).toMatchObject({ ...format, container: 'yuv' });
-    for (let i = 0; i < 2; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    for (let i = 0; i < 2; i++) await holds(source, i, format);
     expect(await readAll(source, 2)).toBeUndefined();
     await source.close();
   });
@@ -101,7 +113,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
   it('can leave out frames going forward', async () => {
     const [format, tag] = PLAIN;
     const source = await open(wrap(y4mVideo(format, tag, 6)));
-    for (const i of [1, 4]) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    for (const i of [1, 4]) await holds(source, i, format);
     expect(await readAll(source, 9)).toBeUndefined();
   });
 
@@ -116,7 +128,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     for (const header of headers) {
       const source = await open(wrap(y4mVideo(format, '420', 5, header)));
       if (source.seekable) expect(source.info.frameCount).toBe(5);
-      for (let i = 0; i < 5; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+      for (let i = 0; i < 5; i++) await holds(source, i, format);
       expect(await readAll(source, 5)).toBeUndefined();
     }
   });
@@ -129,7 +141,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     };
     const bytes = concat(ascii('YUV4MPEG2 W18 H17 F25:1 Ip C444alpha\n'), frame(0), frame(1));
     const source = await open(wrap(bytes));
-    for (let i = 0; i < 2; i++) expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
+    for (let i = 0; i < 2; i++) await holds(source, i, format);
     expect(await readAll(source, 2)).toBeUndefined();
     expect(source.info.warnings).toEqual([expect.stringMatching(/ has alpha, which is left out\.$/)]);
   });
@@ -147,7 +159,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
       [545, 0],
     ] as const) {
       const source = await open(wrap(whole.slice(0, whole.length - missing)), undefined, 'x.y4m');
-      expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+      await holds(source, 1, format);
       const error = await thrown(() => readAll(source, 2));
       expect(error).toBeInstanceOf(MediaError);
       expect(error).toMatchObject({
@@ -167,7 +179,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
   it('says which geometry left a raw file with a partial frame', async () => {
     const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
     const source = await open(wrap(rawVideo(format, 3).slice(0, 1100)), format, 'x.yuv');
-    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    await holds(source, 1, format);
     expect(await failure(() => readAll(source, 2), 'media')).toBe(
       'frame 2 of x.yuv is incomplete: 540 bytes expected, 20 found; 1100 bytes hold 2 whole frames of ' +
         '20x18 4:2:0 8 bit (540 bytes each), so that the video is truncated or its format another; check ' +
@@ -221,7 +233,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
   it('ends at a few stray bytes after the last frame', async () => {
     const [format, tag] = PLAIN;
     const source = await open(wrap(concat(y4mVideo(format, tag, 2), ascii('\n\n'))));
-    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    await holds(source, 1, format);
     expect(await readAll(source, 2)).toBeUndefined();
     if (source.seekable) expect(source.info.warnings.join()).toContain('2 bytes after its last frame');
   });
@@ -232,7 +244,7 @@ describe.each(KINDS)('from %s', (_, wrap) => {
     const junk = ascii('appended by something that is not a video');
     const source = await open(concat(whole, junk), undefined, 'x.y4m');
     expect(source.info.frameCount).toBe(2);
-    expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
+    await holds(source, 1, format);
     expect(await readAll(source, 2)).toBeUndefined();
     expect(source.info.warnings).toEqual([
       `x.y4m has ${junk.length} bytes after its last frame, which were ignored.`,
@@ -271,8 +283,8 @@ describe('random access', () => {
         const again = reopen(structuredClone(source.descriptor), noFiles);
         expect(again.info).toEqual(source.info);
         for (const i of [6, 0, 3, 3]) {
-          expect(await readAll(source, i)).toEqual(expectedPlanes(format, i));
-          expect(await readAll(again, i)).toEqual(expectedPlanes(format, i));
+          await holds(source, i, format);
+          await holds(again, i, format);
         }
       }
     }
@@ -285,7 +297,7 @@ describe('random access', () => {
     const headerBytes = bytes.indexOf(10) + 1;
     const frameBytes = 19 * 17 + 2 * 10 * 9 + 6;
     bytes[headerBytes + 22 * frameBytes] = 0;
-    expect(await readAll(source, 21)).toEqual(expectedPlanes(format, 21));
+    await holds(source, 21, format);
     expect(await thrown(() => readAll(source, 22))).toMatchObject({ reason: 'damaged', frame: 22 });
   });
 

@@ -299,7 +299,11 @@ async function outcome(input: VideoInput): Promise<string[]> {
     for (let i = 0; ; i++) {
       const planes = await readAll(source, i);
       if (!planes) break;
-      seen.push(Object.values(planes).join('|'));
+      seen.push(
+        Object.values(planes)
+          .map((plane) => Buffer.from(plane).toString('hex'))
+          .join('|'),
+      );
     }
     seen.push('end');
   } catch (error) {

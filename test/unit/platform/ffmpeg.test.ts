@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { delivery } from '../../../src/media/delivery.js';
-import { parseProbe, pixelFormat, pixelFormatName } from '../../../src/media/facts.js';
+import { delivery, pixelFormat, pixelFormatName } from '../../../src/media/delivery.js';
+import { parseProbe } from '../../../src/media/facts.js';
 import { type LogEvent, parseLogLine } from '../../../src/platform/ffmpeg/log.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
 import { versionIn } from '../../../src/platform/node/encoding/host.js';

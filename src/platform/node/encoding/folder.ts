@@ -30,7 +30,7 @@ import { shown } from '../../../core/printable.js';
 import { writeReason } from '../../../files/folders.js';
 import { forgetScratch, makeScratchFolder, removeScratch, scratchBeside } from '../../../files/scratch.js';
 import type { Decoder } from '../../../media/decoder.js';
-import { everyFrame } from '../../../media/every-frame.js';
+import { everyFrame } from '../../../media/delivery.js';
 import type { FrameSource, VideoInput } from '../../../media/types.js';
 import { y4mHeader } from '../../../sample/files.js';
 import { muxerOf, wholeArguments } from '../../../search/deliverable.js';

@@ -16,7 +16,7 @@ import {
   type TrackFacts,
 } from '../../../media/decoder.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning, MediaError } from '../../../media/errors.js';
-import { PlaneMap } from '../../../media/planes.js';
+import { PlaneMap } from '../../../media/sources.js';
 import type { VideoInfo } from '../../../media/types.js';
 import type { Plan } from '../../ffmpeg/plan.js';
 import type { DecodedFrame, DecodeRun, End } from './run.js';

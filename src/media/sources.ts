@@ -1,0 +1,325 @@
+/**
+ * @module media/sources
+ * Stored frames: by number from a file, a Blob or bytes; in order from a pipe or stream; and a placeholder for no frames.
+ */
+import { usageError } from '../core/errors.js';
+import {
+  chromaSize,
+  type FramePlanes,
+  lumaBytes,
+  sampleBytes,
+  storedChromaSize,
+  type VideoFormat,
+} from '../core/frame.js';
+import { shown } from '../core/printable.js';
+import { incompleteFrame, lostFraming } from './errors.js';
+import type { ByteReader, ByteStream } from './platform.js';
+import type { ByteQueue } from './readers.js';
+import type { FrameLayout, FrameSource, SourceDescriptor, VideoInfo } from './types.js';
+import { badFrameHeader, FRAME_HEADER_MAX, lostChroma, lostChromaBytes, parseFrameHeader } from './y4m.js';
+
+/**
+ * Maps the bytes of a stored frame to the caller's planes: skips unused ones, and cuts off the extra chroma column of odd widths.
+ * Its scratch memory serves one read at a time.
+ */
+export class PlaneMap {
+  readonly #lumaBytes: number;
+  readonly #rows: number;
+  /** Bytes of a chroma row in the caller's planes, and as stored. */
+  readonly #rowBytes: number;
+  readonly #storedRowBytes: number;
+  /** Bytes of a chroma plane in the caller's planes, and as stored. */
+  readonly #planeBytes: number;
+  readonly #storedPlaneBytes: number;
+  #cbScratch: Uint8Array | undefined;
+  #crScratch: Uint8Array | undefined;
+
+  constructor(format: VideoFormat) {
+    const bytes = sampleBytes(format.bitDepth);
+    const used = chromaSize(format);
+    const stored = storedChromaSize(format);
+    this.#lumaBytes = lumaBytes(format);
+    this.#rows = used.height;
+    this.#rowBytes = used.width * bytes;
+    this.#storedRowBytes = stored.width * bytes;
+    this.#planeBytes = this.#rowBytes * used.height;
+    this.#storedPlaneBytes = this.#storedRowBytes * stored.height;
+  }
+
+  /**
+   * Buffers to fill in order from the frame's first sample to the last needed byte.
+   * @throws {AnyvmafError} `usage` if the size of a plane contradicts the format
+   */
+  parts(into: FramePlanes): Uint8Array[] {
+    const { y, cb, cr, alpha } = into;
+    this.#check('luma', y, this.#lumaBytes);
+    if (cb) this.#check('Cb', cb, this.#planeBytes);
+    if (cr) this.#check('Cr', cr, this.#planeBytes);
+    if (alpha) this.#check('alpha', alpha, this.#lumaBytes);
+    const parts = [y];
+    if (this.#planeBytes === 0 || (!cb && !cr)) return parts;
+    if (cb && !this.#crops) {
+      parts.push(cb);
+      const belowCb = this.#storedPlaneBytes - this.#planeBytes;
+      if (cr && belowCb > 0) parts.push(this.#scratchCb().subarray(0, belowCb));
+    } else {
+      parts.push(this.#scratchCb());
+    }
+    if (cr) parts.push(this.#crops ? this.#scratchCr() : cr);
+    if (!alpha) return parts;
+    // Whoever reads alpha reads all planes.
+    const belowCr = this.#crops ? 0 : this.#storedPlaneBytes - this.#planeBytes;
+    if (belowCr > 0) parts.push(this.#scratchCr().subarray(0, belowCr));
+    parts.push(alpha);
+    return parts;
+  }
+
+  /** Call once the parts are filled. */
+  finish(into: FramePlanes): void {
+    if (!this.#crops) return;
+    if (into.cb) this.#crop(this.#scratchCb(), into.cb);
+    if (into.cr) this.#crop(this.#scratchCr(), into.cr);
+  }
+
+  get #crops(): boolean {
+    return this.#rowBytes !== this.#storedRowBytes;
+  }
+
+  #scratchCb(): Uint8Array {
+    this.#cbScratch ??= new Uint8Array(this.#storedPlaneBytes);
+    return this.#cbScratch;
+  }
+
+  #scratchCr(): Uint8Array {
+    this.#crScratch ??= new Uint8Array(this.#storedPlaneBytes);
+    return this.#crScratch;
+  }
+
+  #crop(stored: Uint8Array, into: Uint8Array): void {
+    for (let row = 0; row < this.#rows; row++) {
+      const from = row * this.#storedRowBytes;
+      into.set(stored.subarray(from, from + this.#rowBytes), row * this.#rowBytes);
+    }
+  }
+
+  #check(plane: string, into: Uint8Array, bytes: number): void {
+    if (into.length === bytes) return;
+    throw usageError(`the ${plane} plane has ${into.length} bytes, but this format needs ${bytes}.`);
+  }
+}
+
+/** A seekable source over a {@link ByteReader}; synchronous if the reader is. */
+export class RandomAccessSource implements FrameSource {
+  readonly info: VideoInfo;
+  readonly seekable = true;
+  readonly descriptor?: SourceDescriptor;
+  readonly #reader: ByteReader;
+  readonly #layout: FrameLayout;
+  readonly #planes: PlaneMap;
+  readonly #header: Uint8Array;
+
+  constructor(reader: ByteReader, info: VideoInfo, layout: FrameLayout, descriptor?: SourceDescriptor) {
+    this.info = info;
+    if (descriptor) this.descriptor = descriptor;
+    this.#reader = reader;
+    this.#layout = layout;
+    this.#planes = new PlaneMap(info);
+    this.#header = new Uint8Array(layout.frameHeader);
+  }
+
+  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
+    const parts = this.#planes.parts(into);
+    if (!this.#holds(index)) return false;
+    if (this.#header.length > 0) parts.unshift(this.#header);
+    const got = this.#reader.read(this.#position(index), parts);
+    if (typeof got === 'number') return this.#finish(index, into, parts, got);
+    return got.then((bytes) => this.#finish(index, into, parts, bytes));
+  }
+
+  checkFrame(index: number): boolean | Promise<boolean> {
+    if (!this.#holds(index)) return false;
+    const position = this.#position(index);
+    const header = this.#reader.read(position, [this.#header]);
+    const last = this.#reader.read(position + this.#header.length + lumaBytes(this.info) - 1, [
+      new Uint8Array(1),
+    ]);
+    const whole = (headerBytes: number, lastBytes: number): boolean | Promise<boolean> => {
+      if (lastBytes === 1 && headerBytes === this.#header.length && this.#isFramed()) return true;
+      // Reading reports the error.
+      return this.readFrame(index, { y: new Uint8Array(lumaBytes(this.info)) });
+    };
+    if (typeof header === 'number' && typeof last === 'number') return whole(header, last);
+    return Promise.all([header, last]).then(([headerBytes, lastBytes]) => whole(headerBytes, lastBytes));
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+
+  /**
+   * True if the frame exists and is complete.
+   * @throws {MediaError} if the video ends within the frame
+   */
+  #holds(index: number): boolean {
+    if (index < (this.info.frameCount ?? 0)) return true;
+    const { incompleteFrame: partial } = this.info;
+    if (partial && index === partial.index) throw incompleteFrame(this.info, partial);
+    return false;
+  }
+
+  /** True if the header just read is valid, or frames have none. */
+  #isFramed(): boolean {
+    return this.#header.length === 0 || parseFrameHeader(this.#header) === this.#header.length;
+  }
+
+  /** Position of the frame's header, or of its first sample if headers are absent or vary in length. */
+  #position(index: number): number {
+    const { start, frameHeader, frameBytes, offsets } = this.#layout;
+    return offsets?.[index] ?? start + index * (frameHeader + frameBytes);
+  }
+
+  #finish(index: number, into: FramePlanes, parts: readonly Uint8Array[], got: number): boolean {
+    const wanted = parts.reduce((sum, part) => sum + part.length, 0);
+    if (got < wanted) {
+      // The file shrank after opening.
+      const { frameHeader, frameBytes } = this.#layout;
+      const foundBytes = Math.max(0, got - frameHeader);
+      throw incompleteFrame(this.info, { index, expectedBytes: frameBytes, foundBytes });
+    }
+    if (!this.#isFramed()) {
+      throw lostFraming(this.info.name, index, this.#position(index), this.#header);
+    }
+    this.#planes.finish(into);
+    return true;
+  }
+}
+
+/** A source over a {@link ByteQueue} positioned at the first frame. */
+export class SequentialSource implements FrameSource {
+  readonly info: VideoInfo;
+  readonly seekable = false;
+  readonly #stream: ByteStream;
+  readonly #queue: ByteQueue;
+  readonly #frameBytes: number;
+  readonly #planes: PlaneMap;
+  /** Number of the next frame. */
+  #next = 0;
+  #ended = false;
+
+  /** @param frameBytes bytes of one frame's samples as stored */
+  constructor(stream: ByteStream, queue: ByteQueue, info: VideoInfo, frameBytes: number) {
+    this.info = info;
+    this.#stream = stream;
+    this.#queue = queue;
+    this.#frameBytes = frameBytes;
+    this.#planes = new PlaneMap(info);
+  }
+
+  async readFrame(index: number, into: FramePlanes): Promise<boolean> {
+    if (index < this.#next) {
+      throw usageError(
+        `frame ${index} of ${shown(this.info.name)} was asked for after frame ${this.#next - 1}; ` +
+          'a stream is read in order.',
+      );
+    }
+    const parts = this.#planes.parts(into);
+    while (this.#next < index) if (!(await this.#frame([]))) return false;
+    if (!(await this.#frame(parts))) return false;
+    this.#planes.finish(into);
+    return true;
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#stream.close();
+  }
+
+  /** Reads the next frame into `parts` and skips the rest of it. */
+  async #frame(parts: readonly Uint8Array[]): Promise<boolean> {
+    if (this.#ended) return false;
+    if (!(await this.#frameHeader())) {
+      this.#ended = true;
+      return false;
+    }
+    if (this.#next === 0 && this.info.container === 'y4m') await this.#refuseLostChroma();
+    let found = 0;
+    for (const part of parts) found += await this.#queue.read(part);
+    found += await this.#queue.skip(this.#frameBytes - found);
+    if (found < this.#frameBytes) return this.#incomplete(found);
+    this.#next++;
+    return true;
+  }
+
+  /** @throws {AnyvmafError} `media` if the second frame, or the end, comes too early by a byte in each row of chroma */
+  async #refuseLostChroma(): Promise<void> {
+    const lost = lostChromaBytes(this.info);
+    if (lost === 0) return;
+    const frame = await this.#queue.peek(this.#frameBytes);
+    const next = String.fromCharCode(...frame.subarray(this.#frameBytes - lost).subarray(0, 6));
+    const isShort = frame.length === this.#frameBytes - lost || (next !== '' && 'FRAME\n'.startsWith(next));
+    if (!isShort) return;
+    this.#ended = true;
+    throw lostChroma(this.info.name, this.info);
+  }
+
+  /** Reads the next frame's header, if frames have one; returns false at the end of the video. */
+  async #frameHeader(): Promise<boolean> {
+    if (this.info.container !== 'y4m') return (await this.#queue.peek(1)).length > 0;
+    // Do not wait for bytes beyond this frame: an interactive producer may not have sent them.
+    const within = Math.min(6 + this.#frameBytes, FRAME_HEADER_MAX);
+    let start = await this.#queue.peek(within);
+    let header = parseFrameHeader(start);
+    if (header === 'incomplete' && start.length === within) {
+      start = await this.#queue.peek(FRAME_HEADER_MAX);
+      header = parseFrameHeader(start);
+    }
+    switch (header) {
+      case 'end':
+        return false;
+      case 'incomplete':
+        return this.#incomplete(0);
+      case 'lost':
+      case 'overlong':
+        this.#ended = true;
+        throw badFrameHeader(header, this.info.name, this.#next, this.#queue.position, start);
+      default:
+        await this.#queue.skip(header);
+        return true;
+    }
+  }
+
+  /** Reports a video that ends within its next frame, unless the source was closed. */
+  #incomplete(foundBytes: number): false {
+    if (this.#ended) return false;
+    this.#ended = true;
+    throw incompleteFrame(this.info, { index: this.#next, expectedBytes: this.#frameBytes, foundBytes });
+  }
+}
+
+/** Name in reports. */
+const NO_REFERENCE = '(no reference)';
+
+/**
+ * A source whose frames leave the planes unchanged.
+ * @param frameCount number of frames of the other video, `null` if unknown
+ */
+export function blankSource(format: VideoFormat, frameCount: number | null): FrameSource {
+  const { width, height, bitDepth, chroma } = format;
+  const info = {
+    name: NO_REFERENCE,
+    container: 'frames',
+    width,
+    height,
+    bitDepth,
+    chroma,
+    frameCount,
+    warnings: [],
+  } as const;
+  return {
+    info,
+    seekable: true,
+    descriptor: { kind: 'blank', info },
+    readFrame: (index) => frameCount === null || index < frameCount,
+    close: () => {},
+  };
+}
