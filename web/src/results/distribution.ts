@@ -65,12 +65,9 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
     const extents = shown.flatMap(({ columns }) => columns.extent(metric) ?? []);
     element.hidden = !hasContent();
-    const spreads = shown.map(({ columns, index }) => ({
-      index,
-      values: columns.values(metric) ?? NO_VALUES,
-    }));
+    const valuesOf = ({ columns, index }: Encode) => ({ index, values: columns.values(metric) ?? NO_VALUES });
     const range = extents.length > 0 ? { low: Math.min(...extents), high: Math.max(...extents) } : undefined;
-    const spread = distribution(templates, spreads, kind, range);
+    const spread = distribution(templates, shown.map(valuesOf), kind, range);
     const [only, ...others] = shown;
     const single = only && others.length === 0 && spread;
     const label = labelOf(metric);
@@ -91,12 +88,10 @@ export function distributionSection(encodes: Encodes, view: View): Section {
   }
 
   /** The shapes of the others fade. */
-  const light = (lit: number | null) => {
-    const shown = encodes.list.filter(({ index }) => view.shown.value[index]);
+  const light = (lit: number | null) =>
     element.querySelectorAll<SVGElement>('.hist path').forEach((path, i) => {
-      path.style.opacity = lit === null || shown[i]?.index === lit ? '' : '0.2';
+      path.style.opacity = lit === null || drawn?.shown[i]?.index === lit ? '' : '0.2';
     });
-  };
   const stops = [view.shown.watch(update), view.chosen.watch(update), view.lit.watch(light)];
   return {
     element,

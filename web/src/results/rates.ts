@@ -84,26 +84,25 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
   function update(): void {
     element.hidden = !differs(encodes);
     if (element.hidden) return;
-    const metric = metricOf(encodes, session);
-    const points = ratePoints(encodes, metric).filter(({ index }) => view.shown.value[index]);
-    shown = points;
+    const metric = metricNow();
+    shown = ratePoints(encodes, metric).filter(({ index }) => view.shown.value[index]);
     const label = labelOf(metric);
     parts.heading.textContent = words.heading(label);
     parts.hint.textContent = worseOf(metric) === 'high' ? words.lowerBetter : words.higherBetter;
-    plot.setAttribute('aria-label', words.label(label, points.length));
-    const { curves } = comparableCurves(encodes, points, metric);
+    plot.setAttribute('aria-label', words.label(label, shown.length));
+    const { curves } = comparableCurves(encodes, shown, metric);
     const choice = { ...choiceOf(session, curves), metric };
     const room = { width: area.clientWidth, height: area.clientHeight };
     const compared = encodes.running ? [] : comparedCurves(curves, choice);
     const coming = encodes.running ? ratesOf(encodes) : [];
-    const chart = points.length > 0 && rateChart(templates, encodes, metric, points, room, compared, coming);
+    const chart = shown.length > 0 && rateChart(templates, encodes, metric, shown, room, compared, coming);
     places = chart ? chart.places : [];
     tip.hidden = true;
     draw(area, chart || undefined, view.lit.value);
     render(chart ? chart.key : '', parts.key);
     parts.leftOut.textContent = leftOutText(encodes);
-    render(tableOf(points, encodes, metric), parts.table);
-    compare(points, curves, choice);
+    render(tableOf(shown, encodes, metric), parts.table);
+    compare(shown, curves, choice);
     editor()?.update();
   }
 
