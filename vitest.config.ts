@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -50,6 +51,19 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
   },
 });
 
+/**
+ * All files of a project, then those of the next: a process, with its modules and its browser, serves one project, and Vitest
+ * ends it when the next file is of another.
+ */
+class ByProject extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    // The short files of the last one fill the time in which others end.
+    const order = ['browser', 'gpu', 'exhaustive', 'package', 'node', 'unit'];
+    return order.flatMap((name) => sorted.filter(({ project }) => project.name === name));
+  }
+}
+
 const BUILD = 'test/support/build-once.ts';
 const PAGE = 'test/support/browser-setup.ts';
 const FORKS = 'test/support/quick-starts.ts';
@@ -77,6 +91,7 @@ export default defineConfig({
       ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE, FORKS)] : []),
     ],
     pool: 'forks',
+    sequence: { sequencer: ByProject },
     // More than there are cores: tests of processes and pages wait a third of their time.
     maxWorkers: Math.min(availableParallelism() + 2, 8),
     // Tests make and drop much; to collect it from the usual 16 MB takes a good twentieth of their time.
