@@ -254,7 +254,7 @@ export async function refuseEmbeddedServer(
   measurement: Scorer | ScoreRun,
   _options: EmbeddedServerOptions = {},
 ): Promise<never> {
-  const { requireSteerable } = await import('./engine/live/steering.js');
+  const { requireSteerable } = await import('./engine/live/steerable.js');
   requireSteerable(measurement);
   throw new AnyvmafError('backend', 'The live server needs Node; browsers have no sockets to listen on.');
 }

@@ -14,13 +14,6 @@ export type { Fraction } from './core/rational.js';
 export type { SampleSizes, Samples } from './core/sampling.js';
 export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
-export type {
-  AdmBandCells,
-  AdmCells,
-  ButteraugliMap,
-  ScaleCells,
-  VifCells,
-} from './engine/backends/core/quality-maps.js';
 export type { AdapterFacts } from './engine/backends/gpu.js';
 export type {
   BackendChoice,
@@ -156,6 +149,13 @@ export {
   heatmapColor,
   heatmapFull,
 } from './pictures/palette.js';
+export type {
+  AdmBandCells,
+  AdmCells,
+  ButteraugliMap,
+  ScaleCells,
+  VifCells,
+} from './pictures/quality-maps.js';
 export type { ColorMatrix, ColorMeaning } from './pictures/rgb.js';
 export type {
   BdOptions,

@@ -13,17 +13,16 @@ import type { FramePair } from '../pictures/frame-pair.js';
 import { addLegend, type CellGrid, drawHeatmap } from '../pictures/heatmap.js';
 import { encodePng, type ImageOptions, type RgbImage, shrink } from '../pictures/image.js';
 import { heatmapFull } from '../pictures/palette.js';
-import {
-  type AdmBandCells,
-  type AdmCells,
-  type ButteraugliMap,
-  ButteraugliMapMaker,
-  type CellOptions,
-  type FrameCells,
-  type ScaleCells,
-  type VifCells,
-  WasmMapMaker,
-} from './backends/core/quality-maps.js';
+import type {
+  AdmBandCells,
+  AdmCells,
+  ButteraugliMap,
+  CellOptions,
+  FrameCells,
+  ScaleCells,
+  VifCells,
+} from '../pictures/quality-maps.js';
+import { ButteraugliMapMaker, WasmMapMaker } from './backends/core/quality-maps.js';
 import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';
 import { extractPairs } from './extract.js';

@@ -23,7 +23,8 @@ import { type CheckedOptions, checkFormat, checkOptions, framesToKeep } from './
 import type { Platform } from './contract/platform.js';
 import type { WorkerSetup } from './contract/protocol.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
-import { STEERED, type Steerable, type Steering } from './live/steering.js';
+import { STEERED, type Steerable } from './live/steerable.js';
+import type { Steering } from './live/steering.js';
 import { chooseThreads } from './plan/chunks.js';
 import { loadModules, loadRequested, planRun, type RunPlan, reportModels } from './plan/plan.js';
 import { Meter } from './results/progress.js';

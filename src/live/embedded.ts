@@ -7,7 +7,7 @@ import { requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
 import { quoted, showValue } from '../core/printable.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
-import { requireSteerable, STEERED } from '../engine/live/steering.js';
+import { requireSteerable, STEERED } from '../engine/live/steerable.js';
 import { type Alarm, parseAlarm } from './alarms.js';
 import { Link } from './link.js';
 import type { FromServer, Listening, Refusal, SecondLine, ServerSettings, ToServer } from './messages.js';

@@ -5,7 +5,8 @@
 import { AnyvmafError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/rational.js';
 import type { RunFacts, ScoreRun, Scorer, SwapOutcome } from '../engine/contract/types.js';
-import { type RunObserver, requireSteerable, STEERED, Steering } from '../engine/live/steering.js';
+import { requireSteerable, STEERED } from '../engine/live/steerable.js';
+import { type RunObserver, Steering } from '../engine/live/steering.js';
 import { type Alarm, type AlarmRule, Alarms, MainScore, meanAndMin } from './alarms.js';
 import type { Command, Refusal, RunState, SecondLine, ToServer } from './messages.js';
 

@@ -1,13 +1,12 @@
 /**
  * @module engine/live/steering
- * What can be steered, scorers and runs that have not started, and how: steers one measurement while it runs: pauses and stops it, and changes its models at frame boundaries. It belongs to the
+ * Steers one measurement while it runs: pauses and stops it, and changes its models at frame boundaries. It belongs to the
  * thread that puts frames together, so that whatever it is told between two tasks is told between two frames.
  */
-
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { Origin } from '../../core/origin.js';
-import { quoted, showValue } from '../../core/printable.js';
+import { quoted } from '../../core/printable.js';
 import { quotientOf } from '../../core/rational.js';
 import { loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
@@ -297,29 +296,5 @@ function isSame(one: LoadedModel, other: LoadedModel): boolean {
     one.disableClip === other.disableClip &&
     one.enableTransform === other.enableTransform &&
     inputs(one) === inputs(other)
-  );
-}
-
-/** Key of the function that hands a measurement over; no part of the public types. */
-export const STEERED = Symbol('anyvmaf.steered');
-
-/** A measurement that can be steered. */
-export interface Steerable {
-  /**
-   * Hands itself over.
-   * @throws {AnyvmafError} `usage` if it is steered already, or over
-   */
-  [STEERED](steering: Steering): void;
-}
-
-/** @throws {AnyvmafError} `usage` for what is no measurement of this package */
-export function requireSteerable(value: unknown): Steerable {
-  try {
-    if (typeof value === 'object' && value !== null && STEERED in value) return value as Steerable;
-  } catch {
-    // A proxy that answers nothing.
-  }
-  throw usageError(
-    `The measurement is ${showValue(value)}, but it must be a scorer of createScorer or a run of prepareRun.`,
   );
 }

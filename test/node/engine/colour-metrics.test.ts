@@ -11,7 +11,8 @@ import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
-import { type RunObserver, requireSteerable, STEERED, Steering } from '../../../src/engine/live/steering.js';
+import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
+import { type RunObserver, Steering } from '../../../src/engine/live/steering.js';
 import { scorePair } from '../../../src/engine/score.js';
 import {
   createScorer,

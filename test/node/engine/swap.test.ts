@@ -6,13 +6,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FramePlanes } from '../../../src/core/frame.js';
 import type { SwapOutcome } from '../../../src/engine/contract/types.js';
-import {
-  type RunObserver,
-  requireSteerable,
-  STEERED,
-  Steering,
-  type SwapOptions,
-} from '../../../src/engine/live/steering.js';
+import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
+import { type RunObserver, Steering, type SwapOptions } from '../../../src/engine/live/steering.js';
 import { prepareRun } from '../../../src/engine/score.js';
 import {
   createScorer,
