@@ -106,6 +106,25 @@ describe('a part', () => {
     expect(readdirSync(partsFolder())).toEqual(['tiny@1.2.3']);
   });
 
+  it('that no package has for this system, or without npm, is refused before anything is fetched', async () => {
+    deliver();
+    const foreign = { ...part, system: 'plan9-x64' };
+    expect(await failure(() => installPart('tiny', { part: foreign }), 'backend')).toBe(
+      'The package @scope/one has nothing for plan9-x64.',
+    );
+    vi.stubEnv('PATH', join(folder, 'none'));
+    const own = process.execPath;
+    try {
+      process.execPath = join(folder, 'none', 'node');
+      expect(await refusal(part)).toMatch(
+        /^npm is neither on PATH nor beside \S+\/none\/node, but .*; install npm\.$/,
+      );
+    } finally {
+      process.execPath = own;
+    }
+    expectNothing();
+  });
+
   it('leaves with every version of it, and nothing else does', async () => {
     deliver();
     await installPart('tiny', { part });

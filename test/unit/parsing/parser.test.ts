@@ -4,9 +4,17 @@
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
+import { MediaError } from '../../../src/media/errors.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { Parser } from '../../../src/parsing/parser.js';
-import type { FromParser, ParserWorker, ToParser, WorkerDeath } from '../../../src/parsing/protocol.js';
+import {
+  errorOf,
+  type FromParser,
+  type ParserWorker,
+  refusalOf,
+  type ToParser,
+  type WorkerDeath,
+} from '../../../src/parsing/protocol.js';
 import { type Monitor, serveParser } from '../../../src/parsing/serve.js';
 
 interface Calls {
@@ -232,5 +240,79 @@ describe('a served function', () => {
     worker.say({ kind: 'read', id: 3, position: 2, length: 1e12 });
     await vi.advanceTimersByTimeAsync(1);
     expect(worker.posted.at(-1)).toEqual({ kind: 'bytes', id: 3, bytes: Uint8Array.of(3).buffer });
+  });
+
+  it('tells a worker that asks for bytes of nothing, and ends with one that cannot work', async () => {
+    const { worker, outcome } = callUnderWay();
+    worker.say({ kind: 'read', id: 3, position: 0, length: 8 });
+    await vi.advanceTimersByTimeAsync(1);
+    const message = 'A parser worker failed (Error: there is nothing to read).';
+    expect(worker.posted.at(-1)).toEqual({ kind: 'unread', id: 3, refusal: { code: 'internal', message } });
+    worker.say({ kind: 'unusable', refusal: { code: 'backend', message: 'No module.' } });
+    expect(await outcome).toMatchObject({ code: 'backend', message: 'No module.' });
+    // What comes later changes nothing.
+    worker.say({ kind: 'answer', id: 0, value: 1 });
+    expect(worker.terminated).toBe(1);
+  });
+
+  it('ends a worker that is ready only after it was given up', async () => {
+    const worker = new FakeWorker();
+    const parser = new Parser<Calls>(worker, null);
+    parser.close();
+    expect(worker.terminated).toBe(0);
+    worker.say({ kind: 'ready' });
+    expect(worker.terminated).toBe(1);
+    await expect(parser.call('work', 1)).rejects.toMatchObject({ code: 'aborted' });
+  });
+});
+
+describe('a served parser', () => {
+  it('refuses a function that it does not have, bytes that cannot be had, and what cannot be prepared', async () => {
+    const said: FromParser[] = [];
+    const take = serveParser(
+      (message) => said.push(message),
+      async (_task: null, { input }: Monitor) => ({
+        first: async () => {
+          const bytes = new Uint8Array(1);
+          await input(9).read(0, [bytes]);
+          return bytes[0];
+        },
+      }),
+    );
+    take({ kind: 'begin', task: null });
+    take({ kind: 'call', id: 1, name: 'none', argument: 0 });
+    take({ kind: 'call', id: 2, name: 'first', argument: 0 });
+    await vi.advanceTimersByTimeAsync(1);
+    const asked = said.find(({ kind }) => kind === 'read');
+    take({
+      kind: 'unread',
+      id: asked?.kind === 'read' ? asked.id : -1,
+      refusal: { code: 'io', message: 'Gone.' },
+    });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(said.filter(({ kind }) => kind === 'refused')).toEqual([
+      { kind: 'refused', id: 1, refusal: refusalOf(new Error('there is no function none')) },
+      { kind: 'refused', id: 2, refusal: { code: 'io', message: 'Gone.' } },
+    ]);
+    const failing = serveParser(
+      (message) => said.push(message),
+      async () => {
+        throw new AnyvmafError('backend', 'No part.');
+      },
+    );
+    failing({ kind: 'begin', task: null });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(said.at(-1)).toEqual({ kind: 'unusable', refusal: { code: 'backend', message: 'No part.' } });
+  });
+
+  it.each([
+    [new MediaError('damaged', 7, 'Bad.', { file: 'a.y4m' }), { reason: 'damaged', frame: 7, file: 'a.y4m' }],
+    [new AnyvmafError('usage', 'Wrong.', { role: 'reference' }), { code: 'usage', role: 'reference' }],
+    [new TypeError('x'), { code: 'internal', message: 'A parser worker failed (TypeError: x).' }],
+    ['y', { code: 'internal', message: 'A parser worker failed (y).' }],
+  ])('%s crosses to the caller', (error, expected) => {
+    const crossed = errorOf(structuredClone(refusalOf(error)));
+    expect(crossed).toBeInstanceOf(error instanceof MediaError ? MediaError : AnyvmafError);
+    expect(crossed).toMatchObject(expected);
   });
 });
