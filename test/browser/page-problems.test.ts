@@ -365,11 +365,14 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.keyboard.press('Escape');
-    await form.waitFor({ state: 'detached' });
+    await page.locator('.own-dialog').waitFor({ state: 'detached' });
     expect(await focused(page)).toEqual(opener);
     await says(page.locator('.file .own').last()).toBe(
       'by itself: range 10-38, part 80:60:0:10 of the reference, part 80:60:0:10 of the encode As the others',
     );
+    // The rows were made anew as what was checked came.
+    await checked(page);
+    expect(await focused(page)).toEqual(opener);
     await screenshot(page, 'own-rows');
     // That encode alone is scored; what it is set to stands in its row and in how it was run.
     await page.getByRole('button', { name: 'Score 1 encode' }).click();
@@ -391,6 +394,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByRole('button', { name: 'As the others' }).last().click();
     await expect.poll(() => own.count()).toBe(2);
+    expect(await focused(page)).toEqual(opener);
     await page.getByRole('button', { name: 'Score again' }).waitFor();
     expect(await reportsOf(page)).toHaveLength(7);
   });

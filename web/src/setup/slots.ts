@@ -143,11 +143,11 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     const empty = files.length === 0;
     element.classList.toggle('filled', !empty);
     const colours = many ? coloursOf(session) : [];
-    fill(list, ...files.map((one, index) => row(session, one, thumbs.place(one), colours[index])));
+    const rowOf = (one: ChosenFile, i: number) => row(session, one, thumbs.place(one), colours[i]);
+    putRows(list, files.map(rowOf), pick);
     list.hidden = empty;
     hint.hidden = !empty;
-    const { chooseSeveral, choose, add: addAnother, replace } = text.setup;
-    const label = many ? (empty ? chooseSeveral : addAnother) : empty ? choose : replace;
+    const label = pickLabel(many, empty);
     fill(pick, label);
     pick.setAttribute('aria-label', `${text.setup[side]}: ${label}`);
   };
@@ -156,6 +156,24 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
   session.watchPhase((phase) => phase === 'done' && show());
   markDraggedOver(element);
   return element;
+}
+
+function pickLabel(many: boolean, empty: boolean): string {
+  const { chooseSeveral, choose, add, replace } = text.setup;
+  if (many) return empty ? chooseSeveral : add;
+  return empty ? choose : replace;
+}
+
+/** Puts rows in place of those before; a button that had the focus hands it to what does the same, to its row or to `instead`. */
+function putRows(list: Element, rows: readonly HTMLElement[], instead: HTMLElement): void {
+  const focused = list.contains(document.activeElement) ? document.activeElement : null;
+  fill(list, ...rows);
+  if (!focused) return;
+  const id = focused.closest('li')?.dataset.id;
+  const buttons = [...list.querySelectorAll<HTMLElement>(`[data-id="${id}"] button`)];
+  const wordsOf = (element: Element) => element.getAttribute('title') ?? element.textContent;
+  const again = buttons.find((one) => wordsOf(one) === wordsOf(focused)) ?? buttons[0] ?? instead;
+  again.focus({ preventScroll: true });
 }
 
 /** Sets the class `over` while something is dragged over an element or its children. */
@@ -179,7 +197,7 @@ function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour: numb
   const label = text.setup.remove(file.name);
   return h(
     'li',
-    { class: 'file' },
+    { class: 'file', 'data-id': String(id) },
     colour !== undefined &&
       h('span', {
         class: 'swatch',
