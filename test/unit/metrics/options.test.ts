@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { colourParameters, coloursOf } from '../../../src/metrics/colour.js';
+import { metricOf } from '../../../src/metrics/index.js';
+import { choiceOption, flagOption, numberOption } from '../../../src/metrics/metric.js';
 import { formatG, logName } from '../../../src/metrics/names.js';
 import {
   type ExtractorInstance,
@@ -270,4 +272,35 @@ describe('colours of a metric', () => {
         'them in format.colours.',
     );
   });
+
+  it.each([
+    ['butteraugli=matrix=ictcp', 'ictcp with the transfer srgb: ICtCp is of PQ or HLG; name which,'],
+    [
+      'cvvdp=matrix=bt2020c:transfer=pq',
+      'bt2020c with the transfer pq: constant luminance is of the curve of BT.2020;',
+    ],
+  ])('are refused where no standard defines them: %s', (feature, why) => {
+    expect(() => coloursOf(parseFeature(feature), video)).toThrow(
+      `The ${feature.split('=')[0]} extractor cannot make RGB of the reference video, ${why}`,
+    );
+  });
+
+  it('are refused by SSIMULACRA2 where they are of HDR, with what measures it', () => {
+    const instance = parseFeature('ssimulacra2=transfer=hlg');
+    expect(() => metricOf(instance).measure(instance, video, 'libvmaf-3.2')).toThrow(
+      /^The ssimulacra2 extractor is not defined for HLG, which the reference video is: .* measure cvvdp=display=standard_hdr_hlg or/,
+    );
+  });
+});
+
+it('says which option an instance lacks, as a defect of its own', () => {
+  const instance = parseFeature('psnr');
+  expect(() => flagOption(instance, 'none')).toThrow('psnr has no flag "none".');
+  expect(() => numberOption(instance, 'none')).toThrow('psnr has no number "none".');
+  expect(() => choiceOption(instance, 'none')).toThrow('psnr has no choice "none".');
+});
+
+it.each(['xpsnr', 'cvvdp'])('%s has no value of a video without frames', (name) => {
+  const instance = parseFeature(name);
+  expect(metricOf(instance).finish(instance, video, 'libvmaf-3.2').aggregates?.()).toEqual({});
 });

@@ -71,6 +71,56 @@ describe('what is read of a model', () => {
     expect(found.inputs.map(({ name }) => name)).toEqual(['x']);
   });
 
+  it('counts the weights that a sparse tensor stands for, of a graph and of an attribute', () => {
+    // Values, their places, and the dimensions of the whole.
+    const sparse = [
+      ...bytes(1, floats('w', [1], [2])),
+      ...bytes(2, longs('', [1], [0])),
+      ...int(3, 1),
+      ...int(3, 1),
+    ];
+    const added = (to: readonly number[]) => model({ inputs, outputs, nodes: [to] });
+    const held = [...node('Identity', ['x'], ['y'])];
+    const initialised = graph({ nodes: [node('MatMul', ['x', 'w'], ['y'])], inputs, outputs });
+    const whole = Uint8Array.from([
+      ...int(1, 8),
+      ...bytes(7, [...initialised, ...bytes(15, sparse)]),
+      ...bytes(8, int(2, 17)),
+    ]);
+    expect(checkOnnx(whole, 'a.onnx')).toMatchObject({ operators: { MatMul: 1 }, parameters: 2 });
+    const attribute = (field: number) => bytes(5, [...bytes(1, 'value'), ...bytes(field, sparse)]);
+    for (const field of [22, 23])
+      expect(checkOnnx(added([...held, ...attribute(field)]), 'a.onnx').operators).toEqual({ Identity: 1 });
+    // Without values it stands for nothing.
+    const nothing = bytes(7, [...initialised, ...bytes(15, int(3, 1))]);
+    const empty = Uint8Array.from([...int(1, 8), ...nothing, ...bytes(8, int(2, 17))]);
+    expect(checkOnnx(empty, 'a.onnx').parameters).toBe(0);
+  });
+
+  it.each([
+    [
+      'says no version of its own',
+      [...bytes(7, graph({ inputs, outputs })), ...bytes(8, int(2, 17))],
+      'it does not say its version',
+    ],
+    [
+      'says no version of the operators',
+      [
+        ...int(1, 8),
+        ...bytes(7, graph({ inputs, outputs })),
+        ...bytes(8, [...bytes(1, 'own'), ...int(2, 1)]),
+      ],
+      'which version of the ONNX operators',
+    ],
+    [
+      'has a tensor of too many dimensions',
+      model({ initializers: [floats('w', Array(65).fill(1), [2])] }),
+      'more than',
+    ],
+  ])('is refused if it %s', (_, file, why) => {
+    expect(refusal(Uint8Array.from(file))).toContain(why);
+  });
+
   it('takes fields in any order and skips those it does not know', () => {
     const strange = Uint8Array.from([...bytes(99, 'later versions'), ...int(77, -1), ...linear([1], 0)]);
     expect(checkOnnx(strange, 'a.onnx').operators).toEqual({ Gemm: 1 });
