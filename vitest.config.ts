@@ -48,6 +48,10 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
     globalSetup,
     // Files share their process and its modules: a test restores what it changes.
     isolate: false,
+    // First alone, a browser for each core: what waits for a page asks it at each frame, which takes time of all others.
+    ...(name === 'browser'
+      ? { maxWorkers: Math.min(availableParallelism(), 8), sequence: { groupOrder: 0 } }
+      : { sequence: { groupOrder: 1 } }),
   },
 });
 
@@ -92,8 +96,8 @@ export default defineConfig({
     ],
     pool: 'forks',
     sequence: { sequencer: ByProject },
-    // More than there are cores: tests of processes and pages wait a third of their time.
-    maxWorkers: Math.min(availableParallelism() + 2, 8),
+    // One more than there are cores: tests of processes wait now and then.
+    maxWorkers: Math.min(availableParallelism() + 1, 8),
     // Tests make and drop much; to collect it from the usual 16 MB takes a good twentieth of their time.
     execArgv: ['--max-semi-space-size=64'],
     // Of one file after another; only a test's own defects make it wait for so long.

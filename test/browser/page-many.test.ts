@@ -109,7 +109,8 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         .locator('.legend .swatch')
         .evaluateAll((list) => list.map((swatch) => getComputedStyle(swatch).backgroundColor));
       expect(new Set(colours).size).toBe(11);
-      await chart(page).locator('canvas').scrollIntoViewIfNeeded();
+      // Not its canvas, which is another one each time that all is drawn anew.
+      await chart(page).evaluate((element) => element.scrollIntoView({ block: 'center' }));
       await expect.poll(() => chart(page).getAttribute('data-last')).toBe('249');
       /** How much colour there is on the chart: faded lines are nearly the ground's. */
       const ink = () =>
