@@ -10,6 +10,7 @@ import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../../
 import type { Compat } from '../../../src/core/choices.js';
 import { compileCore } from '../../../src/core/compile.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
+import { samplesOf } from '../../../src/core/frame.js';
 import { log10 } from '../../../src/core/log10.js';
 import { Core } from '../../../src/core/module.js';
 import { nearest } from '../../../src/core/nearest.js';
@@ -27,6 +28,12 @@ import { planOf } from '../../support/finish.js';
 import { fnv1aOfDoubles, seeded } from '../../support/random.js';
 
 describe('aborts', () => {
+  it('that came before anybody listened are told at once', () => {
+    const reasons: unknown[] = [];
+    onAbort(AbortSignal.abort('early'), (reason) => reasons.push(reason))();
+    expect(reasons).toEqual(['early']);
+  });
+
   describe('onAbort', () => {
     it('calls once, with the reason', () => {
       const controller = new AbortController();
@@ -103,6 +110,12 @@ describe('aborts', () => {
       expect(performance.now() - start).toBeLessThan(most);
     });
   });
+});
+
+it('reads words of samples at an odd address too', () => {
+  const bytes = Uint8Array.of(9, 1, 2, 3, 4, 5);
+  expect(samplesOf(bytes.subarray(1, 5), 10)).toEqual(Uint16Array.of(0x201, 0x403));
+  expect(samplesOf(bytes, 10)).toEqual(Uint16Array.of(0x109, 0x302, 0x504));
 });
 
 describe('logarithms', () => {
