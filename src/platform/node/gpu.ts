@@ -2,12 +2,12 @@
  * @module platform/node/gpu
  * A GPU in Node, through the optional package `webgpu` (Dawn).
  */
-import { existsSync, readdirSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { readdirSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { AnyvmafError } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
 import { obtainPart } from '../../parts/consent.js';
-import { partFile } from '../../parts/store.js';
+import { hasPackage, partFile } from '../../parts/store.js';
 
 /** Loads the package; a test may bring another one. */
 export type LoadWebgpu = () => Promise<typeof import('webgpu')>;
@@ -29,7 +29,7 @@ export const nodeGpu: GpuAccess = {
 
 /** The user's own package, else the part. */
 async function loadPackage(): Promise<typeof import('webgpu')> {
-  const part = ownPackage() ? undefined : partFile('webgpu', 'webgpu/index.js');
+  const part = hasPackage('webgpu') ? undefined : partFile('webgpu', 'webgpu/index.js');
   return part === undefined ? import('webgpu') : import(pathToFileURL(part).href);
 }
 
@@ -87,14 +87,5 @@ function hasFiles(folder: string): boolean {
 }
 
 function isInstalled(): boolean {
-  return ownPackage() || partFile('webgpu', 'webgpu/index.js') !== undefined;
-}
-
-/** Looks for the file only: loading it takes tens of megabytes. */
-function ownPackage(): boolean {
-  try {
-    return existsSync(fileURLToPath(import.meta.resolve('webgpu')));
-  } catch {
-    return false;
-  }
+  return hasPackage('webgpu') || partFile('webgpu', 'webgpu/index.js') !== undefined;
 }
