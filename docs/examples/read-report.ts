@@ -13,5 +13,5 @@ for (const { frameNum, value } of worstFrames(saved, { metric: 'vmaf', worse: 'l
   console.log('look at frame', frameNum, value);
 }
 
-// Our own JSON, NDJSON and XML say all that a report does, so they can be written in another format.
+// A report of our own can be written in another format. JSON and NDJSON hold all of it, XML no tiny models.
 if (isReport(saved)) await writeFile('saved.html', await formatHtml(saved));
