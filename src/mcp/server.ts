@@ -1,7 +1,7 @@
 /**
  * @module mcp/server
  * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
- * one request of a stateless client; all of them share the host.
+ * one request of a stateless client; all share the host.
  */
 import {
   type CallToolResult,
@@ -52,11 +52,14 @@ const INSTRUCTIONS = [
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/** Cache hints, in milliseconds: lists do not change while the server runs, but that of tools depends on the client. */
+/**
+ * Cache hints, in milliseconds: lists do not change while the server runs, but the list of tools depends on the
+ * client.
+ */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
-/** A tool as `tools/list` shows it. */
+/** A tool in `tools/list`. */
 export interface ListedTool {
   readonly name: string;
   readonly title: string;
@@ -67,7 +70,7 @@ export interface ListedTool {
     Partial<Tool['annotations']>;
 }
 
-/** Maxima that no real value reaches: no file has 999 tracks. */
+/** Maxima that no real value reaches, such as 999 tracks. */
 const UNREACHED: ReadonlySet<unknown> = new Set([Number.MAX_SAFE_INTEGER, MOST_FRAMES, 999]);
 
 /** JSON Schema 2020-12 of a tool's parameters or result. */
@@ -83,7 +86,7 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
   return { ...rest, type: 'object' };
 }
 
-/** The tools with their whole schemas, for docs/mcp-tools.md. */
+/** The tools with complete schemas, for docs/mcp-tools.md. */
 export function describeTools(tools: readonly Tool[]): ListedTool[] {
   return tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
     name,
@@ -96,8 +99,8 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * The list of tools as clients get it. A model may have to read all of it before its first call, so it is short: schemas of results
- * are in docs/mcp-tools.md only. The server checks parameters by the whole schema.
+ * The tools for `tools/list`, kept short since a model may have to read it all: schemas of results are in
+ * docs/mcp-tools.md only. The server checks parameters against the complete schemas.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return describeTools(tools).map((tool, i) => ({
@@ -108,19 +111,21 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
   }));
 }
 
-/** The hints that say something: the title stands beside them, and two matter only for tools that do not just read. */
+/**
+ * Hints that add something: the title is listed anyway, and two of them matter only for tools that do not just read.
+ */
 function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
   const both = { readOnlyHint, openWorldHint };
   return readOnlyHint ? both : { ...both, ...{ destructiveHint, idempotentHint } };
 }
 
-/** Bounds that are seldom reached: the server says so in a sentence then. */
+/** Seldom reached bounds; the server's error names them instead. */
 const BOUNDS: ReadonlySet<string> = new Set([
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'propertyNames'],
 ]);
 
-/** The parameters without reserved ones and aliases, bounds of texts and lists, and the default `false` of switches. */
+/** Drops reserved parameters, aliases, bounds of texts and lists, and `false` defaults. */
 function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
   const text = JSON.stringify(schema, (key, value: unknown) => {
     const isUsual = value === false && (key === 'additionalProperties' || key === 'default');
@@ -134,7 +139,7 @@ function isUnlisted(value: unknown): boolean {
   return typeof description === 'string' && /^(?:Reserved;|Another name of|Short for) /.test(description);
 }
 
-/** What can be read besides the resources in the list. */
+/** Resources beyond the list. */
 const TEMPLATES = [
   {
     uriTemplate: PAGES_TEMPLATE,
@@ -165,7 +170,7 @@ const ICON = {
   sizes: ['any'],
 };
 
-/** Cached lists: building one takes milliseconds, and stateless clients ask for it on every request. */
+/** Cached, since building a list takes milliseconds and stateless clients need it for every request. */
 const lists = new WeakMap<readonly Tool[], ListedTool[]>();
 
 function listed(tools: readonly Tool[]): ListedTool[] {
@@ -175,8 +180,8 @@ function listed(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * An instance for one connection.
- * @param shared where its results are stored; by default a scope of its own, which ends with it
+ * Creates an instance for one connection.
+ * @param shared scope of its results; default: its own, which ends with it
  */
 export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const scope = shared ?? host.resources.scope();
@@ -227,7 +232,7 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   return server;
 }
 
-/** Answers requests about resources: results, jobs, samples, and the view for hosts that show one. */
+/** Handles requests about results, jobs, samples, and the view. */
 function serveResources(server: Server, host: McpHost, scope: ResourceScope): void {
   const jobs = host.jobs.of(scope);
   server.setRequestHandler('resources/list', (_, context) => ({
@@ -259,24 +264,26 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
   });
 }
 
-/** What the client can do, which it announces once or with each request. */
+/** The client's capabilities, which it announces once or with each request. */
 function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities {
   return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
-/** The progress of a call whose client asked for it; that of `run_` tools is a fraction of 1, as in the reference. */
+/**
+ * Progress of a call, if the client asked for it; a fraction of 1 for `run_` tools, as in the reference MCP server.
+ */
 function progressOf({ name }: Tool, { mcpReq }: ServerContext): CallProgress | undefined {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return undefined;
   const send = (notice: ProgressNotice) => {
     const params = { progressToken: token, ...notice };
-    // A client that is gone hears nothing.
+    // The client may have disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   return new CallProgress(send, name.startsWith('run_') ? name : undefined);
 }
 
-/** Runs one call and returns its answer; one that takes longer than a call may continues as a job. */
+/** Runs one call; after the call limit it continues as a job. */
 async function call(
   { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
   tool: Tool,
@@ -293,7 +300,7 @@ async function call(
     const going = limit > 0 && !job.ended && !cancelled.aborted ? await goOn(host, job, context) : undefined;
     if (going) return going;
     const { content, ...result } = await job.answer;
-    // A client that ends the server now finds its results in the next.
+    // So that a client that restarts the server finds its results again.
     await job.saved;
     if (!result.isError) progress?.end();
     return { content: [...content], ...result };
@@ -306,7 +313,7 @@ async function call(
 async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<CallToolResult | undefined> {
   try {
     const document = await host.jobs.keep(job);
-    // A handler may answer with a result of another type, of which the SDK has no type.
+    // The SDK has no type for a result of another type.
     if (takesTasks(context)) return { ...taskOf(document), resultType: 'task' } as unknown as CallToolResult;
     const summary = `This takes longer than ${host.callLimit} s and continues as a job. ${document.summary}`;
     const { content, ...rest } = answer({ document: { ...document, summary } });

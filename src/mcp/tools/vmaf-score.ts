@@ -1,7 +1,7 @@
 /**
  * @module mcp/tools/vmaf-score
- * `vmaf_score` scores a pair of raw YUV or Y4M files as the vmaf tool does, frame by frame as stored; `vmaf_score_encoded` any two
- * video files, of which frames go from the decoder to the core, never to a disk.
+ * `vmaf_score` scores raw YUV or Y4M files like the vmaf tool, frame by frame as stored; `vmaf_score_encoded` scores
+ * any two video files, without writing decoded frames to disk.
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';
