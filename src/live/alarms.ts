@@ -14,7 +14,6 @@ import {
   parsePooledName,
 } from '../report/limits.js';
 
-/** Longest rule, in characters. */
 const MAX_RULE = 200;
 
 /** Most rules of a measurement, unless more were given at the start. */
@@ -88,7 +87,6 @@ function parseName(text: string): Pick<AlarmRule, 'metric' | 'statistic'> | unde
   return known && metric === undefined ? { metric: known.metric, statistic: 'mean' } : undefined;
 }
 
-/** One rule, in bounded memory. */
 class AlarmWatch {
   readonly #rule: AlarmRule;
   readonly #block: number;

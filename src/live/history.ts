@@ -26,7 +26,6 @@ export interface WorstMoment {
   readonly value: number;
 }
 
-/** Scores of one second of video. */
 export interface SecondPoint {
   readonly second: number;
   readonly metric: string;
@@ -205,10 +204,7 @@ export class History {
     return first === undefined || last === undefined ? undefined : [first, last];
   }
 
-  /**
-   * Statistics over all frames, kept or not. Percentiles need every frame to be kept, and may be slightly out of
-   * date, since their cost grows with the run.
-   */
+  /** Over all frames, kept or not; percentiles need every frame to be kept, and may lag, since their cost grows. */
   pooled(metric: string): Pooled | undefined {
     const all = this.#series.pooled()?.get(metric);
     if (!all) return undefined;
@@ -282,7 +278,6 @@ function remember(alarms: Alarm[], alarm: Alarm): void {
   if (alarms.length > KEPT_ALARMS) alarms.shift();
 }
 
-/** Index of the first of ascending numbers that is not below `wanted`. */
 function lowerBound(numbers: readonly number[], wanted: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

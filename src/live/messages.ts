@@ -18,7 +18,6 @@ export interface SecondLine {
 
 export type MeasurementFacts = Omit<RunFacts, 'taken'>;
 
-/** A client's command for the measuring side. */
 export type Command =
   | {
       readonly kind: 'swap';
@@ -59,7 +58,6 @@ export type Listening =
       readonly dashboard?: boolean;
     };
 
-/** Settings of the server's thread. */
 export interface ServerSettings {
   /** Most waiting commands of one measurement; more are answered "busy". */
   readonly queueDepth: number;
@@ -78,7 +76,6 @@ export interface ServerSettings {
 export type ToServer =
   | { readonly kind: 'measurement'; readonly id: number; readonly name: string }
   | { readonly kind: 'planned'; readonly id: number; readonly facts: MeasurementFacts }
-  /** Names of the values in the frames that follow. */
   | { readonly kind: 'names'; readonly id: number; readonly names: readonly string[] }
   /** Scored frames: their numbers, and one row of values for each. */
   | {

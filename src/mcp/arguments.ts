@@ -9,7 +9,6 @@ import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { grouped, shown } from '../core/printable.js';
 
-/** Most problems in one message. */
 const MAX_PROBLEMS = 4;
 
 /** Most characters of a value in a message. */
@@ -163,10 +162,7 @@ function innermost(type: z.core.$ZodType | undefined): z.ZodType | undefined {
   return type as z.ZodType | undefined;
 }
 
-/**
- * Refuses oversized texts and lists before they are parsed.
- * @throws {AnyvmafError} `usage`
- */
+/** Refuses oversized texts and lists before they are parsed. @throws {AnyvmafError} `usage` */
 function requireSize(value: unknown, name: string, depth = 0): void {
   if (typeof value === 'string') requireLength(`A text in ${shown(name, SHOWN)}`, value, MAX_STRING);
   // Deeper values fail to parse, since no schema nests as deep.

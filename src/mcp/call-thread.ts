@@ -40,10 +40,7 @@ function hear(message: ToCallThread): void {
   else signals.get(message.signal)?.abort(new AnyvmafError('aborted', 'The call was cancelled.'));
 }
 
-/**
- * Reports the call of a callback. For the awaited one, blocks until it has returned, and takes abort messages before
- * going on.
- */
+/** Reports a callback's call. For the awaited one, blocks until it has returned, and takes abort messages first. */
 function tell(name: string, values: readonly unknown[]): void {
   const before = Atomics.load(returned, 0);
   post({ kind: 'told', name, args: values.map(crossing) });

@@ -42,7 +42,6 @@ const NAMES = [
  */
 export const AWAITED = 'onStage';
 
-/** The functions that threads run, with their types. */
 export type Measuring = Pick<typeof checked & typeof pictures, (typeof NAMES)[number]>;
 
 /** A value between threads; errors would lose their class. */
@@ -102,7 +101,6 @@ export class CallThreads {
     return this.#all.size;
   }
 
-  /** Ends all threads and their work. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#all].map((thread) => thread.end()));
@@ -223,7 +221,6 @@ class CallThread {
     this.#timer = setTimeout(() => void this.end(), milliseconds).unref();
   }
 
-  /** Ends the thread and its work. */
   async end(): Promise<void> {
     this.#usable = false;
     clearTimeout(this.#timer);

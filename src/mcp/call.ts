@@ -15,15 +15,12 @@ import { sentenceOf } from './wording.js';
 /** Tools that take seconds; the pool reserves a place for them. */
 const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
 
-/** State that all calls of a server share. */
 export interface CallServices {
   readonly tools: readonly Tool[];
   readonly files: AllowedPaths;
   readonly pool: WorkPool;
   readonly threads: CallThreads;
-  /** Most seconds of a call. */
   readonly maxSeconds: number;
-  /** Aborts when the server ends. */
   readonly closing: AbortSignal;
   readonly log: (message: string) => void;
 }
@@ -36,10 +33,9 @@ export interface ToolCall {
   readonly scope: ResourceScope;
   readonly resources: ToolResources;
   readonly jobs: ToolJobs;
-  /** Aborts when the call is cancelled. */
+  /** As the client sent them, not checked yet. */
   readonly signal: AbortSignal;
   onProgress(report: ToolProgress): void;
-  /** Called while the call waits for its turn. */
   onWait(ahead: number, running: number): void;
 }
 

@@ -21,7 +21,6 @@ import type { Tool } from './tool.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A call that may lack something. */
 interface Made {
   readonly tool: Tool;
   readonly args: Values;
@@ -31,14 +30,12 @@ interface Made {
 interface Question {
   readonly message: string;
   readonly fields: ElicitRequestFormParams['requestedSchema']['properties'];
-  /** Merges an answer into the arguments. */
   apply(answer: Values): Values;
 }
 
 /** Milliseconds to wait for the user. */
 const PATIENCE = 120_000;
 
-/** Most files to choose from. */
 const MOST_FILES = 20;
 
 /** True if a client can show a form. */

@@ -9,7 +9,6 @@ import type { Measuring } from './call-threads.js';
 import type { CheckedRequest } from './checked-api.js';
 import type { ToolFiles } from './paths.js';
 
-/** A resource in lists. */
 export interface ResourceEntry {
   readonly uri: string;
   readonly name: string;
@@ -19,7 +18,6 @@ export interface ResourceEntry {
   readonly size?: number;
 }
 
-/** A resource by reference, from `resources.publish`. */
 export interface ResourceLink extends ResourceEntry {
   readonly type: 'resource_link';
 }
@@ -39,7 +37,6 @@ export interface ToolProgress {
   readonly best?: string;
 }
 
-/** Resources of a task on the pool. */
 export interface PoolGrant {
   /** Worker threads for this task, at least 1: its fair share of the cores at its start. Never pass more on. */
   readonly threads: number;
@@ -47,7 +44,6 @@ export interface PoolGrant {
   readonly api: Measuring;
 }
 
-/** Shares the machine fairly among all calls of the server. */
 export interface ToolPool {
   /**
    * Runs a task when its turn comes; until then the call's progress says that it waits. Decode and score inside a
@@ -69,7 +65,6 @@ export interface Pictured {
 export interface Publication {
   /** File name with extension, of letters, digits, `.`, `_` and `-`: `report.json`, `frame_000012_reference.png`. */
   readonly name: string;
-  /** `application/json`, `image/png`, … */
   readonly mimeType: string;
   /** One sentence for the model. */
   readonly description?: string;
@@ -88,7 +83,6 @@ export interface Published {
   readonly link: ResourceLink;
 }
 
-/** Stores results to be read by reference. */
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
   /**
@@ -125,7 +119,6 @@ export const jobDocument = z.object({
 });
 export type JobDocument = z.output<typeof jobDocument>;
 
-/** The jobs of one client. */
 export interface ToolJobs {
   /** @throws those of the tool's {@link Tool.prepare}; `usage` for an unknown tool, or too many jobs */
   start(tool: string, args: Readonly<Record<string, unknown>>): Promise<JobDocument>;
@@ -157,7 +150,6 @@ export type ExtraContent =
     }
   | ResourceLink;
 
-/** The protocol's result of a call. */
 export interface CallAnswer {
   readonly content: readonly ({ readonly type: 'text'; readonly text: string } | ExtraContent)[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
@@ -166,10 +158,7 @@ export interface CallAnswer {
 
 export interface ToolContext {
   readonly tool: string;
-  /**
-   * Aborts when the call is cancelled, its client disconnects or the server ends. Pass it to everything that takes
-   * one.
-   */
+  /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it on everywhere. */
   readonly signal: AbortSignal;
   /** Reports progress to the client, which gets at most one notification per percent. */
   progress(report: ToolProgress): void;
@@ -181,10 +170,7 @@ export interface ToolContext {
   readonly args: Readonly<Record<string, unknown>>;
   /** This call with some parameters changed. */
   again(changes: Readonly<Record<string, unknown>>): NextAction;
-  /**
-   * A call of another tool, with those of these arguments that it takes, changed; `undefined` if the server does not
-   * offer it.
-   */
+  /** A call of another tool with the arguments that both take, changed; `undefined` if it is not offered. */
   instead(tool: string, changes: Readonly<Record<string, unknown>>): NextAction | undefined;
   /** Writes a line to standard error, for the server's operator. */
   log(message: string): void;

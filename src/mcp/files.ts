@@ -20,7 +20,6 @@ export interface RootSources {
   readonly allow: readonly string[];
   /** `ANYVMAF_MCP_ALLOW` and `VMAF_MCP_ALLOW`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working directory. */
   readonly cwd: string;
 }
 
@@ -33,7 +32,6 @@ export function splitRoots(value: string, windows = process.platform === 'win32'
     .filter((folder) => folder !== '');
 }
 
-/** Real paths of allowed folders, and warnings about unusable ones. */
 export interface Roots {
   readonly folders: readonly string[];
   readonly warnings: readonly string[];
@@ -69,7 +67,6 @@ function notAllowed(folder: string): AnyvmafError {
   return usageError(`--allow ${quoted(folder)} is not a folder that can be read`);
 }
 
-/** Most roots of one client. */
 const MOST_ROOTS = 100;
 
 /** Milliseconds for a client's answer, and failures after which it is not asked again. */

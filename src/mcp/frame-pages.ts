@@ -18,7 +18,6 @@ export const PAGES_TEMPLATE = 'anyvmaf://results/{id}/frames{?metric,from,to,ste
 const FORMATS = ['json', 'csv', 'seconds'] as const;
 
 export interface PageRequest {
-  /** Id of the result. */
   readonly id: string;
   /** Absent for all. */
   readonly metrics?: readonly string[];
@@ -83,9 +82,7 @@ interface Frame {
 
 interface Framed {
   readonly frames: readonly Frame[];
-  /**
-   * Frames per second of the reference, `undefined` if unknown, and number of its frames before the report's first.
-   */
+  /** Frames per second of the reference, if known, and number of its frames before the report's first. */
   readonly rate: number | undefined;
   readonly skipped: number;
 }

@@ -17,7 +17,6 @@ import {
 } from '../index.js';
 import { type CheckedRequest, extractFrames } from './checked-api.js';
 
-/** Pictures of a frame pair. */
 export const PICTURES = ['reference', 'distorted', 'difference', 'map'] as const;
 export type PictureName = (typeof PICTURES)[number];
 
@@ -142,7 +141,6 @@ function mapOf(maps: QualityMaps, size: { readonly maxSide?: number }): HeatmapI
   return maps.render({ ...size, of: maps.butteraugli ? 'butteraugli' : 'both' });
 }
 
-/** Most attempts to fit a JPEG. */
 const ATTEMPTS = 8;
 
 /** JPEG quality, high enough not to hide artefacts of the video. */
@@ -151,7 +149,6 @@ const QUALITY = 88;
 /** Fraction of the largest side that should fit: a margin, since smaller pictures have more detail in a sample. */
 const AIM = 0.93;
 
-/** Smallest side of a copy, in samples. */
 const LEAST_SIDE = 16;
 
 /** Bytes per sample of the last JPEG of each kind, which predict those of the next frame. */

@@ -13,15 +13,11 @@ export interface Address {
   readonly port: number;
 }
 
-/** Port of `--http` if none is given. */
 const DEFAULT_PORT = 8765;
 
 const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 
-/**
- * Parses `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing.
- * @throws {AnyvmafError} `usage` for anything else
- */
+/** Parses `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing. @throws {AnyvmafError} `usage` for anything else */
 export function parseAddress(text: string | undefined): Address {
   const value = text?.trim() ?? '';
   const wrong = () =>
@@ -45,7 +41,6 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Formats an address as the authority of a URL. */
 export function authority({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
@@ -81,7 +76,6 @@ export interface GuardOptions {
   readonly origins: readonly string[];
 }
 
-/** Headers that identify the sender of a request. */
 export interface Sender {
   readonly host: string | null;
   readonly origin: string | null;
@@ -93,10 +87,7 @@ export interface Refusal {
   readonly sentence: string;
 }
 
-/**
- * Checks and normalizes an origin from the command line.
- * @throws {AnyvmafError} `usage` if it is not one
- */
+/** Checks and normalizes an origin from the command line. @throws {AnyvmafError} `usage` if it is not one */
 export function checkOrigin(origin: string): string {
   if (origin === '*') return origin;
   const parsed = URL.canParse(origin) ? new URL(origin) : undefined;

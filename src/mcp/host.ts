@@ -18,7 +18,6 @@ import { ServerResources } from './resources.js';
 import type { Tool } from './tool.js';
 
 export interface HostOptions extends RootSources {
-  /** Writes a line for the server's operator. */
   readonly log: (message: string) => void;
   readonly tools: readonly Tool[];
   /** Most seconds of a call, above 0. Default 3600. */
@@ -29,7 +28,6 @@ export interface HostOptions extends RootSources {
   readonly jobs?: string;
 }
 
-/** Default for the most seconds of a call. */
 const MAX_CALL_SECONDS = 3600;
 
 /** Seconds until a call continues as a job; many hosts time out after 60. */
@@ -42,9 +40,7 @@ export class McpHost implements CallServices {
   readonly threads = new CallThreads();
   readonly resources: ServerResources;
   readonly log: (message: string) => void;
-  /** Most seconds of a call. */
   readonly maxSeconds: number;
-  /** Seconds until a call continues as a job; 0 for never. */
   readonly callLimit: number;
   readonly jobs: Jobs;
   readonly #closing = new AbortController();
@@ -77,12 +73,10 @@ export class McpHost implements CallServices {
     return host;
   }
 
-  /** Aborts when the server ends. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Number of running and waiting calls. */
   get calls(): number {
     return this.#calls.size;
   }

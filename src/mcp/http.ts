@@ -22,7 +22,6 @@ import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';
 
-/** Most bytes of one request. */
 const BODY_LIMIT = 4 << 20;
 
 /** Methods that are handled or refused with 405; the Request class rejects others. */
@@ -38,10 +37,7 @@ export interface RunningHttp {
   close(): Promise<void>;
 }
 
-/**
- * Starts listening.
- * @throws {AnyvmafError} `usage` for a non-loopback address without a token; `io` if it cannot be bound
- */
+/** @throws {AnyvmafError} `usage` for a non-loopback address without a token; `io` if it cannot be bound */
 export async function serveHttp(host: McpHost, options: GuardOptions): Promise<RunningHttp> {
   const { address, token } = options;
   if (token === undefined && !isLoopback(address.host)) {
@@ -157,7 +153,6 @@ class Endpoint {
     return this.#protocol(request);
   }
 
-  /** Routes a request to its session, or answers it without one. */
   async #protocol(request: Request): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
     if (request.method !== 'POST')
@@ -181,7 +176,6 @@ function isCall(body: unknown): boolean {
   return Object(body).method === 'tools/call';
 }
 
-/** A JSON-RPC error for a request of unknown id. */
 function problem(status: number, message: string, code = -32000, headers: HeadersInit = {}): Response {
   return Response.json(errorBody(message, code), { status, headers });
 }

@@ -28,8 +28,7 @@ const RECORD_BYTES = 256 << 10;
 const ANSWER_BYTES = 16 << 20;
 
 /**
- * Milliseconds without a write until a job of another machine counts as interrupted; longer than its server's
- * interval.
+ * Milliseconds without a write until a job of another machine counts as interrupted; its server writes more often.
  */
 const SILENCE = 120_000;
 
@@ -47,7 +46,6 @@ const progressSchema = z.object({
   seconds_left: z.number().optional(),
 });
 
-/** Progress as the tool last reported it. */
 export type JobProgress = z.output<typeof progressSchema>;
 
 const recordSchema = z.object({
@@ -72,7 +70,6 @@ const recordSchema = z.object({
   bytes: z.int().min(0),
 });
 
-/** A job without its answer. */
 export type JobRecord = z.output<typeof recordSchema>;
 
 const answerSchema = z.looseObject({
@@ -93,10 +90,7 @@ export class JobStore {
     this.#named = resolve(folder);
   }
 
-  /**
-   * Creates or updates a job's record.
-   * @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long
-   */
+  /** @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long */
   async write(record: JobRecord): Promise<void> {
     const text = JSON.stringify(record);
     if (Buffer.byteLength(text) > RECORD_BYTES)
@@ -134,10 +128,7 @@ export class JobStore {
     return data.status === 'working' && !(await isServed(data)) ? { ...data, status: 'interrupted' } : data;
   }
 
-  /**
-   * Reads the answer of an ended job.
-   * @throws {AnyvmafError} `io` if it is missing or damaged
-   */
+  /** @throws {AnyvmafError} `io` if it is missing or damaged */
   async answer(id: string): Promise<CallAnswer> {
     const answer = answerSchema.safeParse(jsonOf((await this.#text(id, ANSWER, ANSWER_BYTES)) ?? ''));
     if (!answer.success) throw damaged(id, ANSWER);
@@ -187,7 +178,6 @@ export class JobStore {
     return found.isFile() ? { name, path: join(folder, name), size: found.size, all } : undefined;
   }
 
-  /** Deletes the results of a call that is not kept. */
   async forget(id: string): Promise<void> {
     const root = await this.#existing();
     if (root !== undefined)
@@ -274,7 +264,6 @@ export class JobStore {
   }
 }
 
-/** Name of the folder for points measured of a source. */
 export function pointsName(source: string): string {
   return `points-${createHash('sha256').update(source).digest('hex').slice(0, 32)}`;
 }

@@ -24,10 +24,8 @@ import {
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
 import type { PreparedCall, Tool } from './tool.js';
 
-/** Most running jobs of one server. */
 const MOST_WORKING = 100;
 
-/** Most jobs in a list. */
 const LISTED = 50;
 
 /** Milliseconds between writes of a running job's record. */
@@ -56,7 +54,6 @@ interface JobListener {
   wait(label: string, ahead: number, running: number): void;
 }
 
-/** A running call. */
 export class Job {
   readonly id = randomUUID();
   readonly created = Date.now();

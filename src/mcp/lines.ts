@@ -29,7 +29,6 @@ export class LineSplitter {
     this.#sink = sink;
   }
 
-  /** Takes the next bytes of the stream, cut anywhere. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {

@@ -12,7 +12,6 @@ import { quoted } from '../core/printable.js';
 import { allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
 
-/** Raw video, without a header. */
 export const RAW_ENDING = '.yuv';
 
 export const VIDEO_ENDINGS: ReadonlySet<string> = new Set(
@@ -44,8 +43,7 @@ export interface ToolFiles {
    */
   sizeOf(path: string): number;
   /**
-   * The real path of a file to write: its folder must exist in an allowed one, and an existing file must be a regular
-   * one.
+   * The real path of a file to write, in an existing allowed folder; an existing file must be a regular one.
    * @throws {AnyvmafError} `io` like {@link ToolFiles.resolveInput}
    */
   resolveOutput(path: string): Promise<string>;
@@ -172,7 +170,6 @@ export function modelStrings(description: string, most: number) {
   return list(description, most, checkModelString);
 }
 
-/** A tiny model: an id, or a file. */
 export function tinyModel(description: string) {
   return declared(z.string().min(1).describe(description), checkTinyModel);
 }
@@ -238,7 +235,6 @@ async function checkTinyModel(named: string, files: ToolFiles): Promise<InputMod
 
 const MODEL_FORMATS = ['json', 'pkl', 'onnx'] as const;
 
-/** A registered model, or a file. */
 export type FoundModel =
   | { readonly summary: ModelSummary; readonly text: CheckedModel }
   | { readonly tiny: TinyRegistryEntry }

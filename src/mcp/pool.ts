@@ -8,7 +8,6 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { PoolGrant } from './context.js';
 
-/** Most waiting calls; more are refused. */
 const MAX_WAITING = 1000;
 
 /** Default of `VMAF_MCP_MAX_CONCURRENT`: one call per core, from 2 to 8. */
@@ -16,10 +15,7 @@ export function defaultLimit(cores: number): number {
   return Math.min(8, Math.max(2, cores));
 }
 
-/**
- * Parses `VMAF_MCP_MAX_CONCURRENT`.
- * @throws {AnyvmafError} `usage` unless it is a whole number from 1 to 1000
- */
+/** @throws {AnyvmafError} `usage` unless the value is a whole number from 1 to 1000 */
 export function limitFrom(value: string | undefined, cores: number): number {
   if (value === undefined || value.trim() === '') return defaultLimit(cores);
   const limit = Number(value);
@@ -31,7 +27,6 @@ export function limitFrom(value: string | undefined, cores: number): number {
   return limit;
 }
 
-/** A request to run a task. */
 export interface Turn {
   /** Worker threads wanted; `null` for as many as possible. */
   readonly weight: number | null;
@@ -66,15 +61,11 @@ export class WorkPool {
     this.#cores = Math.max(1, cores);
   }
 
-  /** Number of running and waiting tasks. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running, waiting: this.#queue.length };
   }
 
-  /**
-   * Runs a task when its turn comes.
-   * @throws the signal's reason if it aborts during the wait; {@link AnyvmafError} `internal` if too many wait
-   */
+  /** @throws the signal's reason if it aborts during the wait; {@link AnyvmafError} `internal` if too many wait */
   async run<T>(turn: Turn, task: (grant: Pick<PoolGrant, 'threads'>) => Promise<T>): Promise<T> {
     turn.signal.throwIfAborted();
     const extra = await this.#enter(turn);
@@ -109,7 +100,6 @@ export class WorkPool {
     });
   }
 
-  /** The slot that a task could take now. */
   #freeSlot({ short }: Turn): 'usual' | 'extra' | undefined {
     if (this.#running - this.#extra < this.#limit) return 'usual';
     return short && this.#extra === 0 ? 'extra' : undefined;
@@ -121,7 +111,6 @@ export class WorkPool {
     return slot === 'extra';
   }
 
-  /** Starts the first waiting task that can take a slot. */
   #next(): void {
     const at = this.#queue.findIndex((waiting) => this.#freeSlot(waiting));
     const [first] = at < 0 ? [] : this.#queue.splice(at, 1);

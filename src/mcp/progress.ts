@@ -45,10 +45,7 @@ export class CallProgress {
     if (this.#whole !== undefined) this.#tell(1, 1, `${this.#whole} done`);
   }
 
-  /**
-   * Notifies if the percentage or the message changed, or after two seconds; while the total is unknown, after half a
-   * second.
-   */
+  /** Notifies if percentage or message changed, or after two seconds; with an unknown total, after half a second. */
   report({ done, total, fps, message }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= Math.max(this.#done, this.#whole === undefined ? this.#sent : -1))
       return;

@@ -20,7 +20,6 @@ import { JOB_TEMPLATE } from './job-protocol.js';
 import type { ResourceScope } from './resources.js';
 import type { Tool } from './tool.js';
 
-/** Kinds of values to complete. */
 type Completed = 'video' | 'videos' | 'model' | 'feature' | 'encoder';
 
 interface Argument {
@@ -108,18 +107,15 @@ const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-/** Prompts whose tools are all available. */
 function offered(tools: readonly Tool[]): readonly Prompt[] {
   const names = new Set(tools.map(({ name }) => name));
   return PROMPTS.filter((prompt) => prompt.tools.every((name) => names.has(name)));
 }
 
-/** Kind of an argument's values; `undefined` if they cannot be completed. */
 function argumentOf(prompt: string, name: string): Completed | undefined {
   return PROMPTS.find((one) => one.name === prompt)?.arguments.find((one) => one.name === name)?.of;
 }
 
-/** Handles requests about prompts. */
 export function servePrompts(server: Server, tools: readonly Tool[]): void {
   const prompts = offered(tools);
   server.setRequestHandler('prompts/list', () => ({
@@ -147,7 +143,6 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
   });
 }
 
-/** An error about an unknown name, with the nearest known one. */
 function refused(what: string, typed: string, known: readonly { readonly name: string }[]): ProtocolError {
   const names = known.map(({ name }) => name);
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `${what}; ${suggestion(typed, names)}`);
@@ -163,7 +158,6 @@ const MOST_TYPED = 4096;
 const LISTED_TIME = 3000;
 
 interface CompletionSources {
-  /** Folders whose videos the client may use. */
   readonly folders: readonly string[];
   readonly scope: ResourceScope;
   readonly jobs: ToolJobs;
@@ -233,10 +227,7 @@ let listed:
   | { readonly key: string; readonly at: number; readonly paths: Promise<readonly string[]> }
   | undefined;
 
-/**
- * The videos of the folders, newest first: absolute if an absolute path is typed, else relative to their folder where
- * that is unique.
- */
+/** Videos of the folders, newest first: absolute if the typed path is, else relative where that is unique. */
 async function videosFor(typed: string, { folders }: CompletionSources): Promise<readonly string[]> {
   const key = folders.join('\n');
   const now = performance.now();

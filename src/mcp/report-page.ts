@@ -25,9 +25,7 @@ const SIDE = 640;
 const BYTES = 100_000;
 
 /**
- * The page as HTML.
  * @param text the report as JSON
- * @param api takes the pictures
  * @throws the signal's reason; {AnyvmafError} `io` if the text is not a report
  */
 export async function reportPage(

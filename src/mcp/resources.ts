@@ -34,7 +34,6 @@ const LISTED = 100;
 /** Most bytes of a resource in one answer: clients refuse messages of more than 10 MB, and base64 adds a third. */
 const MOST_BYTES = 6 << 20;
 
-/** Valid names of results. */
 const NAME = /^[\w-][\w.-]{0,99}$/;
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
@@ -46,7 +45,6 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   '.sh': 'text/x-shellscript',
 };
 
-/** A result of a job. */
 export interface ResultOfJob {
   readonly name: string;
   readonly path: string;
@@ -73,7 +71,6 @@ interface StoredResult extends ResourceEntry {
   readonly pictured?: Pictured;
   readonly folder: string;
   readonly path: string;
-  /** Owner of a {@link ResourceScope}. */
   readonly owner: string;
   /** True if it is deleted with the server. */
   readonly isOwn: boolean;
@@ -87,7 +84,6 @@ export const LOCAL_OWNER = 'local';
 export const SHARED_OWNER = 'shared';
 const SHARED: ReadonlySet<string> = new Set([LOCAL_OWNER, SHARED_OWNER]);
 
-/** Where to store a result. */
 export interface ResultPlace {
   readonly id: string;
   /** An empty folder, and the one in which tools may open it; default: a folder of the server. */
@@ -173,7 +169,6 @@ export class ResourceScope {
   }
 }
 
-/** The resources of all connections. */
 export class ServerResources {
   /** Results by URI, oldest first. */
   readonly #stored = new Map<string, StoredResult>();
@@ -246,7 +241,6 @@ export class ServerResources {
     return frames && { uri, mimeType, text: pageOf(frames, asked) };
   }
 
-  /** See {@link ResourceScope.scratch}. */
   async scratch(name: string): Promise<string> {
     return join(await this.#folder(), name);
   }
@@ -274,7 +268,6 @@ export class ServerResources {
     return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
   }
 
-  /** An owner's latest results, newest first. */
   listOf(owner: string): ResourceEntry[] {
     return [...this.#stored.values()]
       .filter((one) => one.owner === owner)
@@ -283,7 +276,6 @@ export class ServerResources {
       .map(({ uri, name, mimeType, description, size }) => ({ uri, name, mimeType, size, description }));
   }
 
-  /** See {@link ResourceScope.read}. */
   async read(uri: string, pageOf?: ReadPage): Promise<ResourceContents | undefined> {
     const report = this.#stored.get(uri.replace(/html$/, 'json'));
     if (pageOf && report?.name === REPORT && uri.endsWith(PAGE)) {
@@ -326,7 +318,6 @@ export class ServerResources {
     return this.#sweeping;
   }
 
-  /** Deletes all files. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.sweep().catch(() => {});
@@ -346,7 +337,6 @@ export class ServerResources {
     return this.#home;
   }
 
-  /** Deletes the oldest results beyond the limits. */
   async #forget(): Promise<void> {
     for (const [uri, { folder, size, isOwn }] of this.#stored) {
       if (this.#stored.size === 1) return;

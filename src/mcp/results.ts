@@ -8,10 +8,7 @@ import { isObject } from '../core/arguments.js';
 import type { CallAnswer, ToolResources } from './context.js';
 import type { Spare, ToolOutcome } from './tool.js';
 
-/**
- * Most characters of images in one answer, since clients refuse messages of more than 10 MB; further images are left
- * out.
- */
+/** Most characters of images in one answer, as clients refuse messages of more than 10 MB; others are dropped. */
 const IMAGE_BUDGET = 6 << 20;
 
 export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAnswer {
@@ -43,7 +40,6 @@ export const MOST_TOKENS = 20_000;
 /** Characters that a cut text keeps at least. */
 const LEAST_TEXT = 400;
 
-/** Most cuts that an answer names. */
 const NAMED = 20;
 
 interface Cut {
@@ -96,7 +92,6 @@ export async function fitting(
   return { document: outline(), content: published ? [...content, published.link] : content };
 }
 
-/** Most dropped members that one line names. */
 const MOST_MEMBERS = 6;
 
 /** Members of the same rows share a line: `rows: trust, min`. */

@@ -25,7 +25,6 @@ const FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420
 /** Frames of each sample; the scene changes in the middle. */
 const FRAMES = 24;
 
-/** The pair in lists of resources. */
 export const SAMPLES: ResourceEntry = {
   uri: ADDRESS,
   name: 'samples',
@@ -34,7 +33,6 @@ export const SAMPLES: ResourceEntry = {
     'A generated pair of videos to try the tools with: paths, format, and the arguments to score it.',
 };
 
-/** Contents of {@link SAMPLES}. */
 export function describeSamples(): object {
   const { width, height, chroma, bitDepth } = FORMAT;
   const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
@@ -52,12 +50,10 @@ export class Samples {
   readonly #folder: () => Promise<string>;
   readonly #made = new Map<SampleName, Promise<string>>();
 
-  /** @param folder to write to */
   constructor(folder: () => Promise<string>) {
     this.#folder = folder;
   }
 
-  /** Path of a sample by its URI, `undefined` for another URI. */
   pathOf(uri: string): Promise<string> | undefined {
     const name = NAMES.find((one) => uri === `${ADDRESS}/${one}`);
     if (name === undefined) return undefined;
@@ -69,13 +65,11 @@ export class Samples {
     return made;
   }
 
-  /** Resolves when no sample is being written. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#made.values());
   }
 }
 
-/** @returns its path */
 async function writeSample(name: SampleName, folder: string): Promise<string> {
   const [{ makeSample }, { sampleBytes, y4mHeader }] = await Promise.all([
     import('../sample/generator.js'),

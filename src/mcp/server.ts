@@ -42,7 +42,6 @@ import { answer } from './results.js';
 import type { Tool } from './tool.js';
 import { sentenceOf } from './wording.js';
 
-/** Instructions for the model about the server as a whole. */
 const INSTRUCTIONS = [
   'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
   'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
@@ -52,14 +51,10 @@ const INSTRUCTIONS = [
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/**
- * Cache hints, in milliseconds: lists do not change while the server runs, but the list of tools depends on the
- * client.
- */
+/** Cache hints in milliseconds: lists last as long as the server, but that of tools depends on the client. */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
-/** A tool in `tools/list`. */
 export interface ListedTool {
   readonly name: string;
   readonly title: string;
@@ -73,7 +68,6 @@ export interface ListedTool {
 /** Maxima that no real value reaches, such as 999 tracks. */
 const UNREACHED: ReadonlySet<unknown> = new Set([Number.MAX_SAFE_INTEGER, MOST_FRAMES, 999]);
 
-/** JSON Schema 2020-12 of a tool's parameters or result. */
 function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['inputSchema'] {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
@@ -112,7 +106,7 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * Hints that add something: the title is listed anyway, and two of them matter only for tools that do not just read.
+ * Hints that add something: the title is listed anyway, and two hints matter only for tools that do more than read.
  */
 function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
@@ -139,7 +133,6 @@ function isUnlisted(value: unknown): boolean {
   return typeof description === 'string' && /^(?:Reserved;|Another name of|Short for) /.test(description);
 }
 
-/** Resources beyond the list. */
 const TEMPLATES = [
   {
     uriTemplate: PAGES_TEMPLATE,
@@ -160,7 +153,6 @@ const TEMPLATES = [
   },
 ] as const;
 
-/** The web page's logo, for lists of servers. */
 const ICON = {
   src: `data:image/svg+xml;base64,${Buffer.from(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2a62d8"/>' +
@@ -179,10 +171,7 @@ function listed(tools: readonly Tool[]): ListedTool[] {
   return list;
 }
 
-/**
- * Creates an instance for one connection.
- * @param shared scope of its results; default: its own, which ends with it
- */
+/** @param shared scope of its results; default: its own, which ends with the connection */
 export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const scope = shared ?? host.resources.scope();
   const server = new ProtocolServer(
@@ -232,7 +221,6 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   return server;
 }
 
-/** Handles requests about results, jobs, samples, and the view. */
 function serveResources(server: Server, host: McpHost, scope: ResourceScope): void {
   const jobs = host.jobs.of(scope);
   server.setRequestHandler('resources/list', (_, context) => ({
@@ -269,9 +257,7 @@ function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabi
   return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
-/**
- * Progress of a call, if the client asked for it; a fraction of 1 for `run_` tools, as in the reference MCP server.
- */
+/** `undefined` if the client asks for none; a fraction of 1 for `run_` tools, as in the reference MCP server. */
 function progressOf({ name }: Tool, { mcpReq }: ServerContext): CallProgress | undefined {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return undefined;

@@ -27,10 +27,7 @@ export class Sessions {
   readonly #makeServer: () => Server;
   readonly #now: () => number;
 
-  /**
-   * @param makeServer creates the protocol's side of one session
-   * @param now monotonic milliseconds
-   */
+  /** @param now monotonic milliseconds */
   constructor(makeServer: () => Server, now: () => number = () => performance.now()) {
     this.#makeServer = makeServer;
     this.#now = now;
@@ -40,7 +37,6 @@ export class Sessions {
     return this.#byId.size;
   }
 
-  /** Answers the request that opens a session. */
   async open(request: Request, body: unknown): Promise<Response> {
     this.#sweep();
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -60,12 +56,10 @@ export class Sessions {
     return response;
   }
 
-  /** Answers a request of a session, `undefined` for an unknown session. */
   async serve(id: string, request: Request, body: unknown): Promise<Response | undefined> {
     return this.#byId.get(id)?.serve(request, body);
   }
 
-  /** Closes every session and cancels its calls. */
   async close(): Promise<void> {
     const sessions = [...this.#byId.values()];
     this.#byId.clear();
@@ -93,7 +87,6 @@ interface Exchange {
 class Session {
   /** Number of pending requests and open event streams. */
   busy = 0;
-  /** Time of the last use. */
   used: number;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #send: WebStandardStreamableHTTPServerTransport['send'];
@@ -175,9 +168,7 @@ class Session {
     this.#settle(id, true);
   }
 
-  /**
-   * Marks a request as answered or cancelled. The transport ends a stream only once all its requests are answered.
-   */
+  /** Settles a request. The transport ends a stream only once all its requests are answered. */
   #settle(id: RequestId, cancelled: boolean): void {
     const exchange = this.#exchanges.get(id);
     if (!exchange?.open.delete(id)) return;
@@ -194,13 +185,11 @@ function noAnswer(id: RequestId): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: -32000, message: 'The request was cancelled.' } };
 }
 
-/** The id of a request; empty for other messages. */
 function requestId(message: unknown): RequestId[] {
   const { method, id } = Object(message);
   return method === undefined ? [] : idOf(id);
 }
 
-/** The id of the request that a message cancels. */
 function cancelledId(message: unknown): RequestId[] {
   const { method, params } = Object(message);
   return method === 'notifications/cancelled' ? idOf(Object(params).requestId) : [];

@@ -17,7 +17,6 @@ import { LineSplitter } from './lines.js';
 import { LOCAL_OWNER } from './resources.js';
 import { createServer } from './server.js';
 
-/** Most bytes of a message. */
 export const MESSAGE_LIMIT = 4 << 20;
 
 /** Milliseconds for pending calls after the end of the input, before they are cancelled. */
@@ -26,7 +25,6 @@ const FLUSH_TIME = 150;
 /** The only version of the protocol with batches. */
 const BATCH_VERSION = '2025-03-26';
 
-/** Most messages of a batch. */
 const MAX_BATCH = 100;
 
 /** Most messages to pass on before answers leave, and milliseconds after which as many more follow anyway. */
@@ -52,7 +50,6 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #splitter: LineSplitter;
-  /** Unanswered requests. */
   readonly #open = new Set<string | number>();
   /** Incomplete batches, by the ids of their requests. */
   readonly #batches = new Map<string | number, Batch>();
@@ -188,7 +185,6 @@ export class LineTransport implements Transport {
     for (const message of messages) this.#receiveMessage(message);
   }
 
-  /** Adds an answer to a batch, and sends the batch once it is complete. */
   async #answer(batch: Batch, message: JSONRPCMessage | ErrorMessage): Promise<void> {
     batch.answers.push(message);
     batch.missing--;
@@ -213,7 +209,6 @@ export class LineTransport implements Transport {
     }
     if ('method' in message && 'id' in message) this.#open.add(message.id);
     else if ('method' in message && message.method === 'notifications/cancelled') {
-      // A cancelled request gets no answer.
       const id = message.params?.requestId;
       if (typeof id === 'string' || typeof id === 'number') this.#forget(id);
     }
@@ -247,7 +242,6 @@ export class LineTransport implements Transport {
   }
 }
 
-/** The version in an answer to `initialize`. */
 function versionIn(message: JSONRPCMessage): unknown {
   return 'result' in message ? Object(message.result).protocolVersion : undefined;
 }
@@ -276,7 +270,6 @@ function isMessageButParams(data: unknown): boolean {
   }
 }
 
-/** The id of an invalid message. */
 function idOf(data: unknown): ErrorMessage['id'] {
   const { id } = Object(data);
   return typeof id === 'string' || typeof id === 'number' ? id : null;

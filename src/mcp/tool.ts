@@ -28,17 +28,11 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/**
- * Member of a document: `rows.[].trust`, with `[]` for all items of a list and `*` for all members; or some members
- * by name.
- */
+/** A member such as `rows.[].trust` (`[]`: all items of a list, `*`: all members), or some members by name. */
 export type Spare = string | { readonly of: string; readonly names: readonly string[] };
 
-/** The result of a handler. */
 export interface ToolOutcome<Document> {
-  /**
-   * Sent as text and as `structuredContent`. Fits the tool's `outputSchema`; numbers that are not finite become null.
-   */
+  /** Sent as text and as `structuredContent`; numbers that are not finite become null. */
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
   /** Members to drop from an answer that is too long, least important first: `distribution`. */
@@ -63,7 +57,6 @@ export type Given<T> = T extends readonly (infer Item)[]
     : T;
 type IsLoose<T, Key extends keyof T> = string extends Key ? (unknown extends T[Key] ? true : false) : false;
 
-/** A call with checked arguments. */
 export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
 
 export interface ToolDefinition<
@@ -102,10 +95,7 @@ export interface Tool extends Omit<ToolDefinition, 'handler'> {
    * {z.ZodError} for invalid values
    */
   prepare(args: unknown, files: ToolFiles): Promise<PreparedCall>;
-  /**
-   * Checks the arguments, then runs the handler.
-   * @throws those of {@link Tool.prepare} and of the handler
-   */
+  /** @throws those of {@link Tool.prepare} and of the handler */
   call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown> | OtherOutcome>;
 }
 

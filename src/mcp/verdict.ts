@@ -23,7 +23,6 @@ const VERDICTS = [
   'planned',
 ] as const;
 
-/** First keys of an answer. */
 export const headKeys = {
   verdict: z
     .enum(VERDICTS)

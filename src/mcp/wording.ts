@@ -43,7 +43,6 @@ function fixText(hint: Hint, place: Place): string {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Merges two parts of arguments, and their filters. */
 function merged(one: Values, other: Values): Values {
   const both = Object.entries(other).map(([name, value]) => {
     const there = one[name];

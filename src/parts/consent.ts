@@ -11,7 +11,6 @@ import { quoted } from '../core/printable.js';
 import { isHere } from './store.js';
 import { megabytes, PARTS, type Part, type PinnedPackage, packedSize, specOf } from './table.js';
 
-/** The interface to the user. */
 export interface PartsDoor {
   /** Asks whether to fetch a part; absent if there is no user to ask. */
   ask?(part: Part, signal: AbortSignal): Promise<boolean>;
@@ -36,7 +35,6 @@ export function agreeToParts(): void {
 interface Asked {
   readonly work: Promise<void>;
   readonly stop: AbortController;
-  /** Number of waiting callers. */
   waiting: number;
 }
 

@@ -62,7 +62,6 @@ export async function installPart(name: PartName, options: InstallOptions = {}):
   return { name, place, fetched: true };
 }
 
-/** Moves a complete part to its place. */
 async function putInPlace(content: string, part: Part, work: string): Promise<void> {
   const place = placeOf(part);
   for (let tries = 1; ; tries++) {

@@ -26,16 +26,12 @@ export function placeOf({ name, packages, system }: Part): string {
   return join(partsFolder(), `${name}@${packages[0].version}${suffix}`);
 }
 
-/**
- * Path of a part's file; `undefined` if the part is not installed.
- * @param file path below `node_modules`
- */
+/** Path of a part's file; `undefined` if the part is not installed. @param file path below `node_modules` */
 export function partFile(name: PartName, file: string): string | undefined {
   const place = placeOf(PARTS[name]);
   return isWhole(place) ? join(place, 'node_modules', file) : undefined;
 }
 
-/** True if a part is installed and complete. */
 export function isHere(part: Part): boolean {
   return isWhole(placeOf(part));
 }
@@ -82,18 +78,13 @@ export async function workFolder(): Promise<string> {
   return makeScratchFolder('part', folder, ADVICE);
 }
 
-/** An `io` error about a folder that cannot be written. */
 export function unwritable(folder: string, cause: unknown): AnyvmafError {
   return new AnyvmafError('io', `Nothing can be kept in ${folder}: ${writeReason(cause)}; ${ADVICE}.`, {
     cause,
   });
 }
 
-/**
- * Removes every version of a part.
- * @returns the removed folders
- * @throws {AnyvmafError} `io`
- */
+/** Removes every version of a part. @returns the removed folders @throws {AnyvmafError} `io` */
 export async function removePart(name: PartName): Promise<readonly string[]> {
   const folder = partsFolder();
   const names = await readdir(folder).catch(() => []);

@@ -17,7 +17,6 @@ export interface PinnedPackage {
   readonly keep: readonly string[];
 }
 
-/** Packages that do one thing together. */
 export interface Part {
   readonly name: PartName;
   /** Its purpose: ends a sentence that begins with "which". */
@@ -38,7 +37,6 @@ const WEBGPU_SIZES: Readonly<Record<string, number>> = {
   'win32-x64': 34_240_598,
 };
 
-/** The package webgpu's name for this system. */
 const SYSTEM = process.platform === 'darwin' ? 'darwin-universal' : `${process.platform}-${process.arch}`;
 
 export const PARTS: Readonly<Record<PartName, Part>> = {
@@ -107,7 +105,6 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   },
 };
 
-/** True if the part exists for this system. */
 export function isOffered({ system }: Part): boolean {
   return system === undefined || system in WEBGPU_SIZES;
 }

@@ -9,9 +9,7 @@ import { networkInterfaces } from 'node:os';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted, shown } from '../core/printable.js';
 
-/**
- * One list for each family: a shared one also checks IPv4 addresses as IPv6 ones, and `::/3` would match them all.
- */
+/** One list for each family: a shared one also checks IPv4 addresses as IPv6 ones, which `::/3` would match. */
 const SPECIAL = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const range of [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
@@ -124,10 +122,7 @@ export class AllowedHosts {
     if (address !== undefined) this.requireAddress(address, url);
   }
 
-  /**
-   * Checks an address of a URL's host.
-   * @throws {AnyvmafError} `io` if it is not allowed
-   */
+  /** Checks an address of a URL's host. @throws {AnyvmafError} `io` if it is not allowed */
   requireAddress(address: string, url: URL): void {
     const canonical = canonicalAddress(address);
     const host = hostOf(url);

@@ -40,7 +40,6 @@ export interface RemoteReader {
   close(): void;
 }
 
-/** Tells one content of a URL from another. */
 interface Identity {
   readonly size: number;
   readonly etag: string | undefined;
@@ -70,10 +69,7 @@ export class RemoteFile {
     signal?.addEventListener('abort', () => this.#stopAhead.abort(), { once: true });
   }
 
-  /**
-   * @throws {AnyvmafError} `usage` for a URL that is not allowed; `io` if it cannot be read in parts; the signal's
-   * reason
-   */
+  /** @throws {AnyvmafError} `usage` if it is not allowed; `io` if it cannot be read in parts; the signal's reason */
   static async open(text: string, hosts: AllowedHosts, options: RemoteOptions = {}): Promise<RemoteFile> {
     let url: URL;
     try {
@@ -238,7 +234,6 @@ export class RemoteFile {
     }
   }
 
-  /** Sends one request and passes each chunk on at once. */
   async #request(
     from: number,
     limit: () => number,

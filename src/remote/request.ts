@@ -26,7 +26,6 @@ export interface Patience {
   readonly stall: number;
   /** Before the second try; doubles with each further one. */
   readonly pause: number;
-  /** In total. */
   readonly tries: number;
 }
 
@@ -167,7 +166,6 @@ function checkedLookup(hosts: AllowedHosts, url: URL): LookupFunction {
   };
 }
 
-/** Sorts errors into transient and permanent ones. */
 function failure(cause: unknown): unknown {
   if (cause instanceof AnyvmafError || cause instanceof Transient || cause instanceof Permanent) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
@@ -179,7 +177,6 @@ function failure(cause: unknown): unknown {
   return new Transient(message);
 }
 
-/** The error for a response without success. */
 export function refusedStatus({ status, headers }: Answer): Permanent | Transient {
   const text = `the server answered ${status}`;
   if (status >= 500 || [408, 425, 429].includes(status)) {

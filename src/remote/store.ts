@@ -17,10 +17,7 @@ export interface RemotePlace {
   put(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
 }
 
-/**
- * Checks that a result may be put to a URL, without connecting to it.
- * @throws {AnyvmafError} `usage`
- */
+/** Checks that a result may be put to a URL, without connecting to it. @throws {AnyvmafError} `usage` */
 export function openPlace(
   text: string,
   hosts: readonly string[],
@@ -78,7 +75,6 @@ async function contentOf(file: RemoteFile): Promise<Buffer> {
   return bytes;
 }
 
-/** Files by name below a URL. */
 export class RemoteStore {
   readonly #root: URL;
   readonly #hosts: readonly string[];

@@ -5,7 +5,6 @@
  */
 import { VIEWER_SCRIPT } from './viewer-script.js';
 
-/** Name of the extension in a client's capabilities. */
 const UI = 'io.modelcontextprotocol/ui';
 
 const MIME_TYPE = 'text/html;profile=mcp-app';
@@ -26,7 +25,6 @@ const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
 /** An empty policy: the view loads nothing. */
 const META = { ui: { csp: {}, prefersBorder: true } } as const;
 
-/** The view in `resources/list`. */
 export const VIEW_ENTRY = {
   uri: VIEW_URI,
   name: 'report',
@@ -36,7 +34,6 @@ export const VIEW_ENTRY = {
   _meta: META,
 } as const;
 
-/** True if a client's capabilities include views. */
 export function showsViews(capabilities: unknown): boolean {
   const { mimeTypes } = Object(Object(Object(capabilities).extensions)[UI]);
   return Array.isArray(mimeTypes) && mimeTypes.includes(MIME_TYPE);
@@ -47,7 +44,6 @@ export function viewOf(tool: string): { readonly _meta?: typeof LINKED } {
   return TOOLS.has(tool) ? { _meta: LINKED } : {};
 }
 
-/** The view; `undefined` for another URI. */
 export function readView(uri: string) {
   return uri === VIEW_URI ? { uri, mimeType: MIME_TYPE, text: VIEW, _meta: META } : undefined;
 }

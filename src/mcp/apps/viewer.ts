@@ -4,7 +4,6 @@
  * the report of a result and shows it, or says in a line why it cannot. `mcp/apps/viewer-script` embeds it.
  */
 
-/** Version of the extension. */
 const VERSION = '2026-01-26';
 
 /** Least milliseconds between two polls of a job. */
@@ -39,7 +38,6 @@ function say(text: unknown): void {
 
 // --- the result ---
 
-/** The structured content of a result, else its JSON text. */
 function documentOf({ structuredContent, content }: Data): Data {
   if (structuredContent) return dataOf(structuredContent);
   try {
@@ -49,7 +47,6 @@ function documentOf({ structuredContent, content }: Data): Data {
   }
 }
 
-/** URI of a result's HTML page. */
 function pageOf({ page, full_report: report }: Data): string | undefined {
   const uri = dataOf(page).uri ?? dataOf(report).uri;
   return typeof uri === 'string' && uri.startsWith('anyvmaf://results/')
@@ -57,7 +54,6 @@ function pageOf({ page, full_report: report }: Data): string | undefined {
     : undefined;
 }
 
-/** True for a job whose result can be polled. */
 const isOpen = ({ job_id: id, status: state }: Data) =>
   typeof id === 'string' && (state === 'working' || state === 'completed' || state === 'failed');
 

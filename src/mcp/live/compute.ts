@@ -14,7 +14,6 @@ const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
 const DEFAULT_MODEL = 'vmaf_v0.6.1';
 
-/** Most seconds for a pair. */
 const MAX_SECONDS = 600;
 
 const HOW_TO_OPEN = 'start the server with --allow DIR, or folders in the API, to open one';

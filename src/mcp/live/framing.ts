@@ -4,9 +4,7 @@
  */
 import { LineSplitter } from '../lines.js';
 
-/** Most bytes of a message. */
 export const MESSAGE_LIMIT = 64 << 10;
-/** Most bytes of a message's header. */
 const HEADER_LIMIT = 1024;
 
 const HEADER = 'content-length';

@@ -60,7 +60,6 @@ interface Due {
   readonly told: number;
 }
 
-/** A status that serves several clients. */
 interface Recent {
   readonly change: number;
   readonly until: number;
@@ -93,9 +92,7 @@ export class Hub {
     return [...this.#histories.values()];
   }
 
-  /**
-   * A measurement's status, for which many clients ask: cached briefly while nothing changes. @param make builds it
-   */
+  /** A measurement's status, cached briefly while nothing changes, since many clients ask. @param make builds it */
   recent(measurement: History, make: () => object): object {
     const now = performance.now();
     const known = this.#recent.get(measurement);
@@ -154,7 +151,6 @@ export class Hub {
     throw usageError(`There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
   }
 
-  /** Number of pending commands of a measurement. */
   waiting({ id }: History): number {
     return [...this.#calls.values()].filter((call) => call.id === id).length;
   }
@@ -180,7 +176,6 @@ export class Hub {
     });
   }
 
-  /** Takes a message of the measuring side. */
   take(message: ToServer): void {
     this.#change++;
     if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);

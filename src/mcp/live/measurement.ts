@@ -46,7 +46,6 @@ export const STATUS: LiveTool = {
   },
 };
 
-/** The status of a measurement, without scores. */
 export function statusOf(measurement: History, hub: Hub): object {
   const { name, state, facts, measured, taken, swaps, alarms, error } = measurement;
   const rate = measurement.rate();

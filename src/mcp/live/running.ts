@@ -45,7 +45,6 @@ export class RunningFile {
     this.#hub = hub;
   }
 
-  /** Adds an address at which the server listens. */
   add(address: string): Promise<void> {
     if (this.#addresses.push(address) === 1) this.#forget = this.#hub.listen(() => void this.#write());
     return this.#write();

@@ -29,7 +29,6 @@ class ProtocolFailure extends Error {
   }
 }
 
-/** JSON-RPC error codes. */
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };
 
 /** Most frames in the report so far, the latest. */
@@ -86,13 +85,11 @@ const INSTRUCTIONS =
   'what it measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a ' +
   'resource.';
 
-/** All tools, in the order of the list. */
 const TOOLS: readonly LiveTool[] = [
   ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
   ...STEERING,
 ];
 
-/** The result of `tools/list`. */
 const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...tool }) => ({
   ...{ name: tool.name, title: tool.title, description: tool.description, annotations },
   inputSchema: { type: 'object', properties: parameters, required, additionalProperties: false },
@@ -109,7 +106,6 @@ export type Reply = {
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: object } }
 );
 
-/** A pending request. */
 interface Asked {
   readonly id: Id;
   /** Aborts when the client disconnects. */
@@ -121,13 +117,12 @@ export class Session {
   readonly #notify: (text: string) => void;
   readonly #isShared: boolean;
   readonly #subscribed = new Set<string>();
-  /** Pending calls. */
   readonly #calls = new Map<Id, AbortController>();
   readonly #forget: () => void;
 
   /**
    * @param notify sends a notification, as JSON
-   * @param isShared true if several clients share the session: ids of their requests may collide, so calls cannot be
+   * @param isShared several clients share the session: ids of their requests may collide, so calls cannot be
    * cancelled
    */
   constructor(hub: Hub, notify: (text: string) => void, isShared = false) {

@@ -12,7 +12,6 @@ import type { RunState } from '../../live/messages.js';
 const WORST = 5;
 
 export interface Progress {
-  /** Name of the measurement. */
   readonly measurement: string;
   /** Names of the videos; `null` before the run is planned. */
   readonly reference: string | null;
@@ -35,7 +34,6 @@ export interface Progress {
   readonly worst: readonly WorstMoment[];
 }
 
-/** Everything so far. */
 export interface Story extends Progress {
   readonly error: string | null;
   readonly seconds: readonly SecondPoint[];

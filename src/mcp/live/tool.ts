@@ -18,21 +18,17 @@ export interface Parameter {
   readonly maxLength?: number;
 }
 
-/** Checked arguments. */
 export type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** Annotations of tools that change nothing: the default. */
 export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
-/**
- * A tool like those of the file server, but without zod: the thread runs beside a measurement that needs the machine.
- */
+/** Like a tool of the file server, but without zod: the thread runs beside a measurement that needs the machine. */
 export interface LiveTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  /** Default: none. */
   readonly required?: readonly string[];
   /** Default: {@link READS}. */
   readonly annotations?: ToolAnnotations;

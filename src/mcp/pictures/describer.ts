@@ -174,7 +174,6 @@ export interface Describer {
   describe(image: RgbImage, question: string, signal: AbortSignal): Promise<string>;
 }
 
-/** No model runs here. */
 export interface NoDescriber {
   readonly modelId: null;
   /** What to install, or why nothing loads, as a phrase for people. */
@@ -192,7 +191,6 @@ export interface DescriberOptions {
 /** Longest side of a picture for the models, in samples; both split it themselves. */
 export const DESCRIBED_SIDE = 1024;
 
-/** True if the import failed because the package is not installed. */
 function isMissing(error: unknown): boolean {
   return (
     error instanceof Error &&

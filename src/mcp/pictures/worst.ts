@@ -42,16 +42,12 @@ export interface WorstFramesParts {
 /** Most bytes of a picture in an answer or behind a link; the files have full size. */
 const PICTURE_BYTES = 100_000;
 
-/** Size of base64 relative to its bytes. */
 const BASE64 = 4 / 3;
 
 /** Frames of half a second if the rate is unknown. */
 const USUAL_HALF_SECOND = 12;
 
-/**
- * Runs describe_worst_frames.
- * @throws {AnyvmafError} those of `score` and `extractFrames`
- */
+/** @throws {AnyvmafError} those of `score` and `extractFrames` */
 export async function showWorstFrames(
   input: WorstFramesInput,
   context: ToolContext,
@@ -126,7 +122,6 @@ function headOfFrames(report: Report, { images }: WorstFramesInput, context: Too
   return headOf({ trust, next: nextWithFix(context, trust.fix) ?? all });
 }
 
-/** Default number of frames. */
 const USUAL_FRAMES = 5;
 
 /** Members to drop from a long answer, least important first. */
@@ -177,7 +172,6 @@ async function findModel(
   );
 }
 
-/** The frames to show, and their least distance. */
 function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: WorstFramesInput) {
   const score = ranking(report);
   if (!score) throw new AnyvmafError('internal', 'The model gave no score by which frames could be ranked.');
@@ -191,7 +185,6 @@ function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: W
   return { score: score.metric, metric, distance, worst: worstFrames(report, by, n, distance) };
 }
 
-/** Pictures in the answer; the others are links. */
 function shownPictures({ images }: WorstFramesInput): readonly PictureName[] {
   return images === 'all' ? PICTURES : images === 'distorted' ? ['distorted'] : [];
 }
@@ -394,7 +387,6 @@ function sideOf({ frame, time, color }: TakenSide): ShownFrame['reference'] {
   };
 }
 
-/** Rounds all numbers to six decimals. */
 function rounded<Document>(document: Document): Document {
   return JSON.parse(
     JSON.stringify(document, (_, value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value)),

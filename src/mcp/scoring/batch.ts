@@ -79,10 +79,7 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
   };
 }
 
-/**
- * The verdict on all pairs; the next call is for the first that cannot be trusted or misses the target, else for the
- * lowest.
- */
+/** The verdict on all pairs; the next call is for one that is untrusted or misses the target, else the lowest. */
 function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
   const scored = rows.filter(({ error }) => error === undefined);
   const missed = scored.filter(({ target }) => target?.verdict === 'missed');
@@ -127,7 +124,6 @@ function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
   });
 }
 
-/** Report or error of each pair. */
 async function runPairs(
   pairs: readonly Pair[],
   input: BatchInput,

@@ -136,7 +136,6 @@ async function publishPage(
   });
 }
 
-/** What an encode achieves for its bytes, and its worst moments. */
 function figuresOf(one: DecidedEncode | undefined) {
   return {
     bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
@@ -149,7 +148,6 @@ function figuresOf(one: DecidedEncode | undefined) {
   };
 }
 
-/** The decision, with encodes by rank. */
 function decisionDocument(
   { ship, reason, front, ties, smaller }: EncodeDecision,
   scored: readonly ScoredEncode[],
@@ -248,7 +246,6 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
   };
 }
 
-/** Which encodes reach the target; empty without one. */
 export function targetSentence(
   rows: readonly { readonly distorted: string; readonly target?: TargetDocument }[],
 ): readonly string[] {
@@ -259,10 +256,7 @@ export function targetSentence(
   return [`${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
 }
 
-/**
- * Ranks by score, then by smaller size, then by the caller's order. Encodes whose score cannot be trusted come last
- * and dominate none.
- */
+/** By score, then smaller size, then the caller's order; untrusted encodes come last and dominate none. */
 export function rank<Row extends Unranked>(rows: readonly Row[]) {
   const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';
   const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
@@ -309,10 +303,8 @@ function summary(
   ].join(' ');
 }
 
-/** Most names in a sentence. */
 const MOST_NAMES = 3;
 
-/** A few names, and the number of the others. */
 export function namesOf(rows: readonly { readonly distorted: string }[]): string {
   const named = rows.slice(0, rows.length > MOST_NAMES ? 1 : MOST_NAMES).map(({ distorted }) => distorted);
   const more = rows.length - named.length;

@@ -33,7 +33,6 @@ export interface CompareInput extends CurveInput {
   readonly target_vmafs?: readonly number[];
 }
 
-/** Default quality targets. */
 const USUAL_TARGETS = [94, 96, 97, 98];
 
 /** @throws {AnyvmafError} those of the public `compareEncoders`; `resource` at the limits of the call */
@@ -150,7 +149,6 @@ function rowsOf({ curves }: ComparisonResult) {
   );
 }
 
-/** Rows that reach the target first, by bit rate. */
 function byRate(rows: readonly CompareRow[]): CompareRow[] {
   return rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps);
 }
@@ -216,7 +214,6 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
   };
 }
 
-/** Most encodes of one curve. */
 function encodesOf(targets: readonly number[]): number {
   return ENCODES_OF_SEARCH * Math.max(1, targets.length);
 }
@@ -231,7 +228,6 @@ function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBy
   };
 }
 
-/** Keeps the caller's name for the encoder. */
 function encoderOf(text: string): ComparedEncoder {
   return { name: text, ...parseEncoder(text) };
 }
@@ -247,7 +243,6 @@ function sizeOf(text: string): PictureSize | number {
   );
 }
 
-/** Why ties cannot be named. */
 const NO_INTERVAL =
   'Whether a difference is within the error of the measurement cannot be said: fewer than four parts of the video share a range of quality.';
 

@@ -70,7 +70,6 @@ function typeOf(kind: Kind<unknown>): z.ZodType {
 /** `null` stands for a number that is not finite. */
 const value = z.number().nullable();
 
-/** A frame in libvmaf's log. */
 const frameDocument = z.object({
   frameNum: z.int(),
   metrics: z.record(z.string(), value),
@@ -92,7 +91,6 @@ export const trustDocument = z
       'first. doubtful: a warning applies.',
   );
 
-/** The lowest frames of a run. */
 export const worstDocument = z.object({
   metric: z.string().describe('What frames are ranked by.'),
   worse: z.enum(['low', 'high']),
@@ -116,7 +114,6 @@ export const encodingResults = (drawn: string) =>
 
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
-/** The requested and the used backend, in every scoring result. */
 export const backendKeys = {
   backend_requested: z.string().describe('As it was asked for.'),
   backend_used: z.string().describe('What ran: cpu is the built-in core.'),
@@ -143,7 +140,6 @@ export const targetDocument = z.object({
 
 export type TargetDocument = Given<z.input<typeof targetDocument>>;
 
-/** The answer of vmaf_score. */
 export const scoreDocument = z.looseObject({
   ...z.object(headKeys).partial().shape,
   ...backendKeys,

@@ -13,7 +13,6 @@ import type { callLimits } from './parameters.js';
 
 export type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
-/** Options that every such call passes to the API. */
 export interface EncodingCall {
   readonly threads: number;
   /** Folder of measured points. */
@@ -53,10 +52,7 @@ export function encodingCall<Result>(
   );
 }
 
-/**
- * Runs work that is asked to finish at the limits. @throws {AnyvmafError} like {@link encodingCall}, if it has no
- * result by then
- */
+/** Asks work to finish at the limits. @throws {AnyvmafError} like {@link encodingCall}, if it has no result then */
 export function finishingCall<Result>(
   { source, limits }: EncodingTask,
   context: ToolContext,
@@ -160,7 +156,6 @@ export function dryRun(
 /** Milliseconds between two reports of one stage. */
 const PACE = 1000;
 
-/** Reports progress in frames over all stages of a call. */
 function encodingProgress({ progress }: ToolContext) {
   let [before, frames, total] = [0, 0, 0];
   let [at, said] = [Number.NEGATIVE_INFINITY, ''];
@@ -194,7 +189,6 @@ function encodingProgress({ progress }: ToolContext) {
   };
 }
 
-/** A stage in words, without its progress. */
 function stageText(stage: ShotStage): string {
   if (stage.kind === 'joining') return 'joining the video';
   const shot = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
@@ -204,7 +198,6 @@ function stageText(stage: ShotStage): string {
   return `${shot}${stage.kind} at ${stage.value} with ${stage.encoder}${size}`;
 }
 
-/** Publishes a result as JSON and as a page. */
 export async function publishResult(
   result: CurveResult,
   { resources }: ToolContext,

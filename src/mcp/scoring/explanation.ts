@@ -122,9 +122,7 @@ async function explainFrames(
   return explained;
 }
 
-/**
- * Fractions of ADM's loss: ADM is a quotient of sums over the scales, so its distance from 1 is a sum over them, too.
- */
+/** Fractions of ADM's loss: ADM is a quotient of sums over scales, so its distance from 1 is a sum over them. */
 function admScales({ metrics }: FrameMetrics, { features }: Attribution): readonly number[] {
   const suffix = features.find((name) => name.startsWith(ADM))?.slice(ADM.length) ?? '';
   const lacking = SCALES.map((_, scale) => {
@@ -194,7 +192,6 @@ function valuesOf({ frames }: Report, metric: string): number[] {
   return frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
-/** The loss by feature, costliest first. */
 function featureRows(
   frames: readonly ExplainedFrame[],
   features: readonly string[],
@@ -217,7 +214,6 @@ function featureRows(
     .sort((a, b) => b.points - a.points);
 }
 
-/** The loss of ADM and VIF by scale. */
 function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[]) {
   return SCALES.map((meaning, scale) => {
     const adm = average(

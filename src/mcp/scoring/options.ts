@@ -26,7 +26,6 @@ export interface ScoringCall {
   readonly precision: Precision;
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: ScoringInput['detail'];
-  /** Bounds to reach. */
   readonly target?: readonly Limit[];
   /** As the caller asked for it. */
   readonly backendRequested: string;
@@ -113,7 +112,6 @@ function modelSuffix(input: ModelInput): string {
   ].join('');
 }
 
-/** The viewing conditions as options of adm. */
 function viewingOptions({
   view_distance: distance,
   display_height: height,
@@ -135,7 +133,6 @@ function featuresOf(target: readonly Limit[] | undefined, asked: readonly string
   return extractorsFor(named, asked);
 }
 
-/** Options for pairs of a table. */
 export function pairOptions(input: { readonly model: InputModel; readonly target?: string }) {
   const features = featuresOf(targetLimits(input.target));
   return { ...tableOptions(input), models: [input.model.text], features };
@@ -189,10 +186,7 @@ function withViewing(text: string, input: ScoringInput): string {
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
 }
 
-/**
- * Refuses feature and model strings that write files on the server's machine.
- * @throws {AnyvmafError} `usage`
- */
+/** Refuses feature and model strings that write files on the server's machine. @throws {AnyvmafError} `usage` */
 export function refuseWriting({
   features = [],
   models = [],
@@ -274,10 +268,7 @@ const NEUTRAL = {
   tiny_resize: 'disabled',
 } as const satisfies Partial<Record<keyof ScoringInput, unknown>>;
 
-/**
- * The tiny model of a call.
- * @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model
- */
+/** @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model */
 function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
   const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
   if (input.no_reference && model === undefined) {

@@ -125,7 +125,6 @@ type ParameterOf<N extends Name> =
   Words<N> extends { readonly parameter: infer Given extends string } ? Given : SnakeCase<N>;
 
 type Among = 'scoring' | 'pairing' | 'filters';
-/** Parameters for one group of the table's options. */
 type TableParameters<A extends Among> = {
   [N in Name as Words<N> extends { readonly among: A } ? ParameterOf<N> : never]: SchemaOf<N>;
 };
@@ -200,7 +199,6 @@ const tinyParameters = {
     .describe('Resizes luma for a picture model; disabled refuses other sizes.'),
 };
 
-/** Parameters of both scoring tools. */
 export const scoringParameters = {
   model,
   models: modelStrings('Several in place of model, each with its own name=KEY.', 16).optional(),
@@ -263,7 +261,6 @@ export const encoderName = z
 export const searchRange = (what: string) =>
   z.object({ min: z.number(), max: z.number() }).optional().describe(what);
 
-/** A video to encode, and the format of raw YUV. */
 export const encodingSource = {
   src: inputPath('The video to encode, or raw YUV.'),
   width: z.int().min(1).max(16384).describe('Width of raw YUV.').optional(),

@@ -33,9 +33,7 @@ export interface QualityInput extends EncodingLimits {
   readonly model: InputModel;
 }
 
-/**
- * @throws {AnyvmafError} those of the public `searchQuality`; `resource` at the limits of the call, without a result
- */
+/** @throws {AnyvmafError} those of `searchQuality`; `resource` at the limits of the call, without a result */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
   const task = { source: input.source.path, limits: input };
@@ -70,7 +68,6 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
   return { document, content, whole: 'results', spare: ['not_monotone', 'points', 'command'] };
 }
 
-/** Outcome, confidence and next call of a search. */
 function headOfSearch(result: SearchResult, input: QualityInput, context: ToolContext): Head {
   const { unfinished, shortfall, final, samples, predicted, targets, warnings } = result;
   const [{ atLeast, atMost } = {}] = targets;

@@ -29,7 +29,6 @@ import type { encodingSource } from './parameters.js';
 /** `pix_fmt` is that of raw YUV, or of the encodes of any other source. */
 export type SourceInput = CheckedArguments<z.output<z.ZodObject<typeof encodingSource>>> & EncodingLimits;
 
-/** A source that ffmpeg can read. */
 export interface EncodingSource {
   readonly path: CheckedPath;
   readonly origin: Origin;
@@ -39,7 +38,6 @@ export interface EncodingSource {
   readonly scratchBytes: number;
   /** Ignored parameters, and why. */
   readonly notes: readonly string[];
-  /** Name of the source in results. */
   readonly name: string;
   /** Replaces the copy in a command by the caller's file. */
   command(words: readonly string[]): string[];
@@ -183,9 +181,7 @@ async function writeCopy(
   );
 }
 
-/**
- * @throws {AnyvmafError} `usage` if the size is not a whole number of frames; `io` above the limit of temporary files
- */
+/** @throws {AnyvmafError} `usage` unless the size is a whole number of frames; `io` above the limit of the copy */
 function checkSize({ named }: InputFile, format: VideoFormat, bytes: number, limit: number): void {
   const name = quoted(basename(named));
   const frame = storedFrameBytes(format);

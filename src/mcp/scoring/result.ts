@@ -27,13 +27,9 @@ import { type ScoreDocument, scoreDocument, type TargetDocument, type WorstDocum
 import type { ScoringCall } from './options.js';
 import { runScore } from './run.js';
 
-/** Number of worst frames in a result. */
 const WORST = 5;
 
-/**
- * Scores a pair when the call's turn comes.
- * @throws {AnyvmafError} those of {@link runScore}
- */
+/** @throws {AnyvmafError} those of {@link runScore} */
 export async function scorePair(
   request: CheckedRequest,
   call: ScoringCall,
@@ -192,7 +188,6 @@ export function publishReport(
   });
 }
 
-/** Names of the scores of models, tiny ones included. */
 function scoresOf({ models, tiny = [] }: Report): readonly string[] {
   return [...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)];
 }
@@ -215,7 +210,6 @@ export function backendUsed({ backend_used: used }: Report): string {
   return used === 'wasm' ? 'cpu' : used;
 }
 
-/** The part that an agent reads first. */
 function headline(
   report: Report,
   { pooled_metrics: pooled = {} }: ScoreDocument,
@@ -276,7 +270,6 @@ export function worstDocumentOf(
   return { ...by, frames };
 }
 
-/** Rounds like report writers. */
 export function rounder(precision: Precision): (value: number) => number {
   if (precision === 'max') return (value) => value;
   return precision === 'legacy'
@@ -307,9 +300,7 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
-/**
- * Advises to score small pictures at screen size, preferably that of preflight, which knows the sample aspect ratio.
- */
+/** Advises to score small pictures at screen size, as preflight does, which knows the sample aspect ratio. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
   const advised = preflight.flatMap(({ hint }) =>

@@ -69,10 +69,7 @@ export function anyRequest(input: AnyPairInput): CheckedRequest {
   return { ...pairRequest(input), raw };
 }
 
-/**
- * Scores a pair when the call's turn comes.
- * @throws {AnyvmafError} those of `score`; `usage` if files would be written; the signal's reason
- */
+/** @throws {AnyvmafError} those of `score`; `usage` if files would be written; the signal's reason */
 export async function runScore(
   request: CheckedRequest,
   { options, weight }: Pick<ScoringCall, 'options' | 'weight'>,
@@ -100,7 +97,6 @@ export async function runScore(
 /** Least number of videos that share one decoding of the reference. */
 const TOGETHER = 8;
 
-/** Report or error of each video. */
 export type ManyOutcome = readonly (Report | AnyvmafError)[];
 
 /**

@@ -79,10 +79,7 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
 }
 
-/**
- * If shots miss the target: try all values, then other encoders. Else write a script; `null` if that or the encode is
- * written.
- */
+/** After a miss: all values, then other encoders. Else a script; `null` once that or the encode is written. */
 function nextAfter(
   isReached: boolean,
   { range, format, output, target_vmaf }: ShotsInput,

@@ -14,7 +14,6 @@ import { sentenceOf } from '../wording.js';
 /** Most keys with figures in an answer, those of the largest error first. */
 const MOST_KEYS = 50;
 
-/** Parameters of both tools beside the models. */
 const evaluationParameters = {
   features: inputPath(
     "Parquet table with a row per frame: key, mos, and features such as adm2. 'anyvmaf features --parquet' writes one.",
@@ -124,10 +123,7 @@ const evaluationSchema = z.looseObject({
   notes: z.array(z.string()).describe('What a reader of the figures must know.'),
 });
 
-/**
- * Limits the keys, of which a table may have a hundred thousand. @param names model and table under the caller's
- * names
- */
+/** @param names model and table under the caller's names */
 function evaluationDocument(
   evaluation: Evaluation,
   names: { readonly model: string; readonly features: string },

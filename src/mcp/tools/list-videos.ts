@@ -101,7 +101,6 @@ async function knownFacts(one: FoundVideo, context: ToolContext): Promise<Facts>
   return facts;
 }
 
-/** What a video declares, or why that is unknown. */
 async function factsOf(path: string, { files, signal }: ToolContext): Promise<Facts> {
   if (extname(path).toLowerCase() === RAW_ENDING)
     return { note: 'Raw YUV does not say its size: give width, height, pixfmt and bitdepth.' };

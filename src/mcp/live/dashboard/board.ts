@@ -53,7 +53,6 @@ export class Board {
     return [...this.#stories.keys()];
   }
 
-  /** The measurement to show. */
   get shown(): Story | undefined {
     return this.#stories.get(this.chosen ?? this.names[0] ?? '');
   }
@@ -64,10 +63,7 @@ export class Board {
     return all.length > 0 && all.every(({ state }) => state === 'finished' || state === 'failed');
   }
 
-  /**
-   * Takes the history before the stream began; its order of measurements prevails over that of events received
-   * meanwhile.
-   */
+  /** Takes the history before the stream began; its order prevails, whatever events came meanwhile. */
   restore(stories: readonly Story[]): void {
     const told = [...this.#stories].filter(([name]) =>
       stories.every(({ measurement }) => measurement !== name),
@@ -114,7 +110,6 @@ function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: Boar
   }
 }
 
-/** Time of a frame in its video. */
 export function timeOf({ fps }: Story, frame: number): string {
   return timeText(frame / fps, 1);
 }
@@ -125,7 +120,6 @@ export function worstSeconds({ seconds, worst }: Story): readonly SecondPoint[] 
   return worst.flatMap(({ value }) => lowest.get(value) ?? []);
 }
 
-/** Active alarms. */
 export function alarmsOn({ alarms }: Story): readonly Alarm[] {
   const latest = new Map(alarms.map((alarm) => [alarm.rule, alarm]));
   return [...latest.values()].filter(({ raised }) => raised);
@@ -145,7 +139,6 @@ export function incidentsOf({ alarms, swaps }: Story): readonly Incident[] {
   ].sort((a, b) => b.frame - a.frame);
 }
 
-/** Estimated seconds left, if the length is known. */
 export function secondsLeft({ state, frames, total, rate }: Story): number | undefined {
   return state === 'running' && total !== null && rate.now > 0
     ? Math.max(0, total - frames) / rate.now

@@ -21,7 +21,6 @@ const [TOP, RIGHT, BOTTOM, LEFT] = [12, 8, 26, 40] as const;
 const LEAST = 2;
 const [MEAN, LOWEST] = ['--s0', '--s1'] as const;
 
-/** Shows one measurement at a time. */
 export class SecondsChart {
   readonly #canvas: HTMLCanvasElement;
   /** Shows the values of the selected second. */
@@ -112,7 +111,6 @@ export class SecondsChart {
   }
 }
 
-/** The chart's label for screen readers. */
 function summaryOf({ seconds }: Story): string {
   const last = seconds.at(-1);
   if (!last) return 'Score of each second: none yet';

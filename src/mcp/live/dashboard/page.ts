@@ -66,7 +66,6 @@ const BODY = `<main>
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Content security policy: allows the page's own script and style, and its own server. */
 export const PAGE_POLICY =
   `default-src 'none'; script-src ${hash(VIEWER_SCRIPT)}; style-src ${hash(STYLE)}; connect-src 'self'; img-src data:; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

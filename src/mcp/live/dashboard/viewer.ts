@@ -8,7 +8,6 @@ import type { Story } from '../story.js';
 import { alarmsOn, Board, type BoardEvents, incidentsOf, secondsLeft, timeOf } from './board.js';
 import { SecondsChart } from './chart.js';
 
-/** Most alarms and swaps to show. */
 const INCIDENTS = 8;
 const TONES: Readonly<Record<Story['state'], string>> = {
   waiting: 'soft',
@@ -84,7 +83,6 @@ function draw(): void {
   document.title = `${scoreText(mean ?? undefined)} · ${state} · ${element('what', HTMLElement).textContent}`;
 }
 
-/** Failure, outcome of the last command, and active alarms. */
 function noticeOf(story: Story): string {
   const { state, error } = story;
   if (state === 'failed') return `The measurement has failed: ${error ?? 'it did not say why'}`;

@@ -61,11 +61,9 @@ export function problem(
   json(response, status, JSON.stringify(failed(null, code, message)));
 }
 
-/** Most events to keep. */
 const KEPT = 512;
 /** Most characters of events to keep. */
 const KEPT_BYTES = 4 << 20;
-/** Most concurrent streams. */
 const MOST_STREAMS = 256;
 /** Milliseconds between comments that keep connections open and reveal lost ones. */
 const BEAT = 15_000;

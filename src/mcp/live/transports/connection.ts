@@ -11,7 +11,6 @@ import { CODE, failed, Session } from '../session.js';
 export interface Listener {
   /** A URL or a path. */
   readonly address: string;
-  /** Ends its connections and releases what it bound. */
   close(): Promise<void>;
 }
 
@@ -19,7 +18,6 @@ export interface Listener {
 export const BACKLOG = 1 << 20;
 /** Milliseconds for a client to read the last answers. */
 const FLUSH_TIME = 500;
-/** Most pending requests of one client. */
 const MOST_REQUESTS = 64;
 
 export class Connection {

@@ -19,7 +19,6 @@ const HOST = '127.0.0.1';
 const DEFAULT_PATH = '/mcp/sse';
 /** Milliseconds that a connection may idle between requests. */
 const IDLE = 5000;
-/** Most concurrent connections. */
 const MOST_CONNECTIONS = 1024;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -178,7 +177,6 @@ class Door {
   }
 }
 
-/** Most sessions; the least recently used one ends. */
 const MOST_SESSIONS = 256;
 const NO_SESSION = -32001;
 

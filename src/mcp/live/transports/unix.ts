@@ -11,7 +11,6 @@ import { quoted } from '../../../core/printable.js';
 import type { Hub } from '../hub.js';
 import { Connection, type Listener } from './connection.js';
 
-/** Most concurrent clients. */
 const MOST_CLIENTS = 256;
 /** Bytes of a socket path that every system accepts. */
 const LONGEST_PATH = 100;
