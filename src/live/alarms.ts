@@ -50,9 +50,9 @@ export interface AlarmRule {
 const RULE = /^(?:(.{1,120}?)\s*([<>]=?)\s*)?([-+.\d]{1,40})(?:\s+for\s+(\d+)(s|f))?$/;
 
 /**
- * Parses a rule: a pooled value as in gates (`vmaf.p5`, `p5`, `psnr_y.min`, `min(psnr_y)`; percentiles p0 to p99), a
- * comparison, a limit, and how many seconds it must hold (`for 3s`; default 1) or over how many frames it is taken
- * (`for 75f`). A number alone means that the mean is below it.
+ * Parses a rule: a pooled value as in gates (`vmaf.p5`, `p5`, `min(psnr_y)`; percentiles p0 to p99), a comparison, a
+ * limit, and how long it must hold (`for 3s`; default 1) or over how many frames it is taken (`for 75f`). A number
+ * alone means that the mean is below it.
  * @throws {AnyvmafError} `usage` for anything else
  */
 export function parseAlarm(text: string): AlarmRule {

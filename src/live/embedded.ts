@@ -1,7 +1,6 @@
 /**
  * @module live/embedded
- * Serves running measurements from their own process: a thread that talks to clients, and a link for each
- * measurement.
+ * Serves running measurements from their process: a thread for clients, and a link for each measurement.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { requireObject } from '../core/arguments.js';
@@ -23,9 +22,7 @@ const YOUNG_MEGABYTES = 8;
 
 /** Options of `createEmbeddedServer`. */
 export interface EmbeddedServerOptions {
-  /**
-   * Commands of one measurement that may wait for a frame boundary, 1..4096; more are answered "busy". Default 64.
-   */
+  /** Most commands of a measurement that may wait for a frame boundary, 1..4096; others get "busy". Default 64. */
   readonly queueDepth?: number;
   /** Most commands carried out at one frame boundary, 1..64. Default 4. */
   readonly maxDrainPerFrame?: number;

@@ -1,7 +1,6 @@
 /**
  * @module live/link
- * The measuring side of one measurement: reports to the server's thread, and carries out commands at frame
- * boundaries.
+ * Links a measurement to the server's thread: reports its progress, and carries out commands at frame boundaries.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/rational.js';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/arguments
- * Checks a tool's arguments and says what is wrong in a sentence that a model can act on: parameter, value, what was
- * expected, and the nearest name of an unknown one.
+ * Checks a tool's arguments, and explains problems in a sentence that a model can act on.
  */
 import * as z from 'zod/v4';
 import { MAX_STRING, requireLength } from '../core/arguments.js';
@@ -122,10 +121,7 @@ export function checkArguments<Schema extends z.ZodObject>(
 /** Lists that may also come as text with commas, as in other tools. */
 const COMMA_LISTS: ReadonlySet<string> = new Set(['encoders', 'resolutions', 'target_vmafs']);
 
-/**
- * Adapts arguments to the types of a schema, as hosts send them: drops `null` for an optional parameter, parses
- * numbers and booleans from text, wraps a single item in a list. The schema refuses the rest.
- */
+/** Adapts what hosts send: drops `null` for optional parameters, parses numbers and booleans, wraps single items. */
 function coercedMembers(schema: z.ZodObject, sent: object): Record<string, unknown> {
   const entries = Object.entries(sent).filter(
     ([name, value]) => value !== null || !schema.shape[name]?.safeParse(undefined).success,

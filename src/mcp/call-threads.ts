@@ -1,7 +1,7 @@
 /**
  * @module mcp/call-threads
- * Worker threads that measure and take pictures, so that the server's own thread stays free for short calls. Calls
- * reuse them one at a time; idle ones end. A thread that crashes or does not stop fails only its own call.
+ * Worker threads that measure, so that the server's own thread stays free for short calls. Calls reuse them one at a
+ * time; idle ones end. A thread that crashes or does not stop fails only its own call.
  */
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
@@ -37,8 +37,8 @@ const NAMES = [
 ] as const;
 
 /**
- * The callback that may abort the work before its next step: the thread blocks until it has returned. Others are not
- * awaited, since that takes as long as the server's thread is busy.
+ * The callback that may abort the work before its next step: the thread blocks until it has returned. Awaiting others
+ * would slow the work down while the server's thread is busy.
  */
 export const AWAITED = 'onStage';
 

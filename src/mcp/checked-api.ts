@@ -1,7 +1,7 @@
 /**
  * @module mcp/checked-api
- * The public functions that open files, typed for tools: they take only checked paths and models, and require the
- * call's origin, with which each file is checked again when it is opened.
+ * The public functions that open files, typed for tools: only with checked paths and models, and with the call's
+ * origin.
  */
 
 import type { BenchOptions, BenchResult } from '../bench/run.js';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/choices
- * Asks the user for one missing thing, if the client can: the format of raw video, one of several files, or the
- * reference. Without an answer the call runs as it was sent.
+ * Asks the user for a missing format of raw video, file or reference, if the client can; else the call runs as sent.
  */
 import { dirname } from 'node:path';
 import {

@@ -1,7 +1,6 @@
 /**
  * @module mcp/context
- * The context of a call, beside its arguments: signal, progress, allowed files, a share of the machine, a place for
- * large results. Tools depend on the server only through these interfaces.
+ * The context of a call. Tools depend on the server only through these interfaces.
  */
 import * as z from 'zod/v4';
 import type { Origin } from '../core/origin.js';
@@ -85,10 +84,7 @@ export interface Published {
 
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
-  /**
-   * Folder for points measured from encodes of a source. Outlives the server if possible, so that a later call for
-   * the source resumes from there.
-   */
+  /** Folder for points measured from encodes of a source. If possible it outlives the server, for later calls. */
   points(source: string): Promise<string>;
 }
 
@@ -122,10 +118,7 @@ export type JobDocument = z.output<typeof jobDocument>;
 export interface ToolJobs {
   /** @throws those of the tool's {@link Tool.prepare}; `usage` for an unknown tool, or too many jobs */
   start(tool: string, args: Readonly<Record<string, unknown>>): Promise<JobDocument>;
-  /**
-   * Waits at most `seconds` for a job to end.
-   * @throws {AnyvmafError} `usage` for an unknown job, `io` for a damaged one
-   */
+  /** Waits at most `seconds` for the end of a job. @throws {AnyvmafError} `usage` if unknown, `io` if damaged */
   status(id: string, seconds: number, signal: AbortSignal): Promise<JobDocument>;
   /** Waits like {@link ToolJobs.status}. @returns the job's answer, `undefined` if it has none */
   result(id: string, seconds: number, signal: AbortSignal): Promise<CallAnswer | undefined>;

@@ -1,7 +1,7 @@
 /**
  * @module mcp/files
- * The folders that the server may read and write. Roots of a client (the folders its user works in) narrow them for a
- * connection and never widen them; clients since 2026-07-28 are not asked, as that version advises against roots.
+ * The folders that the server may use. Roots of a client (the folders its user works in) narrow them for a
+ * connection, never widen them; clients since 2026-07-28 are not asked, as that version advises against roots.
  */
 import { parse, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -74,9 +74,8 @@ const PATIENCE = 2000;
 const MOST_FAILURES = 3;
 
 /**
- * Follows the roots of one connection.
- * @returns to be awaited before files are used: asks during the first request, whose stream can carry the question,
- * and again after each change
+ * Returns a function to be awaited before files are used: it asks the client for its roots during the first request,
+ * whose stream can carry the question, and again after each change.
  */
 export function serveRoots(server: Server, scope: ResourceScope): (context: ServerContext) => Promise<void> {
   let reading: Promise<void> | undefined;

@@ -1,7 +1,6 @@
 /**
  * @module mcp/frame-pages
- * Pages of a report's frames for models: `anyvmaf://results/ID/frames?metric=vmaf&from=100&to=199&step=2`, by frame
- * or by second, as JSON or CSV.
+ * Pages of a report's frames for models, such as `anyvmaf://results/ID/frames?metric=vmaf&from=100&to=199&step=2`.
  */
 import { isObject } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -33,7 +32,6 @@ export interface PageRequest {
 const ADDRESS = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?([^#]{0,2000}))?$/;
 
 /**
- * Parses a URI of a page.
  * @returns `undefined` for another URI
  * @throws {AnyvmafError} `usage` for an invalid query
  */
@@ -105,8 +103,7 @@ interface Row {
 }
 
 /**
- * A page as text: one row for each frame (number, then values in the order of `columns`) or second, then the URI of
- * the next page.
+ * A row for each frame (number, then values in the order of `columns`) or second, then the URI of the next page.
  * @throws {AnyvmafError} `usage` for an unknown metric, or for seconds if the frame rate is unknown
  */
 export function pageOf(report: Framed, asked: PageRequest): string {

@@ -1,7 +1,6 @@
 /**
  * @module mcp/frame-pictures
- * Extracts frame pairs, measures them and encodes their pictures, in a thread of mcp/call-threads so that the server
- * stays responsive.
+ * Extracts frame pairs, measures them and encodes their pictures, in a thread of mcp/call-threads.
  */
 import {
   type ColorMeaning,
@@ -154,10 +153,7 @@ const LEAST_SIDE = 16;
 /** Bytes per sample of the last JPEG of each kind, which predict those of the next frame. */
 type Densities = Map<PictureName, number>;
 
-/**
- * A copy within both limits: the whole picture or a reduced PNG if that is small enough, else a JPEG, which shows
- * four times as many samples of noisy pictures in as many bytes.
- */
+/** A whole or reduced PNG if that fits, else a JPEG, which has four times the samples of a noisy picture per byte. */
 async function fitting(
   maps: QualityMaps,
   name: PictureName,

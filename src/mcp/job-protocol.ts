@@ -1,7 +1,6 @@
 /**
  * @module mcp/job-protocol
- * Jobs in the protocol: resources to subscribe to (`anyvmaf://jobs/ID`), and tasks for clients that declare the
- * extension `io.modelcontextprotocol/tasks` (version 2026-07-28, SEP-2663).
+ * Jobs as resources to subscribe to (`anyvmaf://jobs/ID`), and as tasks (version 2026-07-28, SEP-2663).
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -99,7 +98,6 @@ export function taskOf({ job_id, status, summary, started, kept_until }: JobDocu
   };
 }
 
-/** Handles requests about tasks. */
 export function serveTasks(server: Server, jobs: ToolJobs): void {
   const found = async (id: string): Promise<JobDocument> => {
     try {

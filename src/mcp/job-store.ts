@@ -1,7 +1,6 @@
 /**
  * @module mcp/job-store
- * Jobs in a folder that outlives the server: record, answer and results of each. Everything read is checked: no path
- * comes from a file, and a damaged file is refused.
+ * Jobs in a folder that outlives the server. Everything read is checked: no path comes from a file.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readSync } from 'node:fs';
@@ -27,9 +26,7 @@ const MOST_BYTES = 2 ** 31;
 const RECORD_BYTES = 256 << 10;
 const ANSWER_BYTES = 16 << 20;
 
-/**
- * Milliseconds without a write until a job of another machine counts as interrupted; its server writes more often.
- */
+/** Milliseconds without a write after which a job of another machine is interrupted; its server writes more often. */
 const SILENCE = 120_000;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -114,11 +111,7 @@ export class JobStore {
     await this.write({ ...record, bytes: record.bytes + Buffer.byteLength(text) });
   }
 
-  /**
-   * Reads a job; it counts as interrupted if its server has ended.
-   * @returns `undefined` for an unknown id
-   * @throws {AnyvmafError} `io` if it is damaged
-   */
+  /** A job whose server has ended counts as interrupted. @throws {AnyvmafError} `io` if it is damaged */
   async read(id: string): Promise<JobRecord | undefined> {
     const text = await this.#text(id, RECORD, RECORD_BYTES);
     if (text === undefined) return undefined;

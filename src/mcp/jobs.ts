@@ -1,7 +1,6 @@
 /**
  * @module mcp/jobs
- * Calls that may outlive the request that started them. Every call runs as a job; a kept one is in the store, and its
- * client polls it by id.
+ * Runs every call as a job; a kept one outlives the request that started it, and its client polls it by id.
  */
 import { randomUUID } from 'node:crypto';
 import { onAbort } from '../core/abort.js';
@@ -284,8 +283,8 @@ export class Jobs {
   }
 
   /**
-   * A client sees its own jobs and, once the session that started them has ended, those whose (unguessable) id it
-   * sends; the folders allowed at the start must still be allowed.
+   * A client sees its own jobs and, once their session has ended, those whose (unguessable) id it sends, while all
+   * folders allowed at their start still are.
    */
   async #sees(record: JobRecord, scope: ResourceScope): Promise<boolean> {
     const { allowed } = this.#server.files;

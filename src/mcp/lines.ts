@@ -6,7 +6,7 @@
 export interface LineSink {
   /** @param text without its end of line */
   line(text: string): void;
-  /** Called at the end of a line over the limit. @param head its first bytes @param tail its last bytes */
+  /** Called at the end of a line over the limit, with its first and its last bytes. */
   tooLong(head: string, tail: string): void;
 }
 

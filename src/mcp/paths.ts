@@ -1,7 +1,7 @@
 /**
  * @module mcp/paths
- * Parameters that name files, and endings of video files. Schemas declare such parameters with these functions, and
- * the tool layer checks them before the handler runs; `checked-api` takes only checked values.
+ * Parameters that name files: schemas declare them with these functions, and the tool layer checks them before the
+ * handler runs. Also endings of video files.
  */
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -38,8 +38,7 @@ export interface ToolFiles {
    */
   resolveInput(path: string): Promise<string>;
   /**
-   * Size in bytes of a file that {@link ToolFiles.resolveInput} returned.
-   * @throws {AnyvmafError} `io` if it no longer exists or is no longer allowed
+   * In bytes, of a path from {@link ToolFiles.resolveInput}. @throws {AnyvmafError} `io` if it is gone or not allowed
    */
   sizeOf(path: string): number;
   /**
@@ -108,10 +107,7 @@ export type CheckedArguments<T> =
       ? { [Key in keyof T]: CheckedArguments<T[Key]> }
       : T;
 
-/**
- * Checks every file in the arguments, in the order of the schema.
- * @throws {AnyvmafError} `io` for the first file that is missing or not allowed
- */
+/** @throws {AnyvmafError} `io` for the first file, in the order of the schema, that is missing or not allowed */
 export async function checkPaths<T>(input: T, files: ToolFiles): Promise<CheckedArguments<T>> {
   return (await checkValue(input, files)) as CheckedArguments<T>;
 }

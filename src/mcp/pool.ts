@@ -1,7 +1,6 @@
 /**
  * @module mcp/pool
- * Shares the machine among calls: limits how many score at a time, first come first served, and gives each its share
- * of the cores.
+ * Limits how many calls score at a time, first come first served, and gives each its share of the cores.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/progress
- * Turns progress reports into notifications: one for each percent, or every two seconds, strictly increasing, with
- * frames and speed as text.
+ * Turns progress reports into strictly increasing notifications: one for each percent, or every two seconds.
  */
 import type { ToolProgress } from './context.js';
 

@@ -1,7 +1,6 @@
 /**
  * @module mcp/prompts
- * Prompts for common questions about videos, which name the tools that answer them, and completion of their arguments
- * and of resource templates. Completion compares only with names that the client may see; it looks up no path.
+ * Prompts for common questions, and completion, which compares only with names that the client may see.
  */
 import { isAbsolute, relative, sep } from 'node:path';
 import {

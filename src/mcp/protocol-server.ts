@@ -1,7 +1,7 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with three changes: invalid parameters are refused in a sentence, a missing resource has the error
- * code of the protocol's version, and answers do not repeat the server's icon.
+ * The SDK's server with three changes: a sentence about invalid parameters, the error code for a missing resource by
+ * the protocol's version, and no server icon in every answer.
  */
 import {
   type Implementation,

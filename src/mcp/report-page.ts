@@ -1,7 +1,6 @@
 /**
  * @module mcp/report-page
- * The HTML page of a report, made when it is read: charts and tables, and pictures of its worst frames if its videos
- * can still be read.
+ * The HTML page of a report, made when it is read, with pictures of its worst frames if its videos can still be read.
  */
 import { pickOptions } from '../core/options.js';
 import {

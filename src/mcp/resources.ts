@@ -1,7 +1,6 @@
 /**
  * @module mcp/resources
- * Large results of tools: files in a private folder that is deleted with the server, readable by URI as resources,
- * and by path.
+ * Large results of tools: files in a private folder that is deleted with the server, and resources of the protocol.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -117,10 +116,7 @@ export class ResourceScope {
     return this.#all.scratch(name);
   }
 
-  /**
-   * True if an owner's results can be read by URI: one's own, and those of ended sessions.
-   * @param owner of a {@link ResourceScope}
-   */
+  /** True if an owner's results can be read by URI: one's own, and those of ended sessions. */
   sees(owner: string): boolean {
     return owner === this.owner || !(SHARED.has(owner) || this.#all.open.has(owner));
   }

@@ -1,8 +1,7 @@
 /**
  * @module mcp/results
- * The answer to a call: a JSON document as text and as structured content, or one sentence about an error. A document
- * that is too long for a model is published as a resource and answered in outline, with its longest lists and texts
- * cut. Imports no library, since the live server's thread loads it too.
+ * The answer to a call. A document that is too long for a model is published and answered in outline. Imports no
+ * library, since the live server's thread loads it too.
  */
 import { isObject } from '../core/arguments.js';
 import type { CallAnswer, ToolResources } from './context.js';
@@ -49,8 +48,8 @@ interface Cut {
 }
 
 /**
- * Fits an outcome into an answer: drops what it can spare, then cuts its longest lists and texts. `left_out` says
- * what is missing; `full_result` and a link lead to the whole, unless the document does so itself.
+ * Drops what an outcome can spare, then cuts its longest lists and texts. `left_out` says what is missing;
+ * `full_result` and a link lead to the whole, unless the document does so itself.
  */
 export async function fitting(
   tool: string,
@@ -119,7 +118,6 @@ function spareText(one: Spare): string {
 }
 
 /**
- * Removes members of a document.
  * @param steps member names or indices; `[]` stands for all items of a list, `*` for all members
  * @returns true if something was removed
  */
@@ -196,8 +194,8 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
 const PARTS = /[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]+|\s{2,}/g;
 
 /**
- * Estimates the tokens of a text: one for every 8 letters of a word, 3 digits of a number, or 3 signs in a row. On
- * JSON, within a tenth of the o200k tokenizer.
+ * Counts a token for every 8 letters of a word, 3 digits of a number, or 3 signs in a row. On JSON, within a tenth of
+ * the o200k tokenizer.
  */
 export function tokensOf(text: string): number {
   let tokens = 0;

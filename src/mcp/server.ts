@@ -1,7 +1,6 @@
 /**
  * @module mcp/server
- * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
- * one request of a stateless client; all share the host.
+ * The protocol's side of the server. One instance serves one connection, or one request of a stateless client.
  */
 import {
   type CallToolResult,
@@ -93,8 +92,8 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * The tools for `tools/list`, kept short since a model may have to read it all: schemas of results are in
- * docs/mcp-tools.md only. The server checks parameters against the complete schemas.
+ * Short, since a model may have to read it all: schemas of results are in docs/mcp-tools.md only, and the server
+ * checks parameters against the complete schemas.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return describeTools(tools).map((tool, i) => ({
@@ -106,7 +105,7 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * Hints that add something: the title is listed anyway, and two hints matter only for tools that do more than read.
+ * Hints that add something: the title is listed anyway, and two hints matter only for tools that are not read-only.
  */
 function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;

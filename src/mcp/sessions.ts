@@ -1,7 +1,6 @@
 /**
  * @module mcp/sessions
- * Sessions of clients of protocols before 2026-07-28, which start with `initialize` and send a session id, by which a
- * cancellation finds its call.
+ * Sessions of clients before 2026-07-28, whose session id leads a cancellation to its call.
  */
 import { randomUUID } from 'node:crypto';
 import {

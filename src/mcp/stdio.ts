@@ -121,8 +121,8 @@ export class LineTransport implements Transport {
   };
 
   /**
-   * Passes lines on, but not many more than are answered, and none while the client does not read its answers, which
-   * would pile up in memory. Pauses the input meanwhile.
+   * Passes on not many more lines than are answered, and none while the client does not read its answers, which would
+   * pile up in memory; pauses the input meanwhile.
    */
   readonly #handOver = () => {
     if (this.#handing) return;

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tool
- * A tool of the server: one object with name, descriptions, schemas, annotations and handler. Validation, types, the
- * list for clients and docs/mcp-tools.md all come from its schemas.
+ * A tool of the server as one object, from whose schemas validation, types, lists and docs/mcp-tools.md are made.
  */
 import type * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
@@ -76,8 +75,7 @@ export interface ToolDefinition<
   /** Default: {@link READ_ONLY}. */
   readonly annotations?: ToolAnnotations;
   /**
-   * Answers one call. `input` is checked, with its defaults and its files. Import scoring code here dynamically, so
-   * that the server starts without it.
+   * Answers one call; `input` is checked. Import scoring code here dynamically, so that the server starts without it.
    * @throws {AnyvmafError} with a message for the model; other errors are reported as internal failures
    */
   handler(
@@ -91,8 +89,8 @@ export interface Tool extends Omit<ToolDefinition, 'handler'> {
   readonly annotations: ToolAnnotations;
   /**
    * Checks the arguments and their files.
-   * @throws {AnyvmafError} `usage` for unknown parameters, `io` for files that are missing or not allowed;
-   * {z.ZodError} for invalid values
+   * @throws {AnyvmafError} `usage` for unknown parameters, `io` for files missing or not allowed; {z.ZodError} for
+   * values
    */
   prepare(args: unknown, files: ToolFiles): Promise<PreparedCall>;
   /** @throws those of {@link Tool.prepare} and of the handler */

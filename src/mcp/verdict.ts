@@ -131,10 +131,7 @@ const PAIR_TOOLS = {
   describe_worst_frames: 2,
 } as const;
 
-/**
- * Another tool for the pair of this call, with those of its arguments that the tool takes.
- * @param pair default: that of the call
- */
+/** Another tool for the pair of this call, with those of its arguments that the tool takes. */
 export function nextForPair(
   context: ToolContext,
   tool: keyof typeof PAIR_TOOLS,
@@ -148,7 +145,6 @@ export function nextForPair(
 /**
  * A call that applies a finding's fix; `undefined` if the fix is not a call, or this call has it already.
  * @param fix arguments as JSON, perhaps with the tool that takes them
- * @param tool default: the same tool
  */
 export function nextWithFix(
   context: ToolContext,

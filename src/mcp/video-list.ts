@@ -18,10 +18,7 @@ export interface FoundVideo {
   readonly modified: Date;
 }
 
-/**
- * Searches folders for videos, newest first.
- * @param contains part of their path, in lower case
- */
+/** Newest first. @param contains part of their path, in lower case */
 export async function findVideos(
   folders: readonly string[],
   contains?: string,

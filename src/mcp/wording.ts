@@ -13,10 +13,7 @@ import { limitError } from '../core/system-limits.js';
 import type { Finding, Objection } from '../index.js';
 import { argumentSentence } from './arguments.js';
 
-/**
- * The tool whose parameters to name: one for any two videos, or `vmaf_score` with stored or raw video, which has no
- * parameters for pairing.
- */
+/** Whose parameters to name: those of a tool for any two videos, or of `vmaf_score` with stored or raw video. */
 export type Place = 'encoded' | 'stored' | 'raw';
 
 /** The first clause of a description, of at least 20 characters. */

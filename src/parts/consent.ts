@@ -1,7 +1,6 @@
 /**
  * @module parts/consent
- * Fetches a part on first use, if the user agrees: on the command line, through `ANYVMAF_INSTALL`, or by answering
- * yes.
+ * Fetches a part on first use, if the user agrees: on the command line, through `ANYVMAF_INSTALL`, or by a yes.
  */
 import { unlessAborted } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';

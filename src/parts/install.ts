@@ -1,7 +1,7 @@
 /**
  * @module parts/install
- * Installs a part into the user's cache, all of it or nothing, with the user's own npm settings: `npm ci` with a lock
- * file that pins each package's content, which npm checks before it unpacks; then only the files in use are kept.
+ * Installs a part into the user's cache, all or nothing, with the user's npm settings: `npm ci` with a lock file that
+ * pins each package's content, which npm checks before it unpacks; then only the files in use are kept.
  */
 
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -128,10 +128,9 @@ export interface NpmOptions {
 }
 
 /**
- * Installs packages below a folder's `node_modules`, without their scripts and dependencies.
- * @param folder an empty one
- * @throws {AnyvmafError} `io` if npm is missing, fails, takes too long, or receives other content than is pinned; the
- * signal's reason
+ * Without scripts and dependencies, into an empty folder.
+ * @throws {AnyvmafError} `io` if npm is missing, fails, is late, or gets other content than is pinned; the signal's
+ * reason
  */
 async function installPackages(
   packages: readonly PinnedPackage[],

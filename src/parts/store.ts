@@ -1,7 +1,6 @@
 /**
  * @module parts/store
- * The parts in the user's cache: where each is, whether it is complete, and how it is removed; and packages installed
- * beside anyvmaf.
+ * The parts in the user's cache, and packages installed beside anyvmaf.
  */
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
@@ -64,10 +63,7 @@ function isTrusted(owner: number): boolean {
   return !process.getuid || owner === process.getuid() || owner === 0;
 }
 
-/**
- * Creates a private scratch folder beside the parts, and removes those of killed processes.
- * @throws {AnyvmafError} `io`
- */
+/** Creates a private scratch folder beside the parts, and removes old ones. @throws {AnyvmafError} `io` */
 export async function workFolder(): Promise<string> {
   const folder = partsFolder();
   try {

@@ -1,8 +1,8 @@
 /**
  * @module remote/allowed-hosts
- * Hosts that a run may fetch from: those the user named, at public addresses; other addresses (of this machine, of
- * private networks, of cloud metadata services) must be named too, so that no name server leads into a private
- * network. Ranges are from IANA's registries of special-purpose addresses.
+ * Hosts that a run may fetch from: those the user named, at public addresses. Others (this machine, private networks,
+ * cloud metadata; by IANA's registries of special-purpose addresses) must be named too, so that no name server leads
+ * into a private network.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -24,10 +24,7 @@ for (const range of ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32
 /** Prefixes, in hexadecimal digits, of IPv6 addresses that stand for the IPv4 address in their last 32 bits. */
 const EMBEDDING = [`${'0'.repeat(20)}ffff`, `0064ff9b${'0'.repeat(16)}`];
 
-/**
- * Canonical spelling, without brackets and zone; an IPv6 address that stands for an IPv4 one becomes that.
- * @returns `undefined` if the text is not an address
- */
+/** Without brackets and zone; IPv4 for an IPv6 address that stands for one; `undefined` for other text. */
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (isIPv4(bare)) return bare;

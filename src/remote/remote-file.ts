@@ -1,7 +1,6 @@
 /**
  * @module remote/remote-file
- * Random access to a file behind a URL: fetches blocks by range requests, checks that each is of the file that was
- * opened, caches them, and fetches ahead while reading is sequential.
+ * Random access to a file behind a URL, by range requests with a cache that reads ahead and checks for changes.
  */
 import { setMaxListeners } from 'node:events';
 import { AnyvmafError } from '../core/errors.js';

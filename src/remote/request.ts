@@ -1,7 +1,6 @@
 /**
  * @module remote/request
- * One HTTP exchange with an allowed host: connects only to the addresses that were checked, and checks each redirect
- * like the first URL.
+ * One HTTP exchange with an allowed host, which connects only to checked addresses and checks each redirect.
  */
 import { lookup as resolve } from 'node:dns';
 import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
@@ -64,8 +63,7 @@ export interface Answer {
 }
 
 /**
- * Sends a request.
- * @throws {AnyvmafError} for a URL that is not allowed; {@link Transient} and {@link Permanent}, whose messages are
+ * @throws {AnyvmafError} if the URL is not allowed; {@link Transient} and {@link Permanent}, whose messages are
  * clauses
  */
 export async function exchange(

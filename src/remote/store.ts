@@ -1,7 +1,6 @@
 /**
  * @module remote/store
- * Whole small files on allowed hosts: puts a result to a URL, and puts, fetches and removes files below a URL, as in
- * object storage.
+ * Puts, fetches and removes whole small files on allowed hosts.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
@@ -10,10 +9,7 @@ import { RemoteFile } from './remote-file.js';
 import { exchange, PATIENCE, type Patience, Permanent, persist, refusedStatus } from './request.js';
 
 export interface RemotePlace {
-  /**
-   * Sends the whole result, with retries, since a repeated PUT does no harm.
-   * @throws {AnyvmafError} `io`, also for a response without success
-   */
+  /** Retries, since a repeated PUT does no harm. @throws {AnyvmafError} `io`, also for a response without success */
   put(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
 }
 
@@ -48,7 +44,6 @@ export function openPlace(
 }
 
 /**
- * Fetches a whole file.
  * @param most largest size in bytes
  * @throws {AnyvmafError} `usage` for a URL that is not allowed; `io`, also for a larger file; the signal's reason
  */

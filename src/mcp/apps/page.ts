@@ -1,7 +1,7 @@
 /**
  * @module mcp/apps/page
- * The view that hosts of MCP Apps (SEP-1865, version 2026-01-26) show beside a result: asks the host for the HTML
- * report and turns into it.
+ * The page that hosts of MCP Apps (SEP-1865, version 2026-01-26) show beside a result, and that turns into its
+ * report.
  */
 import { VIEWER_SCRIPT } from './viewer-script.js';
 

@@ -1,7 +1,7 @@
 /**
  * @module mcp/apps/viewer
- * The script of the view in hosts of MCP Apps (SEP-1865): speaks JSON-RPC with the host through `postMessage`, reads
- * the report of a result and shows it, or says in a line why it cannot. `mcp/apps/viewer-script` embeds it.
+ * The script of the view in hosts of MCP Apps (SEP-1865): reads a result's report over JSON-RPC with the host and
+ * shows it.
  */
 
 const VERSION = '2026-01-26';

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/hub
- * The measurements of the server's thread, commands on their way to them, listeners for changes, and a limit on how
- * often the thread wakes up for clients.
+ * The measurements of the server's thread, their commands and listeners, and a limit on how often the thread wakes
+ * up.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';

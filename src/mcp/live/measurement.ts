@@ -1,8 +1,7 @@
 /**
  * @module mcp/live/measurement
- * Tools for a running measurement. `list_features`, `vmaf.status` and `vmaf.score` answer without waiting for it;
- * `vmaf.watch` waits for an alarm, but less than a host's timeout; `vmaf.request_model_swap`, `set_alarm`, `pause`,
- * `resume` and `stop` take effect at a frame boundary.
+ * Tools for a running measurement. Those that read answer without waiting for it, except `vmaf.watch`, which waits
+ * less than a host's timeout; those that steer take effect at a frame boundary.
  */
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/running
- * Lists running live servers: each writes a file to its user's cache, where the file server finds it. Files of ended
- * processes are removed.
+ * Lists running live servers, through a file of each in its user's cache; removes files of ended processes.
  */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';

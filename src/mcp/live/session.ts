@@ -1,9 +1,8 @@
 /**
  * @module mcp/live/session
- * One client's session: answers JSON-RPC requests, notifies subscribers, and offers each measurement's report so far
- * as a resource. Written without the SDK to stay small: it runs beside a measurement that needs the machine, and
- * clients may poll ten times a second. Tools refuse with an `AnyvmafError`, as everywhere; errors of the protocol
- * have their own class.
+ * One client's session. Written without the SDK to stay small: it runs beside a measurement that needs the machine,
+ * and clients may poll ten times a second. Tools refuse with an `AnyvmafError`; errors of the protocol have their own
+ * class.
  */
 import { onAbort } from '../../core/abort.js';
 import { jsonOf } from '../../core/arguments.js';
@@ -120,11 +119,7 @@ export class Session {
   readonly #calls = new Map<Id, AbortController>();
   readonly #forget: () => void;
 
-  /**
-   * @param notify sends a notification, as JSON
-   * @param isShared several clients share the session: ids of their requests may collide, so calls cannot be
-   * cancelled
-   */
+  /** @param isShared several clients share the session: ids may collide, so calls cannot be cancelled */
   constructor(hub: Hub, notify: (text: string) => void, isShared = false) {
     this.#hub = hub;
     this.#notify = notify;

@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/story
- * A measurement in the event stream: its state with each progress notification, and everything so far, with which the
- * dashboard begins.
+ * A measurement in the event stream: its progress, and everything so far, with which the dashboard begins.
  */
 import { USUAL_RATE } from '../../core/rational.js';
 import type { Alarm } from '../../live/alarms.js';

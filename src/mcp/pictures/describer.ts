@@ -1,7 +1,6 @@
 /**
  * @module mcp/pictures/describer
- * Finds a vision-language model that runs here, once, and asks it about pictures. Declares the types that it needs of
- * `@huggingface/transformers`, an optional package that is usually missing.
+ * Finds a vision-language model that runs here, once. Declares the types that it needs of an optional package.
  */
 import { onAbort, unlessAborted } from '../../core/abort.js';
 import type { RgbImage } from '../../index.js';
@@ -60,10 +59,7 @@ export interface VisionLibrary {
 /** A variable, so that neither compiler nor bundlers resolve the package. */
 export const VISION_PACKAGE: string = '@huggingface/transformers';
 
-/**
- * Imports the installed package.
- * @throws errors of the import, and an `Error` if it lacks necessary classes
- */
+/** @throws errors of the import, and an `Error` if the package lacks necessary classes */
 export async function importVisionLibrary(): Promise<VisionLibrary> {
   const found: unknown = await import(VISION_PACKAGE);
   if (!isVisionLibrary(found))
@@ -167,10 +163,7 @@ function promptLength({ input_ids: ids }: ModelInputs): number {
 
 export interface Describer {
   readonly modelId: string;
-  /**
-   * Answers a question about a picture.
-   * @throws errors of the model; the signal's reason
-   */
+  /** @throws errors of the model; the signal's reason */
   describe(image: RgbImage, question: string, signal: AbortSignal): Promise<string>;
 }
 

@@ -236,8 +236,7 @@ async function take(
 }
 
 /**
- * Progress in steps after scoring: one for the describing model, and two for each frame (taken, described), so that
- * every message advances.
+ * Steps after scoring: one for the describing model, two for each frame (taken, described), so each message advances.
  */
 class Steps {
   readonly #context: ToolContext;

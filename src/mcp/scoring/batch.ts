@@ -26,7 +26,6 @@ export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'dec
 }
 
 /**
- * Scores the pairs when the call's turn comes.
  * @throws {AnyvmafError} those of `scoreBatch`; `usage` for a wrong number of references; `media` if no pair can be
  * scored; the signal's reason
  */

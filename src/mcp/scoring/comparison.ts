@@ -39,10 +39,7 @@ interface FailedRow {
   readonly error: string;
 }
 
-/**
- * Scores and ranks all encodes that can be scored.
- * @throws {AnyvmafError} those of `scoreMany`, if none can be scored
- */
+/** @throws {AnyvmafError} those of `scoreMany`, if no encode can be scored */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
   const { scored, errors } = await scoreAll(input, context);

@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/documents
- * Schemas of the answers of scoring tools: libvmaf's log without its frames, and a summary for agents. Keys come from
- * the schema of reports.
+ * Schemas of the answers of scoring tools, with keys from the schema of reports.
  */
 import * as z from 'zod/v4';
 import {

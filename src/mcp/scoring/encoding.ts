@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/encoding
- * Runs work that encodes a source within one call: on the pool, with progress, limits of time and disk, and the whole
- * result as resources.
+ * Runs work that encodes a source within one call, with progress and limits of time and disk.
  */
 import * as z from 'zod/v4';
 import { AnyvmafError, type CurveResult, formatEncodingResult, type ShotStage } from '../../index.js';
@@ -38,10 +37,7 @@ export interface EncodingTask {
   readonly limits: EncodingLimits;
 }
 
-/**
- * Runs work that is aborted at the limits.
- * @throws {AnyvmafError} those of the work; `resource` at a limit
- */
+/** Aborts work at the limits. @throws {AnyvmafError} those of the work; `resource` at a limit */
 export function encodingCall<Result>(
   task: EncodingTask,
   context: ToolContext,
@@ -105,10 +101,7 @@ const plan = z.object({
   frames_per_encode: z.int().nullable().describe('null: the whole source, or a whole shot.'),
 });
 
-/**
- * Runs the work up to its first encode, and estimates how many encodes it may take.
- * @param encodesOf most encodes, by the number of shots
- */
+/** Stops before the first encode. @param encodesOf most encodes, by the number of shots */
 export function dryRun(
   { source, limits }: EncodingTask,
   context: ToolContext,

@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/explanation
- * Measures a pair and divides its loss against a perfect copy among features, by Shapley values, and among scales and
- * moments.
+ * Divides a pair's loss against a perfect copy among features, by Shapley values, and among scales and moments.
  *
  * A perfect copy has ADM and VIF of 1 at every scale and the motion of the reference; the model's score for it is the
  * ceiling of a frame. Setting some features to 1 and keeping the others gives a score for every subset; a feature's
@@ -58,9 +57,8 @@ interface ExplainedFrame extends FrameAttribution {
 }
 
 /**
- * Explains the score of a pair.
- * @throws {AnyvmafError} those of `score`; `usage` for model auto; `model` for a model whose features have no known
- * value for a perfect copy
+ * @throws {AnyvmafError} those of `score`; `usage` for model auto; `model` if no feature has a value for a perfect
+ * copy
  */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {

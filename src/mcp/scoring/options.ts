@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/options
- * Turns parameters of scoring tools into options of the public API; refuses parameters of the reference MCP server
- * that this build cannot honour.
+ * Turns tool parameters into options of the API; refuses those of the reference MCP server that it cannot honour.
  */
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -33,10 +32,7 @@ export interface ScoringCall {
   readonly weight: number | null;
 }
 
-/**
- * Checks and translates parameters. Threads and signal are added when the call has its share of the machine.
- * @throws {AnyvmafError} `usage` for parameters that contradict each other or cannot be honoured
- */
+/** Threads and signal are added later. @throws {AnyvmafError} `usage` if parameters conflict or cannot be honoured */
 export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
   // Refuse what cannot be honoured, so that no score is mistaken for another.
   refuseWithPresets(input);

@@ -1,7 +1,7 @@
 /**
  * @module mcp/scoring/parameters
- * Parameters that tools share. Names, ranges and defaults are those of the reference MCP server; our own say so in
- * their descriptions.
+ * Parameters that tools share, with names, ranges and defaults of the reference MCP server unless described
+ * otherwise.
  */
 import * as z from 'zod/v4';
 import {

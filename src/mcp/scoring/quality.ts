@@ -96,9 +96,8 @@ function goOn({ unfinished, encodes }: SearchResult, input: QualityInput, contex
 }
 
 /**
- * After a search: verify the value on the whole source; if that misses, search the whole source; if no value reaches
- * the target, search all values, then compare encoders. `null` if nothing is left to try, or the result's command
- * makes the encode.
+ * Verify the value on the whole source; if that misses, search the whole; if no value does, search all values, then
+ * compare encoders. `null` if nothing is left to try, or the result's command makes the encode.
  */
 function nextAfter(
   { value, shortfall, final, targets }: SearchResult,

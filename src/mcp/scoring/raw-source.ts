@@ -49,7 +49,7 @@ export interface EncodingSource {
 const USUAL_RATE = 25;
 
 /**
- * Runs work on the file itself, or on a Y4M copy of raw YUV that is deleted afterwards.
+ * Runs work on the file itself, or on a temporary Y4M copy of raw YUV.
  * @throws {AnyvmafError} `usage` for raw YUV with a missing or wrong geometry; `io` if the copy exceeds the call's
  * limit
  */

@@ -313,10 +313,7 @@ function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   );
 }
 
-/**
- * Warns of models meant for pictures of another class than those scored; `undefined` if all fit or are unknown.
- * @param models versions or paths; default: those of the report
- */
+/** Warns of models meant for pictures of another class than those scored. @param models versions or paths */
 export function mismatchedModelWarning(
   report: Report,
   models: readonly string[] = report.models.map(({ source }) => source),

@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/run
- * Runs the engine inside a call, with its share of the machine, its signal and its progress, on videos from its
- * arguments.
+ * Runs the engine inside a call, with its share of the machine, its signal and its progress.
  */
 import type * as z from 'zod/v4';
 import { usageError } from '../../core/errors.js';
@@ -26,11 +25,7 @@ export function rawRequest(input: RawPairInput): CheckedRequest {
   };
 }
 
-/**
- * A request for two videos, or for the distorted one alone.
- * @param name parameter of the reference
- * @throws {AnyvmafError} `usage` if the reference is missing
- */
+/** @throws {AnyvmafError} `usage` if the reference is missing */
 export function pairRequest(
   { reference, distorted }: { readonly reference?: ReferenceFile; readonly distorted: InputFile },
   name = 'reference',
@@ -43,10 +38,7 @@ export function pairRequest(
 
 export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
 
-/**
- * The format of raw videos, `undefined` without a geometry.
- * @throws {AnyvmafError} `usage` for an incomplete geometry
- */
+/** `undefined` without a geometry. @throws {AnyvmafError} `usage` for an incomplete geometry */
 export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
   if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
@@ -100,8 +92,7 @@ const TOGETHER = 8;
 export type ManyOutcome = readonly (Report | AnyvmafError)[];
 
 /**
- * Scores several videos against one reference when the call's turn comes; a failed one does not stop the others.
- * @throws {AnyvmafError} those of `scoreMany` that concern all videos; the signal's reason
+ * A failed video does not stop the others. @throws {AnyvmafError} those of `scoreMany` for all; the signal's reason
  */
 export async function runScoreMany(
   reference: CheckedPath,

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tools/backends
- * `list_backends`, `probe_backend`, `run_benchmark` and `vmaf_version`: available backends, whether they work and how
- * fast, and versions.
+ * `list_backends`, `probe_backend`, `run_benchmark` and `vmaf_version`.
  */
 import * as z from 'zod/v4';
 import { BACKENDS } from '../scoring/parameters.js';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tools/evaluation
- * `eval_model_on_split` evaluates a tiny ONNX model on a table of features; `compare_models` ranks several on the
- * same rows.
+ * `eval_model_on_split` and `compare_models`: evaluate tiny ONNX models on a table of features.
  */
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';

@@ -83,11 +83,7 @@ const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
   machine: [listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion],
 };
 
-/**
- * The tools of some sets, in the order of {@link TOOLS}.
- * @param text names with commas, from --tools
- * @throws {AnyvmafError} `usage` for an unknown set
- */
+/** In the order of {@link TOOLS}. @throws {AnyvmafError} `usage` for an unknown set */
 export function toolsOf(text: string): readonly Tool[] {
   const names = text.split(',').map((name) => name.trim());
   const sets = names.map((name) => {

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tools/run-tune-per-shot
- * `run_tune_per_shot`: the shots of a video and an encoder setting for each. Name and parameters follow the reference
- * MCP server where they make sense here.
+ * `run_tune_per_shot`: an encoder setting for each shot of a video; follows the reference MCP server where that fits.
  */
 import * as z from 'zod/v4';
 import { outputPath } from '../paths.js';

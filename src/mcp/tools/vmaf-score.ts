@@ -1,7 +1,6 @@
 /**
  * @module mcp/tools/vmaf-score
- * `vmaf_score` scores raw YUV or Y4M files like the vmaf tool, frame by frame as stored; `vmaf_score_encoded` scores
- * any two video files, without writing decoded frames to disk.
+ * `vmaf_score`: raw YUV or Y4M frames as stored, like the vmaf tool; `vmaf_score_encoded`: any two video files.
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';

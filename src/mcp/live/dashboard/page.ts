@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/dashboard/page
- * The page that shows running measurements: scores over time, rate, worst moments, alarms. Looks like a report, and
- * loads nothing else.
+ * The page that shows running measurements: complete in itself, in the style of reports.
  */
 import { createHash } from 'node:crypto';
 import { STYLES } from '../../../report/html/styles.js';

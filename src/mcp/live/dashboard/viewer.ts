@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/dashboard/viewer
  * The dashboard's script: follows the event stream and shows the chosen measurement.
- * `mcp/live/dashboard/viewer-script` embeds it.
  */
 import { baseName, grouped, labelOf, NONE, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Story } from '../story.js';

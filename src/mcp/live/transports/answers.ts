@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/transports/answers
- * HTTP helpers: request bodies, JSON responses, and Server-Sent Event streams with numbered events, the latest of
- * which are kept for clients that reconnect.
+ * HTTP bodies, JSON responses, and event streams (SSE) that replay their latest events to clients that reconnect.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MESSAGE_LIMIT } from '../framing.js';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/transports/connection
- * One client on a stream: answers its messages as they are done, and drops it if it does not read. Also what every
- * transport returns.
+ * One client on a stream, which is dropped if it does not read.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Framing } from '../framing.js';

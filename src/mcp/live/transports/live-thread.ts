@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/transports/live-thread
- * The thread that talks to clients of running measurements: answers from messages of the measuring side, and passes
- * commands on.
+ * The thread that talks to clients of running measurements, through messages with the measuring side.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../../../core/errors.js';

@@ -21,8 +21,7 @@ import { Connection, type Listener } from './connection.js';
 const served = new Set<number>();
 
 /**
- * @throws {AnyvmafError} `usage` for standard streams, and descriptors in use; `io` for a descriptor that is not open
- * or was not handed over by the caller
+ * @throws {AnyvmafError} `usage` for standard streams and descriptors in use; `io` if the caller did not hand it over
  */
 export function serveDescriptors(hub: Hub, input: number, output: number): Listener {
   const numbers = new Set([input, output]);
