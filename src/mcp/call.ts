@@ -33,7 +33,7 @@ export interface ToolCall {
   readonly scope: ResourceScope;
   readonly resources: ToolResources;
   readonly jobs: ToolJobs;
-  /** As the client sent them, not checked yet. */
+  /** As the client sent them. */
   readonly signal: AbortSignal;
   onProgress(report: ToolProgress): void;
   onWait(ahead: number, running: number): void;

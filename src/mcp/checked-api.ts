@@ -1,7 +1,6 @@
 /**
  * @module mcp/checked-api
- * The public functions that open files, typed for tools: only with checked paths and models, and with the call's
- * origin.
+ * The public functions that open files, typed for tools: only with checked paths and models, and an origin.
  */
 
 import type { BenchOptions, BenchResult } from '../bench/run.js';

@@ -37,9 +37,7 @@ export interface ToolFiles {
    * @throws {AnyvmafError} `io`, with the path and how to allow more folders, and no other detail
    */
   resolveInput(path: string): Promise<string>;
-  /**
-   * In bytes, of a path from {@link ToolFiles.resolveInput}. @throws {AnyvmafError} `io` if it is gone or not allowed
-   */
+  /** In bytes. @param path from {@link ToolFiles.resolveInput} @throws {AnyvmafError} `io` if gone or not allowed */
   sizeOf(path: string): number;
   /**
    * The real path of a file to write, in an existing allowed folder; an existing file must be a regular one.

@@ -104,9 +104,7 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
   }));
 }
 
-/**
- * Hints that add something: the title is listed anyway, and two hints matter only for tools that are not read-only.
- */
+/** Hints that add something: the title is listed anyway, and two hints mean nothing for a read-only tool. */
 function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
   const both = { readOnlyHint, openWorldHint };

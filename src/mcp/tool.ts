@@ -89,8 +89,7 @@ export interface Tool extends Omit<ToolDefinition, 'handler'> {
   readonly annotations: ToolAnnotations;
   /**
    * Checks the arguments and their files.
-   * @throws {AnyvmafError} `usage` for unknown parameters, `io` for files missing or not allowed; {z.ZodError} for
-   * values
+   * @throws {AnyvmafError} `usage` for unknown parameters, `io` for missing or forbidden files; {z.ZodError}
    */
   prepare(args: unknown, files: ToolFiles): Promise<PreparedCall>;
   /** @throws those of {@link Tool.prepare} and of the handler */

@@ -129,8 +129,7 @@ export interface NpmOptions {
 
 /**
  * Without scripts and dependencies, into an empty folder.
- * @throws {AnyvmafError} `io` if npm is missing, fails, is late, or gets other content than is pinned; the signal's
- * reason
+ * @throws {AnyvmafError} `io` if npm is missing, fails, is late, or gets unpinned content; the signal's reason
  */
 async function installPackages(
   packages: readonly PinnedPackage[],

@@ -1,7 +1,6 @@
 /**
  * @module parts/table
- * The parts that are too large to ship with anyvmaf: npm packages pinned by version and content, and the files in
- * use.
+ * The parts that are too large to ship with anyvmaf: npm packages pinned by version and content.
  */
 import type { PartName } from '../core/choices.js';
 

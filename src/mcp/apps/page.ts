@@ -1,7 +1,6 @@
 /**
  * @module mcp/apps/page
- * The page that hosts of MCP Apps (SEP-1865, version 2026-01-26) show beside a result, and that turns into its
- * report.
+ * The page beside a result in hosts of MCP Apps (SEP-1865, version 2026-01-26), which turns into the report.
  */
 import { VIEWER_SCRIPT } from './viewer-script.js';
 

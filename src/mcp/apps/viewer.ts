@@ -1,7 +1,6 @@
 /**
  * @module mcp/apps/viewer
- * The script of the view in hosts of MCP Apps (SEP-1865): reads a result's report over JSON-RPC with the host and
- * shows it.
+ * The script of that page: reads a result's report over JSON-RPC with the host (SEP-1865) and shows it.
  */
 
 const VERSION = '2026-01-26';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/hub
- * The measurements of the server's thread, their commands and listeners, and a limit on how often the thread wakes
- * up.
+ * The measurements of the server's thread, their commands and listeners, and a limit on its wake-ups.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';

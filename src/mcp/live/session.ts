@@ -1,8 +1,7 @@
 /**
  * @module mcp/live/session
  * One client's session. Written without the SDK to stay small: it runs beside a measurement that needs the machine,
- * and clients may poll ten times a second. Tools refuse with an `AnyvmafError`; errors of the protocol have their own
- * class.
+ * and clients may poll ten times a second. Tools refuse with an `AnyvmafError`, the protocol with its own class.
  */
 import { onAbort } from '../../core/abort.js';
 import { jsonOf } from '../../core/arguments.js';

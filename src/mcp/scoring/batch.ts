@@ -25,10 +25,7 @@ export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'dec
   readonly target?: string;
 }
 
-/**
- * @throws {AnyvmafError} those of `scoreBatch`; `usage` for a wrong number of references; `media` if no pair can be
- * scored; the signal's reason
- */
+/** @throws {AnyvmafError} those of `scoreBatch`; `usage` for a wrong number of references; `media` without any score */
 export async function scoreTable(input: BatchInput, context: ToolContext) {
   const pairs = pairsOf(input);
   const limits = targetLimits(input.target);

@@ -56,10 +56,7 @@ interface ExplainedFrame extends FrameAttribution {
   readonly admScales: readonly number[];
 }
 
-/**
- * @throws {AnyvmafError} those of `score`; `usage` for model auto; `model` if no feature has a value for a perfect
- * copy
- */
+/** @throws {AnyvmafError} those of `score`; `usage` for model auto; `model` as {@link Attribution} */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {
     throw usageError(

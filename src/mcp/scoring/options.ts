@@ -145,7 +145,7 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
   return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
 }
 
-/** Backends that run no installed program by name. */
+/** Backends that name no installed program. */
 const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
 
 /** Drops options of installed programs if none runs, and devices of other backends. */

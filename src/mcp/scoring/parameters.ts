@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/parameters
- * Parameters that tools share, with names, ranges and defaults of the reference MCP server unless described
- * otherwise.
+ * Shared parameters: names, ranges and defaults of the reference MCP server, unless their description says otherwise.
  */
 import * as z from 'zod/v4';
 import {

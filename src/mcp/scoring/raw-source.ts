@@ -50,8 +50,7 @@ const USUAL_RATE = 25;
 
 /**
  * Runs work on the file itself, or on a temporary Y4M copy of raw YUV.
- * @throws {AnyvmafError} `usage` for raw YUV with a missing or wrong geometry; `io` if the copy exceeds the call's
- * limit
+ * @throws {AnyvmafError} `usage` for raw YUV with a missing or wrong geometry; `io` if the copy is too large
  */
 export async function withSource<Result>(
   input: SourceInput,

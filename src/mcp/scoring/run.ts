@@ -91,9 +91,7 @@ const TOGETHER = 8;
 
 export type ManyOutcome = readonly (Report | AnyvmafError)[];
 
-/**
- * A failed video does not stop the others. @throws {AnyvmafError} those of `scoreMany` for all; the signal's reason
- */
+/** One failed video does not stop the others. @throws {AnyvmafError} those of `scoreMany`; the signal's reason */
 export async function runScoreMany(
   reference: CheckedPath,
   distorted: readonly CheckedPath[],
