@@ -1,7 +1,6 @@
 /**
  * @module live/alarms
- * Rules such as `vmaf.p5<80 for 3s`: a statistic of each second's frames, compared with a limit; and the score that a measurement is
- * mainly about, frame by frame.
+ * Alarm rules such as `vmaf.p5<80 for 3s`, and the key of a measurement's main score, frame by frame.
  */
 import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -15,38 +14,35 @@ import {
   parsePooledName,
 } from '../report/limits.js';
 
-/** Longest text of a rule. */
 const MAX_RULE = 200;
 
-/** Rules that are watched at the same time, unless more were given at the start. */
+/** Most rules of a measurement, unless more were given at the start. */
 export const MOST_RULES = 32;
 
-/** Seconds, or frames, that a rule may look at. */
+/** Most seconds, or frames, of a rule. */
 const MOST = 86_400;
 
-/** A rule that came true, or is over. */
+/** The beginning or the end of an alarm. */
 export interface Alarm {
   /** The rule as it was given. */
   readonly rule: string;
   readonly metric: string;
-  /** Whether it begins or ends. */
+  /** True when the alarm begins, false when it ends. */
   readonly raised: boolean;
-  /** The last frame that was looked at. */
+  /** Last frame of the block that decided it. */
   readonly frame: number;
-  /** The statistic. */
+  /** Value of the rule's statistic over that block. */
   readonly value: number;
 }
 
-/** A parsed rule. */
 export interface AlarmRule {
   readonly text: string;
   /** A number is a percentile. */
   readonly statistic: PooledStatistic | number;
-  /** Name of a metric; absent for the first model. */
+  /** Absent for the main score. */
   readonly metric: string | undefined;
   readonly relation: '<' | '<=' | '>' | '>=';
   readonly limit: number;
-  /** How long it must hold. */
   readonly length: number;
   readonly unit: 's' | 'f';
 }
@@ -54,9 +50,9 @@ export interface AlarmRule {
 const RULE = /^(?:(.{1,120}?)\s*([<>]=?)\s*)?([-+.\d]{1,40})(?:\s+for\s+(\d+)(s|f))?$/;
 
 /**
- * Reads a rule: a pooled value as gates name it (`vmaf.p5`, `p5`, `psnr_y.min`; any percentile from p0 to p99; `min(psnr_y)`
- * is `psnr_y.min`), a comparison, a limit, and for how many seconds it must hold (`for 3s`; 1 by default), or over how many
- * frames it is taken (`for 75f`). A number alone is the mean below it.
+ * Parses a rule: a pooled value as in gates (`vmaf.p5`, `p5`, `min(psnr_y)`; percentiles p0 to p99), a comparison, a
+ * limit, and how long it must hold (`for 3s`; default 1) or over how many frames it is taken (`for 75f`). A number
+ * alone means that the mean is below it.
  * @throws {AnyvmafError} `usage` for anything else
  */
 export function parseAlarm(text: string): AlarmRule {
@@ -91,7 +87,6 @@ function parseName(text: string): Pick<AlarmRule, 'metric' | 'statistic'> | unde
   return known && metric === undefined ? { metric: known.metric, statistic: 'mean' } : undefined;
 }
 
-/** Watches one rule over the frames of a measurement, in bounded memory. */
 class AlarmWatch {
   readonly #rule: AlarmRule;
   readonly #block: number;
@@ -126,14 +121,12 @@ class AlarmWatch {
   }
 }
 
-/** Watches all rules of a measurement. */
 export class Alarms {
   readonly #rules: readonly AlarmRule[];
   #measured:
     | { readonly perSecond: number; readonly metrics: readonly string[]; readonly main?: string }
     | undefined;
   #watches: readonly { readonly rule: AlarmRule; readonly watch: AlarmWatch }[] = [];
-  /** Alarms that were raised so far. */
   raised = 0;
 
   constructor(rules: readonly AlarmRule[]) {
@@ -142,9 +135,8 @@ export class Alarms {
 
   /**
    * @param framesPerSecond scored frames per second of video
-   * @param metrics names of what is measured
-   * @param main the score that rules without a metric are about
-   * @throws {AnyvmafError} `usage` for a rule about something else, which could never come true
+   * @param main key of the score for rules that name no metric
+   * @throws {AnyvmafError} `usage` for a rule about a metric that is not measured
    */
   start(framesPerSecond: number, metrics: readonly string[], main: string | undefined): void {
     this.#measured = { perSecond: framesPerSecond, metrics, ...(main !== undefined && { main }) };
@@ -152,8 +144,8 @@ export class Alarms {
   }
 
   /**
-   * Watches one more rule from now on; one that is watched already stays as it is.
-   * @throws {AnyvmafError} `usage` before the start, for as many rules as are watched, or for what is not measured
+   * Adds a rule, unless it is watched already.
+   * @throws {AnyvmafError} `usage` before the start, at the limit of rules, or for a metric that is not measured
    */
   add(rule: AlarmRule): void {
     const { text, metric } = rule;
@@ -176,9 +168,8 @@ export class Alarms {
   }
 
   /**
-   * Takes a frame.
-   * @param main the score that rules without a metric are about
-   * @returns what begins or ends with it
+   * @param main key of the score for rules that name no metric
+   * @returns alarms that begin or end with this frame
    */
   take(
     frame: number,
@@ -197,14 +188,13 @@ export class Alarms {
   }
 }
 
-/** Why frames have no value of a metric. */
 function missing(metric: string): string {
   return isAggregate(metric)
     ? 'which has no value before the run ends;'
     : 'which this run does not measure; ask for its feature, or';
 }
 
-/** The mean and the lowest of the scores of a second, of which there may be too many for the arguments of a call. */
+/** Folds the values, since a second may have more of them than a call may have arguments. */
 export function meanAndMin(values: readonly number[]): { readonly mean: number; readonly min: number } {
   const sum = values.reduce((all, value) => all + value, 0);
   return { mean: sum / values.length, min: values.reduce((low, value) => Math.min(low, value)) };
@@ -212,10 +202,10 @@ export function meanAndMin(values: readonly number[]): { readonly mean: number; 
 
 export class MainScore {
   #now: string | undefined;
-  /** Changes whose frame is still to come, in their order. */
+  /** Model swaps that take effect at a later frame, in order. */
   readonly #coming: SwapOutcome[] = [];
 
-  /** @param first key of the score of the first model */
+  /** @param first key of the first model's score */
   begin(first: string | undefined): void {
     this.#now = first;
   }
@@ -224,7 +214,7 @@ export class MainScore {
     this.#coming.push(swap);
   }
 
-  /** Goes on to a frame; frames come in order. @returns the key of its score */
+  /** Advances to a frame; frames come in order. @returns the key of its score */
   at(frame: number): string | undefined {
     for (let next = this.#coming[0]; next && next.frame <= frame; next = this.#coming[0]) {
       this.#coming.shift();
@@ -233,7 +223,7 @@ export class MainScore {
     return this.#now;
   }
 
-  /** The key of the score of the latest frame. */
+  /** Key of the latest frame's score. */
   get now(): string | undefined {
     return this.#now;
   }

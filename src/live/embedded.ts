@@ -1,6 +1,6 @@
 /**
  * @module live/embedded
- * The server of running measurements as their program has it: the thread that talks to clients, and a link to each.
+ * Serves running measurements from their process: a thread for clients, and a link for each measurement.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { requireObject } from '../core/arguments.js';
@@ -12,62 +12,61 @@ import { type Alarm, parseAlarm } from './alarms.js';
 import { Link } from './link.js';
 import type { FromServer, Listening, Refusal, SecondLine, ServerSettings, ToServer } from './messages.js';
 
-/** The script of the server's thread. */
 const SCRIPT = new URL('./live-thread.js', import.meta.url);
 
 const MAX_DEPTH = 4096;
 const MAX_DRAIN = 64;
 
-/** Room that the thread has for young objects, in MB; 48 by default. */
+/** Limit of the thread's young generation, in MB; Node.js defaults to 48. */
 const YOUNG_MEGABYTES = 8;
 
 /** Options of `createEmbeddedServer`. */
 export interface EmbeddedServerOptions {
-  /** Commands of one measurement that may wait for a frame boundary, 1..4096; more are answered "busy". Default 64. */
+  /** Most commands of a measurement that may wait for a frame boundary, 1..4096; others get "busy". Default 64. */
   readonly queueDepth?: number;
-  /** Commands that are carried out at one frame boundary, 1..64. Default 4. */
+  /** Most commands carried out at one frame boundary, 1..64. Default 4. */
   readonly maxDrainPerFrame?: number;
   /** Real paths of folders from which clients may name videos and model files. Default: none. */
   readonly folders?: readonly string[];
   /** Frames of each measurement that clients can ask about; older ones count in pooled values only. Default: all. */
   readonly keepFrames?: number;
-  /** The same in seconds of video, at 25 frames where the source states no rate. */
+  /** Like `keepFrames`, in seconds of video; 25 frames a second if the source states no rate. */
   readonly keepSeconds?: number;
-  /** Rules such as `p5<80 for 3s`; clients get a notification when one comes true and when it is over. */
+  /** Rules such as `p5<80 for 3s`; clients are notified when an alarm begins and when it ends. */
   readonly alarms?: readonly string[];
-  /** Called in this thread for each of these. */
+  /** Called on this thread when an alarm begins or ends. */
   readonly onAlarm?: (alarm: Alarm) => void;
-  /** Called for every second of video, or 25 frames where the source states no rate. */
+  /** Called after every second of video, or 25 frames if the source states no rate. */
   readonly onSecond?: (line: SecondLine) => void;
-  /** What the measurement is called. Default `main`. */
+  /** Name of the measurement. Default `main`. */
   readonly name?: string;
-  /** What the server calls itself. Default `anyvmaf-live`. */
+  /** Name that the server reports to clients. Default `anyvmaf-live`. */
   readonly userAgent?: string;
 }
 
 /** A server of running measurements. */
 export interface EmbeddedServer extends AsyncDisposable {
   /**
-   * Adds a further measurement.
+   * Adds another measurement.
    * @param name by which clients choose it
-   * @throws {AnyvmafError} `usage` for a name that is taken, or a measurement that has a server
+   * @throws {AnyvmafError} `usage` if the name is taken or the measurement already has a server
    */
   add(measurement: Scorer | ScoreRun, name: string): void;
   /**
    * Starts to listen; may be called several times.
-   * @returns where: a URL, or a path
-   * @throws {AnyvmafError} `io` if it cannot be bound
+   * @returns its address: a URL or a path
+   * @throws {AnyvmafError} `io` if the address cannot be bound
    */
   listen(where: Listening): Promise<{ readonly address: string }>;
-  /** Alarms that were raised so far. */
+  /** Alarms raised so far. */
   readonly alarmsRaised: number;
-  /** Ends all connections and the thread; the measurement goes on. May be called twice. */
+  /** Closes all connections and ends the thread; the measurements continue. May be called twice. */
   close(): Promise<void>;
 }
 
 /**
- * Makes a server for a measurement.
- * @param script the thread's script, for tests
+ * Creates a server for a measurement.
+ * @param script the thread's script; replaced in tests
  * @throws {AnyvmafError} `usage` for wrong options or a measurement that cannot be served
  */
 export function openEmbeddedServer(
@@ -104,7 +103,7 @@ const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, true>> = {
   userAgent: true,
 };
 
-/** What each transport is told. */
+/** Options of each transport. */
 const LISTENING: Readonly<Record<Listening['transport'], readonly string[]>> = {
   stdio: ['transport', 'input', 'output'],
   unix: ['transport', 'path'],
@@ -176,9 +175,9 @@ class MeasurementServer implements EmbeddedServer {
     this.#worker = new Worker(this.#script, {
       name: 'anyvmaf-live',
       execArgv: [],
-      // Answers are short-lived: more room for them would only make the process larger.
+      // Answers are short-lived, so a larger young generation would only make the process larger.
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
-      // Descriptors of a caller are opened by nobody here, and closed with their connection.
+      // Descriptors come from the caller and are closed with their connection.
       trackUnmanagedFds: false,
       workerData: { ...workerData, port: port2 },
       transferList: [port2],
@@ -266,7 +265,7 @@ class MeasurementServer implements EmbeddedServer {
     if (this.#failure === undefined) this.#port.postMessage(message, transfer);
   }
 
-  /** Takes what has arrived although this thread has not been between two tasks since. */
+  /** Takes messages that arrive while a long task keeps this thread from its event loop. */
   #poll(): void {
     for (;;) {
       const received = receiveMessageOnPort(this.#port);
@@ -281,7 +280,7 @@ class MeasurementServer implements EmbeddedServer {
     this.#byId[message.id]?.command(message.call, message.command);
   }
 
-  /** The thread is gone: the measurement goes on without it. */
+  /** Called once the thread is gone: the measurements continue without it. */
   #fail(error: unknown): void {
     this.#failure ??= error;
     for (const link of this.#byId) link.detach();
@@ -292,7 +291,7 @@ class MeasurementServer implements EmbeddedServer {
   }
 }
 
-/** Milliseconds that the thread gets to end its connections. */
+/** Milliseconds until a closing thread is terminated. */
 const CLOSE_TIME = 3000;
 
 function errorOf({ code, message }: Refusal): AnyvmafError {

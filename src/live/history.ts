@@ -1,7 +1,6 @@
 /**
  * @module live/history
- * What the server's thread knows of one measurement: its frames, statistics of all and of parts, and its worst moments.
- * Questions are answered from here, whatever the measuring side is doing.
+ * The server thread's copy of one measurement, which answers questions even while the measuring side is busy.
  */
 import { USUAL_RATE } from '../core/rational.js';
 import type { SwapOutcome } from '../engine/contract/types.js';
@@ -11,26 +10,22 @@ import type { MetricDistribution, PooledMetric } from '../report/types.js';
 import { type Alarm, type AlarmRule, Alarms, MainScore, MOST_RULES, meanAndMin } from './alarms.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
-/** Worst moments that are remembered. */
 const WORST = 32;
-/** Alarms that are remembered. */
 export const KEPT_ALARMS = 256;
-/** Milliseconds over which the present rate is taken. */
+/** Window of the current rate, in milliseconds. */
 const RATE_TIME = 5000;
-/** Milliseconds that percentiles of all frames serve at least, and how many times what they took. */
+/** Cached percentiles stay valid for at least `SPREAD_TIME` milliseconds, and `SPREAD_SHARE` times what they took. */
 const SPREAD_TIME = 250;
 const SPREAD_SHARE = 50;
-/** Seconds of video that are remembered for charts. */
 export const KEPT_SECONDS = 7200;
 
-/** A low score, the lowest within a second of video. */
+/** The lowest score within a second of video. */
 export interface WorstMoment {
   readonly frame: number;
   readonly metric: string;
   readonly value: number;
 }
 
-/** The scores of a second of video. */
 export interface SecondPoint {
   readonly second: number;
   readonly metric: string;
@@ -38,10 +33,8 @@ export interface SecondPoint {
   readonly min: number;
 }
 
-/** Statistics of some frames. */
 export type Pooled = PooledMetric & Partial<MetricDistribution> & { readonly frames: number };
 
-/** One measurement. */
 export class History {
   readonly id: number;
   readonly name: string;
@@ -49,14 +42,14 @@ export class History {
   state: RunState = 'waiting';
   error: string | undefined;
   taken = 0;
-  /** Frames that are scored. */
+  /** Number of scored frames. */
   measured = 0;
-  /** The last frame that is scored; -1 before the first. */
+  /** Last scored frame; -1 before the first. */
   last = -1;
   readonly swaps: SwapOutcome[] = [];
   readonly alarms: Alarm[] = [];
   readonly seconds: SecondPoint[] = [];
-  /** Counts changes. */
+  /** Increases with every change. */
   version = 0;
   #series: Series;
   #keep: number;
@@ -75,7 +68,6 @@ export class History {
   #began = 0;
   #lastAt = 0;
 
-  /** @param keep frames or seconds of video to keep; absent for all */
   constructor(id: number, name: string, { keep, keepSeconds }: Pick<ServerSettings, 'keep' | 'keepSeconds'>) {
     this.#keepSeconds = keepSeconds;
     this.id = id;
@@ -89,12 +81,11 @@ export class History {
     return (this.facts?.rate ?? USUAL_RATE) / (this.facts?.subsample ?? 1);
   }
 
-  /** Names of all metrics that any frame had. */
   get metrics(): readonly string[] {
     return this.#series.names;
   }
 
-  /** Key of the score that scores now. */
+  /** Key of the current main score. */
   get main(): string | undefined {
     return this.#main.now;
   }
@@ -120,7 +111,7 @@ export class History {
     this.#active = names.map((name) => this.#series.column(name));
   }
 
-  /** Takes frames: their numbers, and their values row by row. */
+  /** @param values one row for each frame number */
   take(numbers: Float64Array, values: Float64Array): void {
     const width = this.#names.length;
     for (const [row, frame] of numbers.entries()) {
@@ -149,15 +140,15 @@ export class History {
   }
 
   /**
-   * Alarms of a client's rule, which is watched from the first frame that is kept and from now on.
-   * @returns the latest, which begin and end in turn; later ones are added to the same list
+   * Watches a client's rule, from the first kept frame on.
+   * @returns its latest alarms, which begin and end in turn; later ones are added to the same array
    * @throws {AnyvmafError} `usage` for a metric that is not measured
    */
   watch(rule: AlarmRule): readonly Alarm[] {
     const known = this.#watched.get(rule.text) ?? this.#begin(rule);
     this.#watched.delete(rule.text);
     this.#watched.set(rule.text, known);
-    // The one that was asked for least recently goes.
+    // Evict the rule that was asked for least recently.
     const [oldest] = this.#watched.keys();
     if (this.#watched.size > MOST_RULES && oldest !== undefined) this.#watched.delete(oldest);
     return known.told;
@@ -181,7 +172,7 @@ export class History {
     return { alarms, told };
   }
 
-  /** Frames per second of time: over the last seconds, and from the start. */
+  /** Frames per second of wall time: recently, and since the start. */
   rate(): { readonly now: number; readonly average: number } {
     const [first] = this.#arrived;
     const end = this.isOver ? this.#lastAt : performance.now();
@@ -190,12 +181,12 @@ export class History {
     return { now: 1000 * (this.#arrived.length > 1 ? recent : whole), average: 1000 * whole };
   }
 
-  /** The lowest scores so far, each the lowest within a second, the worst first. */
+  /** The lowest scores so far, at most one within a second, worst first. */
   worst(count: number): readonly WorstMoment[] {
     return this.#worst.slice(0, count);
   }
 
-  /** Values of a frame; `undefined` where it is not scored or kept. */
+  /** Values of a frame; `undefined` if it is not scored or no longer kept. */
   frame(number: number): Readonly<Record<string, number>> | undefined {
     const row = lowerBound(this.#series.frames, number);
     if (this.#series.frames[row] !== number) return undefined;
@@ -207,17 +198,13 @@ export class History {
     return Object.fromEntries(entries);
   }
 
-  /** Numbers of the first and the last frame that are kept. */
   get kept(): readonly [first: number, last: number] | undefined {
     const { frames } = this.#series;
     const [first, last] = [frames[0], frames.at(-1)];
     return first === undefined || last === undefined ? undefined : [first, last];
   }
 
-  /**
-   * Statistics of a metric over all frames, those that are not kept included; percentiles, where all are kept, may be those
-   * of a moment ago, as they cost more the longer a run is.
-   */
+  /** Over all frames, kept or not; percentiles need every frame to be kept, and may lag, since their cost grows. */
   pooled(metric: string): Pooled | undefined {
     const all = this.#series.pooled()?.get(metric);
     if (!all) return undefined;
@@ -227,7 +214,7 @@ export class History {
     return { ...all, frames, ...(whole && { percentiles: kept.percentiles, stddev: kept.stddev }) };
   }
 
-  /** Mean of a metric over all frames. */
+  /** Mean over all frames, kept or not. */
   mean(metric: string): number | undefined {
     return this.#series.pooled()?.get(metric)?.mean;
   }
@@ -244,7 +231,7 @@ export class History {
     return pooled;
   }
 
-  /** Statistics of a metric over the frames from `first` to `last` that are kept. */
+  /** Statistics over the kept frames from `first` to `last`. */
   range(metric: string, first: number, last: number): Pooled | undefined {
     const { frames } = this.#series;
     const [from, to] = [lowerBound(frames, first), lowerBound(frames, last + 1)];
@@ -291,7 +278,6 @@ function remember(alarms: Alarm[], alarm: Alarm): void {
   if (alarms.length > KEPT_ALARMS) alarms.shift();
 }
 
-/** The first place in ascending numbers that is not below `wanted`. */
 function lowerBound(numbers: readonly number[], wanted: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

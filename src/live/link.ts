@@ -1,6 +1,6 @@
 /**
  * @module live/link
- * The measuring side of one measurement: tells the server's thread what is done, and carries out commands at frame boundaries.
+ * Links a measurement to the server's thread: reports its progress, and carries out commands at frame boundaries.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/rational.js';
@@ -10,20 +10,19 @@ import { type RunObserver, Steering } from '../engine/live/steering.js';
 import { type Alarm, type AlarmRule, Alarms, MainScore, meanAndMin } from './alarms.js';
 import type { Command, Refusal, RunState, SecondLine, ToServer } from './messages.js';
 
-/** Milliseconds that finished frames may wait to be told. */
+/** Milliseconds that scored frames may wait to be sent. */
 const BATCH_TIME = 50;
-/** Most frames that wait to be told. */
+/** Most scored frames that wait to be sent. */
 const BATCH = 256;
-/** Milliseconds after which commands are carried out although no frame comes: a pause is a frame boundary too. */
+/** Milliseconds until commands are carried out without a new frame: a pause counts as a frame boundary. */
 const IDLE_TIME = 20;
 
-/** How a measurement is linked. */
 export interface LinkOptions {
   readonly id: number;
   readonly name: string;
-  /** Sends to the server's thread; absent where there is none. */
+  /** Sends to the server's thread; absent without a server. */
   readonly post?: ((message: ToServer, transfer?: ArrayBuffer[]) => void) | undefined;
-  /** Takes commands that have arrived; called at each boundary. */
+  /** Receives pending commands; called at each frame boundary. */
   readonly poll?: (() => void) | undefined;
   readonly maxDrainPerFrame: number;
   /** Folders from which clients may name models. */
@@ -33,10 +32,9 @@ export interface LinkOptions {
   readonly onSecond?: ((line: SecondLine) => void) | undefined;
 }
 
-/** A command that waits for a boundary. */
 interface Waiting {
   readonly call: number;
-  /** Whether it can be carried out: a model must be loaded first. */
+  /** False while a model is loading. */
   ready: boolean;
   carryOut: () => object;
 }
@@ -45,7 +43,6 @@ function closing(): AnyvmafError {
   return new AnyvmafError('usage', 'The server is being closed.');
 }
 
-/** One measurement as the server sees it. */
 export class Link implements RunObserver {
   readonly steering: Steering;
   readonly #options: LinkOptions;
@@ -59,10 +56,10 @@ export class Link implements RunObserver {
   #values: number[] = [];
   #told = 0;
   #late: NodeJS.Timeout | undefined;
-  /** The score that alarms and lines are about. */
+  /** The score for alarms and `onSecond`. */
   readonly #main = new MainScore();
   #detached = false;
-  /** The frame that comes next. */
+  /** Number of the next frame. */
   #next = 0;
   #second: { values: number[]; length: number; count: number } = { values: [], length: 1, count: 0 };
 
@@ -73,7 +70,6 @@ export class Link implements RunObserver {
     this.#post({ kind: 'measurement', id: options.id, name: options.name });
   }
 
-  /** Alarms that were raised so far. */
   get alarmsRaised(): number {
     return this.#alarms.raised;
   }
@@ -90,12 +86,12 @@ export class Link implements RunObserver {
     const { width, height, bitDepth, chroma } = format;
     const plain = { ...told, format: { width, height, bitDepth, chroma } };
     this.#post({ kind: 'planned', id: this.#options.id, facts: plain });
-    // It may have been paused or stopped before it was planned.
+    // It may have been paused or stopped before.
     this.#setState();
     this.#flush();
   }
 
-  /** Lets the measurement go on by itself: nobody could resume it, or take an answer. */
+  /** Lets the measurement continue on its own, since no client can resume it any more. */
   detach(): void {
     this.#detached = true;
     for (const { call } of this.#waiting.splice(0)) this.#refuse(call, closing());
@@ -140,7 +136,7 @@ export class Link implements RunObserver {
     });
   }
 
-  /** Takes a command; it is carried out at a frame boundary. */
+  /** Queues a command for the next frame boundary. */
   command(call: number, command: Command): void {
     if (this.#detached) {
       this.#refuse(call, closing());
@@ -208,7 +204,7 @@ export class Link implements RunObserver {
     }
   }
 
-  /** Between two tasks of this thread no frame is being scored, so commands need not wait for the next. */
+  /** No frame is being scored between two tasks of this thread, so commands need not wait for the next one. */
   #drainLater(): void {
     if (this.#idle || this.#waiting.length === 0) return;
     this.#idle = setTimeout(() => {
@@ -265,12 +261,11 @@ export class Link implements RunObserver {
   }
 }
 
-/** What to watch for. */
 export type WatchOptions = Pick<LinkOptions, 'onAlarm' | 'onSecond'> & {
   readonly alarms: readonly AlarmRule[];
 };
 
-/** @throws {AnyvmafError} `usage` for a measurement that is watched already, or over */
+/** @throws {AnyvmafError} `usage` for a measurement that is already watched, or over */
 export function watchMeasurement(
   measurement: Scorer | ScoreRun,
   options: WatchOptions,

@@ -1,25 +1,23 @@
 /**
  * @module live/messages
- * What the measuring thread and the server's thread tell each other. Frames travel as plain doubles.
+ * Messages between the measuring thread and the server's thread. Frames travel as plain doubles.
  */
 import type { RunFacts, SwapOutcome } from '../engine/contract/types.js';
 import type { Alarm, AlarmRule } from './alarms.js';
 
 /** Statistics of a second of video. */
 export interface SecondLine {
-  /** Seconds of video that are done. */
+  /** Number of seconds of video scored so far, this one included. */
   readonly second: number;
-  /** Its last frame. */
+  /** Last frame of the second. */
   readonly frame: number;
   readonly metric: string;
   readonly mean: number;
   readonly min: number;
 }
 
-/** Facts of a planned measurement. */
 export type MeasurementFacts = Omit<RunFacts, 'taken'>;
 
-/** What a client can ask of the measuring side. */
 export type Command =
   | {
       readonly kind: 'swap';
@@ -29,17 +27,17 @@ export type Command =
   | { readonly kind: 'alarm'; readonly rule: AlarmRule }
   | { readonly kind: 'pause' | 'resume' | 'stop' };
 
-/** A refusal that crosses to another thread. */
+/** An error in a form that crosses threads. */
 export interface Refusal {
   readonly code: string;
   /** A full sentence. */
   readonly message: string;
 }
 
-/** Where a server is to listen. */
+/** Where a server listens. */
 export type Listening =
   | {
-      /** A pair of descriptors of the caller: JSON lines, or `Content-Length` framing as the first bytes tell. */
+      /** Two file descriptors of the caller; the first bytes select JSON lines or `Content-Length` framing. */
       readonly transport: 'stdio';
       readonly input: number;
       readonly output: number;
@@ -52,37 +50,34 @@ export type Listening =
   | {
       /** HTTP on 127.0.0.1: events and requests at `path`, the Model Context Protocol's Streamable HTTP at `/mcp`. */
       readonly transport: 'sse';
-      /** 0 for any free one. */
+      /** 0 for any free port. */
       readonly port: number;
       /** Default `/mcp/sse`. */
       readonly path?: string;
-      /** Whether to serve a page that shows the measurement, at `/`. Default false. */
+      /** Serves a page at `/` that shows the measurement. Default false. */
       readonly dashboard?: boolean;
     };
 
-/** Settings of the server's thread. */
 export interface ServerSettings {
-  /** Commands of one measurement that may wait; more are answered "busy". */
+  /** Most waiting commands of one measurement; more are answered "busy". */
   readonly queueDepth: number;
-  /** Frames of each measurement to keep for questions; absent for all. */
+  /** Frames of each measurement to keep; absent for all. */
   readonly keep?: number;
-  /** The same in seconds of video. */
+  /** Like `keep`, in seconds of video. */
   readonly keepSeconds?: number;
   /** Folders from which clients may name files. */
   readonly folders: readonly string[];
-  /** Seconds that scoring a pair of files may take; absent for ten minutes. */
+  /** Most seconds for scoring a pair of files; absent for ten minutes. */
   readonly maxSeconds?: number;
-  /** What the server calls itself. */
+  /** Name that the server reports to clients. */
   readonly name: string;
 }
 
-/** To the server's thread. */
 export type ToServer =
   | { readonly kind: 'measurement'; readonly id: number; readonly name: string }
   | { readonly kind: 'planned'; readonly id: number; readonly facts: MeasurementFacts }
-  /** Names of the values of the frames that follow. */
   | { readonly kind: 'names'; readonly id: number; readonly names: readonly string[] }
-  /** Frames that are done: their numbers, and their values row by row. */
+  /** Scored frames: their numbers, and one row of values for each. */
   | {
       readonly kind: 'frames';
       readonly id: number;
@@ -97,7 +92,6 @@ export type ToServer =
   | { readonly kind: 'listen'; readonly ticket: number; readonly where: Listening }
   | { readonly kind: 'close' };
 
-/** From the server's thread. */
 export type FromServer =
   | { readonly kind: 'command'; readonly call: number; readonly id: number; readonly command: Command }
   | {
@@ -108,5 +102,4 @@ export type FromServer =
     }
   | { readonly kind: 'closed' };
 
-/** What a measurement is doing. */
 export type RunState = 'waiting' | 'running' | 'paused' | 'stopping' | 'finished' | 'failed';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/arguments
- * Says what is wrong with a tool's arguments in a sentence that a model can act on: the parameter, its value, what was
- * expected, and the nearest known name of an unknown one.
+ * Checks a tool's arguments, and explains problems in a sentence that a model can act on.
  */
 import * as z from 'zod/v4';
 import { MAX_STRING, requireLength } from '../core/arguments.js';
@@ -9,20 +8,19 @@ import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { grouped, shown } from '../core/printable.js';
 
-/** Most problems in one message. */
 const MAX_PROBLEMS = 4;
 
 /** Most characters of a value in a message. */
 const SHOWN = 60;
 
-/** A parameter or a part of one: `models[2]`. */
+/** `models[2]`. */
 function nameOf(path: readonly PropertyKey[]): string {
   return path
     .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`))
     .join('');
 }
 
-/** `12`, `"420"`, `a list of 3`: short, whatever a client sent. */
+/** `12`, `"420"`, `a list of 3`; always short. */
 export function showValue(value: unknown): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -43,7 +41,6 @@ const TYPES: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The expected value, in words. */
 function expectation(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -91,9 +88,9 @@ function problem(issue: z.core.$ZodIssue): string {
   return `${subject} is ${showValue(issue.input)}, but it must be ${expectation(issue)}`;
 }
 
-/** One sentence about all arguments that did not fit. */
+/** One sentence about every invalid argument. */
 export function argumentSentence({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
-  // One for each parameter: a value of another type fails at lengths and words, too, which says nothing.
+  // One problem for each parameter: a value of the wrong type also fails length checks, which adds nothing.
   const first = new Map(issues.map((issue) => [nameOf(issue.path), issue] as const).toReversed());
   const problems = issues.filter((issue) => first.get(nameOf(issue.path)) === issue).map(problem);
   const rest = problems.length - MAX_PROBLEMS;
@@ -101,9 +98,8 @@ export function argumentSentence({ issues }: { readonly issues: readonly z.core.
 }
 
 /**
- * Checks arguments that a client sent.
- * @throws {AnyvmafError} `usage` if the arguments are not an object, or for parameters that do not exist
- * @throws {z.ZodError} for values that do not fit
+ * @throws {AnyvmafError} `usage` if the arguments are not an object, are too large, or have an unknown parameter
+ * @throws {z.ZodError} for invalid values
  */
 export function checkArguments<Schema extends z.ZodObject>(
   tool: string,
@@ -122,13 +118,10 @@ export function checkArguments<Schema extends z.ZodObject>(
   return schema.parse(coercedMembers(schema, sent), { reportInput: true });
 }
 
-/** Lists that may also come as one text with commas, as in other tools. */
+/** Lists that may also come as text with commas, as in other tools. */
 const COMMA_LISTS: ReadonlySet<string> = new Set(['encoders', 'resolutions', 'target_vmafs']);
 
-/**
- * Arguments as hosts send them, in the types of a schema: `null` for a parameter that may be left out is left out, a number or a
- * switch as text is read, and a single item stands for a list of one. What fits nothing stays for the schema to refuse.
- */
+/** Adapts what hosts send: drops `null` for optional parameters, parses numbers and booleans, wraps single items. */
 function coercedMembers(schema: z.ZodObject, sent: object): Record<string, unknown> {
   const entries = Object.entries(sent).filter(
     ([name, value]) => value !== null || !schema.shape[name]?.safeParse(undefined).success,
@@ -157,7 +150,7 @@ function coerced(type: z.ZodType | undefined, value: unknown, commas: boolean): 
   return value;
 }
 
-/** The type within what is optional, has a default or is transformed. */
+/** Unwraps optional, default, nullable and transformed types. */
 function innermost(type: z.core.$ZodType | undefined): z.ZodType | undefined {
   if (type instanceof z.ZodOptional || type instanceof z.ZodDefault || type instanceof z.ZodNullable)
     return innermost(type.def.innerType);
@@ -165,13 +158,10 @@ function innermost(type: z.core.$ZodType | undefined): z.ZodType | undefined {
   return type as z.ZodType | undefined;
 }
 
-/**
- * Refuses oversized texts and lists before they are parsed: no path, name or list of names is that long.
- * @throws {AnyvmafError} `usage`
- */
+/** Refuses oversized texts and lists before they are parsed. @throws {AnyvmafError} `usage` */
 function requireSize(value: unknown, name: string, depth = 0): void {
   if (typeof value === 'string') requireLength(`A text in ${shown(name, SHOWN)}`, value, MAX_STRING);
-  // No schema nests deeper: parsing refuses it.
+  // Deeper values fail to parse, since no schema nests as deep.
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
   const members = Object.entries(value);
   if (members.length > MAX_MEMBERS) {
@@ -185,7 +175,7 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   }
 }
 
-/** Members and depth; no parameter has more. */
+/** More than any parameter has. */
 const MAX_MEMBERS = 1000;
 const MAX_DEPTH = 8;
 
@@ -197,7 +187,7 @@ function unknownParameter(tool: string, name: string, known: readonly string[]):
   return `${tool} has no parameter ${showValue(name)}; ${hint}`;
 }
 
-/** Names that other video tools use for the same parameter. */
+/** Names of the same parameter in other video tools. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ['ref', 'reference', 'reference_encoded', 'reference_path', 'original', 'source', 'src'],
   ['dis', 'distorted', 'distorted_encoded', 'dist', 'distorted_path', 'encoded', 'encode', 'main'],

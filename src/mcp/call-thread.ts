@@ -1,6 +1,6 @@
 /**
  * @module mcp/call-thread
- * The thread in which calls of a server measure, see mcp/call-threads.
+ * Worker thread that measures for calls of a server, see mcp/call-threads.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../core/errors.js';
@@ -24,7 +24,7 @@ let signals: ReadonlyMap<string, AbortController> = new Map();
 
 // Standard output belongs to the protocol.
 console.log = console.info = console.error;
-// What goes wrong after a call must not fail the next one.
+// Errors after a call must not fail the next one.
 const report = (error: unknown) =>
   console.error(
     `anyvmaf mcp: unexpected: ${process.env.ANYVMAF_DEBUG && error instanceof Error ? error.stack : String(error)}`,
@@ -35,12 +35,12 @@ port.on('message', hear);
 
 function hear(message: ToCallThread): void {
   if (message.kind === 'call') void run(message);
-  // Unlike terminating it, this removes temporary files and ends programs.
+  // Unlike terminating the worker, this removes temporary files and ends child processes.
   else if (message.kind === 'end') process.exit();
   else signals.get(message.signal)?.abort(new AnyvmafError('aborted', 'The call was cancelled.'));
 }
 
-/** Reports the call of a callback. For the awaited one it waits until that has returned, and learns whether it aborts the work. */
+/** Reports a callback's call. For the awaited one, blocks until it has returned, and takes abort messages first. */
 function tell(name: string, values: readonly unknown[]): void {
   const before = Atomics.load(returned, 0);
   post({ kind: 'told', name, args: values.map(crossing) });

@@ -1,7 +1,7 @@
 /**
  * @module mcp/call-threads
- * The threads in which a server measures and takes pictures, so that its own stays free for short calls. Calls share them: a thread
- * serves one at a time, is kept for the next, and ended when none comes. One that crashes or does not stop fails only its own call.
+ * Worker threads that measure, so that the server's own thread stays free for short calls. Calls reuse them one at a
+ * time; idle ones end. A thread that crashes or does not stop fails only its own call.
  */
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
@@ -11,19 +11,17 @@ import { limitError } from '../core/system-limits.js';
 import type * as checked from './checked-api.js';
 import type * as pictures from './frame-pictures.js';
 
-/** The thread's script in the built package. */
 const SCRIPT = new URL('./call-thread.js', import.meta.url);
 
-/** Milliseconds that a thread is kept without work. */
+/** Milliseconds until an idle thread is ended. */
 const IDLE_TIME = 30_000;
 
-/** Milliseconds that work gets to stop before its thread is terminated, which a GPU's driver may not survive. */
+/** Milliseconds until a thread that does not stop is terminated; long, since a GPU driver may not survive it. */
 const STOP_TIME = 15_000;
 
-/** Milliseconds that a thread gets to remove its files and exit. */
+/** Milliseconds for a thread to remove its files and exit. */
 const END_TIME = 300;
 
-/** The functions that threads run. */
 const NAMES = [
   'score',
   'scoreMany',
@@ -39,42 +37,36 @@ const NAMES = [
 ] as const;
 
 /**
- * The callback that may stop the work before its next step: the thread waits until it has returned. It waits for no other, as that
- * takes as long as the server's thread is busy.
+ * The callback that may abort the work before its next step: the thread blocks until it has returned. Awaiting others
+ * would slow the work down while the server's thread is busy.
  */
 export const AWAITED = 'onStage';
 
-/** What measures and takes pictures, in whatever thread. */
 export type Measuring = Pick<typeof checked & typeof pictures, (typeof NAMES)[number]>;
 
-/** A value on its way between threads, where an error would lose its class. */
+/** A value between threads; errors would lose their class. */
 type Crossing = { readonly value: unknown } | { readonly error: ErrorData };
 
-/**
- * A call for a thread. Callbacks and signals stay with the caller: the thread reports calls of callbacks, and has its own signals.
- */
+/** Callbacks and signals stay with the caller: the thread reports calls of callbacks, and has its own signals. */
 export interface ThreadCall {
   readonly kind: 'call';
   readonly name: (typeof NAMES)[number];
-  /** The last are options. */
+  /** The last one holds the options. */
   readonly args: readonly unknown[];
   readonly functions: readonly string[];
   readonly signals: readonly string[];
 }
 
-/** To a thread. */
 export type ToCallThread =
   | ThreadCall
   | { readonly kind: 'abort'; readonly signal: string }
   | { readonly kind: 'end' };
 
-/** From a thread. */
 export type FromCallThread =
   | { readonly kind: 'told'; readonly name: string; readonly args: readonly Crossing[] }
   | { readonly kind: 'done'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly error: Crossing };
 
-/** A value for another thread. */
 export function crossing(value: unknown): Crossing {
   const known = value instanceof AnyvmafError ? value : value instanceof Error && limitError(value);
   return known ? { error: errorData(known) } : { value };
@@ -84,34 +76,31 @@ function crossed(from: Crossing): unknown {
   return 'error' in from ? new AnyvmafError(from.error.code, from.error.message, from.error) : from.value;
 }
 
-/** The threads of a server. */
 export class CallThreads {
   readonly #script: URL;
-  /** The one used last is taken first, so that those that are not needed end. */
+  /** Used as a stack, so that surplus threads stay idle and end. */
   readonly #idle: CallThread[] = [];
   readonly #all = new Set<CallThread>();
   #closed = false;
 
-  /** @param script another place of the thread's script */
+  /** @param script the thread's script; replaced in tests */
   constructor(script: URL = SCRIPT) {
     this.#script = script;
   }
 
   /**
-   * Functions that run in a thread: their arguments and results are copies.
-   * @throws as the function; {@link AnyvmafError} `internal` where the thread crashes, `resource` where it lacks memory or none
-   * can be started; the reason of the signal that options name `signal`
+   * Functions that run in a thread; arguments and results are copied.
+   * @throws those of the function; {@link AnyvmafError} `internal` if the thread crashes, `resource` if it runs out
+   * of memory or cannot start; the reason of the option `signal`
    */
   readonly measuring = Object.fromEntries(
     NAMES.map((name) => [name, (...args: readonly unknown[]) => this.#run(name, args)]),
   ) as unknown as Measuring;
 
-  /** Number of threads. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Ends all threads, and what they do. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#all].map((thread) => thread.end()));
@@ -141,10 +130,8 @@ export class CallThreads {
   }
 }
 
-/** A callback among the options. */
 type Told = (...args: unknown[]) => void;
 
-/** The call that a thread runs. */
 interface Running {
   readonly functions: Readonly<Record<string, Told>>;
   settle(result: unknown): void;
@@ -153,20 +140,20 @@ interface Running {
 
 class CallThread {
   readonly #worker: Worker;
-  /** Counts calls of an awaited function that have returned. */
+  /** Number of awaited callbacks that have returned. */
   readonly #returned = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   readonly #gone: Promise<void>;
   #running: Running | undefined;
   #timer: NodeJS.Timeout | undefined;
   #usable = true;
 
-  /** @param onGone called when it takes no more work */
+  /** @param onGone called when the thread takes no more work; may be called twice */
   constructor(script: URL, onGone: () => void) {
     try {
       // Do not inherit flags of the process, such as --import of a test runner.
       this.#worker = new Worker(script, {
         ...{ name: 'anyvmaf-call', execArgv: [], env: SHARE_ENV, workerData: this.#returned },
-        // Its large data are outside the heap, in which the usual 48 MB for young objects would only delay collection.
+        // Its large data are outside the heap, so the default of 48 MB for young objects would only delay collection.
         resourceLimits: { maxYoungGenerationSizeMb: 4 },
       });
     } catch (error) {
@@ -191,7 +178,6 @@ class CallThread {
     });
   }
 
-  /** Whether it can run another call. */
   get usable(): boolean {
     return this.#usable;
   }
@@ -229,13 +215,12 @@ class CallThread {
     }
   }
 
-  /** Waits for the next call, for a limited time, and keeps no process alive meanwhile. */
+  /** Waits for the next call without keeping the process alive; ends after a time. */
   rest(milliseconds: number): void {
     this.#worker.unref();
     this.#timer = setTimeout(() => void this.end(), milliseconds).unref();
   }
 
-  /** Ends it, and what it does. */
   async end(): Promise<void> {
     this.#usable = false;
     clearTimeout(this.#timer);
@@ -246,7 +231,7 @@ class CallThread {
 
   #abort(signal: string): void {
     this.#post({ kind: 'abort', signal });
-    // After any other signal the work may finish in its own time.
+    // After any other signal the work ends in its own time.
     if (signal === 'signal') this.#timer = setTimeout(() => void this.end(), STOP_TIME);
   }
 

@@ -1,6 +1,6 @@
 /**
  * @module mcp/call
- * Runs one call of a tool within the limits of the server, and answers it whatever happens.
+ * Runs one call of a tool within the limits of the server, and always returns an answer.
  */
 import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
 import type { AllowedPaths } from '../files/allowed-paths.js';
@@ -12,23 +12,19 @@ import { answer, fitting, refusal } from './results.js';
 import type { PreparedCall, Tool } from './tool.js';
 import { sentenceOf } from './wording.js';
 
-/** Tools that take seconds; the pool keeps a place for them that longer ones never take. */
+/** Tools that take seconds; the pool reserves a place for them. */
 const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
 
-/** What all calls of a server share. */
 export interface CallServices {
   readonly tools: readonly Tool[];
   readonly files: AllowedPaths;
   readonly pool: WorkPool;
   readonly threads: CallThreads;
-  /** Seconds that a call may take. */
   readonly maxSeconds: number;
-  /** Aborts when the server ends. */
   readonly closing: AbortSignal;
   readonly log: (message: string) => void;
 }
 
-/** One call. */
 export interface ToolCall {
   readonly tool: Tool;
   /** As the client sent them. */
@@ -37,14 +33,13 @@ export interface ToolCall {
   readonly scope: ResourceScope;
   readonly resources: ToolResources;
   readonly jobs: ToolJobs;
-  /** Aborts when it is cancelled. */
+  /** As the client sent them. */
   readonly signal: AbortSignal;
   onProgress(report: ToolProgress): void;
-  /** The call waits for its turn. */
   onWait(ahead: number, running: number): void;
 }
 
-/** Runs a call and returns its answer; errors of the tool become an answer too. */
+/** Runs a call; an error of the tool becomes an answer too. */
 export async function answerCall(server: CallServices, call: ToolCall): Promise<CallAnswer> {
   const { tool, resources } = call;
   const ending = new AbortController();
@@ -60,7 +55,7 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
       ending.signal,
       async (signal) => {
         const outcome = await call.run(contextOf(server, call, signal));
-        // Checked as a whole: what is too long for the answer is cut afterwards.
+        // Checked before it is cut to the size of an answer.
         const { success, error } = ('fits' in outcome ? outcome.fits : tool.outputSchema).safeParse(
           answer(outcome).structuredContent,
         );

@@ -1,21 +1,20 @@
 /**
  * @module mcp/checked-api
- * The functions of the public API that open files, as tools call them: only with checked paths and models, and always
- * with the origin of the call, by which each file is checked again when it is opened.
+ * The public functions that open files, typed for tools: only with checked paths and models, and an origin.
  */
 
 import type { BenchOptions, BenchResult } from '../bench/run.js';
 import * as api from '../index.js';
 import type { CheckedModel, CheckedPath } from './paths.js';
 
-/** A pair of videos; without a reference where the distorted one is scored by itself. */
+/** A pair of videos; without a reference for no-reference scores. */
 export interface CheckedRequest {
   readonly reference?: CheckedPath;
   readonly distorted: CheckedPath;
   readonly raw?: api.RawVideoFormat;
 }
 
-/** Options in which names of files are checked. */
+/** Options whose file names are checked. */
 export type CheckedOptions<Options> = Omit<Options, 'models' | 'tiny'> & {
   readonly models?: readonly CheckedModel[];
   readonly tiny?: readonly (api.TinyModelOptions & { readonly model: CheckedModel })[];
@@ -42,7 +41,7 @@ export const scoreMany: (
   options: FromCall<api.ScoreManyOptions>,
 ) => ReturnType<typeof api.scoreMany> = api.scoreMany;
 
-/** @param options `onResult` gets the report of each job as it ends, or its error */
+/** @param options `onResult` receives each job's report as it ends, or its error */
 export const scoreBatch = async (
   jobs: readonly CheckedRequest[],
   {
@@ -74,6 +73,6 @@ export const openModel: (
 export const evaluateModel: OnTable<typeof api.evaluateModel, CheckedModel> = api.evaluateModel;
 export const compareModels: OnTable<typeof api.compareModels, readonly CheckedModel[]> = api.compareModels;
 
-/** The benchmark makes its own videos. */
+/** Takes no paths: the benchmark makes its own videos. */
 export const runBenchmark = async (options: BenchOptions): Promise<BenchResult> =>
   (await import('../bench/run.js')).runBenchmark(options);

@@ -1,7 +1,6 @@
 /**
  * @module mcp/choices
- * Asks the user for one thing that a call lacks, where the client can: the size of raw video, which of several files, or the
- * reference. Without an answer the call goes on as it was sent.
+ * Asks the user for a missing format of raw video, file or reference, if the client can; else the call runs as sent.
  */
 import { dirname } from 'node:path';
 import {
@@ -21,7 +20,6 @@ import type { Tool } from './tool.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A call that may lack something. */
 interface Made {
   readonly tool: Tool;
   readonly args: Values;
@@ -31,22 +29,20 @@ interface Made {
 interface Question {
   readonly message: string;
   readonly fields: ElicitRequestFormParams['requestedSchema']['properties'];
-  /** The arguments with an answer. */
   apply(answer: Values): Values;
 }
 
-/** Milliseconds that a call waits for the user. */
+/** Milliseconds to wait for the user. */
 const PATIENCE = 120_000;
 
-/** Files to choose from, at most. */
 const MOST_FILES = 20;
 
-/** Whether a client can show a form. */
+/** True if a client can show a form. */
 export function canAnswer({ elicitation }: ClientCapabilities): boolean {
   return elicitation !== undefined && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
 
-/** The arguments with the user's choice; or, from version 2026-07-28 on, the question that the client has to ask first. */
+/** The arguments with the user's choice or, since version 2026-07-28, the question that the client must ask first. */
 export async function chosen(
   made: Made,
   server: Server,
@@ -78,7 +74,6 @@ async function questionOf(made: Made): Promise<Question | undefined> {
 
 const REFERENCES = ['reference_encoded', 'ref', 'reference'];
 
-/** Which video to compare with. */
 async function referenceQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
   const name = REFERENCES.find((one) => one in tool.inputSchema.shape);
   const encode = args.distorted_encoded ?? args.dis ?? args.distorted;
@@ -100,7 +95,6 @@ async function referenceQuestion({ tool, args, files }: Made): Promise<Question 
   };
 }
 
-/** The format of raw video. */
 function geometryQuestion({ tool, args }: Made): Question | undefined {
   const raw = Object.values(args).find(
     (one): one is string => typeof one === 'string' && one.toLowerCase().endsWith(RAW_ENDING),
@@ -129,7 +123,6 @@ function geometryQuestion({ tool, args }: Made): Question | undefined {
   };
 }
 
-/** Which file is meant, if a name leads to several. */
 async function filesQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
   try {
     await tool.prepare(args, files);

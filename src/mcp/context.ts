@@ -1,7 +1,6 @@
 /**
  * @module mcp/context
- * The context of a call, which a handler gets beside its arguments: the call's signal and progress, the allowed files, a share of
- * the machine, and a place for large results. Tools depend on the server only through these interfaces.
+ * The context of a call. Tools depend on the server only through these interfaces.
  */
 import * as z from 'zod/v4';
 import type { Origin } from '../core/origin.js';
@@ -9,95 +8,83 @@ import type { Measuring } from './call-threads.js';
 import type { CheckedRequest } from './checked-api.js';
 import type { ToolFiles } from './paths.js';
 
-/** A resource as lists name it. */
 export interface ResourceEntry {
   readonly uri: string;
   readonly name: string;
   readonly mimeType: string;
   readonly description?: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size?: number;
 }
 
-/** A resource by reference, as `resources.publish` makes it. */
 export interface ResourceLink extends ResourceEntry {
   readonly type: 'resource_link';
 }
 
-/** The progress of a call. */
 export interface ToolProgress {
-  /** Frame pairs so far, over all stages of the call; only ever rising. */
+  /** Frame pairs so far, over all stages of the call; never decreases. */
   readonly done: number;
-  /** Frame pairs in all, `null` while unknown. */
+  /** Total frame pairs; `null` while unknown. */
   readonly total: number | null;
-  /** The total is that of the steps so far; how many follow is not known. */
+  /** True if `total` covers only the steps so far and more may follow. */
   readonly isOpen?: boolean;
-  /** Frame pairs per second so far; `undefined` leaves it out. */
+  /** Frame pairs per second so far. */
   readonly fps?: number;
-  /** The current step, if it is not scoring: `decoding frame 12`. */
+  /** Current step, unless it is scoring: `decoding frame 12`. */
   readonly message?: string;
-  /** The best result so far, in words. */
+  /** Best result so far, in words. */
   readonly best?: string;
 }
 
-/** Resources that a task on the pool may use. */
 export interface PoolGrant {
-  /** Worker threads for this task, 1 or more: its fair share of the cores when it starts. Never pass more on. */
+  /** Worker threads for this task, at least 1: its fair share of the cores at its start. Never pass more on. */
   readonly threads: number;
-  /** Measures and reads videos, outside the server's own thread. */
+  /** Measures and reads videos outside the server's own thread. */
   readonly api: Measuring;
 }
 
-/** The machine, shared fairly by all calls of the server. */
 export interface ToolPool {
   /**
-   * Runs a task when its turn comes; while it waits, the call's progress says so. Decode and score inside a task, and
-   * never start a task inside another.
-   * @param weight worker threads wanted, 1 or more; `null` for as many as the machine gives
-   * @throws the signal's reason when the call is cancelled while it waits
+   * Runs a task when its turn comes; until then the call's progress says that it waits. Decode and score inside a
+   * task, and never start a task inside another.
+   * @param weight worker threads wanted, at least 1; `null` for as many as possible
+   * @throws the signal's reason if the call is cancelled while it waits
    */
   run<T>(weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
 }
 
-/** The pair from which pictures of a report's frames are taken. */
+/** The pair behind a report, from which pictures of frames are taken. */
 export interface Pictured {
   readonly request: CheckedRequest;
-  /** The options with which it was scored, of which those for single frames apply. */
+  /** Options of its score; those for single frames apply. */
   readonly options: object;
   readonly origin: Origin;
 }
 
-/** Something to publish. */
 export interface Publication {
-  /** File name with extension, made of letters, digits, `.`, `_` and `-`: `report.json`, `frame_000012_reference.png`. */
+  /** File name with extension, of letters, digits, `.`, `_` and `-`: `report.json`, `frame_000012_reference.png`. */
   readonly name: string;
-  /** `application/json`, `image/png`, … */
   readonly mimeType: string;
-  /** What it is, in a sentence, for the model. */
+  /** One sentence for the model. */
   readonly description?: string;
-  /** Text or bytes. */
   readonly data: string | Uint8Array;
   /** For a report.json: the pair whose pictures its HTML page shows. */
   readonly pictured?: Pictured;
 }
 
-/** A published result: readable as a resource of the server, and as a file that lives as long as the server. */
+/** A published result: a resource of the server, and a file until the server ends. */
 export interface Published {
   /** `anyvmaf://results/ID/NAME`, for `resources/read`. */
   readonly uri: string;
-  /** Absolute path of the file; private to this user and deleted when the server ends. */
+  /** Absolute path of the file, private to this user. */
   readonly path: string;
   /** Content to append to a tool's result. */
   readonly link: ResourceLink;
 }
 
-/** Results by reference. */
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
-  /**
-   * A folder for points measured from encodes of a source. It outlives the server where possible, so that a later call for the
-   * source resumes from there.
-   */
+  /** Folder for points measured from encodes of a source. If possible it outlives the server, for later calls. */
   points(source: string): Promise<string>;
 }
 
@@ -105,7 +92,7 @@ export interface ToolResources {
 export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 export type NextAction = Readonly<z.output<typeof nextAction>>;
 
-/** A job as clients see it; times are ISO 8601. */
+/** A job in answers; times are ISO 8601. */
 export const jobDocument = z.object({
   summary: z.string(),
   job_id: z.string(),
@@ -128,24 +115,20 @@ export const jobDocument = z.object({
 });
 export type JobDocument = z.output<typeof jobDocument>;
 
-/** The jobs of one client. */
 export interface ToolJobs {
-  /** @throws as {@link Tool.prepare} of the tool; `usage` for an unknown tool, or too many jobs */
+  /** @throws those of the tool's {@link Tool.prepare}; `usage` for an unknown tool, or too many jobs */
   start(tool: string, args: Readonly<Record<string, unknown>>): Promise<JobDocument>;
-  /**
-   * Waits for a job to end, for so many seconds at most.
-   * @throws {AnyvmafError} `usage` for an unknown job, `io` for a damaged one
-   */
+  /** Waits at most `seconds` for the end of a job. @throws {AnyvmafError} `usage` if unknown, `io` if damaged */
   status(id: string, seconds: number, signal: AbortSignal): Promise<JobDocument>;
-  /** Waits as {@link ToolJobs.status}. @returns its answer, `undefined` if it has none */
+  /** Waits like {@link ToolJobs.status}. @returns the job's answer, `undefined` if it has none */
   result(id: string, seconds: number, signal: AbortSignal): Promise<CallAnswer | undefined>;
-  /** Stops it. @throws as {@link ToolJobs.status}; `usage` if another server runs it */
+  /** @throws those of {@link ToolJobs.status}; `usage` if another server runs the job */
   cancel(id: string): Promise<JobDocument>;
-  /** The newest first, and what is wrong with those that cannot be read. */
+  /** Newest first, with the problems of jobs that cannot be read. */
   list(): Promise<{
     readonly jobs: readonly JobDocument[];
     readonly problems: readonly string[];
-    /** Why there are none. */
+    /** Why the list is empty. */
     readonly note?: string;
   }>;
 }
@@ -160,18 +143,15 @@ export type ExtraContent =
     }
   | ResourceLink;
 
-/** The answer to a call, as the protocol has it. */
 export interface CallAnswer {
   readonly content: readonly ({ readonly type: 'text'; readonly text: string } | ExtraContent)[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: true;
 }
 
-/** The context of one call. */
 export interface ToolContext {
-  /** Name of the tool. */
   readonly tool: string;
-  /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it to everything that takes one. */
+  /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it on everywhere. */
   readonly signal: AbortSignal;
   /** Reports progress to the client, which gets at most one notification per percent. */
   progress(report: ToolProgress): void;
@@ -179,12 +159,12 @@ export interface ToolContext {
   readonly pool: ToolPool;
   readonly resources: ToolResources;
   readonly jobs: ToolJobs;
-  /** Its arguments as the client sent them. */
+  /** Arguments as the client sent them. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** This call with other values of some parameters. */
+  /** This call with some parameters changed. */
   again(changes: Readonly<Record<string, unknown>>): NextAction;
-  /** A call of another tool with what it takes of these arguments, and others; `undefined` if the server does not offer it. */
+  /** A call of another tool with the arguments that both take, changed; `undefined` if it is not offered. */
   instead(tool: string, changes: Readonly<Record<string, unknown>>): NextAction | undefined;
-  /** Writes one line to standard error, for the operator of the server. */
+  /** Writes a line to standard error, for the server's operator. */
   log(message: string): void;
 }

@@ -1,8 +1,7 @@
 /**
  * @module mcp/files
- * The folders whose files the server may read and write, and the paths in a tool's arguments that lie in them. Roots of clients,
- * folders that the user works in, narrow them for a connection and never widen them; clients of 2026-07-28 are not asked for
- * roots, as that version advises against them.
+ * The folders that the server may use. Roots of a client (the folders its user works in) narrow them for a
+ * connection, never widen them; clients since 2026-07-28 are not asked, as that version advises against roots.
  */
 import { parse, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,24 +12,18 @@ import { realFolder, realFolders } from '../files/allowed-paths.js';
 import { isOlder } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
 
-/** How to allow more folders. */
 export const HOW_TO_ALLOW =
   'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
 
-/** Where roots come from. */
 export interface RootSources {
   /** From the command line. */
   readonly allow: readonly string[];
   /** `ANYVMAF_MCP_ALLOW` and `VMAF_MCP_ALLOW`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The working directory. */
   readonly cwd: string;
 }
 
-/**
- * Splits the value of an environment variable into folders: at colons and semicolons; in Windows not at the colon of
- * a drive.
- */
+/** Splits an environment variable into folders, at colons and semicolons; on Windows not at the colon of a drive. */
 export function splitRoots(value: string, windows = process.platform === 'win32'): string[] {
   const colon = windows ? /;|(?<!(?:^|[;:])\s*[A-Za-z]):|:(?![\\/])/ : /[;:]/;
   return value
@@ -39,16 +32,15 @@ export function splitRoots(value: string, windows = process.platform === 'win32'
     .filter((folder) => folder !== '');
 }
 
-/** The real paths of allowed folders, and warnings about folders that cannot be used. */
 export interface Roots {
   readonly folders: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Finds the allowed folders: the command line's and the environment's, or the working directory where there are none.
- * A working directory that is the root of a file system allows nothing: some hosts start servers there.
- * @throws {AnyvmafError} `usage` when --allow does not name a folder
+ * Finds the allowed folders: those of the command line and the environment, else the working directory, unless that
+ * is the root of a file system, where some hosts start servers.
+ * @throws {AnyvmafError} `usage` if --allow does not name a folder
  */
 export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots> {
   const folders = new Set(await realFolders(allow, cwd, notAllowed));
@@ -75,17 +67,15 @@ function notAllowed(folder: string): AnyvmafError {
   return usageError(`--allow ${quoted(folder)} is not a folder that can be read`);
 }
 
-/** Roots of one client, at most. */
 const MOST_ROOTS = 100;
 
-/** Milliseconds for an answer, and failures after which a client is not asked again. */
+/** Milliseconds for a client's answer, and failures after which it is not asked again. */
 const PATIENCE = 2000;
 const MOST_FAILURES = 3;
 
 /**
- * Follows the roots of one connection.
- * @returns to be awaited before files are used: asks with the first request, whose stream can carry the question, and again after a
- * change
+ * Returns a function to be awaited before files are used: it asks the client for its roots during the first request,
+ * whose stream can carry the question, and again after each change.
  */
 export function serveRoots(server: Server, scope: ResourceScope): (context: ServerContext) => Promise<void> {
   let reading: Promise<void> | undefined;
@@ -112,7 +102,7 @@ export function serveRoots(server: Server, scope: ResourceScope): (context: Serv
   };
 }
 
-/** The roots that are folders of this machine, by their real paths. */
+/** Real paths of the roots that are folders of this machine. */
 async function foldersOf({ mcpReq }: ServerContext): Promise<readonly string[]> {
   const { roots } = await mcpReq.send({ method: 'roots/list' }, { timeout: PATIENCE });
   const found = await Promise.all(roots.slice(0, MOST_ROOTS).map(({ uri }) => folderOf(uri)));

@@ -1,42 +1,38 @@
 /**
  * @module mcp/frame-pages
- * Frames of a report in pages that a model can read: `anyvmaf://results/ID/frames?metric=vmaf&from=100&to=199&step=2`, one by
- * one or by seconds, as JSON or CSV.
+ * Pages of a report's frames for models, such as `anyvmaf://results/ID/frames?metric=vmaf&from=100&to=199&step=2`.
  */
 import { isObject } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { quoted, showValue } from '../core/printable.js';
 
-/** Frames of a page by default, and values of a page at most. */
+/** Default frames of a page, and most values of a page. */
 const USUAL_FRAMES = 100;
 const MOST_VALUES = 4000;
 
-/** The template of the addresses, as RFC 6570 has it. */
+/** URI template (RFC 6570). */
 export const PAGES_TEMPLATE = 'anyvmaf://results/{id}/frames{?metric,from,to,step,format}';
 
-/** How a page is written: frames as JSON or CSV, or seconds as JSON, each with its mean and its worst frame. */
+/** Frames as JSON or CSV, or seconds as JSON, each with mean, minimum and maximum. */
 const FORMATS = ['json', 'csv', 'seconds'] as const;
 
-/** A page that was asked for. */
 export interface PageRequest {
-  /** Of the result. */
   readonly id: string;
-  /** Metrics; absent for all. */
+  /** Absent for all. */
   readonly metrics?: readonly string[];
-  /** Numbers of the first and the last frame; default: the report's. */
+  /** First and last frame number; default: the report's. */
   readonly from?: number;
   readonly to?: number;
-  /** Every so many frames, or seconds. */
+  /** Every `step`-th frame, or second. */
   readonly step: number;
-  /** Default: json. */
+  /** Default json. */
   readonly format?: (typeof FORMATS)[number];
 }
 
 const ADDRESS = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?([^#]{0,2000}))?$/;
 
 /**
- * Reads an address.
- * @returns `undefined` for another address
+ * @returns `undefined` for another URI
  * @throws {AnyvmafError} `usage` for an invalid query
  */
 export function readPageAddress(uri: string): PageRequest | undefined {
@@ -69,7 +65,6 @@ export function readPageAddress(uri: string): PageRequest | undefined {
   return { id, step, from, to, format: known, metrics: metrics.length > 0 ? metrics : undefined };
 }
 
-/** The address of a page. */
 export function pageAddress({ id, metrics = [], from, to, step, format }: PageRequest): string {
   const metric = metrics.join(',') || undefined;
   const parts = { metric, from, to, step: step === 1 ? undefined : step, format };
@@ -83,15 +78,13 @@ interface Frame {
   readonly metrics: Readonly<Record<string, number | null>>;
 }
 
-/** What pages are made of. */
 interface Framed {
   readonly frames: readonly Frame[];
-  /** Frames per second of the reference, `undefined` if unknown, and its frames before the first of the report. */
+  /** Frames per second of the reference, if known, and number of its frames before the report's first. */
   readonly rate: number | undefined;
   readonly skipped: number;
 }
 
-/** The frames of a report; `undefined` for other JSON. */
 export function framesOf(text: string): Framed | undefined {
   const report: unknown = JSON.parse(text);
   if (!isObject(report)) return undefined;
@@ -103,16 +96,15 @@ export function framesOf(text: string): Framed | undefined {
   return { frames, rate: num / den > 0 ? num / den : undefined, skipped: Number(skipped ?? 0) };
 }
 
-/** A row of a page, and the frame with which it begins. */
+/** A row of a page; `at` is the number of its first frame. */
 interface Row {
   readonly at: number;
   readonly cells: readonly (number | null)[];
 }
 
 /**
- * A page as text: a row for each frame, its number first, then its values in the order of `columns`; or a row for each second. It
- * ends with the address of the next.
- * @throws {AnyvmafError} `usage` for an unknown metric, and for seconds if the frame rate is unknown
+ * A row for each frame (number, then values in the order of `columns`) or second, then the URI of the next page.
+ * @throws {AnyvmafError} `usage` for an unknown metric, or for seconds if the frame rate is unknown
  */
 export function pageOf(report: Framed, asked: PageRequest): string {
   const { frames } = report;
@@ -146,7 +138,7 @@ export function pageOf(report: Framed, asked: PageRequest): string {
   return JSON.stringify({ frames: frames.length, first, last, columns, rows, next });
 }
 
-/** Frames by seconds of the reference: mean, least and greatest value of each metric. */
+/** Mean, minimum and maximum of each metric, by seconds of the reference. */
 function secondsOf(
   frames: readonly Frame[],
   metrics: readonly string[],

@@ -1,7 +1,6 @@
 /**
  * @module mcp/frame-pictures
- * Extracts frames of videos one after another, measures them and encodes their pictures. It runs in a thread of mcp/call-threads,
- * so that the server's own stays free for other calls.
+ * Extracts frame pairs, measures them and encodes their pictures, in a thread of mcp/call-threads.
  */
 import {
   type ColorMeaning,
@@ -17,61 +16,55 @@ import {
 } from '../index.js';
 import { type CheckedRequest, extractFrames } from './checked-api.js';
 
-/** Pictures of a pair. */
 export const PICTURES = ['reference', 'distorted', 'difference', 'map'] as const;
 export type PictureName = (typeof PICTURES)[number];
 
-/** Which frames of which files, and which pictures of them. */
 export interface PictureJob {
   readonly request: CheckedRequest;
-  /** Numbers of pairs. */
+  /** Numbers of frame pairs. */
   readonly frames: readonly number[];
   readonly options: Omit<ExtractOptions, 'signal'> & { readonly origin: Origin };
-  /** Whether the map is Butteraugli's, not that of VIF and ADM. */
+  /** Draws the map of Butteraugli instead of VIF and ADM. */
   readonly butteraugli: boolean;
-  /** Longest side of the pictures in samples; absent: they have full size. */
+  /** Longest side of the pictures in samples; absent for full size. */
   readonly maxSide?: number;
-  /** Limits of the small copies, for a model or a page. */
+  /** Small copies, for a model or a page. */
   readonly previews: {
     readonly names: readonly PictureName[];
-    /** Longest side in samples. */
+    /** In samples. */
     readonly maxSide: number;
-    /** Bytes that one may have: a PNG if that has no more, else a JPEG that is made smaller until it has. */
+    /** Most bytes of a copy: a PNG if it fits, else a JPEG that is reduced until it does. */
     readonly maxBytes: number;
   };
-  /** Longest side of a copy of the distorted picture in plain RGB, for a describing model; absent: none. */
+  /** Longest side of an RGB copy of the distorted picture, for a vision model; absent for none. */
   readonly plainSide?: number;
 }
 
-/** One picture as PNG. */
 export interface Png {
   readonly width: number;
   readonly height: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A copy for a model. */
 export interface Preview extends Png {
   readonly mimeType: 'image/png' | 'image/jpeg';
 }
 
-/** All that is made of one pair. */
 export interface TakenPair {
   readonly index: number;
-  /** Width over height as shown. */
+  /** Display aspect ratio. */
   readonly aspect: number;
   readonly reference: TakenSide;
   readonly distorted: TakenSide;
   readonly facts: FrameFacts;
-  /** The factor that the difference was multiplied with. */
+  /** Factor that multiplied the difference. */
   readonly gain: number;
-  /** In full size unless the job says otherwise. */
+  /** Full size unless the job limits it. */
   readonly pictures: Readonly<Record<PictureName, Png>>;
   readonly previews: Readonly<Partial<Record<PictureName, Preview>>>;
   readonly plain?: RgbImage;
 }
 
-/** Where a picture comes from. */
 export interface TakenSide {
   readonly frame: number;
   readonly time: number | null;
@@ -79,8 +72,8 @@ export interface TakenSide {
 }
 
 /**
- * Takes pictures; `onPair` gets those of each pair as soon as they are ready, in ascending order.
- * @throws {AnyvmafError} as the public `extractFrames`; the signal's reason when it aborts
+ * Takes pictures; `onPair` receives each pair as soon as it is ready, in ascending order.
+ * @throws {AnyvmafError} those of the public `extractFrames`; the signal's reason
  */
 export async function takePairs(
   job: PictureJob,
@@ -100,7 +93,7 @@ async function picturesOf(
 ): Promise<TakenPair> {
   const maps = await mapQuality(pair, { butteraugli });
   const whole = async (name: PictureName) => {
-    // A thread learns of the signal between two turns of its event loop.
+    // The thread receives an abort between two turns of its event loop.
     await new Promise((next) => setImmediate(next));
     signal.throwIfAborted();
     return png(maps, name, maxSide);
@@ -147,25 +140,20 @@ function mapOf(maps: QualityMaps, size: { readonly maxSide?: number }): HeatmapI
   return maps.render({ ...size, of: maps.butteraugli ? 'butteraugli' : 'both' });
 }
 
-/** Attempts at a size whose file is small enough. */
 const ATTEMPTS = 8;
 
-/** Quality of JPEGs: artefacts of a video must not drown in ours. */
+/** JPEG quality, high enough not to hide artefacts of the video. */
 const QUALITY = 88;
 
-/** Part of the side that should fit, to aim at: smaller pictures have more detail a sample. */
+/** Fraction of the largest side that should fit: a margin, since smaller pictures have more detail in a sample. */
 const AIM = 0.93;
 
-/** Smallest side of a copy. */
 const LEAST_SIDE = 16;
 
-/** Bytes for each sample of the last JPEG of a kind: the same picture of another frame of the video takes about as many. */
+/** Bytes per sample of the last JPEG of each kind, which predict those of the next frame. */
 type Densities = Map<PictureName, number>;
 
-/**
- * A copy no larger than allowed, in samples and in bytes: the whole picture where it is small enough, a PNG where that is,
- * else a JPEG. Of pictures with noise, a JPEG shows four times as many samples in as many bytes.
- */
+/** A whole or reduced PNG if that fits, else a JPEG, which has four times the samples of a noisy picture per byte. */
 async function fitting(
   maps: QualityMaps,
   name: PictureName,
@@ -187,7 +175,7 @@ async function fitting(
     const density = small.bytes.length / (small.width * small.height);
     densities.set(name, density);
     const over = small.bytes.length > maxBytes;
-    // The frame before took more than twice as many bytes.
+    // The previous frame needed more than twice as many bytes.
     const spare = attempt === 0 && 2 * small.bytes.length < maxBytes;
     const next = within(over ? Math.min(0.95 * side, aimed(density)) : aimed(density));
     if (!(over || spare) || next === side) break;

@@ -1,29 +1,23 @@
 /**
  * @module mcp/guard
- * Access to HTTP servers: where one listens and how long it waits for requests and answers, which Host and Origin headers it takes,
- * and its token.
+ * Access to HTTP servers: listening addresses and time limits, allowed Host and Origin headers, and the token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type ServerOptions } from 'node:http';
 import { AnyvmafError, usageError } from '../core/errors.js';
 
-/** Where a server listens. */
 export interface Address {
-  /** Name or address, an IPv6 one without brackets. */
+  /** Name or address; IPv6 without brackets. */
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
 }
 
-/** Port of `--http` without one. */
 const DEFAULT_PORT = 8765;
 
 const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 
-/**
- * Reads `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing.
- * @throws {AnyvmafError} `usage` when it is none of them
- */
+/** Parses `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing. @throws {AnyvmafError} `usage` for anything else */
 export function parseAddress(text: string | undefined): Address {
   const value = text?.trim() ?? '';
   const wrong = () =>
@@ -42,19 +36,17 @@ function portOf(digits: string, wrong: () => AnyvmafError): number {
   return port;
 }
 
-/** Whether only this machine can reach an address; names other than localhost do not count. */
+/** True if only this machine can reach the host; of names, only localhost counts. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** An address as the authority of a URL. */
 export function authority({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** What a request is sent to. */
 export interface Target {
-  /** Name and port of the server, as the client knows it. */
+  /** Name and port of the server, from the client's point of view. */
   readonly host: string;
   /** Path and query. */
   readonly path: string;
@@ -64,9 +56,9 @@ export interface Target {
 const AUTHORITY = /^(?:\[[0-9a-f:.]{2,45}\]|[\w.-]{1,253})(?::\d{1,5})?$/i;
 
 /**
- * Reads a request's target (RFC 9112, section 3.2): a path, or a whole address, whose host then counts.
- * @param host the Host header; HTTP/1.0 may go without
- * @returns `undefined` for what is malformed
+ * Parses a request target (RFC 9112, section 3.2): a path, or an absolute URL, whose host replaces the header's.
+ * @param host the Host header, which HTTP/1.0 may omit
+ * @returns `undefined` if it is malformed
  */
 export function readTarget(target: string, host = 'localhost'): Target | undefined {
   const whole = /^http:\/\/([^/?#]*)(.*)$/i.exec(target);
@@ -77,32 +69,25 @@ export function readTarget(target: string, host = 'localhost'): Target | undefin
   return { host: name, path };
 }
 
-/** Where a server listens, and who may call it. */
 export interface GuardOptions {
-  /** Where the server listens. */
   readonly address: Address;
   readonly token: string | undefined;
-  /** Origins of pages that may call, as browsers send them; `*` for all. */
+  /** Origins of pages that may call, as browsers send them; `*` for any. */
   readonly origins: readonly string[];
 }
 
-/** The headers that identify the sender of a request. */
 export interface Sender {
   readonly host: string | null;
   readonly origin: string | null;
   readonly authorization: string | null;
 }
 
-/** Why a request is refused. */
 export interface Refusal {
   readonly status: 401 | 403;
   readonly sentence: string;
 }
 
-/**
- * Checks an origin of the command line.
- * @throws {AnyvmafError} `usage` when no browser sends it
- */
+/** Checks and normalizes an origin from the command line. @throws {AnyvmafError} `usage` if it is not one */
 export function checkOrigin(origin: string): string {
   if (origin === '*') return origin;
   const parsed = URL.canParse(origin) ? new URL(origin) : undefined;
@@ -114,7 +99,6 @@ export function checkOrigin(origin: string): string {
   return parsed.origin;
 }
 
-/** Decides on requests. */
 export class Guard {
   readonly #options: GuardOptions;
   readonly #own: readonly string[];
@@ -128,7 +112,7 @@ export class Guard {
     this.#digest = options.token === undefined ? undefined : digest(options.token);
   }
 
-  /** Why a sender is refused, `undefined` if it is not: checked for every request, CORS preflight included. */
+  /** Checks the sender of every request, CORS preflights included; `undefined` if it is accepted. */
   refuseSender({ host, origin }: Pick<Sender, 'host' | 'origin'>): Refusal | undefined {
     if (!this.#knowsHost(host)) {
       return {
@@ -145,16 +129,16 @@ export class Guard {
     return undefined;
   }
 
-  /** Why a call without the right token is refused. */
+  /** Checks the token; `undefined` if the call is accepted. */
   refuseCall({ authorization }: Pick<Sender, 'authorization'>): Refusal | undefined {
     if (this.#digest === undefined) return undefined;
     const sent = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '';
-    // Digests have one length, so comparing them does not leak the length of the token.
+    // Digests have equal lengths, so the comparison does not leak the token's length.
     if (timingSafeEqual(digest(sent), this.#digest)) return undefined;
     return { status: 401, sentence: 'The server requires its token: send "Authorization: Bearer TOKEN".' };
   }
 
-  /** Whether a page of this origin may read answers: the server's own origin, or an allowed one. */
+  /** True for the server's own origin and the allowed ones. */
   allowsOrigin(origin: string): boolean {
     return (
       this.#own.includes(origin) ||
@@ -176,19 +160,18 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Milliseconds within which a request must arrive, headers and body, and between two looks for those that did not. */
+/** Milliseconds for the headers and body of a request to arrive, and between checks of that. */
 const ARRIVAL = 10_000;
 const ARRIVAL_CHECK = 1000;
 
-/** Milliseconds for sending the last answers. */
+/** Milliseconds to send the last answers. */
 const FLUSH_TIME = 500;
 
-/** A server that listens. */
 export interface Listening {
   readonly server: Server;
-  /** The one that it was given. */
+  /** The bound port. */
   readonly port: number;
-  /** Takes no more connections, and ends those there are. @param finish what is to be done before that */
+  /** Stops listening, runs `finish`, then closes all connections. */
   close(finish: () => Promise<void> | void): Promise<void>;
 }
 

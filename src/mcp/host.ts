@@ -1,6 +1,6 @@
 /**
  * @module mcp/host
- * The state that all connections of one server process share: allowed files, the pool, results, the calls that run, and the end.
+ * State that all connections of one server process share: allowed files, pool, results, running calls, shutdown.
  */
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -17,27 +17,22 @@ import { limitFrom, WorkPool } from './pool.js';
 import { ServerResources } from './resources.js';
 import type { Tool } from './tool.js';
 
-/** How a server is set up. */
 export interface HostOptions extends RootSources {
-  /** Writes a line for the operator of the server. */
   readonly log: (message: string) => void;
-  /** The tools to offer. */
   readonly tools: readonly Tool[];
-  /** Seconds that a call may take, above 0. Default 3600. */
+  /** Most seconds of a call, above 0. Default 3600. */
   readonly maxSeconds?: number;
-  /** Seconds after which a call continues as a job; 0 for never. Default 45. */
+  /** Seconds until a call continues as a job; 0 for never. Default 45. */
   readonly callLimit?: number;
-  /** Where jobs are kept. Default: in the user's cache. */
+  /** Folder of jobs. Default: in the user's cache. */
   readonly jobs?: string;
 }
 
-/** Seconds that a call may take unless the server is told otherwise. */
 const MAX_CALL_SECONDS = 3600;
 
-/** Seconds after which a call is a job; many hosts give up after 60. */
+/** Seconds until a call continues as a job; many hosts time out after 60. */
 const CALL_LIMIT = 45;
 
-/** One server process. */
 export class McpHost implements CallServices {
   readonly tools: readonly Tool[];
   readonly files: AllowedPaths;
@@ -45,9 +40,7 @@ export class McpHost implements CallServices {
   readonly threads = new CallThreads();
   readonly resources: ServerResources;
   readonly log: (message: string) => void;
-  /** Seconds that a call may take. */
   readonly maxSeconds: number;
-  /** Seconds after which a call continues as a job; 0 for never. */
   readonly callLimit: number;
   readonly jobs: Jobs;
   readonly #closing = new AbortController();
@@ -55,7 +48,7 @@ export class McpHost implements CallServices {
 
   private constructor(options: HostOptions, roots: readonly string[]) {
     const cores = availableParallelism();
-    // Every call adds a listener.
+    // Each call adds a listener.
     setMaxListeners(0, this.#closing.signal);
     this.tools = options.tools;
     this.log = options.log;
@@ -70,25 +63,20 @@ export class McpHost implements CallServices {
     this.jobs = new Jobs(new JobStore(options.jobs ?? join(cacheFolder(), 'mcp-jobs')), this);
   }
 
-  /**
-   * Sets a server up.
-   * @throws {AnyvmafError} `usage` for a folder or a limit that cannot be used
-   */
+  /** @throws {AnyvmafError} `usage` for an unusable folder or limit */
   static async open(options: HostOptions): Promise<McpHost> {
     const { folders, warnings } = await findRoots(options);
     for (const warning of warnings) options.log(warning);
     const host = new McpHost(options, folders);
-    // After the client has its first answer.
+    // Deferred until the client has its first answer.
     setImmediate(() => void host.resources.sweep().catch(() => {}));
     return host;
   }
 
-  /** Aborts when the server ends. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Calls that are running or waiting. */
   get calls(): number {
     return this.#calls.size;
   }
@@ -101,12 +89,12 @@ export class McpHost implements CallServices {
     return call;
   }
 
-  /** Resolves when no call and no job is running, or after so many milliseconds. */
+  /** Resolves when no call or job is running, or after `patience` milliseconds. */
   async idle(patience: number): Promise<void> {
     await pause(patience, [Promise.allSettled([...this.#calls, this.jobs.settled()])]);
   }
 
-  /** Stops every call and its threads, and deletes every result. */
+  /** Stops all calls and threads, and deletes all results. */
   async close(): Promise<void> {
     this.#closing.abort(new AnyvmafError('aborted', 'The server is shutting down.'));
     // Hosts kill a server that does not end within two seconds.

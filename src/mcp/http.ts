@@ -1,6 +1,6 @@
 /**
  * @module mcp/http
- * The server as Streamable HTTP: `/mcp` for the protocol in all its versions, `/health` for monitoring.
+ * The server over Streamable HTTP: `/mcp` for all versions of the protocol, `/health` for monitoring.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -22,27 +22,22 @@ import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 import { Sessions } from './sessions.js';
 
-/** Bytes of one request. */
 const BODY_LIMIT = 4 << 20;
 
-/** Methods that are handled or refused with 405; the Request class does not accept others. */
+/** Methods that are handled or refused with 405; the Request class rejects others. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
 
-/** Milliseconds that running calls get when the server ends, before they are cancelled. */
+/** Milliseconds for running calls to finish before a closing server cancels them. */
 const GRACE = 500;
 
-/** A server that listens. */
 export interface RunningHttp {
   /** `http://127.0.0.1:8765/mcp` */
   readonly url: string;
-  /** Takes no new calls, lets those that run finish for a moment, cancels the rest, and closes. */
+  /** Refuses new calls, gives running ones a moment to finish, cancels the rest, and closes. */
   close(): Promise<void>;
 }
 
-/**
- * Starts listening.
- * @throws {AnyvmafError} `usage` for an address that other machines can reach without a token, `io` if it cannot be bound
- */
+/** @throws {AnyvmafError} `usage` for a non-loopback address without a token; `io` if it cannot be bound */
 export async function serveHttp(host: McpHost, options: GuardOptions): Promise<RunningHttp> {
   const { address, token } = options;
   if (token === undefined && !isLoopback(address.host)) {
@@ -55,7 +50,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
   const endpoint = new Endpoint(host, { ...options, address: { ...address, port } });
   const handler = toNodeHandler(endpoint, {
     maxRequestBodySize: BODY_LIMIT,
-    // Clients may disconnect while they send.
+    // Clients may disconnect while sending.
     onerror: (error) => {
       if (!('code' in error && error.code === 'ECONNRESET')) host.log(`http: ${error.message}`);
     },
@@ -80,7 +75,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
 
 const JSON_BODY = { 'content-type': 'application/json', connection: 'close' };
 
-/** A request whose absolute target, if it has one, is split into Host header and path. */
+/** Splits an absolute request target into Host header and path. */
 function normalized(request: IncomingMessage) {
   const { method = 'GET', url = '/', headers } = request;
   const { host, path } = readTarget(url, headers.host) ?? { host: headers.host, path: url };
@@ -88,7 +83,6 @@ function normalized(request: IncomingMessage) {
   return Object.assign(request, { method, url: path });
 }
 
-/** Why a request is malformed, `undefined` if it is not. */
 function malformation({
   method = 'GET',
   url = '/',
@@ -102,7 +96,6 @@ function malformation({
   return METHODS.includes(method) ? undefined : 'The request method is unknown; use POST, GET or DELETE.';
 }
 
-/** Answers requests. */
 class Endpoint {
   readonly #guard: Guard;
   readonly #sessions: Sessions;
@@ -115,7 +108,7 @@ class Endpoint {
       if (process.env.ANYVMAF_DEBUG) host.log(`http: ${error.message}`);
     };
     this.#sessions = new Sessions(() => createServer(host));
-    // Clients without sessions share a scope, so results are not listed: only their address gives access.
+    // Clients without sessions share a scope, so results are not listed: only their URI gives access.
     const shared = host.resources.scope(SHARED_OWNER);
     this.#handler = createMcpHandler(() => createServer(host, shared), {
       onerror,
@@ -126,7 +119,6 @@ class Endpoint {
     });
   }
 
-  /** Refuses new calls from now on. */
   drain(): void {
     this.#draining = true;
   }
@@ -161,7 +153,6 @@ class Endpoint {
     return this.#protocol(request);
   }
 
-  /** Routes a request to its session, or answers it without one. */
   async #protocol(request: Request): Promise<Response> {
     const id = request.headers.get('mcp-session-id');
     if (request.method !== 'POST')
@@ -185,7 +176,6 @@ function isCall(body: unknown): boolean {
   return Object(body).method === 'tools/call';
 }
 
-/** A JSON-RPC error for a request whose id is not known. */
 function problem(status: number, message: string, code = -32000, headers: HeadersInit = {}): Response {
   return Response.json(errorBody(message, code), { status, headers });
 }

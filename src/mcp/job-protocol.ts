@@ -1,7 +1,6 @@
 /**
  * @module mcp/job-protocol
- * Jobs in the protocol: as resources that clients subscribe to (`anyvmaf://jobs/ID` says how far one is), and as tasks for clients
- * that declare the extension `io.modelcontextprotocol/tasks` (version 2026-07-28, SEP-2663).
+ * Jobs as resources to subscribe to (`anyvmaf://jobs/ID`), and as tasks (version 2026-07-28, SEP-2663).
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -20,15 +19,15 @@ import { isOlder } from './protocol-server.js';
 import type { ResourceContents, ResourceScope } from './resources.js';
 import { sentenceOf } from './wording.js';
 
-/** The template of the addresses, as RFC 6570 has it. */
+/** URI template (RFC 6570). */
 export const JOB_TEMPLATE = 'anyvmaf://jobs/{id}';
 
-/** Resources that one connection subscribes to, at most; the oldest is dropped. */
+/** Most subscriptions of one connection; the oldest is dropped. */
 const MOST_SUBSCRIBED = 1000;
 
 export const jobAddress = (id: string) => JOB_TEMPLATE.replace('{id}', id);
 
-/** Reads the state of a job. @returns `undefined` for another address, and for a job that there is not for this client */
+/** Reads the state of a job. @returns `undefined` for another URI, or a job that this client may not see */
 export async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | undefined> {
   const id = /^anyvmaf:\/\/jobs\/([\w-]{1,64})$/.exec(uri)?.[1];
   if (id === undefined) return undefined;
@@ -42,9 +41,8 @@ export async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceCont
 }
 
 /**
- * Answers subscriptions of one connection and tells it of its jobs. Any address can be subscribed to, so that an answer
- * does not reveal what exists.
- * @returns ends it; `undefined` for clients without sessions, to which the transport itself tells news
+ * Handles subscriptions of one connection. Accepts any URI, so that the answer does not reveal which jobs exist.
+ * @returns a function that stops it; `undefined` for clients without sessions, whose transport sends updates itself
  */
 export function serveSubscriptions(
   server: Server,
@@ -65,27 +63,27 @@ export function serveSubscriptions(
   if (!scope.listed) return undefined;
   return jobs.hear((id, owner) => {
     const uri = jobAddress(id);
-    // From 2026-07-28 on the transport knows who listens to what.
+    // Since 2026-07-28 the transport filters by subscription.
     const isWanted = subscribed.has(uri) || !isOlder(server);
     if (isWanted && scope.sees(owner)) server.sendResourceUpdated({ uri }).catch(() => {});
   });
 }
 
-/** The extension's name, among the capabilities of both sides. */
+/** Name of the extension in the capabilities of both sides. */
 export const TASKS = 'io.modelcontextprotocol/tasks';
 
-/** Milliseconds that clients are told to leave between two looks at a task. */
+/** Milliseconds between polls of a task, as advised to clients. */
 const POLL = 2000;
 
 const named = z.looseObject({ taskId: z.string().max(64) });
 
-/** Whether a client understands a task as the result of a call. */
+/** True if the client accepts a task as the result of a call. */
 export function takesTasks({ mcpReq }: ServerContext): boolean {
   const { extensions } = Object(Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]);
   return Object.hasOwn(Object(extensions), TASKS);
 }
 
-/** A job as a task; an error of a tool is a result, and what a server left undone has failed. */
+/** A job as a task; a tool's error counts as completed with a result, an interrupted job as failed. */
 export function taskOf({ job_id, status, summary, started, kept_until }: JobDocument) {
   const until = Date.parse(kept_until);
   const states = { failed: 'completed', interrupted: 'failed' } as const;
@@ -100,7 +98,6 @@ export function taskOf({ job_id, status, summary, started, kept_until }: JobDocu
   };
 }
 
-/** Answers requests about tasks. */
 export function serveTasks(server: Server, jobs: ToolJobs): void {
   const found = async (id: string): Promise<JobDocument> => {
     try {

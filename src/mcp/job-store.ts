@@ -1,7 +1,6 @@
 /**
  * @module mcp/job-store
- * Jobs in a folder that outlives the server: for each its record, its answer and its results. What is read is checked: no path
- * comes from a file, and a damaged one is refused.
+ * Jobs in a folder that outlives the server. Everything read is checked: no path comes from a file.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readSync } from 'node:fs';
@@ -17,18 +16,17 @@ import { isAlive, machineMark, processMark, writeWhole } from '../files/scratch.
 import type { CallAnswer } from './context.js';
 import type { ResultOfJob } from './resources.js';
 
-/** How long a job is kept after its last change, and how many and how much at most; the oldest go first. */
+/** Days that a job is kept after its last change, and limits of all jobs together; the oldest go first. */
 export const KEPT_DAYS = 7;
-/** The same in milliseconds. */
 export const KEPT_TIME = KEPT_DAYS * 86_400_000;
 const MOST_JOBS = 500;
 const MOST_BYTES = 2 ** 31;
 
-/** Bytes of a record and of an answer, which may hold pictures. */
+/** Most bytes of a record, and of an answer, which may hold pictures. */
 const RECORD_BYTES = 256 << 10;
 const ANSWER_BYTES = 16 << 20;
 
-/** Milliseconds of silence after which a job of another machine counts as interrupted; its server writes more often. */
+/** Milliseconds without a write after which a job of another machine is interrupted; its server writes more often. */
 const SILENCE = 120_000;
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -45,7 +43,6 @@ const progressSchema = z.object({
   seconds_left: z.number().optional(),
 });
 
-/** How far a job is, as the tool last reported it. */
 export type JobProgress = z.output<typeof progressSchema>;
 
 const recordSchema = z.object({
@@ -54,23 +51,22 @@ const recordSchema = z.object({
   tool: z.string().max(64),
   /** As the client sent them. */
   arguments: z.record(z.string(), z.unknown()),
-  /** The words of the protocol's tasks; `interrupted` if the server ended before the job. */
+  /** States of the protocol's tasks, and `interrupted` if the server ended before the job. */
   status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
   /** Milliseconds since 1970. */
   created: z.number(),
   updated: z.number(),
-  /** The process that runs it, as `processMark` names it. */
+  /** Mark of the process that runs it, see `processMark`. */
   server: z.string().regex(/^[0-9a-z]{1,12}-\d{1,10}-[0-9a-z]{1,13}$/),
-  /** Who started it, see `ResourceScope`. */
+  /** The owner that started it, see `ResourceScope`. */
   owner: z.string().max(64),
-  /** The folders that were allowed. */
+  /** Folders that were allowed at the time. */
   folders: z.array(z.string()),
   progress: progressSchema.optional(),
   /** Of answer and results. */
   bytes: z.int().min(0),
 });
 
-/** What is known of a job without its answer. */
 export type JobRecord = z.output<typeof recordSchema>;
 
 const answerSchema = z.looseObject({
@@ -79,23 +75,19 @@ const answerSchema = z.looseObject({
   isError: z.literal(true).optional(),
 });
 
-/** The folder. */
 export class JobStore {
   readonly #named: string;
   #root: Promise<string> | undefined;
   #swept = Number.NEGATIVE_INFINITY;
-  /** Of the last list: records of jobs that have ended do not change. */
+  /** Records of ended jobs, which do not change, from the last list. */
   #ended: ReadonlyMap<string, JobRecord> = new Map();
 
-  /** @param folder made when the first job is kept; readable by this user only */
+  /** @param folder created with the first job; readable by this user only */
   constructor(folder: string) {
     this.#named = resolve(folder);
   }
 
-  /**
-   * Stores a job, or what has changed of it.
-   * @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long
-   */
+  /** @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long */
   async write(record: JobRecord): Promise<void> {
     const text = JSON.stringify(record);
     if (Buffer.byteLength(text) > RECORD_BYTES)
@@ -119,11 +111,7 @@ export class JobStore {
     await this.write({ ...record, bytes: record.bytes + Buffer.byteLength(text) });
   }
 
-  /**
-   * A job; one whose server has ended is interrupted.
-   * @returns `undefined` if there is none of that id
-   * @throws {AnyvmafError} `io` for a damaged one
-   */
+  /** A job whose server has ended counts as interrupted. @throws {AnyvmafError} `io` if it is damaged */
   async read(id: string): Promise<JobRecord | undefined> {
     const text = await this.#text(id, RECORD, RECORD_BYTES);
     if (text === undefined) return undefined;
@@ -133,17 +121,14 @@ export class JobStore {
     return data.status === 'working' && !(await isServed(data)) ? { ...data, status: 'interrupted' } : data;
   }
 
-  /**
-   * The answer of a job that has ended.
-   * @throws {AnyvmafError} `io` if it is gone or damaged
-   */
+  /** @throws {AnyvmafError} `io` if it is missing or damaged */
   async answer(id: string): Promise<CallAnswer> {
     const answer = answerSchema.safeParse(jsonOf((await this.#text(id, ANSWER, ANSWER_BYTES)) ?? ''));
     if (!answer.success) throw damaged(id, ANSWER);
     return answer.data as unknown as CallAnswer;
   }
 
-  /** All jobs, the newest first, and what is wrong with those that cannot be read. */
+  /** All jobs, newest first, and the problems of unreadable ones. */
   async list(): Promise<{ readonly jobs: readonly JobRecord[]; readonly problems: readonly string[] }> {
     const root = await this.#existing();
     const names = root === undefined ? [] : await readdir(root);
@@ -164,7 +149,7 @@ export class JobStore {
     return { jobs: jobs.sort((a, b) => b.created - a.created), problems };
   }
 
-  /** A new folder for a result of a job, and the folder of the results of all jobs. */
+  /** Creates a folder for one result of a job; `all` is the folder of the results of all jobs. */
   async resultFolder(id: string, number: number): Promise<{ readonly folder: string; readonly all: string }> {
     return this.#writing(async (root) => {
       const all = join(root, RESULTS);
@@ -174,7 +159,7 @@ export class JobStore {
     });
   }
 
-  /** A result of a job, by its place among those; `undefined` if it is not a regular file of the store. */
+  /** A result of a job by its number; `undefined` if it is not a regular file of the store. */
   async result(id: string, number: number): Promise<Omit<ResultOfJob, 'owner'> | undefined> {
     const root = await this.#existing();
     if (root === undefined || !ID.test(id)) return undefined;
@@ -186,19 +171,18 @@ export class JobStore {
     return found.isFile() ? { name, path: join(folder, name), size: found.size, all } : undefined;
   }
 
-  /** Deletes the results of a call that is not kept. */
   async forget(id: string): Promise<void> {
     const root = await this.#existing();
     if (root !== undefined)
       await rm(join(root, RESULTS, id), { recursive: true, force: true }).catch(() => {});
   }
 
-  /** A folder for the points that are measured of a source; kept as long as a job. */
+  /** Folder for points measured of a source; kept as long as a job. */
   points(source: string): Promise<string> {
     return this.#writing(async (root) => join(root, pointsName(source)));
   }
 
-  /** Removes jobs that are too old or too many, at most once a minute. Running ones stay. */
+  /** Removes old and surplus jobs, except running ones; at most once a minute. */
   async sweep(now = Date.now()): Promise<void> {
     const root = now - this.#swept < 60_000 ? undefined : await this.#existing();
     if (root === undefined) return;
@@ -212,7 +196,7 @@ export class JobStore {
       return isOld(one.updated, now) || count > MOST_JOBS || bytes > MOST_BYTES;
     });
     const paths = gone.flatMap(({ id }) => [join(root, id), join(root, RESULTS, id)]);
-    // Damaged jobs, points of searches, and results whose job is gone.
+    // Also damaged jobs, points of searches, and results without a job.
     for (const folder of [root, join(root, RESULTS)]) {
       for (const name of await readdir(folder).catch(() => [])) {
         const found = await lstat(join(folder, name)).catch(() => undefined);
@@ -223,7 +207,7 @@ export class JobStore {
     for (const path of paths) await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 
-  /** A file of a job as text, `undefined` if it is not there, as for what is no id. */
+  /** Reads a file of a job; `undefined` if it does not exist or the id is invalid. */
   async #text(id: string, name: string, most: number): Promise<string | undefined> {
     const root = ID.test(id) ? await this.#existing() : undefined;
     if (root === undefined || !(await lstat(join(root, id)).catch(() => undefined))) return undefined;
@@ -244,7 +228,7 @@ export class JobStore {
     }
   }
 
-  /** The folder's real path, `undefined` where nothing was kept yet. */
+  /** Real path of the folder, `undefined` if it does not exist yet. */
   async #existing(): Promise<string | undefined> {
     if (this.#root) return this.#root;
     const found = await lstat(this.#named).catch(() => undefined);
@@ -273,12 +257,11 @@ export class JobStore {
   }
 }
 
-/** The name of a folder for the points that are measured of a source. */
 export function pointsName(source: string): string {
   return `points-${createHash('sha256').update(source).digest('hex').slice(0, 32)}`;
 }
 
-/** Whether the server that started a job still runs. */
+/** True while the server that started a job runs. */
 export async function isServed({ server, updated }: JobRecord): Promise<boolean> {
   if (server === (await processMark())) return true;
   const [machine, pid, start = ''] = server.split('-');

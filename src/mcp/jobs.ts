@@ -1,7 +1,6 @@
 /**
  * @module mcp/jobs
- * Calls that may outlive the request that started them. Every call runs as a job; one that is kept is in the store, and its
- * client asks for it by id.
+ * Runs every call as a job; a kept one outlives the request that started it, and its client polls it by id.
  */
 import { randomUUID } from 'node:crypto';
 import { onAbort } from '../core/abort.js';
@@ -24,25 +23,23 @@ import {
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
 import type { PreparedCall, Tool } from './tool.js';
 
-/** Most jobs that one server runs. */
 const MOST_WORKING = 100;
 
-/** Jobs in a list. */
 const LISTED = 50;
 
-/** Milliseconds between writes of the record of a running job. */
+/** Milliseconds between writes of a running job's record. */
 const BEAT = 5000;
 
-/** Milliseconds between looks at a job of another server. */
+/** Milliseconds between polls of another server's job. */
 const LOOK = 500;
 
-/** Milliseconds between two notices of a running job. */
+/** Least milliseconds between two updates about a running job. */
 const NEWS = 1000;
 
-/** Milliseconds that a job gets to stop while its client waits for that. */
+/** Milliseconds that a cancelling client waits for its job to stop. */
 const STOP_TIME = 2000;
 
-/** Tools that are about jobs are none themselves. */
+/** Tools for jobs, which cannot be jobs themselves. */
 export const JOB_TOOLS: ReadonlySet<string> = new Set([
   'job_start',
   'job_status',
@@ -51,33 +48,31 @@ export const JOB_TOOLS: ReadonlySet<string> = new Set([
   'list_jobs',
 ]);
 
-/** Is told of a call's progress. */
 interface JobListener {
   report(report: ToolProgress): void;
   wait(label: string, ahead: number, running: number): void;
 }
 
-/** A call that runs. */
 export class Job {
   readonly id = randomUUID();
   readonly created = Date.now();
   readonly ending = new AbortController();
   listener: JobListener | undefined;
-  /** Tells of its progress; set when it is kept. */
+  /** Notifies about progress; set once the job is kept. */
   moved: (() => void) | undefined;
-  /** When listeners were told last. */
+  /** Time of the last notification. */
   told = Number.NEGATIVE_INFINITY;
-  /** Set by whoever starts it. */
+  /** Set right after construction. */
   answer!: Promise<CallAnswer>;
-  /** Resolves when it has ended and, if it is kept, the store has its answer. */
+  /** Resolves when the job has ended and, if it is kept, the store has its answer. */
   saved!: Promise<void>;
-  /** The record as it is being written. */
+  /** The current write of the record. */
   writing: Promise<void> = Promise.resolve();
   kept = false;
   cancelled = false;
   ended: CallAnswer | undefined;
   progress: JobProgress | undefined;
-  /** Number of results that it published, and their bytes. */
+  /** Number of published results, and their bytes. */
   results = 0;
   bytes = 0;
   #first: { readonly at: number; readonly done: number } | undefined;
@@ -88,7 +83,7 @@ export class Job {
     readonly scope: ResourceScope,
   ) {}
 
-  /** Stops it, unless it is kept. */
+  /** Aborts the job unless it is kept. */
   leave(reason: unknown): void {
     if (!this.kept) this.ending.abort(reason);
   }
@@ -114,11 +109,10 @@ export class Job {
   }
 }
 
-/** The jobs of a server. */
 export class Jobs {
   readonly #store: JobStore;
   readonly #server: CallServices;
-  /** Kept jobs that run, or whose answer could not be written. */
+  /** Kept jobs that are running, or whose answer could not be stored. */
   readonly #kept = new Map<string, Job>();
   readonly #listeners = new Set<(id: string, owner: string) => void>();
 
@@ -127,10 +121,7 @@ export class Jobs {
     this.#server = server;
   }
 
-  /**
-   * Calls a listener when a kept job of this server has made progress or has ended.
-   * @returns ends it
-   */
+  /** Adds a listener for progress and ends of this server's kept jobs. @returns a function that removes it */
   hear(listener: (id: string, owner: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -143,13 +134,12 @@ export class Jobs {
     for (const listener of this.#listeners) listener(job.id, job.scope.owner);
   }
 
-  /** Starts a call. */
   begin(tool: Tool, args: unknown, scope: ResourceScope, listener?: JobListener): Job {
     return this.#run(tool, args, scope, async (context) => tool.call(args, context), listener);
   }
 
   /**
-   * Keeps a call that runs: from now on it is a job that its client asks for by id.
+   * Keeps a running call, so that its client can poll it by id.
    * @throws {AnyvmafError} `usage` if there are too many, `io` if nothing can be written
    */
   async keep(job: Job): Promise<JobDocument> {
@@ -169,7 +159,6 @@ export class Jobs {
     return this.#document(await this.#recordOf(job));
   }
 
-  /** The jobs of a client. */
   of(scope: ResourceScope): ToolJobs {
     return {
       start: (tool, args) => this.#start(tool, args, scope),
@@ -177,7 +166,7 @@ export class Jobs {
       result: async (id, seconds, signal) => {
         const { status } = await this.#wait(id, scope, seconds, signal);
         if (status !== 'completed' && status !== 'failed') return undefined;
-        // Until then its paths may lead to files that go with the session.
+        // Until it is saved, its paths may lead to files that are deleted with the session.
         await this.#kept.get(id)?.saved;
         return this.#kept.get(id)?.ended ?? this.#store.answer(id);
       },
@@ -186,7 +175,7 @@ export class Jobs {
     };
   }
 
-  /** A result of a job that an earlier server published, if the client may see it. */
+  /** A result of a job, which an earlier server may have published, if the client may see it. */
   async findResult(id: string, number: number, scope: ResourceScope): Promise<ResultOfJob | undefined> {
     const record = await this.#store.read(id).catch(() => undefined);
     if (!record || !(await this.#sees(record, scope))) return undefined;
@@ -194,7 +183,7 @@ export class Jobs {
     return found && { ...found, owner: record.owner };
   }
 
-  /** Resolves when all answers that are there are in the store. */
+  /** Resolves when the store has the answers of all kept jobs. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#kept.values()].map(({ saved }) => saved));
   }
@@ -205,7 +194,7 @@ export class Jobs {
     job.answer = answerCall(this.#server, {
       ...{ tool, run, args: job.args, scope, signal: job.ending.signal, jobs: this.of(scope) },
       resources: {
-        // Without a place that lasts, they live as long as the server.
+        // If the store cannot be written, points live as long as the server.
         points: (source) => this.#store.points(source).catch(() => scope.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
@@ -214,7 +203,7 @@ export class Jobs {
     });
     job.saved = job.answer.then(async (answer) => {
       job.ended = answer;
-      // What was published is found again after a restart.
+      // Saved, so that published results are found after a restart.
       if (job.kept || (job.results > 0 && !answer.isError)) await this.#save(job, answer);
       else if (job.results > 0) await this.#store.forget(job.id);
     });
@@ -223,7 +212,7 @@ export class Jobs {
 
   async #publish(job: Job, publication: Parameters<ResourceScope['publish']>[0]) {
     const number = ++job.results;
-    // Without a place that lasts, results live as long as the server.
+    // If the store cannot be written, results live as long as the server.
     const place = await this.#store.resultFolder(job.id, number).catch(() => undefined);
     const published = await job.scope.publish(publication, { id: `${job.id}-${number}`, ...place });
     job.bytes += published.link.size ?? 0;
@@ -246,7 +235,7 @@ export class Jobs {
     }
   }
 
-  /** Writes its progress until it has ended. */
+  /** Updates the record until the job ends. */
   async #beat(job: Job): Promise<void> {
     while (!job.ended) {
       await pause(BEAT, [job.answer]);
@@ -256,9 +245,8 @@ export class Jobs {
     }
   }
 
-  /** Writes the answer of a job. */
   async #save(job: Job, answer: CallAnswer): Promise<void> {
-    // It would overwrite the last record.
+    // A pending write would overwrite the last record.
     await job.writing.catch(() => {});
     try {
       const record = await this.#recordOf(job);
@@ -284,7 +272,7 @@ export class Jobs {
     };
   }
 
-  /** The record of a job that a client may see. @throws {AnyvmafError} `usage` if there is none */
+  /** The record of a job that the client may see. @throws {AnyvmafError} `usage` if there is none */
   async #find(id: string, scope: ResourceScope): Promise<JobRecord> {
     const job = this.#kept.get(id);
     const record = job ? await this.#recordOf(job) : await this.#store.read(id);
@@ -295,14 +283,14 @@ export class Jobs {
   }
 
   /**
-   * Whoever started a job sees it; whoever knows its id, which nobody can guess, once the session has ended that started it. The
-   * folders that were allowed then must still be.
+   * A client sees its own jobs and, once their session has ended, those whose (unguessable) id it sends, while all
+   * folders allowed at their start still are.
    */
   async #sees(record: JobRecord, scope: ResourceScope): Promise<boolean> {
     const { allowed } = this.#server.files;
     const isAllowed = record.folders.every((folder) => allowed.some((root) => isInside(root, folder)));
     if (!isAllowed || !scope.sees(record.owner)) return false;
-    // Of a session of another server nothing is known here but whether that still runs.
+    // Sessions of another server are unknown here, except that they end with it.
     const isElsewhere = record.server !== (await processMark());
     return record.owner === scope.owner || !isElsewhere || !(await isServed(record));
   }
@@ -411,7 +399,7 @@ function summaryOf({ tool, status, progress }: JobRecord): string {
   }
 }
 
-/** Waits so many milliseconds, or until one of the promises settles. */
+/** Waits for a number of milliseconds, or until one of the promises settles. */
 export async function pause(milliseconds: number, earlier: readonly Promise<unknown>[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

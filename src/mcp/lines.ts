@@ -1,23 +1,18 @@
 /**
  * @module mcp/lines
- * Splits a stream of bytes into lines of bounded length; a longer line is reported and skipped.
+ * Splits a stream of bytes into lines of bounded length; reports and skips longer ones.
  */
 
-/** Receives the lines. */
 export interface LineSink {
-  /** A line without its end. */
+  /** @param text without its end of line */
   line(text: string): void;
-  /**
-   * A line exceeded the limit; called when it ends.
-   * @param head its first bytes
-   * @param tail its last bytes
-   */
+  /** Called at the end of a line over the limit, with its first and its last bytes. */
   tooLong(head: string, tail: string): void;
 }
 
 const NEWLINE = 0x0a;
 
-/** Bytes of a head and a tail. */
+/** Bytes of head and tail. */
 const EDGE = 512;
 
 /** Collects lines of at most `limit` bytes. */
@@ -26,7 +21,7 @@ export class LineSplitter {
   readonly #sink: LineSink;
   #parts: Buffer[] = [];
   #length = 0;
-  /** Of a line that is too long. */
+  /** Ends of a line that is too long. */
   #edges: { readonly head: string; tail: Buffer } | undefined;
 
   constructor(limit: number, sink: LineSink) {
@@ -34,7 +29,6 @@ export class LineSplitter {
     this.#sink = sink;
   }
 
-  /** The next bytes of the stream, cut anywhere. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
@@ -46,7 +40,7 @@ export class LineSplitter {
     this.#take(chunk.subarray(start));
   }
 
-  /** Ends the line; what was collected of it is dropped. */
+  /** Ends the current line and drops what was collected of it. */
   end(): void {
     if (this.#edges) this.#sink.tooLong(this.#edges.head, this.#edges.tail.toString('utf8').trimEnd());
     this.#edges = undefined;
@@ -61,7 +55,7 @@ export class LineSplitter {
     else this.#parts.push(part);
     if (this.#edges || this.#length <= this.#limit) return;
     const whole = Buffer.concat(this.#parts);
-    // Copies: views would keep the whole line.
+    // Copied, since views would retain the whole line.
     this.#edges = { head: whole.toString('utf8', 0, EDGE), tail: Buffer.from(whole.subarray(-EDGE)) };
     this.#parts = [];
   }

@@ -1,7 +1,7 @@
 /**
  * @module mcp/paths
- * Parameters that name files, and the endings of names of videos. A tool's schema declares parameters with these functions, and the
- * tool layer checks them before the handler runs: a handler gets checked values, and `checked-api` takes no others.
+ * Parameters that name files: schemas declare them with these functions, and the tool layer checks them before the
+ * handler runs. Also endings of video files.
  */
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
@@ -12,10 +12,8 @@ import { quoted } from '../core/printable.js';
 import { allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
 
-/** Raw video, which does not say what it is. */
 export const RAW_ENDING = '.yuv';
 
-/** Endings of files that are videos. */
 export const VIDEO_ENDINGS: ReadonlySet<string> = new Set(
   (
     '.3gp .264 .265 .av1 .avi .flv .h264 .h265 .hevc .ivf .m2ts .m2v .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .obu .ogv .ts ' +
@@ -23,31 +21,27 @@ export const VIDEO_ENDINGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Resolves paths in a tool's arguments. Handlers do not: their arguments are resolved before they run. */
+/** Resolves paths in a tool's arguments, before the handler runs. */
 export interface ToolFiles {
   /**
-   * Who named the files of a call, and where they must lie. Pass it to every function that opens a file: a path may
-   * lead elsewhere after {@link ToolFiles.resolveInput}.
+   * Who named the files of a call, and the folders they must be in. Pass it to every function that opens a file,
+   * since a path may lead elsewhere after {@link ToolFiles.resolveInput}.
    */
   readonly origin: Origin;
   /** Real paths of the folders that the user allowed. */
   readonly allowed: readonly string[];
   /**
-   * The real path of an existing regular file under an allowed root.
-   * @param path as the caller wrote it; a relative one is looked for in the working directory and in the allowed
-   * folders; the address of a local file is its path
-   * @throws {AnyvmafError} `io`, naming the path and how to allow more folders, and revealing nothing else
+   * The real path of an existing regular file in an allowed folder.
+   * @param path as the caller wrote it: relative to the working directory or an allowed folder, absolute, or a
+   * `file:` URL
+   * @throws {AnyvmafError} `io`, with the path and how to allow more folders, and no other detail
    */
   resolveInput(path: string): Promise<string>;
-  /**
-   * Bytes of a file that {@link ToolFiles.resolveInput} resolved.
-   * @throws {AnyvmafError} `io` if it no longer exists or is no longer allowed
-   */
+  /** In bytes. @param path from {@link ToolFiles.resolveInput} @throws {AnyvmafError} `io` if gone or not allowed */
   sizeOf(path: string): number;
   /**
-   * The real path of a file to write: its folder exists under an allowed root, and what is there already, if anything,
-   * is a regular file.
-   * @throws {AnyvmafError} `io` as {@link ToolFiles.resolveInput}
+   * The real path of a file to write, in an existing allowed folder; an existing file must be a regular one.
+   * @throws {AnyvmafError} `io` like {@link ToolFiles.resolveInput}
    */
   resolveOutput(path: string): Promise<string>;
 }
@@ -57,37 +51,37 @@ declare const kind: unique symbol;
 /** The real path of an allowed file. */
 export type CheckedPath = string & { readonly [kind]: 'path' };
 
-/** A VMAF model string, or a tiny model, which names no file or the real path of an allowed one. */
+/** A VMAF model string or a tiny model; a file in it is the real path of an allowed one. */
 export type CheckedModel = string & { readonly [kind]: 'model' };
 
-/** A file as the caller named it, and where it is. */
+/** A file as the caller named it, and its real path. */
 export interface InputFile {
   readonly named: string;
   readonly path: CheckedPath;
 }
 
-/** A model as the caller named it, and as the API takes it. */
+/** A model as the caller named it, and its string for the API. */
 export interface InputModel {
   readonly named: string;
   readonly text: CheckedModel;
 }
 
-/** An item of a list whose file is missing or not allowed. */
+/** A list item whose file is missing or not allowed. */
 export interface RefusedItem {
   readonly named: string;
   readonly refusal: AnyvmafError;
 }
 
-/** The reference of a pair, which is not read where the distorted video is scored without it. */
+/** The reference of a pair; without a path for a no-reference score. */
 export interface ReferenceFile {
   readonly named: string;
   readonly path?: CheckedPath;
 }
 
-/** @param others the arguments beside this one */
+/** @param others the object that holds the argument */
 type Check<T> = (named: string, files: ToolFiles, others: object) => Promise<T>;
 
-/** A parameter that names a file and is not checked yet. */
+/** An argument that names a file, before its check. */
 export class Unchecked<T> {
   readonly #named: string;
   readonly #check: Check<T>;
@@ -103,7 +97,7 @@ export class Unchecked<T> {
   }
 }
 
-/** Arguments with every {@link Unchecked} replaced by what its check gives. */
+/** Arguments with every {@link Unchecked} replaced by its checked value. */
 export type CheckedArguments<T> =
   T extends Unchecked<infer Checked>
     ? Checked
@@ -111,10 +105,7 @@ export type CheckedArguments<T> =
       ? { [Key in keyof T]: CheckedArguments<T[Key]> }
       : T;
 
-/**
- * Checks every file that arguments name, in the order of the schema.
- * @throws {AnyvmafError} `io` for the first file that is missing or not allowed
- */
+/** @throws {AnyvmafError} `io` for the first file, in the order of the schema, that is missing or not allowed */
 export async function checkPaths<T>(input: T, files: ToolFiles): Promise<CheckedArguments<T>> {
   return (await checkValue(input, files)) as CheckedArguments<T>;
 }
@@ -128,12 +119,11 @@ async function checkValue(value: unknown, files: ToolFiles, others = {}): Promis
   return Array.isArray(value) ? checked.map(([, member]) => member) : Object.fromEntries(checked);
 }
 
-/** A file to read. */
 export function inputPath(description: string) {
   return declared(z.string().min(1).describe(description), checkFile);
 }
 
-/** A file to write: its folder exists, and it does not. */
+/** An optional file to write, which must not exist yet, in an existing folder. */
 export function outputPath(description: string) {
   return declared(z.string().min(1).max(4096), async (named, files): Promise<InputFile> => {
     const path = (await files.resolveOutput(named)) as CheckedPath;
@@ -149,7 +139,7 @@ export function outputPath(description: string) {
     .describe(description);
 }
 
-/** The reference of a pair, which may be left out. With `no_reference` it is neither read nor checked. */
+/** The optional reference of a pair; with `no_reference` it is not checked. */
 export function referencePath(description: string) {
   return declared(
     z.string().min(1),
@@ -160,32 +150,30 @@ export function referencePath(description: string) {
     .describe(description);
 }
 
-/** Files to read, of which one that is refused does not stop the others. */
+/** Files to read; a refused one does not stop the others. */
 export function inputPaths(description: string, most: number) {
   return list(description, most, orRefusal(checkFile));
 }
 
-/** A model string of the vmaf tool, whose `path=` names a file; `fallback` where it is left out. */
+/** A libvmaf model string, in which `path=` names a file. @param fallback default value */
 export function modelString(description: string, fallback: string) {
   return declared(z.string().min(1).default(fallback).describe(description), checkModelString);
 }
 
-/** Model strings. */
 export function modelStrings(description: string, most: number) {
   return list(description, most, checkModelString);
 }
 
-/** A tiny model: an id, or a file. */
 export function tinyModel(description: string) {
   return declared(z.string().min(1).describe(description), checkTinyModel);
 }
 
-/** Tiny models, of which one that is refused does not stop the others. */
+/** Tiny models; a refused one does not stop the others. */
 export function tinyModels(description: string, most: number) {
   return list(description, most, orRefusal(checkTinyModel));
 }
 
-/** A VMAF model by its name, a tiny model by its id, or the file of either. */
+/** A VMAF model by name, a tiny model by id, or the file of either. */
 export function modelName(description: string) {
   return declared(z.string().min(1).describe(description), findModel);
 }
@@ -221,7 +209,7 @@ export async function checkFile(named: string, files: ToolFiles): Promise<InputF
   return { named, path: await realPath(named, files) };
 }
 
-/** Files that ship with the package, as list_models names them, need no permission. */
+/** Files that ship with the package, under their names in list_models; allowed everywhere. */
 const SHIPPED_TINY = /^model\/tiny\/([\w./-]+\.onnx)$/;
 
 export async function checkModelString(named: string, files: ToolFiles): Promise<InputModel> {
@@ -241,14 +229,13 @@ async function checkTinyModel(named: string, files: ToolFiles): Promise<InputMod
 
 const MODEL_FORMATS = ['json', 'pkl', 'onnx'] as const;
 
-/** A model of the registry, or a file. */
 export type FoundModel =
   | { readonly summary: ModelSummary; readonly text: CheckedModel }
   | { readonly tiny: TinyRegistryEntry }
   | {
       readonly path: CheckedPath;
       readonly format: (typeof MODEL_FORMATS)[number];
-      /** Of a JSON file: the file as a model string. */
+      /** For a JSON file: its model string. */
       readonly text?: CheckedModel;
     };
 

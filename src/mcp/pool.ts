@@ -1,25 +1,20 @@
 /**
  * @module mcp/pool
- * Shares the machine between calls: at most so many score at the same time, first come first served, and each gets its
- * share of the cores.
+ * Limits how many calls score at a time, first come first served, and gives each its share of the cores.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { PoolGrant } from './context.js';
 
-/** Calls that may wait; more are refused. */
 const MAX_WAITING = 1000;
 
-/** Calls that score at the same time unless `VMAF_MCP_MAX_CONCURRENT` says otherwise: one per core, from 2 to 8. */
+/** Default of `VMAF_MCP_MAX_CONCURRENT`: one call per core, from 2 to 8. */
 export function defaultLimit(cores: number): number {
   return Math.min(8, Math.max(2, cores));
 }
 
-/**
- * Reads `VMAF_MCP_MAX_CONCURRENT`.
- * @throws {AnyvmafError} `usage` when it is not a whole number of 1 or more
- */
+/** @throws {AnyvmafError} `usage` unless the value is a whole number from 1 to 1000 */
 export function limitFrom(value: string | undefined, cores: number): number {
   if (value === undefined || value.trim() === '') return defaultLimit(cores);
   const limit = Number(value);
@@ -31,15 +26,14 @@ export function limitFrom(value: string | undefined, cores: number): number {
   return limit;
 }
 
-/** A request for a turn. */
 export interface Turn {
-  /** Worker threads wanted; `null` for as many as there are. */
+  /** Worker threads wanted; `null` for as many as possible. */
   readonly weight: number | null;
-  /** Ends the wait. The task must listen to it itself. */
+  /** Ends the wait; a running task must listen to it itself. */
   readonly signal: AbortSignal;
-  /** Takes seconds: one such task may run beside as many others as the limit allows. */
+  /** The task takes seconds: one such task may run beyond the limit. */
   readonly short?: boolean;
-  /** Called when the turn has to wait, and again whenever the queue ahead gets shorter. */
+  /** Called when the task has to wait, and whenever the queue ahead changes. */
   readonly onWait?: (ahead: number, running: number) => void;
 }
 
@@ -48,33 +42,29 @@ interface Waiting extends Turn {
   readonly leave: () => void;
 }
 
-/** A queue with a limited number of turns at a time, and one more for short tasks. */
+/** Runs a limited number of tasks at a time, and one more if it is short. */
 export class WorkPool {
   readonly #limit: number;
   readonly #cores: number;
   readonly #queue: Waiting[] = [];
   #running = 0;
-  /** Of these, one that is short and beyond the limit. */
+  /** Number of running tasks beyond the limit, 0 or 1. */
   #extra = 0;
 
   /**
-   * @param limit tasks that run at the same time, 1 or more
-   * @param cores threads that the machine runs at the same time
+   * @param limit most tasks at a time, at least 1
+   * @param cores hardware threads
    */
   constructor(limit: number, cores: number) {
     this.#limit = limit;
     this.#cores = Math.max(1, cores);
   }
 
-  /** Tasks running and waiting. */
   get load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running, waiting: this.#queue.length };
   }
 
-  /**
-   * Runs a task when its turn comes.
-   * @throws the signal's reason when it aborts while the task waits; {@link AnyvmafError} `internal` when too many wait
-   */
+  /** @throws the signal's reason if it aborts during the wait; {@link AnyvmafError} `internal` if too many wait */
   async run<T>(turn: Turn, task: (grant: Pick<PoolGrant, 'threads'>) => Promise<T>): Promise<T> {
     turn.signal.throwIfAborted();
     const extra = await this.#enter(turn);
@@ -87,7 +77,7 @@ export class WorkPool {
     }
   }
 
-  /** Takes a slot, now or when one is free; resolves to whether it is the extra one for short tasks. */
+  /** Takes a slot as soon as one is free. @returns true for the extra slot of short tasks */
   async #enter(turn: Turn): Promise<boolean> {
     const slot = this.#queue.length === 0 || turn.short ? this.#freeSlot(turn) : undefined;
     if (slot) return this.#take(slot);
@@ -109,7 +99,6 @@ export class WorkPool {
     });
   }
 
-  /** The slot that a task could have now. */
   #freeSlot({ short }: Turn): 'usual' | 'extra' | undefined {
     if (this.#running - this.#extra < this.#limit) return 'usual';
     return short && this.#extra === 0 ? 'extra' : undefined;
@@ -121,7 +110,6 @@ export class WorkPool {
     return slot === 'extra';
   }
 
-  /** Starts the first waiting task that has a slot. */
   #next(): void {
     const at = this.#queue.findIndex((waiting) => this.#freeSlot(waiting));
     const [first] = at < 0 ? [] : this.#queue.splice(at, 1);

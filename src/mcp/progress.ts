@@ -1,23 +1,20 @@
 /**
  * @module mcp/progress
- * Turns a call's progress reports into notifications: one per percent, or every two seconds of long work, strictly increasing, with
- * frames and speed as text.
+ * Turns progress reports into strictly increasing notifications: one for each percent, or every two seconds.
  */
 import type { ToolProgress } from './context.js';
 
-/** A notification to the client. */
 export interface ProgressNotice {
   readonly progress: number;
   readonly total?: number;
   readonly message: string;
 }
 
-/** Milliseconds between notices while the number of frames is unknown. */
+/** Milliseconds between notifications while the total is unknown. */
 const PACE = 500;
-/** Milliseconds after which a client is told of any progress, however small a part of the whole. */
+/** Milliseconds until any progress is worth a notification, however small. */
 const LIFE = 2000;
 
-/** The progress of one call. */
 export class CallProgress {
   readonly #send: (notice: ProgressNotice) => void;
   readonly #now: () => number;
@@ -26,13 +23,13 @@ export class CallProgress {
   #at = Number.NEGATIVE_INFINITY;
   #message: string | undefined;
   #waits = 0;
-  /** Of the last report. */
+  /** From the last report. */
   #done = -1;
-  /** The name of a call whose progress is a fraction of 1. */
+  /** Set if progress is a fraction of 1: the name of the call. */
   readonly #whole: string | undefined;
 
   /**
-   * @param whole the name of a call whose progress is a fraction of 1, with a notice of its start and one of its end
+   * @param whole name of a call whose progress is a fraction of 1; notifies about its start and its end
    * @param now monotonic milliseconds
    */
   constructor(send: (notice: ProgressNotice) => void, whole?: string, now = () => performance.now()) {
@@ -42,12 +39,12 @@ export class CallProgress {
     if (whole !== undefined) this.#tell(0, 1, `starting ${whole}`);
   }
 
-  /** Tells the end of a call whose progress is a fraction of 1. */
+  /** Notifies about the end of a call whose progress is a fraction of 1. */
   end(): void {
     if (this.#whole !== undefined) this.#tell(1, 1, `${this.#whole} done`);
   }
 
-  /** Sends if the percentage or the message changed, or after two seconds; while the total is unknown, after half a second. */
+  /** Notifies if percentage or message changed, or after two seconds; with an unknown total, after half a second. */
   report({ done, total, fps, message }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= Math.max(this.#done, this.#whole === undefined ? this.#sent : -1))
       return;
@@ -60,7 +57,7 @@ export class CallProgress {
     this.#percent = percent ?? this.#percent;
     this.#at = now;
     this.#message = message;
-    // Steps before measuring are named by their message, not counted as frames.
+    // The message names steps before scoring, which have no frame count.
     const plain = message === undefined ? [`${done} frames`] : [];
     const frames = known === undefined ? plain : [`${done}/${known} frames`];
     const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? [`${fps.toFixed(1)} fps`] : [];
@@ -70,7 +67,7 @@ export class CallProgress {
     else this.#tell(this.#part(done, known), 1, text);
   }
 
-  /** Reports that the call waits for its turn, with values below 1, where frames start. */
+  /** Reports that the call waits, with values below 1, where frames start. */
   wait(label: string, ahead: number, running: number): void {
     const waited = this.#waits / (this.#waits + 1);
     const progress = this.#whole === undefined ? waited : this.#part(0);
@@ -81,7 +78,7 @@ export class CallProgress {
     this.#tell(progress, this.#whole === undefined ? undefined : 1, text);
   }
 
-  /** A part of the whole, above the last one and below 1; it slows down towards the end where the total is unknown. */
+  /** A fraction above the last one and below 1; grows ever more slowly if the total is unknown. */
   #part(done: number, total = done + 20): number {
     const part = (0.99 * done) / Math.max(1, total);
     return Math.max(part, this.#sent + (1 - this.#sent) / 1000);

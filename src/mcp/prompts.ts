@@ -1,7 +1,6 @@
 /**
  * @module mcp/prompts
- * Prompts that hosts offer their users: usual questions about videos, with the tools that answer them. What users type into prompts
- * and resource templates is completed: it is compared with names that the client may see anyway; no path is looked up.
+ * Prompts for common questions, and completion, which compares only with names that the client may see.
  */
 import { isAbsolute, relative, sep } from 'node:path';
 import {
@@ -20,10 +19,8 @@ import { JOB_TEMPLATE } from './job-protocol.js';
 import type { ResourceScope } from './resources.js';
 import type { Tool } from './tool.js';
 
-/** What values can be, for completion. */
 type Completed = 'video' | 'videos' | 'model' | 'feature' | 'encoder';
 
-/** An argument of a prompt. */
 interface Argument {
   readonly name: string;
   readonly description: string;
@@ -36,12 +33,12 @@ interface Prompt {
   readonly title: string;
   readonly description: string;
   readonly arguments: readonly Argument[];
-  /** It is offered only with all of these. */
+  /** Tools without which the prompt is not offered. */
   readonly tools: readonly string[];
   text(values: Readonly<Record<string, string>>): readonly string[];
 }
 
-/** A value as a part of a sentence, told apart from the words around it. */
+/** Quotes a value within a sentence. */
 const told = (value = '') => JSON.stringify(value);
 
 const TRUST =
@@ -109,18 +106,15 @@ const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-/** Prompts for which all tools are there. */
 function offered(tools: readonly Tool[]): readonly Prompt[] {
   const names = new Set(tools.map(({ name }) => name));
   return PROMPTS.filter((prompt) => prompt.tools.every((name) => names.has(name)));
 }
 
-/** What the values of an argument are; `undefined` where nothing is known of it. */
 function argumentOf(prompt: string, name: string): Completed | undefined {
   return PROMPTS.find((one) => one.name === prompt)?.arguments.find((one) => one.name === name)?.of;
 }
 
-/** Answers requests about prompts. */
 export function servePrompts(server: Server, tools: readonly Tool[]): void {
   const prompts = offered(tools);
   server.setRequestHandler('prompts/list', () => ({
@@ -148,24 +142,21 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
   });
 }
 
-/** Something that there is not, and what it may have meant. */
 function refused(what: string, typed: string, known: readonly { readonly name: string }[]): ProtocolError {
   const names = known.map(({ name }) => name);
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `${what}; ${suggestion(typed, names)}`);
 }
 
-/** Values of one answer, at most, by the protocol. */
+/** Most values of one answer, a limit of the protocol. */
 const MOST = 100;
 
-/** Characters that are looked for, at most: no name is longer. */
+/** Most characters to compare; no name is longer. */
 const MOST_TYPED = 4096;
 
-/** Milliseconds for which a list of videos is good: users type a letter after the other. */
+/** Milliseconds for which a list of videos is reused while the user types. */
 const LISTED_TIME = 3000;
 
-/** Where to look. */
 interface CompletionSources {
-  /** Folders whose videos the client may use. */
   readonly folders: readonly string[];
   readonly scope: ResourceScope;
   readonly jobs: ToolJobs;
@@ -173,14 +164,14 @@ interface CompletionSources {
 
 type Params = CompleteRequest['params'];
 
-/** Answers `completion/complete`; unknown names complete to nothing. */
+/** Answers `completion/complete`; unknown names have no completions. */
 export async function complete(
   { ref, argument: { name, value }, context }: Params,
   sources: CompletionSources,
 ): Promise<CompleteResult> {
   const of = ref.type === 'ref/prompt' ? argumentOf(ref.name, name) : undefined;
   const typed = value.slice(0, MOST_TYPED);
-  // Of a list, the last item is completed.
+  // Complete the last item of a list.
   const start = of === 'videos' ? typed.lastIndexOf(',') + 1 : 0;
   const [head, last] = [typed.slice(0, start), typed.slice(start).trimStart()];
   const names =
@@ -194,7 +185,7 @@ export async function complete(
   return { completion: { values, total: found.length, hasMore: found.length > MOST } };
 }
 
-/** Values for a variable of a resource template. @param id that was chosen before */
+/** Values for a variable of a resource template. @param id value chosen before for the variable `id` */
 async function partsOf(
   template: string,
   variable: string,
@@ -223,7 +214,7 @@ async function namesOf(of: Completed, typed: string, sources: CompletionSources)
   return [...new Set(listExtractors().flatMap(({ features }) => features.map(({ name }) => name)))];
 }
 
-/** Those that begin with what was typed, then those that contain it, each in their order. */
+/** Names that begin with the typed text, then those that contain it, each in their order. */
 function ranked(names: readonly string[], typed: string): readonly string[] {
   const wanted = typed.toLowerCase();
   const begins = names.filter((name) => name.toLowerCase().startsWith(wanted));
@@ -235,7 +226,7 @@ let listed:
   | { readonly key: string; readonly at: number; readonly paths: Promise<readonly string[]> }
   | undefined;
 
-/** The videos of the folders, the newest first: by whole paths if one is typed, else within their folder where that is enough. */
+/** Videos of the folders, newest first: absolute if the typed path is, else relative where that is unique. */
 async function videosFor(typed: string, { folders }: CompletionSources): Promise<readonly string[]> {
   const key = folders.join('\n');
   const now = performance.now();

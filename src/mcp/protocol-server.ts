@@ -1,7 +1,7 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with three differences: invalid parameters are refused as such, in a sentence, a missing resource has the error
- * code of the protocol's version, and answers do not repeat the server's icon.
+ * The SDK's server with three changes: a sentence about invalid parameters, the error code for a missing resource by
+ * the protocol's version, and no server icon in every answer.
  */
 import {
   type Implementation,
@@ -19,14 +19,13 @@ import type * as z from 'zod/v4';
 import { jsonOf } from '../core/arguments.js';
 import { argumentSentence } from './arguments.js';
 
-/** Whether a client speaks a version before 2026-07-28, which has sessions in which a server may ask its client. */
+/** True if the client speaks a version before 2026-07-28, in which a server may send requests within a session. */
 export function isOlder(server: Server): boolean {
   return (server.getNegotiatedProtocolVersion() ?? '') < '2026';
 }
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
-/** A server of the protocol. */
 export class ProtocolServer extends Server {
   override async connect(transport: Transport): Promise<void> {
     const send = transport.send.bind(transport);
@@ -34,13 +33,13 @@ export class ProtocolServer extends Server {
     await super.connect(transport);
   }
 
-  /** In versions up to 2025-11-25 a missing resource has a code of its own, which the SDK replaces. */
+  /** Restores the code for a missing resource of versions up to 2025-11-25, which the SDK replaces. */
   #inItsVersion(message: JSONRPCMessage): JSONRPCMessage {
     if (!isOlder(this) || !('error' in message) || !isAboutResource(message.error)) return message;
     return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
   }
 
-  /** In versions from 2026-07-28 on every answer names the server. */
+  /** Every answer names the server since version 2026-07-28; omits the icons there. */
   protected override _outboundServerInfo(): Implementation | undefined {
     const info = super._outboundServerInfo();
     if (!info) return undefined;
@@ -67,12 +66,12 @@ export class ProtocolServer extends Server {
 
 const RESOURCE_NOT_FOUND = -32_002;
 
-/** Only the error about a missing resource names one. */
+/** Only the error about a missing resource has a URI. */
 function isAboutResource({ code, data }: { readonly code: number; readonly data?: unknown }): boolean {
   return code === ProtocolErrorCode.InvalidParams && typeof Object(data).uri === 'string';
 }
 
-/** The issues that the SDK's schemas found, which are JSON in its message. */
+/** The zod issues in the SDK's error, which are JSON in its message. */
 function issuesOf(error: unknown): z.core.$ZodIssue[] | undefined {
   const text = error instanceof Error ? error.message : '';
   const start = text.indexOf('[');
@@ -85,7 +84,7 @@ function isIssue(value: unknown): value is z.core.$ZodIssue {
   return code !== undefined && Array.isArray(path);
 }
 
-/** An issue with the value that it is about, which the SDK leaves out. */
+/** Adds the value that an issue is about, which the SDK leaves out. */
 function withInput(issue: z.core.$ZodIssue, request: unknown): z.core.$ZodIssue {
   let input = request;
   for (const part of issue.path) input = Object(input)[part];

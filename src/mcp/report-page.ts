@@ -1,7 +1,6 @@
 /**
  * @module mcp/report-page
- * The page of a report, made when it is read: charts and tables of its JSON, and pictures of its worst frames where its
- * files can still be read.
+ * The HTML page of a report, made when it is read, with pictures of its worst frames if its videos can still be read.
  */
 import { pickOptions } from '../core/options.js';
 import {
@@ -19,15 +18,13 @@ import type { Pictured } from './context.js';
 import type { Png } from './frame-pictures.js';
 import { sentenceOf } from './wording.js';
 
-/** Moments that have pictures, and limits of a picture: with three of each, a page stays below 2 MB. */
+/** Moments with pictures, and limits of a picture; with three pictures each, a page stays below 2 MB. */
 const MOMENTS = 4;
 const SIDE = 640;
 const BYTES = 100_000;
 
 /**
- * The page as HTML.
  * @param text the report as JSON
- * @param api takes the pictures
  * @throws the signal's reason; {AnyvmafError} `io` if the text is not a report
  */
 export async function reportPage(
@@ -70,7 +67,7 @@ async function picturesOf(
   await api.takePairs(
     {
       ...{ request, frames, maxSide: SIDE, butteraugli: by?.metric.startsWith('butteraugli') === true },
-      // The offset is the one that scoring found.
+      // Do not search again for the offset that scoring found.
       options: { ...pairing, offset: offset ?? pairing.offset, preflight: false, origin },
       previews: { names: ['reference', 'distorted', 'map'], maxSide: SIDE, maxBytes: BYTES },
     },

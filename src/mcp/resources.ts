@@ -1,7 +1,6 @@
 /**
  * @module mcp/resources
- * Large results of tools: files in a private folder that is deleted with the server, readable by URI as resources of the protocol
- * and by path as files.
+ * Large results of tools: files in a private folder that is deleted with the server, and resources of the protocol.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -16,29 +15,26 @@ import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from
 import type { ToolFiles } from './paths.js';
 import { describeSamples, SAMPLES, Samples } from './samples.js';
 
-/** Addresses of results. */
 const RESULTS = 'anyvmaf://results/';
 
-/** The name of reports, whose frames can be read in pages, and of their pages for people. */
+/** Name of reports, whose frames can be read in pages, and of their HTML pages. */
 const REPORT = 'report.json';
 const PAGE = '/report.html';
 
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
 
-/** Most results that are known; those of jobs are found again when they are asked for. */
+/** Most known results; those of jobs are found again on demand. */
 const MOST_KNOWN = 2000;
 
 /** Most results in a list, the newest. */
 const LISTED = 100;
 
-/** Bytes of one resource in one answer: clients refuse messages of more than 10 MB, and base64 takes a third more. */
+/** Most bytes of a resource in one answer: clients refuse messages of more than 10 MB, and base64 adds a third. */
 const MOST_BYTES = 6 << 20;
 
-/** What a name of a result may be. */
 const NAME = /^[\w-][\w.-]{0,99}$/;
 
-/** What results are, by the ending of their names. */
 const MIME_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.html': 'text/html',
@@ -48,22 +44,20 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   '.sh': 'text/x-shellscript',
 };
 
-/** A result of a job. */
 export interface ResultOfJob {
   readonly name: string;
   readonly path: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
-  /** The only folder in which tools may look for it. */
+  /** The only folder in which tools may open it. */
   readonly all: string;
-  /** Of a {@link ResourceScope}. */
+  /** Owner of a {@link ResourceScope}. */
   readonly owner: string;
 }
 
-/** Finds a result of a job that a client may see, by its place among those. */
+/** Finds a result of a job by its number, if the client may see it. */
 type FindOfJob = (job: string, number: number, scope: ResourceScope) => Promise<ResultOfJob | undefined>;
 
-/** A resource as it is read. */
 export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
@@ -76,33 +70,31 @@ interface StoredResult extends ResourceEntry {
   readonly pictured?: Pictured;
   readonly folder: string;
   readonly path: string;
-  /** Of a {@link ResourceScope}. */
   readonly owner: string;
-  /** It is deleted with the server. */
+  /** True if it is deleted with the server. */
   readonly isOwn: boolean;
 }
 
 const OUTSIDE_ROOTS =
   "this client's roots limit the allowed folders, which list_videos names; change its roots to use others";
 
-/** Owners that several clients share: hosts on standard input, which are one user's, and clients without sessions. */
+/** Owners that several clients share: hosts on standard input, all of one user, and clients without sessions. */
 export const LOCAL_OWNER = 'local';
 export const SHARED_OWNER = 'shared';
 const SHARED: ReadonlySet<string> = new Set([LOCAL_OWNER, SHARED_OWNER]);
 
-/** Where a result is stored. */
 export interface ResultPlace {
   readonly id: string;
-  /** Empty, and where tools may look for it; by default a folder of the server. */
+  /** An empty folder, and the one in which tools may open it; default: a folder of the server. */
   readonly folder?: string;
   readonly all?: string;
 }
 
-/** The resources of one connection: the samples, and its own results. It cannot see those of others. */
+/** The resources of one connection: the samples and its own results, not those of others. */
 export class ResourceScope {
   readonly #all: ServerResources;
   readonly owner: string;
-  /** Real paths of the client's roots; what it may use lies in one of them too, where that leaves anything. */
+  /** Real paths of the client's roots; its files must be in one of them too, unless that leaves no folder. */
   roots: readonly string[] = [];
 
   constructor(all: ServerResources, owner: string) {
@@ -110,7 +102,7 @@ export class ResourceScope {
     this.owner = owner;
   }
 
-  /** Whether lists contain results; not where several clients share a scope, which must know a result's URI. */
+  /** True if lists contain results; clients that share a scope must know a result's URI instead. */
   get listed(): boolean {
     return this.owner !== SHARED_OWNER;
   }
@@ -119,46 +111,43 @@ export class ResourceScope {
     return this.#all.publish(publication, this.owner, place);
   }
 
-  /** The path of a folder that is deleted with the server, made by whoever writes into it. */
+  /** Path of a folder that is deleted with the server; the caller creates it. */
   scratch(name: string): Promise<string> {
     return this.#all.scratch(name);
   }
 
-  /**
-   * Whether what an owner has can be had by its name: one's own, and that of a session that has ended.
-   * @param owner of a {@link ResourceScope}
-   */
+  /** True if an owner's results can be read by URI: one's own, and those of ended sessions. */
   sees(owner: string): boolean {
     return owner === this.owner || !(SHARED.has(owner) || this.#all.open.has(owner));
   }
 
-  /** Ends the connection's scope: from then on whoever knows the URIs of its results can read them. */
+  /** Ends the scope: from now on every client that knows the URIs of its results can read them. */
   end(): void {
     this.#all.open.delete(this.owner);
   }
 
-  /** What can be read: the samples, then the newest results. */
+  /** The samples, then the newest results. */
   list(): ResourceEntry[] {
     return [SAMPLES, ...(this.listed ? this.#all.listOf(this.owner) : [])];
   }
 
   /**
-   * Reads one; beside each report.json its page, as report.html.
-   * @returns `undefined` if nothing has that URI
-   * @throws {AnyvmafError} `io` if it is too large for a message; the error names its file
+   * Reads a resource; each report.json also has a page, report.html.
+   * @returns `undefined` for an unknown URI
+   * @throws {AnyvmafError} `io` if it is too large for a message, with the path of its file
    */
   async read(uri: string, pageOf?: ReadPage): Promise<ResourceContents | undefined> {
     return (await this.#hides(uri)) ? undefined : this.#all.read(uri, pageOf);
   }
 
-  /** Whether a URI is that of another connection's result. */
+  /** True for the URI of another connection's result. */
   async #hides(uri: string): Promise<boolean> {
     await this.#all.restore(uri, this);
     const owner = this.#all.ownerOf(uri);
     return owner !== undefined && !this.sees(owner);
   }
 
-  /** The files that tools may use, without results of others. */
+  /** The files that tools may use, without results of other connections. */
   filesOf(allowed: AllowedPaths): ToolFiles {
     const files = allowed.within(this.roots, OUTSIDE_ROOTS);
     return {
@@ -176,9 +165,8 @@ export class ResourceScope {
   }
 }
 
-/** The server's own files. */
 export class ServerResources {
-  /** Results by address, the oldest first. */
+  /** Results by URI, oldest first. */
   readonly #stored = new Map<string, StoredResult>();
   readonly #samples = new Samples(() => this.#folder());
   readonly #findOfJob: FindOfJob;
@@ -193,27 +181,27 @@ export class ServerResources {
   #closed = false;
 
   /**
-   * @param findOfJob finds a result again that an earlier server published
-   * @param allow lets tools read the folder as well
+   * @param findOfJob finds a result that an earlier server published
+   * @param allow lets tools read a folder
    */
   constructor(findOfJob: FindOfJob, allow: (folder: string) => void) {
     this.#findOfJob = findOfJob;
     this.#allow = allow;
   }
 
-  /** The view of one session; of all hosts on standard input, or of all clients without a session, if that is named. */
+  /** The scope of one session by default, else of the clients that share an owner. */
   scope(owner: string = randomUUID()): ResourceScope {
     if (!SHARED.has(owner)) this.open.add(owner);
     return new ResourceScope(this, owner);
   }
 
-  /** Who published the result of a URI, or the report of which it is a page; `undefined` if there is none. */
+  /** Owner of a result, or of the report behind a page; `undefined` for an unknown URI. */
   ownerOf(uri: string): string | undefined {
     const page = /^anyvmaf:\/\/results\/([\w-]{1,64})\/(?:frames(?:\?|$)|report\.html$)/.exec(uri)?.[1];
     return (this.#stored.get(uri) ?? this.#reportOf(page))?.owner;
   }
 
-  /** Finds the result of a job again that an earlier server published, if the client may see it. */
+  /** Finds the result of a job that an earlier server published, if the client may see it. */
   async restore(uri: string, scope: ResourceScope): Promise<void> {
     const [, id = '', job = '', number] = /^anyvmaf:\/\/results\/(([\w-]{36})-(\d{1,6}))\//.exec(uri) ?? [];
     if (
@@ -230,7 +218,7 @@ export class ServerResources {
     this.#stored.set(entry.uri, { ...entry, folder, path, owner, isOwn: false });
   }
 
-  /** The JSON that was published under an id. */
+  /** The JSON published under an id. */
   #reportOf(id: string | undefined): StoredResult | undefined {
     if (id === undefined) return undefined;
     return [...this.#stored.values()].find(
@@ -241,7 +229,7 @@ export class ServerResources {
   async #page(uri: string, asked: PageRequest): Promise<ResourceContents | undefined> {
     const stored = this.#reportOf(asked.id);
     if (!stored) return undefined;
-    // Pages are read one after the other.
+    // Cached, since pages are read one after the other.
     if (this.#paged?.uri !== stored.uri)
       this.#paged = { uri: stored.uri, frames: framesOf(await readFile(stored.path, 'utf8')) };
     const { frames } = this.#paged;
@@ -249,7 +237,6 @@ export class ServerResources {
     return frames && { uri, mimeType, text: pageOf(frames, asked) };
   }
 
-  /** See {@link ResourceScope.scratch}. */
   async scratch(name: string): Promise<string> {
     return join(await this.#folder(), name);
   }
@@ -277,7 +264,6 @@ export class ServerResources {
     return { uri: entry.uri, path, link: { type: 'resource_link', ...entry } };
   }
 
-  /** What an owner published last, the newest first. */
   listOf(owner: string): ResourceEntry[] {
     return [...this.#stored.values()]
       .filter((one) => one.owner === owner)
@@ -286,12 +272,11 @@ export class ServerResources {
       .map(({ uri, name, mimeType, description, size }) => ({ uri, name, mimeType, size, description }));
   }
 
-  /** See {@link ResourceScope.read}. */
   async read(uri: string, pageOf?: ReadPage): Promise<ResourceContents | undefined> {
     const report = this.#stored.get(uri.replace(/html$/, 'json'));
     if (pageOf && report?.name === REPORT && uri.endsWith(PAGE)) {
       const instead = 'read the frames of its report.json in pages instead';
-      // A page has a tenth of it.
+      // Estimate before the page is made: it has about a tenth of the report's size.
       requireRoom(uri, report.size / 8, instead);
       const text = await pageOf(await readFile(report.path, 'utf8'), report.pictured);
       requireRoom(uri, text.length, instead);
@@ -306,7 +291,7 @@ export class ServerResources {
     if (path === undefined) return undefined;
     const mimeType = stored?.mimeType ?? 'application/octet-stream';
     const size = (await stat(path).catch(() => undefined))?.size;
-    // The job was too old.
+    // The job has expired.
     if (size === undefined) return undefined;
     const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
     const isReport = stored !== undefined && this.#reportOf(id) === stored;
@@ -318,18 +303,17 @@ export class ServerResources {
       : { uri, mimeType, blob: bytes.toString('base64') };
   }
 
-  /** The file of one of the server's own URIs; `undefined` for other text. */
+  /** The file behind one of the server's URIs; `undefined` for other text. */
   async pathOf(uri: string): Promise<string | undefined> {
     return this.#samples.pathOf(uri) ?? this.#stored.get(uri)?.path;
   }
 
-  /** Removes the results of servers that were killed. */
+  /** Removes the results of killed servers. */
   sweep(): Promise<void> {
     this.#sweeping ??= realpath(tmpdir()).then(sweepScratch);
     return this.#sweeping;
   }
 
-  /** Deletes everything. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.sweep().catch(() => {});
@@ -349,7 +333,6 @@ export class ServerResources {
     return this.#home;
   }
 
-  /** Deletes the oldest results until the rest fits. */
   async #forget(): Promise<void> {
     for (const [uri, { folder, size, isOwn }] of this.#stored) {
       if (this.#stored.size === 1) return;
@@ -363,7 +346,7 @@ export class ServerResources {
   }
 }
 
-/** @throws {AnyvmafError} `io` for what is too large for a message */
+/** @throws {AnyvmafError} `io` if it is too large for a message */
 function requireRoom(uri: string, size: number, instead: string): void {
   if (size > MOST_BYTES)
     throw new AnyvmafError(

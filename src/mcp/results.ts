@@ -1,19 +1,17 @@
 /**
  * @module mcp/results
- * The answer to a call: a JSON document as text and as structured content, or one sentence about an error. A document that is too
- * long for a model is published as a resource, and its outline is answered, with the longest lists and texts cut. The
- * thread of the live server loads this too, so it needs no library.
+ * The answer to a call. A document that is too long for a model is published and answered in outline. Imports no
+ * library, since the live server's thread loads it too.
  */
 import { isObject } from '../core/arguments.js';
 import type { CallAnswer, ToolResources } from './context.js';
 import type { Spare, ToolOutcome } from './tool.js';
 
-/** Characters of images in one answer; clients refuse messages of more than 10 MB. Images beyond it are left out. */
+/** Most characters of images in one answer, as clients refuse messages of more than 10 MB; others are dropped. */
 const IMAGE_BUDGET = 6 << 20;
 
-/** A result in the protocol's shape. */
 export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAnswer {
-  // Parse the text again so that both agree: JSON has no infinities, no NaN and no undefined.
+  // Parsed again so that both agree: JSON has no infinities, NaN or undefined.
   const text = JSON.stringify(document);
   let room = IMAGE_BUDGET;
   const fitting = content.filter((item) => {
@@ -24,28 +22,25 @@ export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAn
   return { content: [{ type: 'text', text }, ...fitting], structuredContent: JSON.parse(text) };
 }
 
-/** Characters of an error: one about many files names some. */
+/** Most characters of an error, which may name many files. */
 const ERROR_LENGTH = 3000;
 
-/** An error in the protocol's shape. */
 export function refusal(sentence: string): CallAnswer {
   const error = sentence.length > ERROR_LENGTH ? `${sentence.slice(0, ERROR_LENGTH)} ...` : sentence;
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
 }
 
-/** Characters of an answer to a call that asks for no more, of about 4 a token. */
+/** Most characters of an answer, unless the call asks for more; about 4 make a token. */
 export const USUAL_CHARACTERS = 4000;
 
-/** Tokens of the text of an answer, at most. */
+/** Most tokens of a long answer's text. */
 export const MOST_TOKENS = 20_000;
 
 /** Characters that a cut text keeps at least. */
 const LEAST_TEXT = 400;
 
-/** Most cuts that an answer names. */
 const NAMED = 20;
 
-/** A list or text that was cut. */
 interface Cut {
   readonly where: string;
   readonly of: number;
@@ -53,8 +48,8 @@ interface Cut {
 }
 
 /**
- * The outcome as it is, or, if its text is too long, without what it can spare, then with its longest lists and texts cut.
- * `left_out` says what is missing, and `full_result` and a link lead to the whole, where the document itself does not.
+ * Drops what an outcome can spare, then cuts its longest lists and texts. `left_out` says what is missing;
+ * `full_result` and a link lead to the whole, unless the document does so itself.
  */
 export async function fitting(
   tool: string,
@@ -63,7 +58,7 @@ export async function fitting(
 ): Promise<ToolOutcome<unknown>> {
   const { spare = [], whole, long = false, content = [] } = outcome;
   const fits = long
-    ? // No token is longer than its characters.
+    ? // Cheap first check: a token has at least one character.
       (text: string) => text.length <= MOST_TOKENS || tokensOf(text) <= MOST_TOKENS
     : (text: string) => text.length <= USUAL_CHARACTERS;
   const text = JSON.stringify(outcome.document);
@@ -96,7 +91,6 @@ export async function fitting(
   return { document: outline(), content: published ? [...content, published.link] : content };
 }
 
-/** Most members of rows that an answer names as left out. */
 const MOST_MEMBERS = 6;
 
 /** Members of the same rows share a line: `rows: trust, min`. */
@@ -124,9 +118,8 @@ function spareText(one: Spare): string {
 }
 
 /**
- * Removes a member of a document.
- * @param steps names of members or places in lists; `[]` stands for all items of a list, `*` for all members
- * @returns whether it was there
+ * @param steps member names or indices; `[]` stands for all items of a list, `*` for all members
+ * @returns true if something was removed
  */
 function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -140,14 +133,14 @@ function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolea
   return Reflect.deleteProperty(value, step);
 }
 
-/** A list or text that can lose its end. */
+/** A list or text that can be cut. */
 interface Candidate extends Cut {
   /** Characters of its JSON. */
   readonly size: number;
   shorten(): void;
 }
 
-/** Shortens the list or text that takes most. Returns false if nothing is left to cut. */
+/** Cuts the largest list or text. @returns false if nothing is left to cut */
 function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): boolean {
   const found: Candidate[] = [];
   measure(document, '', found);
@@ -162,7 +155,7 @@ function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): 
   return true;
 }
 
-/** Finds what can be cut. Returns the size of the value as JSON, about. */
+/** Collects what can be cut. @returns approximate size of the value as JSON */
 function measure(value: unknown, where: string, found: Candidate[]): number {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null).length;
   let [total, most] = [2, 0];
@@ -182,7 +175,7 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
     total += size;
     most = Math.max(most, size);
   }
-  // A list that one of its items fills keeps it, and that item is cut, if it can be.
+  // Keep a list that one item dominates, and cut that item instead, if possible.
   if (Array.isArray(value) && value.length > 0 && (most <= total / 2 || found.length === 0)) {
     const cut = {
       where,
@@ -198,19 +191,18 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
   return total;
 }
 
-/** Pieces of a text that {@link tokensOf} counts. */
 const PARTS = /[A-Za-z]+|[0-9]+|[^\sA-Za-z0-9]+|\s{2,}/g;
 
 /**
- * About how many tokens a model reads a text as. Tokenizers differ and are large; this counts a token for every 8 letters
- * of a word, 3 digits of a number and 3 signs in a row. On JSON it is within a tenth of the o200k tokenizer.
+ * Counts a token for every 8 letters of a word, 3 digits of a number, or 3 signs in a row. On JSON, within a tenth of
+ * the o200k tokenizer.
  */
 export function tokensOf(text: string): number {
   let tokens = 0;
   for (const [part] of text.matchAll(PARTS)) {
     const code = part.charCodeAt(0);
     const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
-    // What is not ASCII is a token a character or more.
+    // Other than ASCII: at least one token a character.
     tokens += isLetter ? Math.ceil(part.length / 8) : code < 128 ? Math.ceil(part.length / 3) : part.length;
   }
   return tokens;

@@ -1,6 +1,6 @@
 /**
  * @module mcp/samples
- * A pair of sample videos to try the tools with. Each file is computed when it is first asked for, so that no video ships.
+ * A pair of sample videos to try the tools with. Each file is generated on first use, so that no video ships.
  */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { ResourceEntry } from './context.js';
 
 const ADDRESS = 'anyvmaf://samples';
 
-/** Files of the pair, the raw ones first. */
+/** Raw files first. */
 const NAMES = [
   'reference_576x324.yuv',
   'distorted_576x324.yuv',
@@ -25,7 +25,6 @@ const FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420
 /** Frames of each sample; the scene changes in the middle. */
 const FRAMES = 24;
 
-/** The pair as lists of resources name it. */
 export const SAMPLES: ResourceEntry = {
   uri: ADDRESS,
   name: 'samples',
@@ -34,7 +33,6 @@ export const SAMPLES: ResourceEntry = {
     'A generated pair of videos to try the tools with: paths, format, and the arguments to score it.',
 };
 
-/** What there is to read at {@link SAMPLES}. */
 export function describeSamples(): object {
   const { width, height, chroma, bitDepth } = FORMAT;
   const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
@@ -48,17 +46,14 @@ export function describeSamples(): object {
   };
 }
 
-/** The files of a server. */
 export class Samples {
   readonly #folder: () => Promise<string>;
   readonly #made = new Map<SampleName, Promise<string>>();
 
-  /** @param folder where they are written */
   constructor(folder: () => Promise<string>) {
     this.#folder = folder;
   }
 
-  /** The path of the sample that an address names, `undefined` for another address. */
   pathOf(uri: string): Promise<string> | undefined {
     const name = NAMES.find((one) => uri === `${ADDRESS}/${one}`);
     if (name === undefined) return undefined;
@@ -70,13 +65,11 @@ export class Samples {
     return made;
   }
 
-  /** Resolves when none is being written. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#made.values());
   }
 }
 
-/** Writes a sample frame by frame. @returns its path */
 async function writeSample(name: SampleName, folder: string): Promise<string> {
   const [{ makeSample }, { sampleBytes, y4mHeader }] = await Promise.all([
     import('../sample/generator.js'),

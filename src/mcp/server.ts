@@ -1,7 +1,6 @@
 /**
  * @module mcp/server
- * The protocol's side of the server: lists tools, runs calls, reads resources. One instance serves one connection, or
- * one request of a stateless client; all of them share the host.
+ * The protocol's side of the server. One instance serves one connection, or one request of a stateless client.
  */
 import {
   type CallToolResult,
@@ -42,7 +41,6 @@ import { answer } from './results.js';
 import type { Tool } from './tool.js';
 import { sentenceOf } from './wording.js';
 
-/** Instructions for the model about the server as a whole. */
 const INSTRUCTIONS = [
   'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
   'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
@@ -52,11 +50,10 @@ const INSTRUCTIONS = [
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/** Cache hints, in milliseconds: lists do not change while the server runs, but that of tools depends on the client. */
+/** Cache hints in milliseconds: lists last as long as the server, but that of tools depends on the client. */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
-/** A tool as `tools/list` shows it. */
 export interface ListedTool {
   readonly name: string;
   readonly title: string;
@@ -67,10 +64,9 @@ export interface ListedTool {
     Partial<Tool['annotations']>;
 }
 
-/** Maxima that no real value reaches: no file has 999 tracks. */
+/** Maxima that no real value reaches, such as 999 tracks. */
 const UNREACHED: ReadonlySet<unknown> = new Set([Number.MAX_SAFE_INTEGER, MOST_FRAMES, 999]);
 
-/** JSON Schema 2020-12 of a tool's parameters or result. */
 function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['inputSchema'] {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
@@ -83,7 +79,7 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
   return { ...rest, type: 'object' };
 }
 
-/** The tools with their whole schemas, for docs/mcp-tools.md. */
+/** The tools with complete schemas, for docs/mcp-tools.md. */
 export function describeTools(tools: readonly Tool[]): ListedTool[] {
   return tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
     name,
@@ -96,8 +92,8 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
 }
 
 /**
- * The list of tools as clients get it. A model may have to read all of it before its first call, so it is short: schemas of results
- * are in docs/mcp-tools.md only. The server checks parameters by the whole schema.
+ * Short, since a model may have to read it all: schemas of results are in docs/mcp-tools.md only, and the server
+ * checks parameters against the complete schemas.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return describeTools(tools).map((tool, i) => ({
@@ -108,19 +104,19 @@ export function listTools(tools: readonly Tool[]): ListedTool[] {
   }));
 }
 
-/** The hints that say something: the title stands beside them, and two matter only for tools that do not just read. */
+/** Hints that add something: the title is listed anyway, and two hints mean nothing for a read-only tool. */
 function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
   const both = { readOnlyHint, openWorldHint };
   return readOnlyHint ? both : { ...both, ...{ destructiveHint, idempotentHint } };
 }
 
-/** Bounds that are seldom reached: the server says so in a sentence then. */
+/** Seldom reached bounds; the server's error names them instead. */
 const BOUNDS: ReadonlySet<string> = new Set([
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'propertyNames'],
 ]);
 
-/** The parameters without reserved ones and aliases, bounds of texts and lists, and the default `false` of switches. */
+/** Drops reserved parameters, aliases, bounds of texts and lists, and `false` defaults. */
 function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
   const text = JSON.stringify(schema, (key, value: unknown) => {
     const isUsual = value === false && (key === 'additionalProperties' || key === 'default');
@@ -134,7 +130,6 @@ function isUnlisted(value: unknown): boolean {
   return typeof description === 'string' && /^(?:Reserved;|Another name of|Short for) /.test(description);
 }
 
-/** What can be read besides the resources in the list. */
 const TEMPLATES = [
   {
     uriTemplate: PAGES_TEMPLATE,
@@ -155,7 +150,6 @@ const TEMPLATES = [
   },
 ] as const;
 
-/** The web page's logo, for lists of servers. */
 const ICON = {
   src: `data:image/svg+xml;base64,${Buffer.from(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2a62d8"/>' +
@@ -165,7 +159,7 @@ const ICON = {
   sizes: ['any'],
 };
 
-/** Cached lists: building one takes milliseconds, and stateless clients ask for it on every request. */
+/** Cached, since building a list takes milliseconds and stateless clients need it for every request. */
 const lists = new WeakMap<readonly Tool[], ListedTool[]>();
 
 function listed(tools: readonly Tool[]): ListedTool[] {
@@ -174,10 +168,7 @@ function listed(tools: readonly Tool[]): ListedTool[] {
   return list;
 }
 
-/**
- * An instance for one connection.
- * @param shared where its results are stored; by default a scope of its own, which ends with it
- */
+/** @param shared scope of its results; default: its own, which ends with the connection */
 export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const scope = shared ?? host.resources.scope();
   const server = new ProtocolServer(
@@ -227,7 +218,6 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   return server;
 }
 
-/** Answers requests about resources: results, jobs, samples, and the view for hosts that show one. */
 function serveResources(server: Server, host: McpHost, scope: ResourceScope): void {
   const jobs = host.jobs.of(scope);
   server.setRequestHandler('resources/list', (_, context) => ({
@@ -259,24 +249,24 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
   });
 }
 
-/** What the client can do, which it announces once or with each request. */
+/** The client's capabilities, which it announces once or with each request. */
 function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities {
   return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
-/** The progress of a call whose client asked for it; that of `run_` tools is a fraction of 1, as in the reference. */
+/** `undefined` if the client asks for none; a fraction of 1 for `run_` tools, as in the reference MCP server. */
 function progressOf({ name }: Tool, { mcpReq }: ServerContext): CallProgress | undefined {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return undefined;
   const send = (notice: ProgressNotice) => {
     const params = { progressToken: token, ...notice };
-    // A client that is gone hears nothing.
+    // The client may have disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
   return new CallProgress(send, name.startsWith('run_') ? name : undefined);
 }
 
-/** Runs one call and returns its answer; one that takes longer than a call may continues as a job. */
+/** Runs one call; after the call limit it continues as a job. */
 async function call(
   { host, scope }: { readonly host: McpHost; readonly scope: ResourceScope },
   tool: Tool,
@@ -293,7 +283,7 @@ async function call(
     const going = limit > 0 && !job.ended && !cancelled.aborted ? await goOn(host, job, context) : undefined;
     if (going) return going;
     const { content, ...result } = await job.answer;
-    // A client that ends the server now finds its results in the next.
+    // So that a client that restarts the server finds its results again.
     await job.saved;
     if (!result.isError) progress?.end();
     return { content: [...content], ...result };
@@ -306,7 +296,7 @@ async function call(
 async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<CallToolResult | undefined> {
   try {
     const document = await host.jobs.keep(job);
-    // A handler may answer with a result of another type, of which the SDK has no type.
+    // The SDK has no type for a result of another type.
     if (takesTasks(context)) return { ...taskOf(document), resultType: 'task' } as unknown as CallToolResult;
     const summary = `This takes longer than ${host.callLimit} s and continues as a job. ${document.summary}`;
     const { content, ...rest } = answer({ document: { ...document, summary } });

@@ -1,7 +1,6 @@
 /**
  * @module mcp/sessions
- * Sessions of clients that speak the protocols before 2026-07-28: they start with `initialize` and then send a session
- * id, by which a cancellation finds its call.
+ * Sessions of clients before 2026-07-28, whose session id leads a cancellation to its call.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -11,38 +10,32 @@ import {
 } from '@modelcontextprotocol/server';
 import { onAbort } from '../core/abort.js';
 
-/** Most sessions; the one unused for longest is closed first. */
+/** Most sessions; the least recently used one is closed first. */
 const MOST_SESSIONS = 256;
 
-/** Milliseconds after which an unused session is closed. */
+/** Milliseconds until an unused session is closed. */
 const IDLE_TIME = 30 * 60_000;
 
-/** A comment at the start of an event stream: headers leave with the first bytes, and clients wait for them. */
+/** A comment that opens an event stream: headers leave with the first bytes, and clients wait for them. */
 const OPENING = new TextEncoder().encode(':\n\n');
 
 type RequestId = string | number;
 
-/** All sessions of a server. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #makeServer: () => Server;
   readonly #now: () => number;
 
-  /**
-   * @param makeServer makes the protocol's side of one session
-   * @param now monotonic milliseconds
-   */
+  /** @param now monotonic milliseconds */
   constructor(makeServer: () => Server, now: () => number = () => performance.now()) {
     this.#makeServer = makeServer;
     this.#now = now;
   }
 
-  /** Number of open sessions. */
   get size(): number {
     return this.#byId.size;
   }
 
-  /** Answers the request that opens a session. */
   async open(request: Request, body: unknown): Promise<Response> {
     this.#sweep();
     const transport = new WebStandardStreamableHTTPServerTransport({
@@ -62,12 +55,10 @@ export class Sessions {
     return response;
   }
 
-  /** Answers a request of a session, `undefined` where there is no such session. */
   async serve(id: string, request: Request, body: unknown): Promise<Response | undefined> {
     return this.#byId.get(id)?.serve(request, body);
   }
 
-  /** Ends every session; their calls are cancelled. */
   async close(): Promise<void> {
     const sessions = [...this.#byId.values()];
     this.#byId.clear();
@@ -85,18 +76,16 @@ export class Sessions {
   }
 }
 
-/** Requests that came in one body and are answered on one event stream. */
+/** Requests of one body, answered on one event stream. */
 interface Exchange {
-  /** Not answered or cancelled yet. */
+  /** Neither answered nor cancelled yet. */
   readonly open: Set<RequestId>;
   readonly cancelled: Set<RequestId>;
 }
 
-/** One session. */
 class Session {
-  /** Requests being answered, and open event streams. */
+  /** Number of pending requests and open event streams. */
   busy = 0;
-  /** When it was last used. */
   used: number;
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #send: WebStandardStreamableHTTPServerTransport['send'];
@@ -178,7 +167,7 @@ class Session {
     this.#settle(id, true);
   }
 
-  /** A request is answered or cancelled. The transport ends a stream only when all its requests are answered. */
+  /** Settles a request. The transport ends a stream only once all its requests are answered. */
   #settle(id: RequestId, cancelled: boolean): void {
     const exchange = this.#exchanges.get(id);
     if (!exchange?.open.delete(id)) return;
@@ -195,13 +184,11 @@ function noAnswer(id: RequestId): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: -32000, message: 'The request was cancelled.' } };
 }
 
-/** The id of a request; nothing for other messages. */
 function requestId(message: unknown): RequestId[] {
   const { method, id } = Object(message);
   return method === undefined ? [] : idOf(id);
 }
 
-/** The request that a message cancels. */
 function cancelledId(message: unknown): RequestId[] {
   const { method, params } = Object(message);
   return method === 'notifications/cancelled' ? idOf(Object(params).requestId) : [];

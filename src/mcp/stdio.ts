@@ -1,7 +1,6 @@
 /**
  * @module mcp/stdio
- * The server on standard input and output: one JSON-RPC message per line. A line that is not a message is answered with
- * an error.
+ * The server on standard input and output: one JSON-RPC message a line. Answers malformed lines with an error.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -18,19 +17,17 @@ import { LineSplitter } from './lines.js';
 import { LOCAL_OWNER } from './resources.js';
 import { createServer } from './server.js';
 
-/** Bytes of one message. */
 export const MESSAGE_LIMIT = 4 << 20;
 
-/** Milliseconds that running calls get after the input has ended, before they are cancelled. */
+/** Milliseconds for pending calls after the end of the input, before they are cancelled. */
 const FLUSH_TIME = 150;
 
-/** The version of the protocol that has batches. */
+/** The only version of the protocol with batches. */
 const BATCH_VERSION = '2025-03-26';
 
-/** Messages of a batch. */
 const MAX_BATCH = 100;
 
-/** Messages that are handed over before answers leave, and milliseconds after which as many more follow regardless. */
+/** Most messages to pass on before answers leave, and milliseconds after which as many more follow anyway. */
 const MAX_AHEAD = 64;
 const PATIENCE = 20;
 
@@ -40,14 +37,12 @@ interface Batch {
   missing: number;
 }
 
-/** The answer to an invalid message. */
 interface ErrorMessage {
   readonly jsonrpc: '2.0';
   readonly id: string | number | null;
   readonly error: { readonly code: number; readonly message: string };
 }
 
-/** Lines of JSON over two streams. */
 export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -55,22 +50,21 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #splitter: LineSplitter;
-  /** Requests not answered yet. */
   readonly #open = new Set<string | number>();
-  /** Batches whose answers are not complete, by the ids of their requests. */
+  /** Incomplete batches, by the ids of their requests. */
   readonly #batches = new Map<string | number, Batch>();
-  /** Lines that were read and not handed over yet. */
+  /** Lines that were read but not passed on yet. */
   #waiting: string[] = [];
-  /** Messages that may be handed over now. */
+  /** Number of messages that may be passed on now. */
   #ahead = MAX_AHEAD;
   #handing = false;
   #patience: NodeJS.Timeout | undefined;
-  /** The version that was agreed on. */
+  /** The negotiated version. */
   #version: unknown;
   #ending: NodeJS.Timeout | undefined;
   #closed = false;
   #resolveEnded = () => {};
-  /** Resolves when the transport is closed, by whichever side. */
+  /** Resolves once either side has closed the transport. */
   readonly ended = new Promise<void>((resolve) => {
     this.#resolveEnded = resolve;
   });
@@ -127,8 +121,8 @@ export class LineTransport implements Transport {
   };
 
   /**
-   * Hands lines over, but not many more than are answered, and none while the client does not read its answers: these would
-   * pile up in memory. Nothing further is read meanwhile.
+   * Passes on not many more lines than are answered, and none while the client does not read its answers, which would
+   * pile up in memory; pauses the input meanwhile.
    */
   readonly #handOver = () => {
     if (this.#handing) return;
@@ -155,7 +149,7 @@ export class LineTransport implements Transport {
     }, PATIENCE);
   };
 
-  /** The input has ended: answers that are almost ready are sent, other calls are cancelled. */
+  /** At the end of the input, sends answers that are almost ready and cancels other calls. */
   readonly #onEnd = () => {
     this.#splitter.end();
     for (const line of this.#waiting.splice(0)) this.#receive(line);
@@ -163,7 +157,7 @@ export class LineTransport implements Transport {
     else this.#ending ??= setTimeout(() => void this.close(), FLUSH_TIME);
   };
 
-  /** The reader of the output is gone. */
+  /** The reader of the output has closed it. */
   readonly #onGone = () => void this.close();
 
   #receive(text: string): void {
@@ -174,7 +168,7 @@ export class LineTransport implements Transport {
     else this.#receiveMessage(data);
   }
 
-  /** Only the version of 2025-03-26 has batches. Their answers are one line. */
+  /** Only version 2025-03-26 has batches; their answers are one line. */
   #receiveBatch(messages: readonly unknown[]): void {
     if (this.#version !== BATCH_VERSION || messages.length === 0 || messages.length > MAX_BATCH) {
       const why =
@@ -191,7 +185,6 @@ export class LineTransport implements Transport {
     for (const message of messages) this.#receiveMessage(message);
   }
 
-  /** Adds an answer to a batch, and sends it when it is complete. */
   async #answer(batch: Batch, message: JSONRPCMessage | ErrorMessage): Promise<void> {
     batch.answers.push(message);
     batch.missing--;
@@ -216,14 +209,13 @@ export class LineTransport implements Transport {
     }
     if ('method' in message && 'id' in message) this.#open.add(message.id);
     else if ('method' in message && message.method === 'notifications/cancelled') {
-      // A cancelled request gets no answer.
       const id = message.params?.requestId;
       if (typeof id === 'string' || typeof id === 'number') this.#forget(id);
     }
     this.onmessage?.(message);
   }
 
-  /** A cancelled request gets no answer; the batch that it came in does. */
+  /** A cancelled request gets no answer, but its batch does. */
   #forget(id: string | number): void {
     this.#open.delete(id);
     const batch = this.#batches.get(id);
@@ -250,7 +242,6 @@ export class LineTransport implements Transport {
   }
 }
 
-/** The version that an answer to `initialize` agrees on. */
 function versionIn(message: JSONRPCMessage): unknown {
   return 'result' in message ? Object(message.result).protocolVersion : undefined;
 }
@@ -258,18 +249,18 @@ function versionIn(message: JSONRPCMessage): unknown {
 const ID = '"id"\\s*:\\s*(-?\\d{1,15}|"[^"\\\\]{0,100}")';
 const OTHERS = '(?:"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*,\\s*)*';
 const AT_HEAD = new RegExp(`^\\s*\\{\\s*${OTHERS}${ID}`);
-/** The last brace of a message is its own, so that an id right before it is the message's. */
+/** The last brace of a message is its own, so an id right before it is the message's. */
 const AT_TAIL = new RegExp(
   `[,{]\\s*${ID}\\s*(?:,\\s*"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*)*\\}$`,
 );
 
-/** The id of a message of which only the ends are known. */
+/** The id of a message whose middle is missing. */
 function idAtEdge(head: string, tail: string): ErrorMessage['id'] {
   const found = (AT_HEAD.exec(head) ?? AT_TAIL.exec(tail))?.[1];
   return found === undefined ? null : (JSON.parse(found) as string | number);
 }
 
-/** Whether nothing is wrong with a message but its params. */
+/** True if only the params of a message are invalid. */
 function isMessageButParams(data: unknown): boolean {
   try {
     parseJSONRPCMessage({ ...Object(data), params: {} });
@@ -279,17 +270,12 @@ function isMessageButParams(data: unknown): boolean {
   }
 }
 
-/** The id of an invalid message, if it has one. */
 function idOf(data: unknown): ErrorMessage['id'] {
   const { id } = Object(data);
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 
-/**
- * Serves until the input ends, the output closes, or the signal aborts.
- * @param input standard input
- * @param output standard output
- */
+/** Serves until the input ends, the output closes, or the signal aborts. */
 export async function serveLines(
   host: McpHost,
   input: Readable,

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tool
- * A tool of the server: one object with its name, descriptions, schemas, annotations and handler. Validation, types, the
- * list that clients read and docs/mcp-tools.md all come from its schemas.
+ * A tool of the server as one object, from whose schemas validation, types, lists and docs/mcp-tools.md are made.
  */
 import type * as z from 'zod/v4';
 import { checkArguments } from './arguments.js';
@@ -10,17 +9,17 @@ import { type CheckedArguments, checkPaths, type ToolFiles } from './paths.js';
 
 /** Hints for hosts that decide whether a model may call a tool. */
 export interface ToolAnnotations {
-  /** It changes nothing outside of the server. */
+  /** Changes nothing outside of the server. */
   readonly readOnlyHint: boolean;
-  /** It may overwrite or delete. Meaningless for a tool that only reads. */
+  /** May overwrite or delete. Meaningless for a read-only tool. */
   readonly destructiveHint?: boolean;
-  /** The same call again changes nothing more. */
+  /** Repeating the call changes nothing more. */
   readonly idempotentHint: boolean;
-  /** It reaches beyond this machine. */
+  /** Reaches beyond this machine. */
   readonly openWorldHint: boolean;
 }
 
-/** Annotations of a tool that reads videos and answers: all of ours but those that write files. */
+/** Default annotations, of tools that write no files. */
 export const READ_ONLY: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -28,32 +27,28 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** A member of a document; `[]` stands for all items of a list, `*` for all members: `rows.[].trust`. Or some by their names. */
+/** A member such as `rows.[].trust` (`[]`: all items of a list, `*`: all members), or some members by name. */
 export type Spare = string | { readonly of: string; readonly names: readonly string[] };
 
-/** The result of a handler: the document, sent both as text and as `structuredContent`, and further content. */
 export interface ToolOutcome<Document> {
-  /** Fits the tool's `outputSchema`; numbers that are not finite are sent as null. */
+  /** Sent as text and as `structuredContent`; numbers that are not finite become null. */
   readonly document: Document;
   readonly content?: readonly ExtraContent[];
-  /** Members to leave out if the answer is too long, the least important first: `distribution`. */
+  /** Members to drop from an answer that is too long, least important first: `distribution`. */
   readonly spare?: readonly Spare[];
-  /** The member that leads to the whole result; without one, a document that is too long is published. */
+  /** The member that links to the whole result; without one, a document that is too long is published. */
   readonly whole?: string;
-  /** The caller asked for more than usual, so the answer may be longer. */
+  /** Allows a longer answer, since the caller asked for more than usual. */
   readonly long?: boolean;
 }
 
 /** A result of another kind than the tool's usual one, such as a dry run. */
 export interface OtherOutcome extends ToolOutcome<unknown> {
-  /** What the document fits in place of the tool's `outputSchema`. */
+  /** Replaces the tool's `outputSchema`. */
   readonly fits: z.ZodObject;
 }
 
-/**
- * A document as handlers give it, without a copy of what they may only read; objects may have members that a loose schema does not
- * name.
- */
+/** The input type of a document, readonly, and open to members that a loose schema does not name. */
 export type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object
@@ -61,10 +56,8 @@ export type Given<T> = T extends readonly (infer Item)[]
     : T;
 type IsLoose<T, Key extends keyof T> = string extends Key ? (unknown extends T[Key] ? true : false) : false;
 
-/** A call whose arguments fit, ready to run. */
 export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
 
-/** A tool as its file declares it. */
 export interface ToolDefinition<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodObject = z.ZodObject,
@@ -73,17 +66,16 @@ export interface ToolDefinition<
   readonly name: string;
   /** A few words for people. */
   readonly title: string;
-  /** For the model that chooses: what it does, when to use it, what to do next. */
+  /** For the model that chooses a tool: what it does, when to use it, what to do next. */
   readonly description: string;
-  /** Every parameter, each with `.describe()`. Parameters that it does not name are refused by the server. */
+  /** Every parameter, each with `.describe()`. The server refuses others. */
   readonly inputSchema: Input;
-  /** The result document. Keys that it does not name are passed on: mark such an object with `z.looseObject`. */
+  /** Schema of the document. To pass on keys that it does not name, use `z.looseObject`. */
   readonly outputSchema: Output;
   /** Default: {@link READ_ONLY}. */
   readonly annotations?: ToolAnnotations;
   /**
-   * Answers one call. `input` has passed `inputSchema`, defaults are filled in, and the files that it names are checked.
-   * Load scoring code here, with a dynamic import, so that the server starts without it.
+   * Answers one call; `input` is checked. Import scoring code here dynamically, so that the server starts without it.
    * @throws {AnyvmafError} with a message for the model; other errors are reported as internal failures
    */
   handler(
@@ -92,19 +84,15 @@ export interface ToolDefinition<
   ): Promise<ToolOutcome<Given<z.input<Output>>> | OtherOutcome>;
 }
 
-/** A tool with its types erased, as the list holds it. `prepare` checks what `handler` may then rely on. */
+/** A tool with its types erased. */
 export interface Tool extends Omit<ToolDefinition, 'handler'> {
   readonly annotations: ToolAnnotations;
   /**
-   * Checks the arguments and the files that they name.
-   * @throws {AnyvmafError} `usage` for parameters that do not exist, `io` for files that are not there or not allowed,
-   * {z.ZodError} for values that do not fit
+   * Checks the arguments and their files.
+   * @throws {AnyvmafError} `usage` for unknown parameters, `io` for missing or forbidden files; {z.ZodError}
    */
   prepare(args: unknown, files: ToolFiles): Promise<PreparedCall>;
-  /**
-   * Checks the arguments, then runs the handler.
-   * @throws as {@link Tool.prepare} and the handler
-   */
+  /** @throws those of {@link Tool.prepare} and of the handler */
   call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown> | OtherOutcome>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * @module mcp/verdict
- * The head of an answer: what to conclude, how far its figures can be relied upon, why, and the call that leads on.
+ * The head of an answer: what to conclude, how reliable its figures are, why, and the next call.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/v4';
@@ -9,21 +9,20 @@ import type { Trust } from '../report/schema.js';
 import { type NextAction, nextAction, type ToolContext } from './context.js';
 import type { Given } from './tool.js';
 
-/** From the least. */
+/** Ascending. */
 const CONFIDENCE = ['low', 'medium', 'high'] as const;
 export type Confidence = (typeof CONFIDENCE)[number];
 
 const VERDICTS = [
-  // Whether figures can be believed, where nothing is to be reached.
+  // Trust in the figures, if nothing was to be reached.
   ...['fine', 'doubtful', 'untrusted'],
-  // What was to be reached.
+  // A target.
   ...['reached', 'missed', 'unfinished'],
   // Several encodes or encoders.
   ...['decided', 'tied'],
   'planned',
 ] as const;
 
-/** The first keys of an answer. */
 export const headKeys = {
   verdict: z
     .enum(VERDICTS)
@@ -49,17 +48,16 @@ export const headKeys = {
 const head = z.object(headKeys);
 export type Head = Given<z.input<typeof head>>;
 
-/** What a head rests on. */
 export interface Grounds {
-  /** On the pair; of several pairs the worst. */
+  /** Of the pair; of several pairs the worst. */
   readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
-  /** What came of what was asked for; default: whether figures can be believed. */
+  /** Verdict on the request; default: whether figures can be trusted. */
   readonly outcome?: Exclude<Head['verdict'], Trust['verdict']>;
-  /** How sure that is by its intervals. Default: high. */
+  /** Confidence from intervals. Default: high. */
   readonly sure?: Confidence;
   /** Codes beside those of findings. */
   readonly reasons?: readonly string[];
-  /** `null` where nothing is left to do: the last of the reasons says why. */
+  /** `null` if nothing is left to do; the last reason then says why. */
   readonly next?: NextAction | null | undefined;
 }
 
@@ -69,7 +67,6 @@ const TRUSTED: Readonly<Record<Trust['verdict'], Confidence>> = {
   untrusted: 'low',
 };
 
-/** The head of an answer. */
 export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Grounds): Head {
   const believed = trust?.verdict ?? 'fine';
   const codes = [
@@ -84,12 +81,11 @@ export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Gr
   };
 }
 
-/** The least of several. */
 export function leastOf(all: readonly Confidence[]): Confidence {
   return CONFIDENCE.find((one) => all.includes(one)) ?? 'high';
 }
 
-/** How sure it is on which side of a bound a value lies. @param intervals of 95 and 99 per cent */
+/** Confidence about the side of a bound on which a value lies. @param intervals of 95 and 99 per cent */
 export function sureOf(
   bound: number,
   intervals: readonly (readonly [low: number, high: number])[],
@@ -98,7 +94,7 @@ export function sureOf(
   return in95 ? 'low' : in99 ? 'medium' : 'high';
 }
 
-/** The least trusted of several, with the codes of all. */
+/** The least trusted verdict of several, with the codes of all. */
 export function worstTrust(
   all: readonly Pick<Trust, 'verdict' | 'codes'>[],
 ): Pick<Trust, 'verdict' | 'codes'> {
@@ -108,14 +104,13 @@ export function worstTrust(
   return { verdict: verdict ?? 'fine', codes: all.flatMap(({ codes }) => codes) };
 }
 
-/** What tools call the two videos. */
+/** Parameter names of the two videos. */
 const PAIRS = [
   ['reference_encoded', 'distorted_encoded'],
   ['reference', 'distorted'],
   ['ref', 'dis'],
 ] as const;
 
-/** The two videos of a call as it names them. */
 function pairOf(
   args: ToolContext['args'],
 ): { readonly reference: string; readonly distorted: string } | undefined {
@@ -127,7 +122,7 @@ function pairOf(
   return undefined;
 }
 
-/** Tools for a pair and the names that they have for it. */
+/** Tools for a pair, with the index of their parameter names in {@link PAIRS}. */
 const PAIR_TOOLS = {
   vmaf_score: 2,
   vmaf_score_encoded: 0,
@@ -136,10 +131,7 @@ const PAIR_TOOLS = {
   describe_worst_frames: 2,
 } as const;
 
-/**
- * Another tool for the pair of this call, with what it takes of its arguments.
- * @param distorted default: that of the call
- */
+/** Another tool for the pair of this call, with those of its arguments that the tool takes. */
 export function nextForPair(
   context: ToolContext,
   tool: keyof typeof PAIR_TOOLS,
@@ -151,9 +143,8 @@ export function nextForPair(
 }
 
 /**
- * A call with what resolves a finding; `undefined` where that is no call, or this one has it already.
- * @param fix as findings have it: arguments as JSON, perhaps with the tool to which they go
- * @param tool which to call; default: the same
+ * A call that applies a finding's fix; `undefined` if the fix is not a call, or this call has it already.
+ * @param fix arguments as JSON, perhaps with the tool that takes them
  */
 export function nextWithFix(
   context: ToolContext,
@@ -179,7 +170,7 @@ export function nextWithFix(
   return isNew ? context.again(changes) : undefined;
 }
 
-/** Filters and lists that a call has already stay. */
+/** Merges into the filters and lists of a call instead of replacing them. */
 function joined(given: unknown, value: unknown): unknown {
   if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
   return isObject(given) && isObject(value) ? { ...given, ...value } : value;

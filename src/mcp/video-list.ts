@@ -1,6 +1,6 @@
 /**
  * @module mcp/video-list
- * Finds videos in folders. Links are not followed: what they lead to may be elsewhere.
+ * Finds videos in folders, without following links, which may lead elsewhere.
  */
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
@@ -8,21 +8,17 @@ import { extname, join } from 'node:path';
 import { isScratch } from '../files/scratch.js';
 import { VIDEO_ENDINGS } from './paths.js';
 
-/** Names that are looked at, and how deep below an allowed folder. */
+/** Most names to read, and most levels below an allowed folder. */
 const MOST_NAMES = 20_000;
 const MOST_DEPTH = 6;
 
-/** A video that was found. */
 export interface FoundVideo {
   readonly path: string;
   readonly bytes: number;
   readonly modified: Date;
 }
 
-/**
- * Looks through folders for videos, the newest first.
- * @param contains in lower case, in their path
- */
+/** Newest first. @param contains part of their path, in lower case */
 export async function findVideos(
   folders: readonly string[],
   contains?: string,
@@ -58,11 +54,11 @@ function newestFirst(found: Iterable<FoundVideo>): FoundVideo[] {
   return [...found].sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1));
 }
 
-/** What a folder holds; nothing where its path has become a link, which may lead elsewhere. */
+/** Entries of a folder; empty if its path has become a link, which may lead elsewhere. */
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    // Afterwards: what it is now, it was then.
+    // Checked afterwards: if it is no link now, it was none while it was read.
     return (await realpath(folder)) === folder ? entries : [];
   } catch {
     return [];

@@ -1,6 +1,6 @@
 /**
  * @module mcp/wording
- * Errors and findings in the words of tools: what resolves them, as parameters.
+ * Rewords errors and findings for tools, with parameters as remedies.
  */
 import * as z from 'zod/v4';
 import { isObject } from '../core/arguments.js';
@@ -13,24 +13,21 @@ import { limitError } from '../core/system-limits.js';
 import type { Finding, Objection } from '../index.js';
 import { argumentSentence } from './arguments.js';
 
-/**
- * The tool whose parameters are named: one that takes any two videos, or `vmaf_score`, which has no parameters for
- * pairing and also takes raw video.
- */
+/** Whose parameters to name: those of a tool for any two videos, or of `vmaf_score` with stored or raw video. */
 export type Place = 'encoded' | 'stored' | 'raw';
 
-/** What a description begins with, for lists of many: its first clause, of 20 characters at least. */
+/** The first clause of a description, of at least 20 characters. */
 export function inShort(text: string): string {
   return /^.{20,}?(?=[.:;] |\.$)/.exec(text)?.[0] ?? text;
 }
 
-/** A finding whose remedy is parameters with their values, as JSON: `{"offset":12}`. */
+/** Gives a finding a fix of parameters with values, as JSON: `{"offset":12}`. */
 export function findingInParameters(finding: Finding, place: Place = 'encoded'): Omit<Finding, 'hint'> {
   const { hint, ...rest } = finding;
   return hint ? { ...rest, fix: fixText(hint, place) } : rest;
 }
 
-/** What to pass, as JSON to merge into the arguments, or a command line. */
+/** JSON to merge into the arguments, or a command line. */
 function fixText(hint: Hint, place: Place): string {
   const options = hint.purpose === 'prepare' ? hint.instead : [hint];
   if (!options) return hintText(hint);
@@ -43,7 +40,6 @@ function fixText(hint: Hint, place: Place): string {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Two parts of arguments as one: both may have filters. */
 function merged(one: Values, other: Values): Values {
   const both = Object.entries(other).map(([name, value]) => {
     const there = one[name];
@@ -54,7 +50,7 @@ function merged(one: Values, other: Values): Values {
 
 type NamedHint = Parameters<HintName>[0];
 
-/** Parameters as sentences name them: `offset: 12`. */
+/** Parameters within a sentence: `offset: 12`. */
 function parametersOf(hint: NamedHint, place: Place): string {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}'`;
@@ -75,7 +71,6 @@ function spaced(value: object): string {
   return `{${members.join(', ')}}`;
 }
 
-/** Parameters with their values. */
 function valuesOf(hint: OptionHint, place: Place): Values {
   const stored = place === 'encoded' ? undefined : storedValuesOf(hint);
   if (stored) return stored;
@@ -95,7 +90,7 @@ function valuesOf(hint: OptionHint, place: Place): Values {
   }
 }
 
-/** Parameters of `vmaf_score` that do the same as one for pairing; `undefined` where it has none. */
+/** Equivalent parameters of `vmaf_score`; `undefined` if it has none. */
 function storedValuesOf(hint: OptionHint): Values | undefined {
   if (hint.option === 'offset' && hint.value !== 'auto')
     return hint.value < 0 ? { frame_skip_dist: -hint.value } : { frame_skip_ref: hint.value };
@@ -105,7 +100,7 @@ function storedValuesOf(hint: OptionHint): Values | undefined {
   return { ...(start > 0 && { frame_skip_ref: start, frame_skip_dist: start }), frame_cnt: end - start };
 }
 
-/** To which other tool a parameter goes; empty where it goes to the same. */
+/** The other tool that takes a parameter; empty if this tool does. */
 function elsewhere(hint: OptionHint, place: Place): string {
   if (hint.option === 'window') return ' to find_alignment';
   const own = wordsOf(hint.option).stored || ['model', 'raw', 'swap'].includes(hint.option);
@@ -113,7 +108,6 @@ function elsewhere(hint: OptionHint, place: Place): string {
   return ` to vmaf_score_encoded${place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : ''}`;
 }
 
-/** The error in the words of parameters. */
 export function errorInParameters(error: AnyvmafError, place: Place = 'encoded'): AnyvmafError {
   const { code, objections } = error;
   if (!objections) return error;
@@ -125,13 +119,13 @@ export function errorInParameters(error: AnyvmafError, place: Place = 'encoded')
   );
 }
 
-/** If the tool for raw video gets a container, name the other tool, not an option. */
+/** For a container, names the tool that takes it instead of an option. */
 function sentElsewhere(objection: Objection): Objection {
   const encoded = objection.hints?.some((hint) => typeof hint === 'object' && hint.option === 'decoder');
   return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it as it is'] } : objection;
 }
 
-/** Settles as `work` does; errors name parameters. */
+/** Settles like `work`; errors name parameters. */
 export async function worded<T>(work: Promise<T>, place?: Place): Promise<T> {
   try {
     return await work;

@@ -1,6 +1,6 @@
 /**
  * @module parts/consent
- * Fetches a part when it is needed, if the user agrees: by the command line, by `ANYVMAF_INSTALL`, or by a yes.
+ * Fetches a part on first use, if the user agrees: on the command line, through `ANYVMAF_INSTALL`, or by a yes.
  */
 import { unlessAborted } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
@@ -10,45 +10,43 @@ import { quoted } from '../core/printable.js';
 import { isHere } from './store.js';
 import { megabytes, PARTS, type Part, type PinnedPackage, packedSize, specOf } from './table.js';
 
-/** Who speaks with the user, if somebody does. */
 export interface PartsDoor {
-  /** Asks whether to fetch a part. Absent where there is nobody to ask. */
+  /** Asks whether to fetch a part; absent if there is no user to ask. */
   ask?(part: Part, signal: AbortSignal): Promise<boolean>;
-  /** Hears of each package that is fetched. */
+  /** Called for each package before it is fetched. */
   say(one: PinnedPackage): void;
 }
 
 let door: PartsDoor | undefined;
 let agreed = false;
 
-/** Says who speaks with the user; without one, only `ANYVMAF_INSTALL=auto` lets anything be fetched. */
+/** Sets the interface to the user; without one, only `ANYVMAF_INSTALL=auto` allows fetching. */
 export function openPartsDoor(opened: PartsDoor | undefined): void {
   door = opened;
 }
 
-/** Tells that the user has agreed to whatever is needed. */
+/** Records that the user agreed to every part. */
 export function agreeToParts(): void {
   agreed = true;
 }
 
-/** A part that is being fetched, or that the user refused. */
+/** A part that is being fetched, or that the user declined. */
 interface Asked {
   readonly work: Promise<void>;
   readonly stop: AbortController;
-  /** Callers that wait for it. */
   waiting: number;
 }
 
-/** By part: nobody is asked twice, and nothing is fetched twice. */
+/** Requests by part, so that nothing is asked or fetched twice. */
 const asked = new Map<PartName, Asked>();
 
-/** The last question: two at once would be answered by one line. */
+/** The last question; they run in turn, since one line of input would answer two at once. */
 let questions: Promise<unknown> = Promise.resolve();
 
 /**
- * Fetches a part unless it is here.
- * @throws {AnyvmafError} `backend` where nobody agreed to it, with what to do; `usage` for a wrong `ANYVMAF_INSTALL`; as
- * `installPart`; the signal's reason
+ * Fetches a part unless it is installed.
+ * @throws {AnyvmafError} `backend` without consent, with a hint how to install it; `usage` for a wrong
+ * `ANYVMAF_INSTALL`; those of `installPart`; the signal's reason
  */
 export async function obtainPart(name: PartName, signal?: AbortSignal): Promise<void> {
   if (isHere(PARTS[name])) return;
@@ -70,7 +68,7 @@ function begin(name: PartName): Asked {
   const stop = new AbortController();
   const one: Asked = { work: obtain(PARTS[name], stop.signal), stop, waiting: 0 };
   asked.set(name, one);
-  // Only a no is remembered.
+  // Remember only a refusal.
   one.work.then(
     () => forget(name, one),
     (error) => error instanceof Refused || forget(name, one),
@@ -103,7 +101,6 @@ async function requireConsent(part: Part, signal: AbortSignal): Promise<void> {
   if (!(await unlessAborted(signal, answer))) throw new Refused('backend', notHere(part), remedy(part));
 }
 
-/** What the variable says; nothing where it is not set. */
 function policyOf(value: string | undefined): 'auto' | 'never' | undefined {
   if (value === undefined || value === '') return undefined;
   if (value === 'auto' || value === 'never') return value;

@@ -1,8 +1,7 @@
 /**
  * @module parts/install
- * Installs a part into the user's cache: `npm ci` by a lock file that pins each package's content, which npm checks before it unpacks
- * it, from the registry, through the proxy and with the rights that this user's npm is set up with; then only the files that are used,
- * and all of them or none.
+ * Installs a part into the user's cache, all or nothing, with the user's npm settings: `npm ci` with a lock file that
+ * pins each package's content, which npm checks before it unpacks; then only the files in use are kept.
  */
 
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -17,27 +16,25 @@ import { removeScratch } from '../files/scratch.js';
 import { isHere, LIST, partsFolder, placeOf, unwritable, workFolder } from './store.js';
 import { isKept, isOffered, PARTS, type Part, type PinnedPackage, specOf } from './table.js';
 
-/** A part that is here. */
 export interface InstalledPart {
   readonly name: PartName;
   /** Its folder. */
   readonly place: string;
-  /** It was not here before. */
+  /** False if it was already installed. */
   readonly fetched: boolean;
 }
 
-/** How to install. */
 export interface InstallOptions extends NpmOptions {
-  /** Hears of each package before it is fetched. */
+  /** Called for each package before it is fetched. */
   readonly onPackage?: ((one: PinnedPackage) => void) | undefined;
-  /** The part as it is pinned; a test brings others. */
+  /** Replaces the pinned part, in tests. */
   readonly part?: Part;
 }
 
 /**
- * Installs a part, unless it is here and whole. Several processes may do so at once.
- * @throws {AnyvmafError} `io` where npm is missing or fails, as for a package that is not the pinned one, or the cache cannot be written; `backend` where there is no
- * such part for this system; the signal's reason
+ * Installs a part, unless it is installed and complete. Safe in several processes at once.
+ * @throws {AnyvmafError} `io` if npm is missing or fails (as for a package that is not the pinned one), or the cache
+ * cannot be written; `backend` if the part does not exist for this system; the signal's reason
  */
 export async function installPart(name: PartName, options: InstallOptions = {}): Promise<InstalledPart> {
   const { part = PARTS[name], signal, onPackage } = options;
@@ -65,23 +62,22 @@ export async function installPart(name: PartName, options: InstallOptions = {}):
   return { name, place, fetched: true };
 }
 
-/** Moves what is complete to where it is looked for. */
 async function putInPlace(content: string, part: Part, work: string): Promise<void> {
   const place = placeOf(part);
   for (let tries = 1; ; tries++) {
     try {
       return await rename(content, place);
     } catch (error) {
-      // Another process was quicker.
+      // Another process was faster.
       if (isHere(part)) return;
       if (tries === 3) throw error;
     }
-    // What is there is damaged, or a link to elsewhere.
+    // The present one is damaged, or a link to elsewhere.
     await rename(place, join(work, `old-${tries}`)).catch(() => {});
   }
 }
 
-/** Moves the files of a package that are kept, and gives their lengths by their paths. */
+/** Moves the kept files of a package. @returns their lengths by path */
 async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<Record<string, number>> {
   const own = join('node_modules', one.name);
   const found = await readdir(join(from, own), { recursive: true, withFileTypes: true });
@@ -106,13 +102,13 @@ async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<R
   return sizes;
 }
 
-/** Milliseconds that npm gets for a part: 50 MB take three minutes over a line of 2 Mbit/s. */
+/** Milliseconds for npm to install a part: 50 MB take three minutes at 2 Mbit/s. */
 const TIMEOUT = 10 * 60_000;
 
-/** Characters of what npm says that are kept. */
+/** Characters of npm's messages to keep. */
 const SAID = 16_384;
 
-/** Said again where a user's settings may say otherwise. */
+/** Explicit, since the user's npm settings may differ. */
 const OPTIONS = [
   ...[
     '--ignore-scripts',
@@ -125,18 +121,15 @@ const OPTIONS = [
   ...['--no-dry-run', '--no-global', '--install-strategy=hoisted', '--package-lock', '--omit=dev'],
 ];
 
-/** How npm is run. */
 export interface NpmOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds until it is ended. */
+  /** Milliseconds until npm is killed. */
   readonly timeout?: number;
 }
 
 /**
- * Installs packages below a folder's `node_modules`, without their scripts and without what they depend on.
- * @param folder an empty one
- * @throws {AnyvmafError} `io` where there is no npm, it fails, takes too long, or gets other content than is pinned; the
- * signal's reason
+ * Without scripts and dependencies, into an empty folder.
+ * @throws {AnyvmafError} `io` if npm is missing, fails, is late, or gets unpinned content; the signal's reason
  */
 async function installPackages(
   packages: readonly PinnedPackage[],
@@ -149,7 +142,7 @@ async function installPackages(
   const [program, ...first] = npmCommand();
   const child = startChild(program, [...first, 'ci', ...OPTIONS, '--prefix', folder], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A project around the caller's folder has no say.
+    // A project around the caller's folder must not take part.
     cwd: folder,
     env: withoutWorkspaces(process.env),
   });
@@ -180,7 +173,7 @@ async function installPackages(
   if (missing.length > 0) throw npmError(missing, 'npm ended well but installed nothing');
 }
 
-/** Without its dependencies in the lock file, a package is installed alone. */
+/** The lock file lists no dependencies, so npm installs each package alone. */
 async function writeLock(packages: readonly PinnedPackage[], folder: string): Promise<void> {
   const dependencies = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
   const locked = packages.map(({ name, version, integrity }) => [
@@ -192,14 +185,14 @@ async function writeLock(packages: readonly PinnedPackage[], folder: string): Pr
   await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
 }
 
-/** npm as a program and its first arguments: the one on PATH, else the one that came with Node.js. */
+/** npm as a program and its first arguments: the one on PATH, else the one beside Node.js. */
 function npmCommand(): readonly [string, ...string[]] {
   const windows = process.platform === 'win32';
   const beside = dirname(process.execPath);
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(isAbsolute), beside];
   for (const folder of folders) {
     if (!windows && isProgram(join(folder, 'npm'))) return [join(folder, 'npm')];
-    // npm.cmd needs a shell, which reads more into arguments than is meant.
+    // npm.cmd needs a shell, which would interpret arguments.
     const script = join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js');
     if (windows && existsSync(script)) return [process.execPath, script];
   }
@@ -220,14 +213,14 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** What npm and npx pass on to what they run, without what would make npm install for another project. */
+/** Drops variables that npm and npx set for their children and that would make npm install for another project. */
 function withoutWorkspaces(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^npm_config_(workspaces?|include_workspace_root)$/i.test(name)),
   );
 }
 
-/** Why npm failed, in its own words as far as there are any. */
+/** Why npm failed, in its own words if it printed any. */
 function failure(said: string, code: number | null, by: string | null): string {
   const lines = said
     .split('\n')

@@ -1,7 +1,6 @@
 /**
  * @module parts/store
- * The parts in the user's cache: where each is, whether it is whole, and how it leaves; and whether a package is installed beside
- * anyvmaf.
+ * The parts in the user's cache, and packages installed beside anyvmaf.
  */
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
@@ -18,30 +17,25 @@ export const LIST = 'files.json';
 
 const ADVICE = 'make it writable, or name another folder with ANYVMAF_CACHE';
 
-/** The folder of all parts. */
 export const partsFolder = (): string => join(cacheFolder(), 'parts');
 
-/** Where a part is, or will be: a folder of its own for each version, with `node_modules` in it. */
+/** Folder of a part, with `node_modules` in it; each version has its own. */
 export function placeOf({ name, packages, system }: Part): string {
   const suffix = system === undefined ? '' : `-${system}`;
   return join(partsFolder(), `${name}@${packages[0].version}${suffix}`);
 }
 
-/**
- * The path of a file of a part that is here; `undefined` where the part is not.
- * @param file its path below `node_modules`
- */
+/** Path of a part's file; `undefined` if the part is not installed. @param file path below `node_modules` */
 export function partFile(name: PartName, file: string): string | undefined {
   const place = placeOf(PARTS[name]);
   return isWhole(place) ? join(place, 'node_modules', file) : undefined;
 }
 
-/** Whether a part is here, and whole. */
 export function isHere(part: Part): boolean {
   return isWhole(placeOf(part));
 }
 
-/** Whether the user has installed a package beside anyvmaf. Looks for its file only: some take seconds to load. */
+/** True if the user installed a package beside anyvmaf. Only looks for its file, since some take seconds to load. */
 export function hasPackage(name: string): boolean {
   try {
     return existsSync(fileURLToPath(import.meta.resolve(name)));
@@ -50,7 +44,7 @@ export function hasPackage(name: string): boolean {
   }
 }
 
-/** Whether a folder is this user's and has every file that its list names, in the right length. */
+/** True if a trusted user owns the folder and every listed file has its length. */
 function isWhole(folder: string): boolean {
   try {
     const found = lstatSync(folder);
@@ -64,15 +58,12 @@ function isWhole(folder: string): boolean {
   }
 }
 
-/** What others put into a shared folder is not run, but for the administrator's. */
+/** Files that other users, except root, put into a shared folder are not run. */
 function isTrusted(owner: number): boolean {
   return !process.getuid || owner === process.getuid() || owner === 0;
 }
 
-/**
- * A private folder beside the parts, to make one in. What killed processes left is removed.
- * @throws {AnyvmafError} `io`
- */
+/** Creates a private scratch folder beside the parts, and removes old ones. @throws {AnyvmafError} `io` */
 export async function workFolder(): Promise<string> {
   const folder = partsFolder();
   try {
@@ -83,18 +74,13 @@ export async function workFolder(): Promise<string> {
   return makeScratchFolder('part', folder, ADVICE);
 }
 
-/** @throws {AnyvmafError} `io` always, about a folder that nothing can be written to */
 export function unwritable(folder: string, cause: unknown): AnyvmafError {
   return new AnyvmafError('io', `Nothing can be kept in ${folder}: ${writeReason(cause)}; ${ADVICE}.`, {
     cause,
   });
 }
 
-/**
- * Removes every version of a part.
- * @returns the folders that are gone
- * @throws {AnyvmafError} `io`
- */
+/** Removes every version of a part. @returns the removed folders @throws {AnyvmafError} `io` */
 export async function removePart(name: PartName): Promise<readonly string[]> {
   const folder = partsFolder();
   const names = await readdir(folder).catch(() => []);
@@ -102,7 +88,7 @@ export async function removePart(name: PartName): Promise<readonly string[]> {
   if (theirs.length === 0) return [];
   const work = await workFolder();
   try {
-    // Moved first: nobody finds half of one.
+    // Moved first, so that no process finds half a part.
     for (const [i, path] of theirs.entries()) await rename(path, join(work, `${i}`));
   } catch (cause) {
     throw unwritable(folder, cause);

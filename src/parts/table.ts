@@ -1,32 +1,29 @@
 /**
  * @module parts/table
- * The parts of anyvmaf that are too large to come with it: which packages of npm they are, pinned to one version and one
- * content, and which of their files are used.
+ * The parts that are too large to ship with anyvmaf: npm packages pinned by version and content.
  */
 import type { PartName } from '../core/choices.js';
 
-/** A package of npm, of one version and one content. */
 export interface PinnedPackage {
   readonly name: string;
   readonly version: string;
-  /** Digest of the tarball, as lock files write it. */
+  /** Digest of the tarball, in the form of lock files. */
   readonly integrity: string;
   /** Bytes of the tarball. */
   readonly packed: number;
   readonly licence: string;
-  /** Files to keep, as paths in the package; `*` stands for the name of a file or its beginning. */
+  /** Paths of files to keep; `*` stands for any text without a slash. */
   readonly keep: readonly string[];
 }
 
-/** A part: packages that do one thing together. */
 export interface Part {
   readonly name: PartName;
-  /** What it is for, the end of a sentence that begins with "which". */
+  /** Its purpose: ends a sentence that begins with "which". */
   readonly use: string;
   readonly packages: readonly [PinnedPackage, ...PinnedPackage[]];
   /** Bytes on disk. */
   readonly size: number;
-  /** Set if files are for one system and processor only: their name in the package. */
+  /** Set if files are for one system and processor only: the package's name for it. */
   readonly system?: string;
 }
 
@@ -39,10 +36,8 @@ const WEBGPU_SIZES: Readonly<Record<string, number>> = {
   'win32-x64': 34_240_598,
 };
 
-/** This system, as the package webgpu calls it. */
 const SYSTEM = process.platform === 'darwin' ? 'darwin-universal' : `${process.platform}-${process.arch}`;
 
-/** All parts, by name. */
 export const PARTS: Readonly<Record<PartName, Part>> = {
   decoder: {
     name: 'decoder',
@@ -109,12 +104,10 @@ export const PARTS: Readonly<Record<PartName, Part>> = {
   },
 };
 
-/** Whether there is such a part for this system. */
 export function isOffered({ system }: Part): boolean {
   return system === undefined || system in WEBGPU_SIZES;
 }
 
-/** Whether a file of a package is kept. */
 export function isKept({ keep }: PinnedPackage, path: string): boolean {
   return keep.some((pattern) => {
     const star = pattern.indexOf('*');
@@ -131,12 +124,11 @@ export function specOf({ name, version }: PinnedPackage): string {
   return `${name}@${version}`;
 }
 
-/** Bytes to fetch for a part. */
 export function packedSize({ packages }: Part): number {
   return packages.reduce((sum, { packed }) => sum + packed, 0);
 }
 
-/** `32.2 MB`: of 1,000,000 bytes, as shops and disks count them. */
+/** `32.2 MB`, of 1,000,000 bytes each. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,15 +1,15 @@
 /**
  * @module remote/allowed-hosts
- * Where a run may fetch from: the hosts that whoever runs it has named, and of these the addresses of the public; others
- * only if they are named too, so that no name server leads into a private network. Not the public's are those of this machine, of
- * private networks and of the metadata service of a cloud: ranges are those of IANA's registries of special-purpose addresses.
+ * Hosts that a run may fetch from: those the user named, at public addresses. Others (this machine, private networks,
+ * cloud metadata; by IANA's registries of special-purpose addresses) must be named too, so that no name server leads
+ * into a private network.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted, shown } from '../core/printable.js';
 
-/** Of each family, since IPv4 addresses are also checked as IPv6 ones of `::/96`. */
+/** One list for each family: a shared one also checks IPv4 addresses as IPv6 ones, which `::/3` would match. */
 const SPECIAL = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const range of [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
@@ -17,17 +17,14 @@ for (const range of [
   ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ])
   addRange(SPECIAL.ipv4, range);
-// Not global unicast, then what of that is special: 6to4 and Teredo too, which lead to an IPv4 address.
+// All but global unicast, then the special ranges of that: 6to4 and Teredo too, which lead to an IPv4 address.
 for (const range of ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
   addRange(SPECIAL.ipv6, range);
 
-/** Prefixes, in hexadecimal digits, of addresses that stand for the IPv4 address in their last 32 bits. */
+/** Prefixes, in hexadecimal digits, of IPv6 addresses that stand for the IPv4 address in their last 32 bits. */
 const EMBEDDING = [`${'0'.repeat(20)}ffff`, `0064ff9b${'0'.repeat(16)}`];
 
-/**
- * The one spelling of an address, without brackets and zone; an IPv6 address that stands for an IPv4 one becomes that.
- * @returns `undefined` for what is no address
- */
+/** Without brackets and zone; IPv4 for an IPv6 address that stands for one; `undefined` for other text. */
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (isIPv4(bare)) return bare;
@@ -45,16 +42,16 @@ export function canonicalAddress(text: string): string | undefined {
     .slice(0, -1);
 }
 
-/** Whether nobody but the public can be meant. @param address canonical */
+/** True if the address is public and not this machine's own. @param address canonical */
 export function isPublic(address: string): boolean {
   const family = familyOf(address);
   if (SPECIAL[family].check(address, family)) return false;
-  // A public address of this machine reaches what listens on it.
+  // A public address of this machine reaches its own services.
   const own = Object.values(networkInterfaces()).flatMap((all) => all?.map((one) => one.address) ?? []);
   return !own.some((one) => canonicalAddress(one) === address);
 }
 
-/** Adds `10.0.0.0/8` to a list. @returns false for what is no range of addresses */
+/** Adds a range such as `10.0.0.0/8`. @returns false if it is not a range of addresses */
 function addRange(list: BlockList, range: string): boolean {
   const [, network = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(range) ?? [];
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(network)] ?? -1;
@@ -63,30 +60,27 @@ function addRange(list: BlockList, range: string): boolean {
   return true;
 }
 
-/** Of an address. */
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6';
 }
 
-/** A host that was named. */
 interface NamedHost {
-  /** In lower case; with `subdomains`, what must follow a dot. */
+  /** In lower case; with `subdomains`, the part after `*.`. */
   readonly name: string;
   readonly subdomains: boolean;
-  /** `''`: the usual one of the scheme. */
+  /** `''` for the default port of the scheme. */
   readonly port: string;
 }
 
 const EXAMPLES = 'such as media.example.com, *.example.com, localhost:9000, 10.0.0.5 or 10.0.0.0/8';
 
-/** Hosts that may be fetched from. */
 export class AllowedHosts {
   readonly #hosts: readonly NamedHost[];
   readonly #ranges: BlockList;
 
   /**
-   * @param entries host names with or without port (`*.` before one: its subdomains), addresses, ranges of addresses
-   * @throws {AnyvmafError} `usage`
+   * @param entries host names with or without port (`*.` in front: its subdomains), addresses, ranges of addresses
+   * @throws {AnyvmafError} `usage` for a malformed entry
    */
   constructor(entries: readonly string[]) {
     this.#ranges = new BlockList();
@@ -100,9 +94,9 @@ export class AllowedHosts {
   }
 
   /**
-   * Makes sure that a URL may be fetched, as far as it tells; its addresses are checked when it is connected to.
-   * @param from the URL that led there, if one did
-   * @throws {AnyvmafError} `usage`; `io` for a redirect
+   * Checks a URL; the addresses of its host name are checked when it is connected to.
+   * @param from the URL that redirected there
+   * @throws {AnyvmafError} `usage` if the URL is not allowed; `io` if it comes from a redirect
    */
   require(url: URL, from?: URL): void {
     const { protocol, port } = url;
@@ -125,10 +119,7 @@ export class AllowedHosts {
     if (address !== undefined) this.requireAddress(address, url);
   }
 
-  /**
-   * Makes sure that a URL's host may be reached at an address.
-   * @throws {AnyvmafError} `io`
-   */
+  /** Checks an address of a URL's host. @throws {AnyvmafError} `io` if it is not allowed */
   requireAddress(address: string, url: URL): void {
     const canonical = canonicalAddress(address);
     const host = hostOf(url);
@@ -137,7 +128,7 @@ export class AllowedHosts {
     const named = this.#hosts.some(
       ({ name, port }) => canonicalAddress(name) === canonical && (port === '' || port === url.port),
     );
-    // A name that stands for nothing else: no name server is asked for it by way of the network.
+    // localhost can only mean this machine; no name server on the network is asked for it.
     if (named || (isLoopback(canonical) && (host === 'localhost' || host.endsWith('.localhost')))) return;
     throw new AnyvmafError(
       'io',
@@ -160,7 +151,7 @@ function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1';
 }
 
-/** In one spelling: no dot at its end, addresses canonical. */
+/** One spelling: without a trailing dot, addresses canonical. */
 function hostOf({ hostname }: URL): string {
   const host = hostname.replace(/\.$/, '').toLowerCase();
   return canonicalAddress(host) ?? host;
@@ -169,7 +160,7 @@ function hostOf({ hostname }: URL): string {
 function readHost(entry: string): NamedHost {
   const subdomains = entry.startsWith('*.');
   const rest = subdomains ? entry.slice(2) : entry;
-  // An IPv6 address may stand without brackets where no port follows.
+  // An IPv6 address without a port may omit its brackets.
   const text =
     canonicalAddress(rest) !== undefined && rest.includes(':') ? `[${rest.replace(/^\[|\]$/g, '')}]` : rest;
   let url: URL;

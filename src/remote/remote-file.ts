@@ -1,7 +1,6 @@
 /**
  * @module remote/remote-file
- * A file behind a URL, of which only what is asked for is transferred: by range requests, each checked to be of the file that
- * was opened. What was read is kept for a while, and what comes next is fetched ahead where reading goes on from the start.
+ * Random access to a file behind a URL, by range requests with a cache that reads ahead and checks for changes.
  */
 import { setMaxListeners } from 'node:events';
 import { AnyvmafError } from '../core/errors.js';
@@ -18,46 +17,42 @@ import {
   Transient,
 } from './request.js';
 
-/** Bytes of a block, the least that is fetched. */
+/** Bytes of a block, the smallest unit that is fetched. */
 const BLOCK = 16 * 1024;
-/** Bytes that are kept. */
+/** Bytes to cache. */
 const KEPT = 64 << 20;
-/** Most bytes of one request, and most that are fetched ahead. */
+/** Most bytes of one request, and of what is fetched ahead. */
 const MOST_AT_ONCE = 8 << 20;
-/** Part of the file that is fetched ahead at most: reading may end anywhere. */
+/** Largest share of the file to fetch ahead, since reading may end anywhere. */
 const AHEAD_SHARE = 1 / 256;
 
-/** How a file is read. */
 export interface RemoteOptions {
   readonly patience?: Patience;
-  /** Aborts opening; later, once it aborts, nothing is fetched ahead any more. */
+  /** Aborts opening; later it only stops fetching ahead. */
   readonly signal?: AbortSignal;
 }
 
-/** Random access to the bytes. */
 export interface RemoteReader {
   readonly size: number;
-  /** Fills parts from a position; fewer bytes than they hold only at the end. */
+  /** Fills `parts` from a position; with fewer bytes only at the end of the file. */
   read(position: number, parts: readonly Uint8Array[]): Promise<number>;
   close(): void;
 }
 
-/** What tells one content of a URL from another. */
 interface Identity {
   readonly size: number;
   readonly etag: string | undefined;
   readonly modified: string | undefined;
 }
 
-/** A file of which the head has been read. */
 export class RemoteFile {
-  /** The URL, without what signs it. */
+  /** The URL without its credentials and signature, for messages. */
   readonly name: string;
   readonly #url: URL;
   readonly #hosts: AllowedHosts;
   readonly #patience: Patience;
   readonly #stopAhead = new AbortController();
-  /** By number, the latest last. */
+  /** By number, least recently used first. */
   readonly #blocks = new Map<number, Promise<Uint8Array>>();
   #identity: Identity | undefined;
   #transferred = 0;
@@ -68,14 +63,12 @@ export class RemoteFile {
     this.#url = url;
     this.#hosts = hosts;
     this.#patience = patience;
-    // Each request listens to it.
+    // Each request adds a listener.
     setMaxListeners(0, this.#stopAhead.signal);
     signal?.addEventListener('abort', () => this.#stopAhead.abort(), { once: true });
   }
 
-  /**
-   * @throws {AnyvmafError} `usage` for a URL that is not allowed; `io` if it cannot be read in parts, the signal's reason
-   */
+  /** @throws {AnyvmafError} `usage` if it is not allowed; `io` if it cannot be read in parts; the signal's reason */
   static async open(text: string, hosts: AllowedHosts, options: RemoteOptions = {}): Promise<RemoteFile> {
     let url: URL;
     try {
@@ -88,28 +81,28 @@ export class RemoteFile {
     return file;
   }
 
-  /** Bytes. */
+  /** In bytes. */
   get size(): number {
     return this.#identity?.size ?? 0;
   }
 
-  /** Changes when the content does, as far as the server tells. */
+  /** Changes with the content, as far as the server tells. */
   get version(): string {
     const { size, etag = '', modified = '' } = this.#identity ?? {};
     return `${size} ${etag} ${modified}`;
   }
 
-  /** Bytes that came over the network, without headers. */
+  /** Bytes received over the network, without headers. */
   get transferred(): number {
     return this.#transferred;
   }
 
-  /** Why it could not be read; stays. */
+  /** The first error while reading, which every later read throws. */
   get failure(): AnyvmafError | undefined {
     return this.#failure;
   }
 
-  /** A reader for one user, whose way through the file is followed. */
+  /** A reader for one user; fetching ahead follows its positions. */
   reader(): RemoteReader {
     let [next, ahead] = [0, 0];
     return {
@@ -147,7 +140,7 @@ export class RemoteFile {
     };
   }
 
-  /** @throws {AnyvmafError} the failure, which stays */
+  /** @throws {AnyvmafError} the first failure, from now on always */
   async #settled(block: Promise<Uint8Array>): Promise<Uint8Array> {
     try {
       if (this.#failure) throw this.#failure;
@@ -179,7 +172,7 @@ export class RemoteFile {
     this.#ensure(first, last, this.#stopAhead.signal);
   }
 
-  /** Fetches what is missing of some blocks, neighbours together. */
+  /** Fetches missing blocks, neighbours in one request. */
   #ensure(first: number, last: number, signal: AbortSignal | undefined): void {
     const most = MOST_AT_ONCE / BLOCK;
     for (let number = first; number <= last; number++) {
@@ -199,7 +192,7 @@ export class RemoteFile {
     }
   }
 
-  /** Fetches blocks from `first` to before `end`; each is there as soon as its bytes are. */
+  /** Fetches blocks from `first` to before `end`; each resolves as soon as its bytes are there. */
   async #fetch(first: number, end: number, signal: AbortSignal | undefined): Promise<void> {
     const waiting = new Map<number, { take(bytes: Uint8Array): void; fail(error: unknown): void }>();
     for (let number = first; number < end; number++) {
@@ -240,7 +233,6 @@ export class RemoteFile {
     }
   }
 
-  /** One request, of which what comes is handed on at once. */
   async #request(
     from: number,
     limit: () => number,
@@ -265,10 +257,7 @@ export class RemoteFile {
     }
   }
 
-  /**
-   * Makes sure that an answer is the part that was asked for, of the file that was opened.
-   * @returns where the part ends
-   */
+  /** Checks that an answer is the requested part of the opened file. @returns end of the part */
   #check(answer: Answer, from: number, limit: number): number {
     const { status, headers } = answer;
     if (status === 200) {
@@ -278,7 +267,7 @@ export class RemoteFile {
     }
     const range = headers['content-range'] ?? '';
     if (status === 416 && from === 0 && /^bytes \*\/0$/.test(range)) throw new Permanent('it is empty');
-    // It was longer when it was opened.
+    // The file was longer when it was opened.
     if (status === 416 && this.#identity) throw this.#changed(`it has no byte ${from} any more`);
     if (status !== 206) throw refusedStatus(answer);
     const [, start = '', last = '', total = ''] =
@@ -303,7 +292,7 @@ export class RemoteFile {
     if (Number(start) !== from || Number(last) + 1 > end || Number(last) < from) {
       throw new Permanent(`the server sends ${shown(range)} where bytes ${from}-${end - 1} were asked for`);
     }
-    // Set once it is clear that the part is right.
+    // Only after every check.
     this.#identity ??= found;
     return Number(last) + 1;
   }
@@ -334,7 +323,7 @@ function cut(got: number, wanted: number): Transient {
   return new Transient(`the server ends the connection after ${got} of ${wanted} bytes`);
 }
 
-/** The pieces of a body, unless one is too long in coming. */
+/** Yields the chunks of a body; fails if the server stalls. */
 async function* paced(
   body: Answer['body'],
   { stall }: Patience,
@@ -350,7 +339,7 @@ async function* paced(
   wind();
   try {
     for await (const chunk of body) {
-      // Whoever takes it may be slow, which is not the server's fault.
+      // The time that the consumer takes does not count.
       clearTimeout(timer);
       yield chunk as Uint8Array;
       wind();
@@ -358,7 +347,7 @@ async function* paced(
   } catch (cause) {
     if (cause instanceof Transient || cause instanceof Permanent || cause instanceof AnyvmafError)
       throw cause;
-    // The connection broke; how much came is said where the part is counted.
+    // A broken connection: the caller counts the bytes and reports it.
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR') {
       throw new Transient(cause instanceof Error ? cause.message : String(cause));

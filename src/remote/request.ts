@@ -1,7 +1,6 @@
 /**
  * @module remote/request
- * One HTTP exchange with an allowed host: connects to the very address that was checked, and follows redirects after
- * checking each like the first URL.
+ * One HTTP exchange with an allowed host, which connects only to checked addresses and checks each redirect.
  */
 import { lookup as resolve } from 'node:dns';
 import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
@@ -12,30 +11,28 @@ import { clause, shown } from '../core/printable.js';
 import { version } from '../core/version.js';
 import type { AllowedHosts } from './allowed-hosts.js';
 
-/** What is sent. */
 export interface Sent {
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
 }
 
-/** How patient an exchange is, in milliseconds. */
+/** Time limits in milliseconds, and tries. */
 export interface Patience {
-  /** Until the answer begins. */
+  /** Until the response begins. */
   readonly answer: number;
-  /** Between two pieces of it. */
+  /** Between two chunks of the body. */
   readonly stall: number;
-  /** Before the second try; each further one doubles it. */
+  /** Before the second try; doubles with each further one. */
   readonly pause: number;
-  /** Tries in all. */
   readonly tries: number;
 }
 
 export const PATIENCE: Patience = { answer: 20_000, stall: 20_000, pause: 300, tries: 5 };
 
-/** A failure after which trying again may help. */
+/** A failure that another try may cure. */
 export class Transient extends Error {
-  /** Milliseconds that the server asks to wait. */
+  /** Milliseconds from the server's Retry-After. */
   readonly wait: number | undefined;
 
   constructor(message: string, wait?: number) {
@@ -44,10 +41,10 @@ export class Transient extends Error {
   }
 }
 
-/** A failure that stays. */
+/** A failure that another try cannot cure. */
 export class Permanent extends Error {}
 
-/** Redirects that are followed: those of a PUT only where they ask for another PUT. */
+/** Statuses of redirects to follow; those that would turn a PUT or DELETE into a GET are not. */
 const REDIRECTS = { GET: [301, 302, 303, 307, 308], PUT: [307, 308], DELETE: [307, 308] };
 const MOST_REDIRECTS = 5;
 
@@ -56,18 +53,18 @@ const agents = {
   'https:': new SecureAgent({ keepAlive: true, maxSockets: 8, timeout: 60_000 }),
 };
 
-/** The answer to a request; its body is to be read or destroyed. */
+/** A response; the caller must read or destroy its body. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly body: IncomingMessage;
-  /** Where redirects led. */
+  /** The URL after redirects. */
   readonly url: URL;
 }
 
 /**
- * Sends a request.
- * @throws {AnyvmafError} for what is not allowed; {@link Transient} and {@link Permanent}, whose messages are clauses
+ * @throws {AnyvmafError} if the URL is not allowed; {@link Transient} and {@link Permanent}, whose messages are
+ * clauses
  */
 export async function exchange(
   url: URL,
@@ -100,7 +97,7 @@ function target(location: string | undefined, from: URL): URL {
   }
 }
 
-/** @param credentials the URL whose name and password may be sent */
+/** @param credentials the URL whose user name and password may be sent */
 function send(
   url: URL,
   credentials: URL | undefined,
@@ -131,7 +128,7 @@ function send(
     const start = isSecure ? httpsRequest : httpRequest;
     const request = start(bare, { ...options, agent: isSecure ? agents['https:'] : agents['http:'] });
     let timer: NodeJS.Timeout | undefined;
-    // Until then it waits for others to this host, which have a limit of their own.
+    // Before that it waits for other requests to this host, which have their own limits.
     request.once('socket', () => {
       timer = setTimeout(
         () => request.destroy(new Transient(`no answer within ${patience.answer / 1000} s`)),
@@ -150,7 +147,7 @@ function send(
   });
 }
 
-/** Asks the system for the addresses of a host and hands on what was checked: nothing else is connected to. */
+/** Resolves a host and returns only checked addresses, so that nothing else is connected to. */
 function checkedLookup(hosts: AllowedHosts, url: URL): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
@@ -167,11 +164,10 @@ function checkedLookup(hosts: AllowedHosts, url: URL): LookupFunction {
   };
 }
 
-/** What may help at another try, and what may not. */
 function failure(cause: unknown): unknown {
   if (cause instanceof AnyvmafError || cause instanceof Transient || cause instanceof Permanent) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  // Of several addresses of a host, none could be reached.
+  // Empty for an AggregateError: none of the host's addresses could be reached.
   const message = cause instanceof Error && cause.message !== '' ? cause.message : code;
   if (code === 'ENOTFOUND') return new Permanent('the name of its host is not known');
   if (/^(?:ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|ERR_SSL)/.test(code))
@@ -179,7 +175,6 @@ function failure(cause: unknown): unknown {
   return new Transient(message);
 }
 
-/** What an answer without success means. */
 export function refusedStatus({ status, headers }: Answer): Permanent | Transient {
   const text = `the server answered ${status}`;
   if (status >= 500 || [408, 425, 429].includes(status)) {
@@ -196,8 +191,8 @@ export function refusedStatus({ status, headers }: Answer): Permanent | Transien
 }
 
 /**
- * Has something tried until it succeeds or fails for good, with longer and longer pauses.
- * @param name of what is fetched or put, and what could not be done with it: `x.mp4 could not be fetched`
+ * Repeats an attempt, with growing pauses, until it succeeds or fails permanently.
+ * @param what the start of the error message: `x.mp4 could not be fetched`
  * @throws {AnyvmafError} `io`
  */
 export async function persist<T>(what: string, patience: Patience, attempt: () => Promise<T>): Promise<T> {
@@ -220,7 +215,6 @@ export async function persist<T>(what: string, patience: Patience, attempt: () =
   }
 }
 
-/** Waits between two tries, longer each time. */
 function pauseBefore(tries: number, { pause }: Patience, { wait }: Transient): Promise<void> {
   const time = wait ?? pause * 2 ** (tries - 1) * (0.5 + Math.random());
   return new Promise((wake) => setTimeout(wake, time));

@@ -1,7 +1,6 @@
 /**
  * @module remote/store
- * Whole small files on allowed hosts: a result that is put to a URL, and what is put, fetched and removed one by one below a URL, as
- * object storage has it.
+ * Puts, fetches and removes whole small files on allowed hosts.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
@@ -9,19 +8,12 @@ import { AllowedHosts } from './allowed-hosts.js';
 import { RemoteFile } from './remote-file.js';
 import { exchange, PATIENCE, type Patience, Permanent, persist, refusedStatus } from './request.js';
 
-/** A place that a result may be put to. */
 export interface RemotePlace {
-  /**
-   * Sends the whole result; again if that may help, since putting twice is the same as once.
-   * @throws {AnyvmafError} `io`, also for an answer that is no success
-   */
+  /** Retries, since a repeated PUT does no harm. @throws {AnyvmafError} `io`, also for a response without success */
   put(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
 }
 
-/**
- * Makes sure that a result may be put to a URL, without connecting to it.
- * @throws {AnyvmafError} `usage`
- */
+/** Checks that a result may be put to a URL, without connecting to it. @throws {AnyvmafError} `usage` */
 export function openPlace(
   text: string,
   hosts: readonly string[],
@@ -52,8 +44,7 @@ export function openPlace(
 }
 
 /**
- * Fetches a whole file.
- * @param most bytes that it may have
+ * @param most largest size in bytes
  * @throws {AnyvmafError} `usage` for a URL that is not allowed; `io`, also for a larger file; the signal's reason
  */
 export async function fetchWhole(
@@ -79,15 +70,14 @@ async function contentOf(file: RemoteFile): Promise<Buffer> {
   return bytes;
 }
 
-/** A place for files, each known by its name. */
 export class RemoteStore {
   readonly #root: URL;
   readonly #hosts: readonly string[];
   readonly #patience: Patience;
 
   /**
-   * Connects to nothing.
-   * @param root of which the path goes before names, and a query stays
+   * Does not connect.
+   * @param root its path is put before names, its query is kept
    * @throws {AnyvmafError} `usage` for a URL that is not allowed
    */
   constructor(root: string, hosts: readonly string[], patience: Patience = PATIENCE) {
@@ -103,9 +93,9 @@ export class RemoteStore {
   }
 
   /**
-   * @param size bytes that it must have
-   * @returns `undefined` if it is not there, or has another size
-   * @throws {AnyvmafError} `io` for what may be there, but does not come
+   * @param size expected size in bytes
+   * @returns `undefined` if the file is missing or has another size
+   * @throws {AnyvmafError} `io` if the file may exist but cannot be fetched
    */
   async get(name: string, size: number): Promise<Buffer | undefined> {
     try {
@@ -118,14 +108,14 @@ export class RemoteStore {
     }
   }
 
-  /** Asks once, and never throws: what stays does no harm. */
+  /** Tries once and never throws: a file that stays does no harm. */
   async remove(name: string): Promise<void> {
     try {
       const sent = { method: 'DELETE', headers: {} } as const;
       const answer = await exchange(this.#at(name), sent, new AllowedHosts(this.#hosts), this.#patience);
       answer.body.destroy();
     } catch {
-      // The place may keep everything.
+      // The store may refuse to delete.
     }
   }
 

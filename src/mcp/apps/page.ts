@@ -1,19 +1,16 @@
 /**
  * @module mcp/apps/page
- * The view that hosts of MCP Apps (SEP-1865, version 2026-01-26) show beside a result: a small page that asks the host for the
- * HTML report of what was measured, and becomes it.
+ * The page beside a result in hosts of MCP Apps (SEP-1865, version 2026-01-26), which turns into the report.
  */
 import { VIEWER_SCRIPT } from './viewer-script.js';
 
-/** The extension's name, among the capabilities of a client. */
 const UI = 'io.modelcontextprotocol/ui';
 
-/** What hosts must be able to show. */
 const MIME_TYPE = 'text/html;profile=mcp-app';
 
 const VIEW_URI = 'ui://anyvmaf/report';
 
-/** Tools whose results it shows; for a job it waits for the result. */
+/** Tools with the view; for a job it polls for the result. */
 const TOOLS: ReadonlySet<string> = new Set([
   'vmaf_score',
   'vmaf_score_encoded',
@@ -24,10 +21,9 @@ const TOOLS: ReadonlySet<string> = new Set([
 
 const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
 
-/** It loads nothing, so that a host need not allow it anything. */
+/** An empty policy: the view loads nothing. */
 const META = { ui: { csp: {}, prefersBorder: true } } as const;
 
-/** As lists of resources name it. */
 export const VIEW_ENTRY = {
   uri: VIEW_URI,
   name: 'report',
@@ -37,18 +33,16 @@ export const VIEW_ENTRY = {
   _meta: META,
 } as const;
 
-/** Whether a client shows views, by the capabilities that it announced. */
 export function showsViews(capabilities: unknown): boolean {
   const { mimeTypes } = Object(Object(Object(capabilities).extensions)[UI]);
   return Array.isArray(mimeTypes) && mimeTypes.includes(MIME_TYPE);
 }
 
-/** What the list of tools says about a tool's view. */
+/** Metadata of a tool in `tools/list`. */
 export function viewOf(tool: string): { readonly _meta?: typeof LINKED } {
   return TOOLS.has(tool) ? { _meta: LINKED } : {};
 }
 
-/** The view; `undefined` for another address. */
 export function readView(uri: string) {
   return uri === VIEW_URI ? { uri, mimeType: MIME_TYPE, text: VIEW, _meta: META } : undefined;
 }

@@ -1,14 +1,11 @@
 /**
  * @module mcp/apps/viewer
- * The script of the view in a host of MCP Apps (SEP-1865): JSON-RPC with the host by messages between frames. It reads the report
- * of a result through the host and shows it; what it cannot read, it says in a line. It runs in the view, as
- * `mcp/apps/viewer-script` holds it.
+ * The script of that page: reads a result's report over JSON-RPC with the host (SEP-1865) and shows it.
  */
 
-/** The version of the extension. */
 const VERSION = '2026-01-26';
 
-/** Milliseconds between two questions about a job, at least. */
+/** Least milliseconds between two polls of a job. */
 const PAUSE = 1000;
 
 type Data = Readonly<Record<string, unknown>>;
@@ -24,7 +21,7 @@ function dataOf(value: unknown): Data {
 }
 
 function send(message: Data): void {
-  // Where the host is from, a view is not told.
+  // A view is not told its host's origin.
   host.postMessage({ jsonrpc: '2.0', ...message }, '*');
 }
 
@@ -40,7 +37,6 @@ function say(text: unknown): void {
 
 // --- the result ---
 
-/** The document of an answer; the text has the same. */
 function documentOf({ structuredContent, content }: Data): Data {
   if (structuredContent) return dataOf(structuredContent);
   try {
@@ -50,7 +46,6 @@ function documentOf({ structuredContent, content }: Data): Data {
   }
 }
 
-/** The address of the page about a result. */
 function pageOf({ page, full_report: report }: Data): string | undefined {
   const uri = dataOf(page).uri ?? dataOf(report).uri;
   return typeof uri === 'string' && uri.startsWith('anyvmaf://results/')
@@ -58,7 +53,6 @@ function pageOf({ page, full_report: report }: Data): string | undefined {
     : undefined;
 }
 
-/** Whether the document is of a job whose result can be asked for. */
 const isOpen = ({ job_id: id, status: state }: Data) =>
   typeof id === 'string' && (state === 'working' || state === 'completed' || state === 'failed');
 
@@ -81,7 +75,7 @@ async function show(result: Data): Promise<void> {
   become(String(dataOf(Array.isArray(contents) ? contents[0] : {}).text ?? ''));
 }
 
-/** The page takes the place of what is here. */
+/** Replaces this document by the page. */
 function become(text: string): void {
   const page = new DOMParser().parseFromString(text, 'text/html');
   if (isShown || !page.querySelector('main')) return;
@@ -91,7 +85,7 @@ function become(text: string): void {
   document.head.append(...page.querySelectorAll('style'));
   const scripts = [...page.body.querySelectorAll('script:not([type])')];
   document.body.replaceChildren(...page.body.childNodes);
-  // A script that came by the parser of a document without a window does not run.
+  // Scripts from DOMParser do not run.
   for (const { textContent } of scripts) {
     const script = document.createElement('script');
     script.textContent = textContent;

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/compute
- * `compute_vmaf`: scores a pair of files beside the running measurement, on one worker of its own.
+ * `compute_vmaf`: scores a pair of files beside the running measurement, in one worker.
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -14,15 +14,13 @@ const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
 const DEFAULT_MODEL = 'vmaf_v0.6.1';
 
-/** Seconds that scoring a pair may take. */
 const MAX_SECONDS = 600;
 
 const HOW_TO_OPEN = 'start the server with --allow DIR, or folders in the API, to open one';
 
-/** Hubs that score a pair now: one at a time, since the measurement has the machine. */
+/** Hubs that are scoring a pair: one at a time each, since the measurement comes first. */
 const scoring = new WeakSet<Hub>();
 
-/** Scores a pair of files. */
 export const COMPUTE_VMAF: LiveTool = {
   name: 'compute_vmaf',
   title: 'Score a pair of files',
@@ -59,7 +57,7 @@ export const COMPUTE_VMAF: LiveTool = {
       throw new AnyvmafError('resource', 'busy: another pair is being scored; ask again.');
     scoring.add(hub);
     try {
-      // A server that is being closed answers at once: its connections do not wait long.
+      // Do not delay a closing server, whose connections do not wait long.
       return await unlessAborted(context.signal, compute(args, raw, hub.settings, context));
     } catch (error) {
       if (!(error instanceof AnyvmafError)) throw error;
@@ -76,7 +74,7 @@ async function compute(
   settings: Hub['settings'],
   { signal, progress }: LiveContext,
 ) {
-  // Loaded with the first pair: the tools that steer need none of it.
+  // Loaded with the first pair: other tools need none of it.
   const [{ AllowedPaths }, { checkFile, checkModelString }, { score }] = await Promise.all([
     import('../../files/allowed-paths.js'),
     import('../paths.js'),
@@ -114,13 +112,13 @@ async function compute(
   };
 }
 
-/** Follows links, as files are compared with where a folder is. */
+/** Follows links, since files are compared with the real paths of folders. */
 async function realName(path: string): Promise<string> {
   const absolute = resolve(path);
   return realpath(absolute).catch(() => absolute);
 }
 
-/** @throws {AnyvmafError} `usage` for half a geometry */
+/** @throws {AnyvmafError} `usage` if only one of width and height is given */
 function rawFormat(args: Arguments): RawVideoFormat | undefined {
   const [width, height] = [numberOf(args, 'width'), numberOf(args, 'height')];
   if (width === undefined && height === undefined) return undefined;

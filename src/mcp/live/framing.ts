@@ -1,24 +1,20 @@
 /**
  * @module mcp/live/framing
- * Messages in a stream of bytes: one to a line, or each behind a `Content-Length` header, as the first bytes tell.
+ * Messages in a stream of bytes: one a line, or each behind a `Content-Length` header; the first bytes decide.
  */
 import { LineSplitter } from '../lines.js';
 
-/** Bytes of one message. */
 export const MESSAGE_LIMIT = 64 << 10;
-/** Bytes of the header of one message. */
 const HEADER_LIMIT = 1024;
 
 const HEADER = 'content-length';
 
-/** Receives the messages. */
 export interface MessageSink {
   message(text: string): void;
-  /** Something is not a message, or too long for one. */
+  /** Called for malformed and oversized messages. */
   broken(problem: string): void;
 }
 
-/** Takes messages out of a stream. */
 export class Framing {
   readonly #sink: MessageSink;
   readonly #headers: boolean;
@@ -26,10 +22,10 @@ export class Framing {
   #start: Buffer = Buffer.alloc(0);
   #kind: 'unknown' | 'lines' | 'headers' = 'unknown';
   #buffer: Buffer = Buffer.alloc(0);
-  /** Bytes left of a body that is too long and skipped. */
+  /** Bytes left of an oversized body that is being skipped. */
   #skip = 0;
 
-  /** @param headers whether headers are understood; otherwise all is lines */
+  /** @param headers true to accept `Content-Length` framing, false for lines only */
   constructor(sink: MessageSink, headers: boolean) {
     this.#sink = sink;
     this.#headers = headers;
@@ -54,7 +50,7 @@ export class Framing {
     else this.#pushHeaders(chunk);
   }
 
-  /** A message in the framing that the stream has. */
+  /** Formats a message in the detected framing. */
   wrap(json: string): string {
     if (this.#kind !== 'headers') return `${json}\n`;
     return `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
@@ -63,7 +59,7 @@ export class Framing {
   #guess(): 'unknown' | 'lines' | 'headers' {
     const start = this.#start.toString('latin1').trimStart().slice(0, HEADER.length).toLowerCase();
     if (start === HEADER) return 'headers';
-    // Blank bytes decide nothing.
+    // Leading blanks decide nothing.
     const early = this.#start.length <= HEADER_LIMIT;
     return this.#headers && early && HEADER.startsWith(start) ? 'unknown' : 'lines';
   }
@@ -78,7 +74,7 @@ export class Framing {
     while (this.#takeMessage());
   }
 
-  /** Takes a message from the front of what has arrived, if it is whole. */
+  /** Takes one complete message from the buffer. @returns true if another may follow */
   #takeMessage(): boolean {
     const end = this.#buffer.indexOf('\r\n\r\n');
     if (end < 0 || end > HEADER_LIMIT) {

@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/hub
- * The measurements that the server's thread knows, the commands on their way to them, those who listen for changes, and how often
- * the thread wakes up for clients.
+ * The measurements of the server's thread, their commands and listeners, and a limit on its wake-ups.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
@@ -10,19 +9,19 @@ import { History } from '../../live/history.js';
 import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
 import { progressOf } from './story.js';
 
-/** Milliseconds of a rest, by which an answer is delayed at most. */
+/** Milliseconds of a pause, the most that it delays an answer. */
 const REST = 25;
-/** Rounds within so many milliseconds after which the thread rests. */
+/** The thread pauses after more than MANY rounds within SPAN milliseconds. */
 const [MANY, SPAN] = [6, 150];
 
-/** The rounds of one thread. */
+/** Limits how often the thread wakes up: a round answers all requests that have arrived. */
 export class Rounds {
   readonly #cell = new Int32Array(new SharedArrayBuffer(4));
-  /** When the latest rounds with questions were, the oldest first. */
+  /** Times of the latest rounds with requests, oldest first. */
   readonly #latest: number[] = [];
   #ending: NodeJS.Immediate | undefined;
 
-  /** Notes a question. The round ends when all that has arrived is taken. */
+  /** Notes a request. The round ends once everything that has arrived is taken. */
   asked(): void {
     this.#ending ??= setImmediate(() => this.#end());
   }
@@ -34,46 +33,43 @@ export class Rounds {
     latest.push(now);
     if (latest.length <= MANY) return;
     const first = latest.shift() ?? now;
-    // Blocks the thread, as nothing else keeps the system from waking it at each question.
+    // Blocks the thread: nothing else keeps the system from waking it for each request.
     if (now - first < SPAN) Atomics.wait(this.#cell, 0, 0, REST);
   }
 }
 
-/** Milliseconds between two notifications of progress. */
+/** Least milliseconds between two progress notifications. */
 const UPDATE_TIME = 500;
-/** Milliseconds for which an answer is reused: rates and times change by themselves. */
+/** Milliseconds for which a status is reused, since rates and times change by themselves. */
 const RECENT_TIME = 100;
 
-/** Something that happened to a measurement. */
 export interface LiveEvent {
   readonly kind: 'progress' | 'swap' | 'alarm' | 'state' | 'end';
   readonly measurement: History;
   readonly data: object;
 }
 
-/** Most seconds in one notification. */
+/** Most seconds of video in one notification. */
 const MOST_SECONDS = 600;
 
-/** When progress was sent, and up to which second. */
+/** When progress was sent, and up to which second of video. */
 interface Due {
   readonly at: number;
   timer: NodeJS.Timeout | undefined;
   readonly told: number;
 }
 
-/** An answer that serves several clients. */
 interface Recent {
   readonly change: number;
   readonly until: number;
   readonly document: object;
 }
 
-/** All measurements. */
 export class Hub {
   readonly settings: ServerSettings;
   readonly rounds = new Rounds();
   readonly #recent = new Map<History, Recent>();
-  /** Counts changes that make answers stale. */
+  /** Counts changes that outdate answers. */
   #change = 0;
   readonly #post: (message: FromServer) => void;
   readonly #histories = new Map<number, History>();
@@ -95,10 +91,7 @@ export class Hub {
     return [...this.#histories.values()];
   }
 
-  /**
-   * The status of a measurement, for which many clients ask: made anew when anything has changed, or it is old.
-   * @param make gives the document
-   */
+  /** A measurement's status, cached briefly while nothing changes, since many clients ask. @param make builds it */
   recent(measurement: History, make: () => object): object {
     const now = performance.now();
     const known = this.#recent.get(measurement);
@@ -108,16 +101,16 @@ export class Hub {
     return document;
   }
 
-  /** Calls a listener with what happens from now on. @returns ends that */
+  /** Adds a listener for events. @returns a function that removes it */
   listen(listener: (event: LiveEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * Waits until a question has an answer, asking again after each event.
-   * @returns `undefined` after so many milliseconds
-   * @throws what `ask` throws, and the signal's reason
+   * Waits until a question has an answer; asks again after each event.
+   * @returns `undefined` after `milliseconds`
+   * @throws errors of `ask`, and the signal's reason
    */
   until<T>(ask: () => T | undefined, milliseconds: number, signal: AbortSignal): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
@@ -143,14 +136,12 @@ export class Hub {
     });
   }
 
-  /** Aborts what the thread itself works on once the server is closed. */
+  /** Aborts the thread's own work once the server is closed. */
   get signal(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /**
-   * The first measurement where none is named. @throws {AnyvmafError} `usage` if there is no measurement of that name
-   */
+  /** The first measurement if no name is given. @throws {AnyvmafError} `usage` for an unknown name */
   measurement(name: string | undefined): History {
     const all = this.measurements;
     const names = all.map((one) => one.name).join(', ');
@@ -159,13 +150,12 @@ export class Hub {
     throw usageError(`There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
   }
 
-  /** Commands to a measurement that are under way. */
   waiting({ id }: History): number {
     return [...this.#calls.values()].filter((call) => call.id === id).length;
   }
 
   /**
-   * Has a command carried out at a frame boundary.
+   * Sends a command to be carried out at a frame boundary.
    * @throws {AnyvmafError} `resource` (busy) at once if too many wait; the measuring side's refusal
    */
   command(measurement: History, command: Command): Promise<object> {
@@ -185,7 +175,6 @@ export class Hub {
     });
   }
 
-  /** Takes a message of the measuring side. */
   take(message: ToServer): void {
     this.#change++;
     if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);
@@ -197,7 +186,7 @@ export class Hub {
     if (history) this.#tell(history, message);
   }
 
-  /** Ends what the thread itself works on; answers can still be sent. */
+  /** Aborts the thread's own work; answers can still be sent. */
   abort(): void {
     this.#closing.abort(new AnyvmafError('aborted', 'The server is being closed.'));
   }
@@ -256,7 +245,7 @@ export class Hub {
     else waiting?.resolve(result ?? {});
   }
 
-  /** Tells of progress, at most twice a second. */
+  /** Schedules a progress notification, at most two a second. */
   #progress(measurement: History): void {
     const due = this.#due.get(measurement) ?? { at: 0, timer: undefined, told: 0 };
     this.#due.set(measurement, due);

@@ -1,8 +1,7 @@
 /**
  * @module mcp/live/measurement
- * `list_features`; `vmaf.status` and `vmaf.score`: what is known of a running measurement, without waiting for it. `vmaf.watch`
- * waits for an alarm, no longer than hosts wait for an answer. `vmaf.request_model_swap`, `vmaf.set_alarm`, `vmaf.pause`,
- * `vmaf.resume` and `vmaf.stop` are carried out at a frame boundary.
+ * Tools for a running measurement. Those that read answer without waiting for it, except `vmaf.watch`, which waits
+ * less than a host's timeout; those that steer take effect at a frame boundary.
  */
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
@@ -12,7 +11,6 @@ import type { NextAction } from '../context.js';
 import type { Hub } from './hub.js';
 import { type Arguments, type LiveTool, numberOf, type Parameter, READS, textOf } from './tool.js';
 
-/** The parameter that chooses among measurements. */
 const MEASUREMENT: Readonly<Record<string, Parameter>> = {
   measurement: {
     type: 'string',
@@ -21,21 +19,19 @@ const MEASUREMENT: Readonly<Record<string, Parameter>> = {
   },
 };
 
-/** Extractors, under the names that feature strings take. */
 export const LIST_FEATURES: LiveTool = {
   name: 'list_features',
   title: 'List feature extractors',
   description: 'Lists the feature extractors that can be measured, by the names that feature strings take.',
   parameters: {},
   async call() {
-    // Loaded with the first question: the thread starts beside a measurement, which wants the machine.
+    // Loaded with the first call, so that the thread starts quickly beside a measurement.
     const { listExtractors } = await import('../../index.js');
     const features = [...new Set(listExtractors().map(({ name }) => name))];
     return { features, count: features.length };
   },
 };
 
-/** Where a measurement stands. */
 export const STATUS: LiveTool = {
   name: 'vmaf.status',
   title: 'Say where a measurement stands',
@@ -49,7 +45,6 @@ export const STATUS: LiveTool = {
   },
 };
 
-/** The state of a measurement, without scores. */
 export function statusOf(measurement: History, hub: Hub): object {
   const { name, state, facts, measured, taken, swaps, alarms, error } = measurement;
   const rate = measurement.rate();
@@ -86,7 +81,6 @@ export function statusOf(measurement: History, hub: Hub): object {
   };
 }
 
-/** Scores so far. */
 export const SCORE: LiveTool = {
   name: 'vmaf.score',
   title: 'Give the scores so far',
@@ -155,13 +149,13 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
   throw usageError(`There is no metric ${quoted(metric)}; there are ${known}.`);
 }
 
-/** Numbers of frames. */
+/** First and last frame, inclusive. */
 interface Span {
   readonly first: number;
   readonly last: number;
 }
 
-/** The frames that a question is about; `undefined` for all. */
+/** The requested frames; `undefined` for all. */
 function spanOf(measurement: History, args: Arguments): Span | undefined {
   const { last: end, framesPerSecond } = measurement;
   const step = measurement.facts?.subsample ?? 1;
@@ -176,19 +170,18 @@ function spanOf(measurement: History, args: Arguments): Span | undefined {
   return { first: first ?? 0, last: last ?? Math.max(0, end) };
 }
 
-/** The part of a range that is kept, if any of it is. */
+/** The kept part of a range, or the range itself if none of it is kept. */
 function keptOf({ kept }: History, { first, last }: Span): Span {
   const [from, to] = [Math.max(first, kept?.[0] ?? 0), Math.min(last, kept?.[1] ?? last)];
   return from <= to ? { first: from, last: to } : { first, last };
 }
 
-/** Seconds that a call waits at most; many hosts give up after 60. */
+/** Most seconds that a call waits; many hosts time out after 60. */
 const LONGEST = 45;
 
-/** Seconds of video before an alarm that its next action asks about. */
+/** Seconds of video before an alarm in its next action. */
 const BEFORE = 5;
 
-/** A rule of alarms. */
 const RULE = {
   type: 'string',
   description:
@@ -196,7 +189,6 @@ const RULE = {
   maxLength: 200,
 } as const;
 
-/** Waits for an alarm. */
 export const WATCH: LiveTool = {
   name: 'vmaf.watch',
   title: 'Wait for an alarm',
@@ -272,7 +264,6 @@ function nextOf(measurement: History, rule: string, alarm: Alarm | undefined): N
 
 const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
 
-/** Changes the model. */
 export const SWAP: LiveTool = {
   name: 'vmaf.request_model_swap',
   title: 'Change the model',
@@ -298,7 +289,6 @@ export const SWAP: LiveTool = {
   },
 };
 
-/** Watches a rule for all who follow the measurement. */
 export const SET_ALARM: LiveTool = {
   name: 'vmaf.set_alarm',
   title: 'Set an alarm',
@@ -326,7 +316,6 @@ const EFFECTS = {
   ],
 } as const;
 
-/** Pause, resume, stop. */
 export const STEERING: readonly LiveTool[] = (['pause', 'resume', 'stop'] as const).map((kind) => ({
   name: `vmaf.${kind}`,
   title: EFFECTS[kind][0],

@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/running
- * Which live servers run: each has a file in a folder of its user's cache, by which the server of files finds it. The
- * file of a process that has ended is removed.
+ * Lists running live servers, through a file of each in its user's cache; removes files of ended processes.
  */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -16,10 +15,10 @@ import {
 } from '../../files/scratch.js';
 import type { Hub } from './hub.js';
 
-/** `MACHINE-PID-START-RANDOM.json`, the first three as `processMark` has them. */
+/** `MACHINE-PID-START-RANDOM.json`, the first three from `processMark`. */
 const NAME = /^([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}\.json$/;
 
-/** Bytes of a file, and how many are read. */
+/** Most bytes of a file, and most files to read. */
 const MOST_BYTES = 64 << 10;
 const MOST_FILES = 100;
 
@@ -31,7 +30,7 @@ function folder(): Promise<string> {
   return openPrivate(named(), 'where running measurements are listed', 'name another with ANYVMAF_CACHE');
 }
 
-/** The file of one server. A failure to write it is ignored: the measurement matters more. */
+/** The file of one server. Failures to write it are ignored: the measurement matters more. */
 export class RunningFile {
   readonly #hub: Hub;
   readonly #started = new Date().toISOString();
@@ -45,7 +44,6 @@ export class RunningFile {
     this.#hub = hub;
   }
 
-  /** Adds where the server can be reached. */
   add(address: string): Promise<void> {
     if (this.#addresses.push(address) === 1) this.#forget = this.#hub.listen(() => void this.#write());
     return this.#write();
@@ -79,7 +77,7 @@ export class RunningFile {
   }
 }
 
-/** Live servers of this user on this machine, the oldest first: the number of the process, and its file as text. */
+/** Live servers of this user on this machine, oldest first: process id, and the text of its file. */
 export async function readRunning(): Promise<readonly { readonly pid: number; readonly text: string }[]> {
   if (!(await lstat(named()).catch(() => undefined))) return [];
   const root = await folder();
@@ -88,7 +86,7 @@ export async function readRunning(): Promise<readonly { readonly pid: number; re
   const all = await Promise.all(
     names.map(async (name) => {
       const [, on, pid, start = ''] = NAME.exec(name) ?? [];
-      // The cache may be shared by machines, and 127.0.0.1 is this one.
+      // Machines may share the cache, but addresses on 127.0.0.1 belong to one.
       if (on !== machine) return [];
       const path = join(root, name);
       if (!(await isAlive(Number(pid), start))) {

@@ -1,8 +1,7 @@
 /**
  * @module mcp/live/session
- * One client's conversation: answers to JSON-RPC requests, notifications for subscribers, and the report so far of each measurement
- * as a resource. It is small on purpose: it runs beside a measurement that has the machine, and clients may ask ten times a second.
- * A tool refuses with an `AnyvmafError`, as everywhere; errors of the protocol have a class of their own.
+ * One client's session. Written without the SDK to stay small: it runs beside a measurement that needs the machine,
+ * and clients may poll ten times a second. Tools refuse with an `AnyvmafError`, the protocol with its own class.
  */
 import { onAbort } from '../../core/abort.js';
 import { jsonOf } from '../../core/arguments.js';
@@ -18,7 +17,6 @@ import type { Hub, LiveEvent } from './hub.js';
 import { LIST_FEATURES, SCORE, SET_ALARM, STATUS, STEERING, SWAP, statusOf, WATCH } from './measurement.js';
 import { checkArguments, type LiveTool, READS } from './tool.js';
 
-/** An error of the protocol. */
 class ProtocolFailure extends Error {
   constructor(
     readonly code: number,
@@ -29,13 +27,11 @@ class ProtocolFailure extends Error {
   }
 }
 
-/** Codes of JSON-RPC. */
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };
 
-/** Most recent frames in the report so far. */
+/** Most frames in the report so far, the latest. */
 const FRAMES = 100;
 
-/** The address of a measurement's report. */
 function uriOf({ name }: History): string {
   return `vmaf://measurement/${name}/report`;
 }
@@ -51,7 +47,7 @@ function listResources(hub: Hub): object[] {
   }));
 }
 
-/** @throws {ProtocolFailure} if there is no such resource */
+/** @throws {ProtocolFailure} for an unknown resource */
 function measurementOf(hub: Hub, uri: unknown): History {
   if (typeof uri !== 'string')
     throw new ProtocolFailure(CODE.params, 'uri must be the address of a resource.');
@@ -79,22 +75,19 @@ function readResource(hub: Hub, uri: unknown): object {
   };
 }
 
-/** Versions of the protocol, the latest last. */
+/** Versions of the protocol, oldest first. */
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 
-/** Instructions for the model about the server as a whole. */
 const INSTRUCTIONS =
   'This server belongs to a program that measures the quality of a video now. vmaf.status says where it stands, vmaf.score ' +
   'what it measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a ' +
   'resource.';
 
-/** All tools, in the order in which they are listed. */
 const TOOLS: readonly LiveTool[] = [
   ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
   ...STEERING,
 ];
 
-/** The tools as clients see them. */
 const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...tool }) => ({
   ...{ name: tool.name, title: tool.title, description: tool.description, annotations },
   inputSchema: { type: 'object', properties: parameters, required, additionalProperties: false },
@@ -103,7 +96,6 @@ const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...t
 
 type Id = string | number;
 
-/** An answer. */
 export type Reply = {
   readonly jsonrpc: '2.0';
   readonly id: Id | null;
@@ -112,28 +104,21 @@ export type Reply = {
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: object } }
 );
 
-/** A request that is being answered. */
 interface Asked {
   readonly id: Id;
-  /** Aborts when its client is gone. */
+  /** Aborts when the client disconnects. */
   readonly gone?: AbortSignal | undefined;
 }
 
-/** One client. */
 export class Session {
   readonly #hub: Hub;
   readonly #notify: (text: string) => void;
   readonly #isShared: boolean;
   readonly #subscribed = new Set<string>();
-  /** Calls that are being answered. */
   readonly #calls = new Map<Id, AbortController>();
   readonly #forget: () => void;
 
-  /**
-   * @param notify sends a notification, as JSON
-   * @param isShared whether several clients use it: ids of their requests may be equal, so that none of them cancels
-   * a call
-   */
+  /** @param isShared several clients share the session: ids may collide, so calls cannot be cancelled */
   constructor(hub: Hub, notify: (text: string) => void, isShared = false) {
     this.#hub = hub;
     this.#notify = notify;
@@ -148,8 +133,8 @@ export class Session {
 
   /**
    * Answers a message.
-   * @param gone aborts when its client is gone
-   * @returns JSON, or `undefined` for a notification and a call that was cancelled
+   * @param gone aborts when the client disconnects
+   * @returns JSON, or `undefined` for a notification or a cancelled call
    */
   async answer(text: string, gone?: AbortSignal): Promise<string | undefined> {
     this.#hub.rounds.asked();
@@ -164,7 +149,7 @@ export class Session {
       return failed(null, CODE.request, 'The message is not one JSON-RPC request; batches are not taken.');
     const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
-    // An answer to a request of ours, though we send none.
+    // A response, though this server sends no requests.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
     if (typeof method !== 'string') return failed(known, CODE.request, 'The message has no method.');
     if (method === 'notifications/cancelled') this.#cancel(params);
@@ -224,7 +209,7 @@ export class Session {
     };
   }
 
-  /** Runs a call and returns its answer; `undefined` if its client cancelled it. */
+  /** Runs a call; `undefined` if its client cancelled it. */
   async #call(
     { name, arguments: given, _meta: meta }: Readonly<Record<string, unknown>>,
     { id, gone }: Asked,
@@ -260,7 +245,6 @@ export class Session {
     }
   }
 
-  /** Stops a call whose client no longer wants it. */
   #cancel(params: unknown): void {
     const { requestId } = Object(params) as { readonly requestId?: Id };
     if (requestId !== undefined) this.#calls.get(requestId)?.abort(left());
@@ -268,7 +252,7 @@ export class Session {
 
   #tell({ kind, measurement, data }: LiveEvent): void {
     const uri = uriOf(measurement);
-    // The end comes as progress, too.
+    // The end arrives as progress, too.
     if (kind === 'progress' && this.#subscribed.has(uri))
       this.#send('notifications/resources/updated', { uri });
     if (kind === 'alarm')
@@ -295,7 +279,6 @@ function objectOf(params: unknown): Readonly<Record<string, unknown>> {
   throw new ProtocolFailure(CODE.params, 'The params must be an object.');
 }
 
-/** An error as JSON-RPC has it. */
 export function failed(id: Id | null, code: number, message: string, data?: object): Reply {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } };
 }

@@ -1,44 +1,39 @@
 /**
  * @module mcp/live/story
- * A measurement as the event stream reports it: its state with each notification of progress, and everything so far, with which the
- * dashboard begins.
+ * A measurement in the event stream: its progress, and everything so far, with which the dashboard begins.
  */
 import { USUAL_RATE } from '../../core/rational.js';
 import type { Alarm } from '../../live/alarms.js';
 import type { History, SecondPoint, WorstMoment } from '../../live/history.js';
 import type { RunState } from '../../live/messages.js';
 
-/** Worst moments in a notification of progress. */
+/** Worst moments in a progress notification. */
 const WORST = 5;
 
-/** The state of a measurement. */
 export interface Progress {
-  /** Its name. */
   readonly measurement: string;
   /** Names of the videos; `null` before the run is planned. */
   readonly reference: string | null;
   readonly distorted: string | null;
   readonly state: RunState;
-  /** Frames that are scored. */
+  /** Frames scored so far. */
   readonly frames: number;
-  /** Frames that were read or pushed so far. */
+  /** Frames read or pushed so far. */
   readonly taken: number;
-  /** Frames there are at most; `null` while unknown. */
+  /** Most frames that the run will take; `null` while unknown. */
   readonly total: number | null;
-  /** Frames per second of time. */
+  /** Frames per second of wall time. */
   readonly rate: { readonly now: number; readonly average: number };
-  /** Frames per second of video; 25 where the videos do not say. */
+  /** Frames per second of video; 25 if the videos do not say. */
   readonly fps: number;
-  /** Key of the score that scores now; `null` where there is no model. */
+  /** Key of the current main score; `null` without a model. */
   readonly metric: string | null;
   /** Mean of that score over all frames. */
   readonly mean: number | null;
   readonly worst: readonly WorstMoment[];
 }
 
-/** A measurement so far. */
 export interface Story extends Progress {
-  /** Why the measurement failed. */
   readonly error: string | null;
   readonly seconds: readonly SecondPoint[];
   readonly swaps: Readonly<History['swaps']>;

@@ -8,7 +8,7 @@ import type { ToolContext } from '../context.js';
 import type { ToolAnnotations } from '../tool.js';
 import type { Hub } from './hub.js';
 
-/** A parameter of a tool, in the part of JSON Schema that the tools use. */
+/** A parameter, in the subset of JSON Schema that the tools use. */
 export interface Parameter {
   readonly type: 'string' | 'integer' | 'number' | 'boolean';
   readonly description: string;
@@ -18,39 +18,27 @@ export interface Parameter {
   readonly maxLength?: number;
 }
 
-/** Arguments that fit a tool's schema. */
 export type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Annotations of a tool that changes nothing: all but those that steer. */
+/** Annotations of tools that change nothing: the default. */
 export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
-/**
- * A tool, as the server of files has them, but without the library that checks its schemas: the thread runs beside a
- * measurement that has the machine.
- */
+/** Like a tool of the file server, but without zod: the thread runs beside a measurement that needs the machine. */
 export interface LiveTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
-  /** Default: none. */
   readonly required?: readonly string[];
   /** Default: {@link READS}. */
   readonly annotations?: ToolAnnotations;
-  /**
-   * Answers a call with the document that the client gets.
-   * @throws {AnyvmafError} with a message for the client
-   */
+  /** Returns the document for the client. @throws {AnyvmafError} with a message for the client */
   call(args: Arguments, hub: Hub, context: LiveContext): object | Promise<object>;
 }
 
-/** The context of one call: its signal and its progress. */
 export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
 
-/**
- * Checks arguments.
- * @throws {AnyvmafError} `usage`, naming the argument, its value and what was expected
- */
+/** @throws {AnyvmafError} `usage`, with the argument, its value and what was expected */
 export function checkArguments(tool: LiveTool, given: unknown): Arguments {
   const wrong = (problem: string) => usageError(`${tool.name}: ${problem}`);
   if (given === undefined || given === null) given = {};
@@ -70,7 +58,7 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
   return args;
 }
 
-/** What a value must be; `undefined` if it is. */
+/** What the value must be; `undefined` if it fits. */
 function mismatch(value: unknown, parameter: Parameter): string | undefined {
   const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = parameter;
   if (parameter.enum && !parameter.enum.some((choice) => choice === value))
@@ -95,13 +83,11 @@ function mismatch(value: unknown, parameter: Parameter): string | undefined {
   return fits ? undefined : `${whole}${bounds}`;
 }
 
-/** Text of an argument. */
 export function textOf(args: Arguments, name: string): string | undefined {
   const value = args[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Number of an argument. */
 export function numberOf(args: Arguments, name: string): number | undefined {
   const value = args[name];
   return typeof value === 'number' ? value : undefined;

@@ -1,21 +1,19 @@
 /**
  * @module mcp/pictures/describer
- * Finds a vision-language model that runs here, once, and asks it what it sees. The types of `@huggingface/transformers` that this
- * needs are declared here, as the package is optional and usually missing.
+ * Finds a vision-language model that runs here, once. Declares the types that it needs of an optional package.
  */
 import { onAbort, unlessAborted } from '../../core/abort.js';
 import type { RgbImage } from '../../index.js';
 
-/** A tensor of numbers of tokens: rows of the batch, tokens of a row. */
+/** Token ids, of shape [batch, tokens]. */
 export interface TokenTensor {
   readonly dims: readonly number[];
   slice(...ranges: readonly (null | readonly [number, number | null])[]): TokenTensor;
 }
 
-/** Named inputs of a model. */
 export type ModelInputs = Readonly<Record<string, unknown>>;
 
-/** Prepares pictures, and for SmolVLM the text as well. */
+/** Prepares pictures and, for SmolVLM, the text. */
 export interface Processor {
   (...inputs: readonly unknown[]): Promise<ModelInputs>;
   apply_chat_template(
@@ -25,18 +23,16 @@ export interface Processor {
   batch_decode(tokens: TokenTensor, options: { readonly skip_special_tokens: boolean }): string[];
 }
 
-/** Turns text into tokens and back. */
 export interface Tokenizer {
   (text: string): ModelInputs;
   batch_decode(tokens: TokenTensor, options: { readonly skip_special_tokens: boolean }): string[];
 }
 
-/** A loaded model. */
 export interface GenerativeModel {
   generate(inputs: ModelInputs): Promise<TokenTensor>;
 }
 
-/** How a model is loaded: which of its files, in which precision. */
+/** Which precision to load of each file, and a progress callback. */
 export interface LoadOptions {
   readonly dtype?: Readonly<Record<string, string>>;
   readonly progress_callback?: (event: {
@@ -46,12 +42,10 @@ export interface LoadOptions {
   }) => void;
 }
 
-/** Loads something by the name of a repository. */
 export interface Loader<T> {
   from_pretrained(repository: string, options?: LoadOptions): Promise<T>;
 }
 
-/** The package. */
 export interface VisionLibrary {
   readonly AutoProcessor: Loader<Processor>;
   readonly AutoTokenizer: Loader<Tokenizer>;
@@ -62,13 +56,10 @@ export interface VisionLibrary {
   readonly InterruptableStoppingCriteria?: new () => { interrupt(): void };
 }
 
-/** The package's name; a variable, so that neither compiler nor bundler resolves it. */
+/** A variable, so that neither compiler nor bundlers resolve the package. */
 export const VISION_PACKAGE: string = '@huggingface/transformers';
 
-/**
- * The installed package.
- * @throws whatever importing it throws, and an `Error` if it lacks classes that are needed
- */
+/** @throws errors of the import, and an `Error` if the package lacks necessary classes */
 export async function importVisionLibrary(): Promise<VisionLibrary> {
   const found: unknown = await import(VISION_PACKAGE);
   if (!isVisionLibrary(found))
@@ -82,25 +73,23 @@ function isVisionLibrary(found: unknown): found is VisionLibrary {
   return names.every((name) => name in found && typeof Reflect.get(found, name) === 'function');
 }
 
-/** A model that is loaded and can be asked. */
 export interface LoadedModel {
   /** @param extra further inputs of the generation */
   ask(image: RgbImage, question: string, extra: ModelInputs): Promise<string>;
 }
 
-/** A model that can be loaded. */
 export interface VisionModel {
-  /** The name in results: the one that people know. */
+  /** Its well-known name, for results. */
   readonly id: string;
-  /** Where its ONNX files are. */
+  /** Repository of its ONNX files. */
   readonly repository: string;
   load(library: VisionLibrary, onProgress: LoadOptions['progress_callback']): Promise<LoadedModel>;
 }
 
-/** Tokens of an answer at most: a few sentences. */
+/** Most tokens of an answer: a few sentences. */
 const MAX_TOKENS = 128;
 
-/** Decoders in four bits, the rest as published for this use: both run on a CPU within 4 GB. */
+/** Four-bit decoders; with these precisions both models run on a CPU within 4 GB. */
 const DTYPES = { embed_tokens: 'fp16', vision_encoder: 'q8', decoder_model_merged: 'q4' } as const;
 
 const smolVlm: VisionModel = {
@@ -147,14 +136,14 @@ const moondream2: VisionModel = {
         const inputs = { ...text, ...(await processor(rawImage(library, image))) };
         const tokens = await generate(model, inputs, extra);
         const [said = ''] = tokenizer.batch_decode(tokens, { skip_special_tokens: true });
-        // It repeats the question.
+        // The output repeats the question.
         return said.slice(said.lastIndexOf('Answer:') + 'Answer:'.length);
       },
     };
   },
 };
 
-/** SmolVLM, then Moondream2. */
+/** In order of preference. */
 const VISION_MODELS: readonly VisionModel[] = [smolVlm, moondream2];
 
 function rawImage({ RawImage }: VisionLibrary, { data, width, height }: RgbImage): unknown {
@@ -165,43 +154,36 @@ function generate(model: GenerativeModel, inputs: ModelInputs, extra: ModelInput
   return model.generate({ ...inputs, ...extra, do_sample: false, max_new_tokens: MAX_TOKENS });
 }
 
-/** Tokens of the prompt, which come back before those of the answer. */
+/** Tokens of the prompt, which the output repeats before the answer. */
 function promptLength({ input_ids: ids }: ModelInputs): number {
   if (typeof ids !== 'object' || ids === null || !('dims' in ids) || !Array.isArray(ids.dims)) return 0;
   const length: unknown = ids.dims.at(-1);
   return typeof length === 'number' ? length : 0;
 }
 
-/** A model that describes pictures. */
 export interface Describer {
   readonly modelId: string;
-  /**
-   * Answers a question about a picture.
-   * @throws whatever the model does; the signal's reason when it aborts
-   */
+  /** @throws errors of the model; the signal's reason */
   describe(image: RgbImage, question: string, signal: AbortSignal): Promise<string>;
 }
 
-/** No model runs here, and how to get one. */
 export interface NoDescriber {
   readonly modelId: null;
-  /** A phrase for people: what to install, or why nothing loads. */
+  /** What to install, or why nothing loads, as a phrase for people. */
   readonly hint: string;
 }
 
-/** Where to search for one; everything has a default. */
 export interface DescriberOptions {
   /** Default: the installed package. */
   readonly library?: () => Promise<VisionLibrary>;
   readonly models?: readonly VisionModel[];
-  /** Told while files of a model are fetched. */
+  /** Called while files of a model are downloaded. */
   readonly onProgress?: (message: string) => void;
 }
 
-/** Longest side of a picture as models see it; both make smaller parts of it themselves. */
+/** Longest side of a picture for the models, in samples; both split it themselves. */
 export const DESCRIBED_SIDE = 1024;
 
-/** Whether an import failed because there is no such package. */
 function isMissing(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -266,7 +248,7 @@ function describer(modelId: string, model: LoadedModel, library: VisionLibrary):
 
 let found: Promise<Describer | NoDescriber> | undefined;
 
-/** {@link findDescriber}, once for the life of the process: models take seconds to load and gigabytes to hold. */
+/** {@link findDescriber}, once in a process: models take seconds to load and gigabytes of memory. */
 export function sharedDescriber(onProgress: (message: string) => void): Promise<Describer | NoDescriber> {
   found ??= findDescriber({ onProgress });
   return found;

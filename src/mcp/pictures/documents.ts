@@ -1,6 +1,6 @@
 /**
  * @module mcp/pictures/documents
- * The parameters and the result of describe_worst_frames.
+ * Parameters and result of describe_worst_frames.
  */
 import * as z from 'zod/v4';
 import { type CheckedArguments, inputPath } from '../paths.js';
@@ -18,7 +18,7 @@ import { headKeys } from '../verdict.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist } = scoringParameters;
 
-/** Parameters of describe_worst_frames: the reference's first. */
+/** Parameters of the reference MCP server first. */
 export const worstFramesInput = z.object({
   ref: inputPath('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
   dis: inputPath('Distorted video, of any of these kinds.'),
@@ -125,7 +125,7 @@ const shownFrame = z.object({
   }),
 });
 
-/** The result of describe_worst_frames: the reference's keys first. */
+/** Keys of the reference MCP server first. */
 export const worstFramesDocument = z.object({
   ...headKeys,
   summary: z.string(),

@@ -34,24 +34,20 @@ import { headOf, nextWithFix } from '../verdict.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 
-/** What a test may replace. */
+/** Replaced in tests. */
 export interface WorstFramesParts {
   readonly describer?: (onProgress: (message: string) => void) => Promise<Describer | NoDescriber>;
 }
 
-/** Bytes of a picture in an answer or behind a link; the files have full size. */
+/** Most bytes of a picture in an answer or behind a link; the files have full size. */
 const PICTURE_BYTES = 100_000;
 
-/** Bytes that pictures have as base64 for each of their own. */
 const BASE64 = 4 / 3;
 
-/** Frames of half a second where the rate is not known. */
+/** Frames of half a second if the rate is unknown. */
 const USUAL_HALF_SECOND = 12;
 
-/**
- * Answers describe_worst_frames.
- * @throws {AnyvmafError} as `score` and `extractFrames`
- */
+/** @throws {AnyvmafError} those of `score` and `extractFrames` */
 export async function showWorstFrames(
   input: WorstFramesInput,
   context: ToolContext,
@@ -126,10 +122,9 @@ function headOfFrames(report: Report, { images }: WorstFramesInput, context: Too
   return headOf({ trust, next: nextWithFix(context, trust.fix) ?? all });
 }
 
-/** Frames unless more are asked for. */
 const USUAL_FRAMES = 5;
 
-/** Members of the answer that matter least. */
+/** Members to drop from a long answer, least important first. */
 const SPARE = [
   ...['metrics', 'reference', 'distorted', 'brightness'].map((key) => `frames.[].${key}`),
   ...['path', 'width', 'height'].map((key) => `frames.[].files.*.${key}`),
@@ -140,7 +135,7 @@ const SPARE = [
   ...['difference', 'reference', 'map'].map((key) => `frames.[].files.${key}`),
 ];
 
-/** How the pair is scored; a metric that no model needs is measured as well. */
+/** Options of the score; includes a metric that no model needs. */
 function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
   const features = extractorsFor(metric === undefined ? [] : [metric], []);
   return {
@@ -149,7 +144,6 @@ function scoringOf({ model, backend, metric }: WorstFramesInput, options: Extrac
   };
 }
 
-/** Facts about the whole run. */
 function runFacts(report: Report) {
   return {
     frame_count: report.frames.length,
@@ -161,7 +155,7 @@ function runFacts(report: Report) {
   };
 }
 
-/** Loading a model can take minutes; a cancelled call does not wait for it. */
+/** A cancelled call does not wait for a loading model, which can take minutes. */
 async function findModel(
   { describe }: WorstFramesInput,
   find: NonNullable<WorstFramesParts['describer']>,
@@ -178,7 +172,6 @@ async function findModel(
   );
 }
 
-/** The frames to show, and how far apart they are. */
 function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: WorstFramesInput) {
   const score = ranking(report);
   if (!score) throw new AnyvmafError('internal', 'The model gave no score by which frames could be ranked.');
@@ -192,12 +185,11 @@ function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: W
   return { score: score.metric, metric, distance, worst: worstFrames(report, by, n, distance) };
 }
 
-/** The pictures in the answer; all others are links. */
 function shownPictures({ images }: WorstFramesInput): readonly PictureName[] {
   return images === 'all' ? PICTURES : images === 'distorted' ? ['distorted'] : [];
 }
 
-/** The job of the picture thread, with previews that fit together into one answer. */
+/** A picture job whose previews fit into one answer together. */
 function pictureJob(
   input: WorstFramesInput,
   request: CheckedRequest,
@@ -244,15 +236,14 @@ async function take(
 }
 
 /**
- * The call's progress in steps after scoring: one for the describing model, one for each frame taken and one for each
- * described, so that every message is a step forward.
+ * Steps after scoring: one for the describing model, two for each frame (taken, described), so each message advances.
  */
 class Steps {
   readonly #context: ToolContext;
   readonly #after: number;
   #scored = 0;
   #taken = 0;
-  /** Part of the step that is under way. */
+  /** Fraction of the current step. */
   #part = 0;
 
   constructor(context: ToolContext, frames: number) {
@@ -260,7 +251,7 @@ class Steps {
     this.#after = 1 + 2 * frames;
   }
 
-  /** The context for scoring, whose end is not the end of the call. */
+  /** The context for scoring; its total includes the steps that follow. */
   get scoring(): ToolContext {
     const progress: ToolContext['progress'] = ({ total, ...report }) => {
       this.#scored = Math.max(this.#scored, report.done);
@@ -269,14 +260,13 @@ class Steps {
     return { ...this.#context, progress };
   }
 
-  /** The next step begins. */
   next(message: string): void {
     this.#taken++;
     this.#part = 0;
     this.#report(message);
   }
 
-  /** More of the same step. */
+  /** Advances within the current step. */
   more(message: string): void {
     this.#part += (1 - this.#part) / 4;
     this.#report(message);
@@ -334,7 +324,7 @@ async function publish(
             data: preview.bytes,
           });
     const isShown = shown.includes(name);
-    // The JSON document comes first.
+    // Its index in the content is the new length, since the JSON document comes first.
     const place = isShown ? content.push(image(preview)) : null;
     if (!isShown && name === 'distorted') content.push(small.link);
     return { path, uri: small.uri, width, height, content: place };
@@ -396,7 +386,6 @@ function sideOf({ frame, time, color }: TakenSide): ShownFrame['reference'] {
   };
 }
 
-/** A document with six decimals in its numbers. */
 function rounded<Document>(document: Document): Document {
   return JSON.parse(
     JSON.stringify(document, (_, value) => (typeof value === 'number' ? Number(value.toFixed(6)) : value)),

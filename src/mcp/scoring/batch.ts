@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/batch
- * A table of pairs: each scored if it can be, and all of them as a resource.
+ * Scores a table of pairs, each if possible, and publishes the table as a resource.
  */
 import { usageError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
@@ -16,9 +16,8 @@ import { pairOptions, readPrecision, refuseWriting, targetLimits } from './optio
 import type { PairingInput } from './parameters.js';
 import { reworded } from './run.js';
 
-/** What to score. */
 export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {
-  /** One, or as many as there are distorted videos. */
+  /** One, or one for each distorted video. */
   readonly references: readonly (InputFile | RefusedItem)[];
   readonly distorted: readonly (InputFile | RefusedItem)[];
   readonly model: InputModel;
@@ -26,11 +25,7 @@ export interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'dec
   readonly target?: string;
 }
 
-/**
- * Scores the pairs when the call's turn comes.
- * @throws {AnyvmafError} as `scoreBatch`; `usage` when there are too many or too few references; `media` when no pair can be
- * scored; the signal's reason when the call is cancelled
- */
+/** @throws {AnyvmafError} those of `scoreBatch`; `usage` for a wrong number of references; `media` without any score */
 export async function scoreTable(input: BatchInput, context: ToolContext) {
   const pairs = pairsOf(input);
   const limits = targetLimits(input.target);
@@ -80,7 +75,7 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
   };
 }
 
-/** The verdict on all pairs, and the one to look at: that which failed, cannot be trusted, misses the target, or is lowest. */
+/** The verdict on all pairs; the next call is for one that is untrusted or misses the target, else the lowest. */
 function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
   const scored = rows.filter(({ error }) => error === undefined);
   const missed = scored.filter(({ target }) => target?.verdict === 'missed');
@@ -101,7 +96,7 @@ function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: Tool
   });
 }
 
-/** The pair with the lowest score that can be trusted. */
+/** The pair with the lowest score, of those that can be trusted. */
 function worstOf(scored: readonly Row[]): Row | undefined {
   return scored
     .filter(({ trust }) => trust?.verdict !== 'untrusted')
@@ -125,7 +120,6 @@ function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
   });
 }
 
-/** The outcome of each pair: its report, or why there is none. */
 async function runPairs(
   pairs: readonly Pair[],
   input: BatchInput,

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/comparison
- * Encodes of one source side by side: score, cost, and which of them are dominated.
+ * Compares encodes of one source: score, cost, and which encodes are dominated.
  */
 import { counted } from '../../core/printable.js';
 import {
@@ -24,7 +24,6 @@ import type { PairingInput } from './parameters.js';
 import { mismatchedModelWarning, rounder, targetAnswer, trustSentence, worstDocumentOf } from './result.js';
 import { type OptionalGeometry, rawFormat, runScoreMany } from './run.js';
 
-/** What to compare. */
 export interface ComparisonInput extends PairingInput, OptionalGeometry {
   readonly reference: InputFile;
   readonly distorted: readonly (InputFile | RefusedItem)[];
@@ -34,21 +33,17 @@ export interface ComparisonInput extends PairingInput, OptionalGeometry {
   readonly target?: string;
 }
 
-/** An encode that is not in the table. */
 interface FailedRow {
   readonly distorted: string;
   /** A full sentence. */
   readonly error: string;
 }
 
-/**
- * Scores all encodes that can be scored, and ranks them.
- * @throws {AnyvmafError} as `scoreMany`, when none can be scored
- */
+/** @throws {AnyvmafError} those of `scoreMany`, if no encode can be scored */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
   const { scored, errors } = await scoreAll(input, context);
-  // Names as the caller knows them.
+  // Under the caller's names.
   const reports = scored.map(({ report, named }) => ({
     ...report,
     distorted: { ...report.distorted, name: named },
@@ -79,16 +74,15 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
   };
 }
 
-/** The table and what it says. */
 export type Comparison = Awaited<ReturnType<typeof compareEncodes>>['document'];
 
-/** An encode that was scored, and its name as the caller knows it. */
+/** A report under the caller's name for the encode. */
 interface ScoredEncode {
   readonly report: Report;
   readonly named: string;
 }
 
-/** Scores the encodes; at least one has a score of the model. @throws as {@link compareEncodes} */
+/** At least one encode has a score. @throws those of {@link compareEncodes} */
 async function scoreAll(input: ComparisonInput, context: ToolContext) {
   const { distorted } = input;
   const found = distorted.flatMap((item, place) => ('path' in item ? [{ path: item.path, place }] : []));
@@ -110,7 +104,7 @@ async function scoreAll(input: ComparisonInput, context: ToolContext) {
   return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
 }
 
-/** Members of encodes that matter least. */
+/** Members to drop from a long answer, least important first. */
 const SPARE = [
   ...['preflight', 'trust.cause', 'trust.fix', 'dominated_by', 'harmonic_mean', 'frames', 'codec'],
   ...['mismatched_model_warning', 'width', 'height', 'worst_frame', 'p5', 'min', 'target.checks'],
@@ -118,10 +112,10 @@ const SPARE = [
   ...['bitrate', 'p1', 'trust'],
 ].map((key) => `encodes.[].${key}`);
 
-/** Frames of all encodes that a page shows, at most: it takes about 40 bytes for each, and is made at once. */
+/** Most frames of all encodes on a page, which has about 40 bytes for each and is built at once. */
 const MOST_FRAMES = 200_000;
 
-/** Charts of all encodes over each other, for people; nothing where there is too much to draw. */
+/** A page with the charts of all encodes; `undefined` if there is too much to draw. */
 async function publishPage(
   reports: readonly Report[],
   errors: readonly FailedRow[],
@@ -139,7 +133,6 @@ async function publishPage(
   });
 }
 
-/** The quality that an encode gives for its bytes, and where it breaks. */
 function figuresOf(one: DecidedEncode | undefined) {
   return {
     bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
@@ -152,7 +145,6 @@ function figuresOf(one: DecidedEncode | undefined) {
   };
 }
 
-/** The decision by the ranks of its encodes. */
 function decisionDocument(
   { ship, reason, front, ties, smaller }: EncodeDecision,
   scored: readonly ScoredEncode[],
@@ -173,7 +165,7 @@ function decisionDocument(
   };
 }
 
-/** The verdict on the encode that is to be shipped, and its worst frames as the next call. */
+/** The verdict on the recommended encode; the next call is for its worst frames. */
 function headOfDecision(
   { ship, reason, rivals, smaller }: EncodeDecision,
   encodes: readonly EncodeRow[],
@@ -195,7 +187,7 @@ function headOfDecision(
   return headOf({
     trust: row?.trust,
     outcome: ship === null ? undefined : outcome,
-    // No measurement says which quality is worth its bytes.
+    // No measurement tells which quality is worth its bytes.
     sure: isOpen ? 'medium' : 'high',
     reasons: [reason, ...(isOpen ? ['trade-off'] : []), ...(others.length > 0 ? ['others-untrusted'] : [])],
     next:
@@ -204,7 +196,7 @@ function headOfDecision(
   });
 }
 
-/** The error of all: the one that they share, or each one's own. */
+/** The error that all encodes share, else one that lists theirs. */
 function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]): unknown {
   const [first] = failed;
   if (failed.every(({ error }) => error === first?.error)) return first?.cause;
@@ -217,10 +209,8 @@ function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]
 
 type ScoredRow = ReturnType<typeof encodeRow>;
 type EncodeRow = ReturnType<typeof rank<ScoredRow>>[number];
-/** What ranks an encode. */
 type Unranked = Pick<ScoredRow, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
 
-/** The row of a report, not ranked. */
 export function encodeRow(report: Report, distorted: string, precision: string, target?: readonly Limit[]) {
   const digits = readPrecision(precision);
   const round = rounder(digits);
@@ -253,7 +243,6 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
   };
 }
 
-/** What reached the target; nothing where there is none. */
 export function targetSentence(
   rows: readonly { readonly distorted: string; readonly target?: TargetDocument }[],
 ): readonly string[] {
@@ -264,10 +253,7 @@ export function targetSentence(
   return [`${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
 }
 
-/**
- * Best first; of equal scores the smaller one, then the caller's order. Encodes whose score cannot be
- * trusted come last and dominate no other.
- */
+/** By score, then smaller size, then the caller's order; untrusted encodes come last and dominate none. */
 export function rank<Row extends Unranked>(rows: readonly Row[]) {
   const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';
   const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
@@ -314,10 +300,8 @@ function summary(
   ].join(' ');
 }
 
-/** Names in a sentence. */
 const MOST_NAMES = 3;
 
-/** The first few names, and how many more there are. */
 export function namesOf(rows: readonly { readonly distorted: string }[]): string {
   const named = rows.slice(0, rows.length > MOST_NAMES ? 1 : MOST_NAMES).map(({ distorted }) => distorted);
   const more = rows.length - named.length;

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/curves
- * Ladders of sizes and comparisons of encoders within one call.
+ * Builds ladders and compares encoders within one call.
  */
 import { parseSize } from '../../core/size.js';
 import { version } from '../../core/version.js';
@@ -27,17 +27,15 @@ interface CurveInput extends SourceInput {
   readonly full: boolean;
 }
 
-/** What to compare. */
 export interface CompareInput extends CurveInput {
   readonly encoders: readonly string[];
   readonly target_vmaf?: number;
   readonly target_vmafs?: readonly number[];
 }
 
-/** Qualities that are searched for where none is named. */
 const USUAL_TARGETS = [94, 96, 97, 98];
 
-/** @throws {AnyvmafError} as the public `compareEncoders`; `resource` when it takes longer than it may */
+/** @throws {AnyvmafError} those of the public `compareEncoders`; `resource` at the limits of the call */
 export async function runCompare(input: CompareInput, context: ToolContext) {
   const { target_vmaf: one, target_vmafs: several } = input;
   const targets = [...new Set([...(one === undefined ? [] : [one]), ...(several ?? [])])];
@@ -88,7 +86,7 @@ export async function runCompare(input: CompareInput, context: ToolContext) {
   };
 }
 
-/** The encoder that needs least, those that are not told from it, and the search for its setting as the next call. */
+/** The encoder with the lowest rate, and its ties; the next call searches for its setting. */
 function headOfComparison(result: ComparisonResult, targets: readonly number[], context: ToolContext): Head {
   const { curves, deltas, samples, least = 'libx264', ties = [] } = result;
   const used = deltas.flatMap(({ test, rate }) => (rate && least === test ? [rate] : []));
@@ -119,7 +117,7 @@ function headOfComparison(result: ComparisonResult, targets: readonly number[], 
   });
 }
 
-/** Curves that share a smaller part than this say little about each other. */
+/** Curves with a smaller common range say little about each other. */
 const SMALL_OVERLAP = 0.5;
 
 function hasNoInterval({ deltas }: ComparisonResult): boolean {
@@ -132,7 +130,6 @@ function millisecondsOf(point: ComparedPoint | undefined): number | null {
 
 type CompareRow = ReturnType<typeof rowsOf>[number];
 
-/** A row for each encoder and target. */
 function rowsOf({ curves }: ComparisonResult) {
   return curves.flatMap(({ name, encoder, version: encoder_version, points, atTargets }) =>
     atTargets.map(({ target, value, kbps, quality, reached }) => ({
@@ -152,12 +149,10 @@ function rowsOf({ curves }: ComparisonResult) {
   );
 }
 
-/** Those that reach the target first, the cheapest before the others. */
 function byRate(rows: readonly CompareRow[]): CompareRow[] {
   return rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps);
 }
 
-/** What to build. */
 export interface LadderInput extends CurveInput {
   readonly encoder: string;
   readonly encoder_options: Readonly<Record<string, string>>;
@@ -168,7 +163,7 @@ export interface LadderInput extends CurveInput {
   readonly spacing: 'log_bitrate' | 'vmaf' | 'uniform';
 }
 
-/** @throws {AnyvmafError} as the public `buildLadder`; `resource` when it takes longer than it may */
+/** @throws {AnyvmafError} those of the public `buildLadder`; `resource` at the limits of the call */
 export async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
   const task = { source: input.src.path, limits: input };
@@ -219,7 +214,6 @@ export async function runLadder(input: LadderInput, context: ToolContext) {
   };
 }
 
-/** Of one curve. */
 function encodesOf(targets: readonly number[]): number {
   return ENCODES_OF_SEARCH * Math.max(1, targets.length);
 }
@@ -234,12 +228,11 @@ function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBy
   };
 }
 
-/** An encoder under the caller's name for it. */
 function encoderOf(text: string): ComparedEncoder {
   return { name: text, ...parseEncoder(text) };
 }
 
-/** `1280x720`, `720` or `720p`. */
+/** Parses `1280x720`, `720` or `720p`. */
 function sizeOf(text: string): PictureSize | number {
   const size = parseSize(text);
   if (size) return size;
@@ -250,7 +243,6 @@ function sizeOf(text: string): PictureSize | number {
   );
 }
 
-/** Why ties cannot be named. */
 const NO_INTERVAL =
   'Whether a difference is within the error of the measurement cannot be said: fewer than four parts of the video share a range of quality.';
 
@@ -323,13 +315,11 @@ function rungDocument({ width, height, value, kbps, quality }: LadderPoint) {
   return { width, height, value, kbps, vmaf: quality };
 }
 
-/** Forms of a manifest. */
 type ManifestFormat = 'json' | 'hls' | 'dash';
 
 const ABOUT =
   'Rates are averages of what was measured: the encodes are not made yet, and their peaks not known.';
 
-/** Rungs, by rate. */
 function manifestOf(points: readonly LadderPoint[], format: ManifestFormat) {
   const rungs = points.map(({ width, height, kbps, quality, value }) => ({
     width,

@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/documents
- * The answers of scoring tools: libvmaf's log without its frames, and a summary for agents. Keys of a report are made from the one
- * description of reports.
+ * Schemas of the answers of scoring tools, with keys from the schema of reports.
  */
 import * as z from 'zod/v4';
 import {
@@ -17,7 +16,7 @@ import { finding, input, model, pooled, tinyModel, trust } from '../../report/sc
 import type { Given } from '../tool.js';
 import { headKeys } from '../verdict.js';
 
-/** A value in JSON, where `null` is a number that is not finite. */
+/** A value in JSON; `null` stands for a number that is not finite. */
 type InJson<T> = T extends number
   ? number | null
   : T extends readonly (infer Item)[]
@@ -43,15 +42,12 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
   list: ({ item }) => z.array(item ? typeOf(item) : z.unknown()),
 };
 
-/**
- * The keys of an object in a report, for an object of zod.
- * @param words descriptions of some of them
- */
+/** Zod types for the keys of an object in a report. @param words descriptions of some keys */
 function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
   words: Readonly<Record<string, string>> = {},
 ): Keys<F> {
-  // Built key by key from the same fields.
+  // The keys are built from the same fields.
   return keysOf(fields, words) as Keys<F>;
 }
 
@@ -70,21 +66,18 @@ function typeOf(kind: Kind<unknown>): z.ZodType {
   return kind.nullable ? type.nullable() : type;
 }
 
-/** A measured value; null stands for one that is not finite. */
+/** `null` stands for a number that is not finite. */
 const value = z.number().nullable();
 
-/** One frame as libvmaf's log has it. */
 const frameDocument = z.object({
   frameNum: z.int(),
   metrics: z.record(z.string(), value),
 });
 
-/** One finding of preflight. */
 export const findingDocument = z
   .looseObject(documentKeys(finding, { fix: 'What resolves it: arguments as JSON, or an ffmpeg command.' }))
   .pick({ code: true, severity: true, message: true, fix: true });
 
-/** Whether a score can be believed. */
 export const trustDocument = z
   .object(
     documentKeys(trust, {
@@ -97,7 +90,6 @@ export const trustDocument = z
       'first. doubtful: a warning applies.',
   );
 
-/** The lowest frames of a run. */
 export const worstDocument = z.object({
   metric: z.string().describe('What frames are ranked by.'),
   worse: z.enum(['low', 'high']),
@@ -112,17 +104,15 @@ export const resourceDocument = z.object({
   path: z.string().describe('The same as a file, for as long as the server lives.'),
 });
 
-/** Where the whole result of a tool that encodes is. @param drawn what its page shows */
+/** Resources with the whole result of a tool that encodes. @param drawn contents of the page */
 export const encodingResults = (drawn: string) =>
   z.object({
     json: z.string().describe('URI of all points.'),
     html: z.string().describe(`URI of a page with ${drawn}.`),
   });
 
-/** One of the two videos. */
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
-/** Which backend was asked for and which ran: part of every scoring result. */
 export const backendKeys = {
   backend_requested: z.string().describe('As it was asked for.'),
   backend_used: z.string().describe('What ran: cpu is the built-in core.'),
@@ -132,7 +122,6 @@ export const backendKeys = {
     .describe('Present if a model is meant for pictures of another size.'),
 };
 
-/** What was to be reached, and what was. */
 export const targetDocument = z.object({
   verdict: z
     .enum(['reached', 'missed', 'untrusted'])
@@ -150,7 +139,6 @@ export const targetDocument = z.object({
 
 export type TargetDocument = Given<z.input<typeof targetDocument>>;
 
-/** The report as vmaf_score gives it. */
 export const scoreDocument = z.looseObject({
   ...z.object(headKeys).partial().shape,
   ...backendKeys,

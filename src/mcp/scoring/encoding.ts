@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/encoding
- * Work that encodes a source within one call: on the pool, with progress, limits on time and disk, and the whole result as
- * resources.
+ * Runs work that encodes a source within one call, with progress and limits of time and disk.
  */
 import * as z from 'zod/v4';
 import { AnyvmafError, type CurveResult, formatEncodingResult, type ShotStage } from '../../index.js';
@@ -11,41 +10,34 @@ import type { OtherOutcome } from '../tool.js';
 import { headKeys, headOf } from '../verdict.js';
 import type { callLimits } from './parameters.js';
 
-/** Limits of a call. */
 export type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
-/** Options that every such call gives the API. */
 export interface EncodingCall {
   readonly threads: number;
   /** Folder of measured points. */
   readonly cache: string;
   readonly scratchBytes: number;
   readonly signal: AbortSignal;
-  /** Stages of tuning shots include those of every search. */
+  /** For shots, includes the stages of every search. */
   readonly onStage: (stage: ShotStage) => void;
-  /** Asks the work to end with what it has, where it can. */
+  /** Asks the work to end with what it has, if it can. */
   readonly finish?: AbortSignal;
-  /** Takes the best that is known so far, in words. */
+  /** Receives the best result so far, in words. */
   readonly onBest?: (best: string) => void;
 }
 
-/** Work that encodes. */
 type Work<Result> = (call: EncodingCall, api: Measuring) => Promise<Result>;
 
-/** Encodes of a search for one quality, and of a curve, at most. */
+/** Most encodes of a search for one quality, and of a curve. */
 export const ENCODES_OF_SEARCH = 8;
 
-/** What is encoded, and how much of it. */
 export interface EncodingTask {
-  /** Path of what is encoded. Every call that encodes it starts from what is measured of it. */
+  /** Path of the source, by which later calls find the points measured of it. */
   readonly source: string;
   readonly limits: EncodingLimits;
 }
 
-/**
- * Runs the work, which ends at the limits.
- * @throws {AnyvmafError} what the work throws; `resource` when it takes more than it may
- */
+/** Aborts work at the limits. @throws {AnyvmafError} those of the work; `resource` at a limit */
 export function encodingCall<Result>(
   task: EncodingTask,
   context: ToolContext,
@@ -56,7 +48,7 @@ export function encodingCall<Result>(
   );
 }
 
-/** Runs work that is asked to finish at the limits. @throws {AnyvmafError} as {@link encodingCall} where it has nothing then */
+/** Asks work to finish at the limits. @throws {AnyvmafError} like {@link encodingCall}, if it has no result then */
 export function finishingCall<Result>(
   { source, limits }: EncodingTask,
   context: ToolContext,
@@ -67,7 +59,7 @@ export function finishingCall<Result>(
     const cache = await context.resources.points(source);
     const limit = new AbortController();
     const { signal: finish } = limit;
-    // Garbage collection may take an AbortSignal.timeout that only AbortSignal.any knows, and its timer with it.
+    // Not AbortSignal.timeout: if only AbortSignal.any refers to it, it and its timer may be garbage collected.
     const timer = setTimeout(() => limit.abort(), max_seconds * 1000);
     const { onStage, onBest, end } = encodingProgress(context);
     let encodes = 0;
@@ -75,7 +67,7 @@ export function finishingCall<Result>(
       const call: EncodingCall = {
         ...{ threads, cache, scratchBytes: max_temp_gb * 1e9, signal: context.signal, finish, onBest },
         onStage(stage) {
-          // Later reports of the same encode say how many frames are done.
+          // Later reports of the same encode have a frame count.
           if (stage.kind === 'encoding' && stage.frames === undefined && ++encodes > max_encodes)
             limit.abort();
           onStage(stage);
@@ -109,10 +101,7 @@ const plan = z.object({
   frames_per_encode: z.int().nullable().describe('null: the whole source, or a whole shot.'),
 });
 
-/**
- * Does the work up to its first encode, and estimates how many encodes it may take.
- * @param encodesOf encodes at most, by the number of shots
- */
+/** Stops before the first encode. @param encodesOf most encodes, by the number of shots */
 export function dryRun(
   { source, limits }: EncodingTask,
   context: ToolContext,
@@ -142,7 +131,7 @@ export function dryRun(
     } catch (error) {
       if (!enough.signal.aborted || context.signal.aborted) throw error;
     }
-    // Without a first encode everything is known from an earlier call.
+    // Without a first encode, an earlier call has measured everything.
     const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
     const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
     const summary = `${context.tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
@@ -157,10 +146,9 @@ export function dryRun(
   });
 }
 
-/** Milliseconds between two notices of one stage. */
+/** Milliseconds between two reports of one stage. */
 const PACE = 1000;
 
-/** Passes on what is done as frames over all stages of a call. */
 function encodingProgress({ progress }: ToolContext) {
   let [before, frames, total] = [0, 0, 0];
   let [at, said] = [Number.NEGATIVE_INFINITY, ''];
@@ -177,7 +165,7 @@ function encodingProgress({ progress }: ToolContext) {
     onStage(stage: ShotStage): void {
       const message = stageText(stage);
       if (message !== said) {
-        // The stage before is complete.
+        // The previous stage is complete.
         before += Math.max(total, 1);
         [frames, total] = [0, 0];
       }
@@ -185,7 +173,6 @@ function encodingProgress({ progress }: ToolContext) {
         [frames, total] = [stage.frames, stage.total];
       if (message !== said || frames === total || performance.now() - at >= PACE) tell(message);
     },
-    /** All is done. */
     end(): void {
       if (said === '') return;
       [before, frames] = [before + total, 0];
@@ -195,7 +182,6 @@ function encodingProgress({ progress }: ToolContext) {
   };
 }
 
-/** A stage in words, without its progress. */
 function stageText(stage: ShotStage): string {
   if (stage.kind === 'joining') return 'joining the video';
   const shot = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
@@ -205,7 +191,6 @@ function stageText(stage: ShotStage): string {
   return `${shot}${stage.kind} at ${stage.value} with ${stage.encoder}${size}`;
 }
 
-/** A result as resources: everything as JSON, and as a page to look at. */
 export async function publishResult(
   result: CurveResult,
   { resources }: ToolContext,

@@ -1,12 +1,12 @@
 /**
  * @module mcp/scoring/explanation
- * Measures a pair and divides its loss against a perfect copy among features, by Shapley values, and among scales and moments.
+ * Divides a pair's loss against a perfect copy among features, by Shapley values, and among scales and moments.
  *
- * A perfect copy has ADM and VIF 1 at every scale and the motion of the reference. The model's score for these is the
- * ceiling of a frame. Setting some features to 1 and leaving the others as measured gives a score for every subset; a
- * feature's share is its average gain over all orders in which features can be repaired one by one. It is the only
- * division that is symmetric, gives nothing to a feature that changes nothing, and adds up: ceiling minus score, in
- * points, to rounding. It explains the model, not the eye.
+ * A perfect copy has ADM and VIF of 1 at every scale and the motion of the reference; the model's score for it is the
+ * ceiling of a frame. Setting some features to 1 and keeping the others gives a score for every subset; a feature's
+ * share is its average gain over all orders in which features can be repaired one by one. This is the only division
+ * that is symmetric, gives nothing to a feature that changes nothing, and adds up to ceiling minus score, in points,
+ * up to rounding. It explains the model, not the eye.
  */
 import { usageError } from '../../core/errors.js';
 import { counted, quoted } from '../../core/printable.js';
@@ -28,20 +28,19 @@ import type { PairingInput } from './parameters.js';
 import { mismatchedModelWarning } from './result.js';
 import { type AnyPairInput, anyRequest, runScore } from './run.js';
 
-/** What to explain. */
 export interface ExplanationInput extends PairingInput, AnyPairInput {
   readonly model: InputModel;
-  /** Costliest segments and frames to name, at most. */
+  /** Most segments and frames to name. */
   readonly segments: number;
 }
 
-/** Most frames that are explained; of more, evenly spread ones: each takes dozens of predictions. */
+/** Most frames to explain, each with dozens of predictions; of longer videos, evenly spread ones. */
 const MOST_FRAMES = 2000;
 
-/** Milliseconds of predicting after which other calls get their turn. */
+/** Milliseconds of prediction until other calls get a turn. */
 const SLICE = 15;
 
-/** Points within which a copy is perfect: in fixed point its features are 1 only to about a millionth. */
+/** Points of loss that count as none: in fixed point, features of a perfect copy are 1 only to about a millionth. */
 const NOTHING = 0.005;
 
 const SCALES = [
@@ -51,17 +50,13 @@ const SCALES = [
   'coarse structures: about eight samples wide',
 ] as const;
 
-/** A frame, its loss by feature, and how ADM's loss divides among scales. */
 interface ExplainedFrame extends FrameAttribution {
   readonly frameNum: number;
-  /** Parts of ADM's loss by scale, which add up to 1. */
+  /** Fractions of ADM's loss by scale, which add up to 1. */
   readonly admScales: readonly number[];
 }
 
-/**
- * Explains the score of a pair.
- * @throws {AnyvmafError} as `score`; `model` for a model whose features have no known value for a perfect copy
- */
+/** @throws {AnyvmafError} those of `score`; `usage` for model auto; `model` as {@link Attribution} */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {
     throw usageError(
@@ -74,7 +69,7 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
   const request = anyRequest(input);
   const options = {
     ...tableOptions(input),
-    // The model predicts here, from features of which ADM also gives its sums by scale.
+    // The model predicts here; ADM's debug features are its sums by scale.
     models: [],
     features: model.features.map(withSums),
   };
@@ -122,7 +117,7 @@ async function explainFrames(
   return explained;
 }
 
-/** ADM is a quotient of sums over the scales, so what it lacks of 1 is a sum over the scales as well. */
+/** Fractions of ADM's loss: ADM is a quotient of sums over scales, so its distance from 1 is a sum over them. */
 function admScales({ metrics }: FrameMetrics, { features }: Attribution): readonly number[] {
   const suffix = features.find((name) => name.startsWith(ADM))?.slice(ADM.length) ?? '';
   const lacking = SCALES.map((_, scale) => {
@@ -136,7 +131,6 @@ function admScales({ metrics }: FrameMetrics, { features }: Attribution): readon
 
 const ADM = 'integer_adm2';
 
-/** The whole explanation, in numbers and in sentences. */
 function describe(
   frames: readonly ExplainedFrame[],
   attribution: Attribution,
@@ -193,7 +187,6 @@ function valuesOf({ frames }: Report, metric: string): number[] {
   return frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
-/** The loss by feature, costliest first. */
 function featureRows(
   frames: readonly ExplainedFrame[],
   features: readonly string[],
@@ -216,7 +209,6 @@ function featureRows(
     .sort((a, b) => b.points - a.points);
 }
 
-/** The points of ADM and VIF by scale. */
 function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[]) {
   return SCALES.map((meaning, scale) => {
     const adm = average(
@@ -233,7 +225,7 @@ function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[
   });
 }
 
-/** Seconds where the frame rate is known, else ten frames; costliest first. */
+/** Seconds of video, or ten frames if the rate is unknown; costliest first. */
 function segmentsOf(
   frames: readonly ExplainedFrame[],
   report: Report,
@@ -266,7 +258,7 @@ function segmentsOf(
   return segments.sort((a, b) => b.loss - a.loss || a.first_frame - b.first_frame);
 }
 
-/** Which part of an ADM feature's points belongs to a scale; `undefined` for other features. */
+/** Fraction of an ADM feature's points that belongs to a scale; `undefined` for other features. */
 function admPart(feature: string, scale: number, parts: readonly number[]): number | undefined {
   const own = /adm_scale([0-3])/.exec(feature)?.[1];
   if (own !== undefined) return Number(own) === scale ? 1 : 0;
@@ -286,32 +278,31 @@ const average = (values: readonly number[]): number => sum(values) / values.leng
 const round = (value: number): number => Number(value.toFixed(6));
 const short = (value: number): string => value.toFixed(2);
 
-/** Shares of one frame. */
 interface FrameAttribution {
   readonly score: number;
-  /** The score of a perfect copy with the same motion. */
+  /** Score of a perfect copy with the same motion. */
   readonly ceiling: number;
-  /** Points that each feature costs, in the order of {@link Attribution.features}; negative where it helps. */
+  /** Points that each feature costs, in the order of {@link Attribution.features}; negative if it helps. */
   readonly points: readonly number[];
 }
 
-/** More features than this would take too many scores: they double with each. */
+/** The number of scores doubles with each feature. */
 const MAX_FEATURES = 10;
 
 /** Internal names of features that are 1 in a perfect copy. */
 const ONE_WHEN_PERFECT = /(^|_)(adm|adm2|adm3|adm_scale[0-3]|vif|vif_scale[0-3])(_score)?$/;
 
-/** Shares out the loss of frames for one model. */
+/** Divides the loss of frames for one model. */
 export class Attribution {
-  /** Log names of the features that are repaired. */
+  /** Log names of the repaired features. */
   readonly features: readonly string[];
-  /** Log names of those that describe the reference rather than the damage, and stay as measured. */
+  /** Log names of features that describe the reference, not the damage, and stay as measured. */
   readonly kept: readonly string[];
   readonly #model: FeatureModel;
   /** Weight of a feature's gain, by the number of features repaired before it. */
   readonly #weights: readonly number[];
 
-  /** @throws {AnyvmafError} `model` when the model reads nothing that has a value for a perfect copy, or too much */
+  /** @throws {AnyvmafError} `model` if no feature, or too many, have a known value for a perfect copy */
   constructor(model: FeatureModel) {
     const repaired = model.inputs.filter(({ feature }) => ONE_WHEN_PERFECT.test(feature));
     this.#model = model;

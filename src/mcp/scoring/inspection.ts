@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/inspection
- * Inspects a pair without scoring it, for tools.
+ * Inspects and aligns a pair without scoring it, for tools.
  */
 import { type SideFacts, type Trust, trustOf } from '../../index.js';
 import { namedCause, TRUST_OUTLOOK } from '../../report/trust.js';
@@ -12,7 +12,6 @@ import { tableOptions } from './options.js';
 import type { PairingInput } from './parameters.js';
 import { type AnyPairInput, anyRequest } from './run.js';
 
-/** The findings of preflight, and facts of both videos. */
 export async function inspectPair(
   input: AnyPairInput & PairingInput & { readonly model: InputModel },
   context: ToolContext,
@@ -38,7 +37,6 @@ export async function inspectPair(
   };
 }
 
-/** The offset between two videos. */
 export async function findAlignment(
   input: AnyPairInput & { readonly window: number; readonly decoder: PairingInput['decoder'] },
   context: ToolContext,
@@ -56,7 +54,7 @@ function outlook(trust: Trust): string {
   return `${TRUST_OUTLOOK[verdict]}: ${namedCause(trust)}${fix === undefined ? '' : ` Fix: ${fix}.`}`;
 }
 
-/** Facts of a video, without the times of its frames. */
+/** Leaves out the times of frames. */
 function side(facts: SideFacts) {
   const { frameRate: rate } = facts;
   return {

@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/options
- * From the parameters of a scoring tool to the options of the public API; refuses, in a sentence, parameters that the reference has
- * and this build cannot honour.
+ * Turns tool parameters into options of the API; refuses those of the reference MCP server that it cannot honour.
  */
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -21,31 +20,26 @@ import type { CheckedOptions } from '../checked-api.js';
 import type { CheckedModel, InputModel } from '../paths.js';
 import { DEFAULT_MODEL, type ScoringInput } from './parameters.js';
 
-/** A scoring call, checked and translated. */
 export interface ScoringCall {
   readonly options: CheckedOptions<ScoreOptions>;
   readonly precision: Precision;
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: ScoringInput['detail'];
-  /** Bounds to reach, if there are any. */
   readonly target?: readonly Limit[];
-  /** Echoed as it was asked for. */
+  /** As the caller asked for it. */
   readonly backendRequested: string;
   /** Worker threads wanted, `null` for one per core. */
   readonly weight: number | null;
 }
 
-/**
- * Checks what was asked for and translates it. Threads and signal are added when the call has its share of the machine.
- * @throws {AnyvmafError} `usage` for parameters that contradict each other or cannot be honoured
- */
+/** Threads and signal are added later. @throws {AnyvmafError} `usage` if parameters conflict or cannot be honoured */
 export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
-  // What cannot be honoured is refused, so that no score is mistaken for another.
+  // Refuse what cannot be honoured, so that no score is mistaken for another.
   refuseWithPresets(input);
   refuseTarget(input);
   refuseDevices(input);
   const preset = input.aom_ctc !== undefined || input.nflx_ctc !== undefined;
-  // Without a reference no VMAF model runs, whatever the default is.
+  // A no-reference call runs no VMAF model, not even the default.
   const models = preset || input.no_reference ? undefined : modelTexts(input);
   const target = targetLimits(input.target);
   const { threads = 0, ...named } = tableOptions(input);
@@ -70,10 +64,9 @@ export function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): 
   };
 }
 
-/** Options that follow from the table: their parameters name no files and have no form of their own. */
+/** Options from the table: their parameters name no files and need no conversion. */
 type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
 
-/** Options of the API for the parameters of the table. */
 export function tableOptions(input: object): TableOptions {
   const all: Readonly<Record<string, unknown>> = { ...input };
   const options: Record<string, unknown> = {};
@@ -81,7 +74,7 @@ export function tableOptions(input: object): TableOptions {
     const given = among === 'filters' ? Object(all.filters) : all;
     for (const name of namesAmong(among)) {
       const value = given[wordsOf(name).parameter];
-      // What the caller left out decides how stored videos are paired and what preflight warns of.
+      // Parameters left out stay unset: defaults depend on the videos.
       if (value !== undefined)
         options[name] = OPTIONS[name].kind === 'size' ? (parseSize(value) ?? value) : value;
     }
@@ -94,10 +87,7 @@ type ModelInput = Pick<
   'model' | 'models' | 'disable_clip' | 'enable_transform' | 'view_distance' | 'display_height'
 >;
 
-/**
- * The model strings to score with.
- * @throws {AnyvmafError} `usage` when both model and models are given
- */
+/** @throws {AnyvmafError} `usage` if both model and models are given */
 function modelTexts(input: ModelInput): readonly CheckedModel[] {
   const { model, models } = input;
   if (models !== undefined && model.named !== DEFAULT_MODEL) {
@@ -118,7 +108,6 @@ function modelSuffix(input: ModelInput): string {
   ].join('');
 }
 
-/** The viewing conditions of a call as options of adm. */
 function viewingOptions({
   view_distance: distance,
   display_height: height,
@@ -129,24 +118,23 @@ function viewingOptions({
   ];
 }
 
-/** The bounds of a target; `undefined` without one. @throws {AnyvmafError} `usage` */
+/** Parses the bounds of a target. @throws {AnyvmafError} `usage` */
 export function targetLimits(text: string | undefined): readonly Limit[] | undefined {
   return text?.split(',').map((part) => parseLimit(part));
 }
 
-/** Features to measure for the bounds of a target, beside those that were asked for. */
+/** Extractors for the bounds of a target, beside the requested ones. */
 function featuresOf(target: readonly Limit[] | undefined, asked: readonly string[] = []): readonly string[] {
   const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
   return extractorsFor(named, asked);
 }
 
-/** Options for pairs of a table: its model, and the features of its target. */
 export function pairOptions(input: { readonly model: InputModel; readonly target?: string }) {
   const features = featuresOf(targetLimits(input.target));
   return { ...tableOptions(input), models: [input.model.text], features };
 }
 
-/** The reference's spelling of a precision as the report writers have it. */
+/** Parses a precision as the reference MCP server spells it. */
 export function readPrecision(text: string): Precision {
   if (text === 'legacy' || text === 'max') return text;
   return text === 'full' ? 'max' : Number(text);
@@ -157,10 +145,10 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
   return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
 }
 
-/** Backends that run no installed program, or none that was named. */
+/** Backends that name no installed program. */
 const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
 
-/** The options without those of installed programs where none runs, and without devices of other backends. */
+/** Drops options of installed programs if none runs, and devices of other backends. */
 function ofBackend(
   { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...options }: TableOptions,
   backend: NonNullable<ScoreOptions['backend']>,
@@ -181,12 +169,12 @@ function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCal
     throw usageError('csv and sub are both true, but a report has one format; give one of them.');
   const short = csv ? 'csv' : sub ? 'sub' : undefined;
   if (short === undefined || named === short) return named;
-  // json is the default too.
+  // json may be the default.
   if (named === 'json') return short;
   throw usageError(`${short} is true, but output_fmt is ${named}; give one of them.`);
 }
 
-/** Viewing conditions are those of every adm of a call, unless a feature has its own. */
+/** Adds viewing conditions to an adm feature, unless it has its own. */
 function withViewing(text: string, input: ScoringInput): string {
   if (!/^adm(=|$)/.test(text)) return text;
   const added = viewingOptions(input).filter((option) => !text.includes(option.replace(/=.*/, '=')));
@@ -194,10 +182,7 @@ function withViewing(text: string, input: ScoringInput): string {
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
 }
 
-/**
- * Refuses feature and model strings that write files: these tools answer with results, not files.
- * @throws {AnyvmafError} `usage`
- */
+/** Refuses feature and model strings that write files on the server's machine. @throws {AnyvmafError} `usage` */
 export function refuseWriting({
   features = [],
   models = [],
@@ -214,7 +199,7 @@ export function refuseWriting({
   }
 }
 
-/** A preset is a fixed set: parameters that add to it or change its models would break what its name promises. */
+/** A preset is a fixed set: other features or models would break what its name promises. */
 function refuseWithPresets(input: ScoringInput): void {
   const [name, second] = (['aom_ctc', 'nflx_ctc'] as const).filter((preset) => input[preset] !== undefined);
   if (name === undefined) return;
@@ -265,7 +250,7 @@ function refuseDevices(input: ScoringInput): void {
   }
 }
 
-/** Parameters that are about a tiny model, with what says the same as leaving them out. */
+/** Parameters that need a tiny model, with the values that change nothing. */
 const NEUTRAL = {
   tiny_device: 'auto',
   dnn_ep: 'auto',
@@ -279,10 +264,7 @@ const NEUTRAL = {
   tiny_resize: 'disabled',
 } as const satisfies Partial<Record<keyof ScoringInput, unknown>>;
 
-/**
- * The tiny model of a call.
- * @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model
- */
+/** @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model */
 function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
   const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
   if (input.no_reference && model === undefined) {

@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/parameters
- * The parameters that tools share, each written once: names, ranges and defaults are the reference's; what is ours says
- * so in its description.
+ * Shared parameters: names, ranges and defaults of the reference MCP server, unless their description says otherwise.
  */
 import * as z from 'zod/v4';
 import {
@@ -25,10 +24,9 @@ import {
   tinyModel,
 } from '../paths.js';
 
-/** The default model of every scoring tool. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
-/** Backends by the reference's names. */
+/** Backends by the names of the reference MCP server. */
 export const BACKENDS = ['cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS] as const;
 
 const NOT_YET = 'Reserved; refused in this build.';
@@ -39,7 +37,6 @@ function isBitDepth(bits: number): bits is 8 | 10 | 12 | 16 {
   return bits === 8 || bits === 10 || bits === 12 || bits === 16;
 }
 
-/** Size and samples of raw planar YUV. */
 const geometry = {
   width: z.int().min(1).describe('Frame width in samples.'),
   height: z.int().min(1).describe('Frame height in lines.'),
@@ -53,20 +50,20 @@ const geometry = {
     .describe('Bits per sample: 8, 10, 12 or 16; above 8 two bytes each, little endian.'),
 };
 
-/** The pair to compare, as stored frames. */
+/** A pair of raw or Y4M files. */
 export const rawPair = {
   ref: referencePath('Reference video: planar YUV or Y4M; left out with no_reference only.'),
   dis: inputPath('Distorted video, of the same kind and geometry.'),
   ...geometry,
 };
 
-/** The pair to compare: video files of any kind. */
+/** A pair of video files of any kind. */
 export const encodedPair = {
   reference_encoded: referencePath('Reference video; left out with no_reference only.'),
   distorted_encoded: inputPath('Distorted video.'),
 };
 
-/** The pair to compare, of any kind, raw video included: what our own tools take. */
+/** A pair of any kind, raw video included, for our own tools. */
 export const anyPair = {
   reference: inputPath('Reference video: encoded, Y4M, or raw YUV with its geometry.'),
   distorted: inputPath('Distorted video.'),
@@ -96,12 +93,11 @@ export const precision = z
   .default('legacy')
   .describe('Digits: legacy (six decimals), 1 to 17, max or full (17).');
 
-/** An option of the table. */
 type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS;
 type Row<N extends Name> = (typeof OPTIONS)[N];
 type Words<N extends Name> = (typeof OPTION_WORDS)[N];
 
-/** What a parameter is after its check, by its option's kind; others are text. */
+/** Types of checked values by the kind of option; all others are text. */
 interface Values {
   readonly count: number;
   readonly mask: number;
@@ -116,7 +112,7 @@ type ValueOf<N extends Name> =
       ? Values[Row<N>['kind']]
       : string;
 
-/** An optional parameter has its option's default, if there is one and its words do not say otherwise. */
+/** Without a default, or if its words say so, a parameter is optional. */
 type SchemaOf<N extends Name> =
   Words<N> extends { readonly optional: true }
     ? z.ZodOptional<z.ZodType<ValueOf<N>>>
@@ -128,12 +124,10 @@ type ParameterOf<N extends Name> =
   Words<N> extends { readonly parameter: infer Given extends string } ? Given : SnakeCase<N>;
 
 type Among = 'scoring' | 'pairing' | 'filters';
-/** The parameters of the table's options that stand among others. */
 type TableParameters<A extends Among> = {
   [N in Name as Words<N> extends { readonly among: A } ? ParameterOf<N> : never]: SchemaOf<N>;
 };
 
-/** What checks values of a kind. */
 const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: OptionWords) => z.ZodType>>> = {
   flag: () => z.boolean(),
   count: ({ least = 0, most = MOST_FRAMES }, words) =>
@@ -156,7 +150,6 @@ const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: Optio
     }),
 };
 
-/** The parameters of the table's options that stand among others. */
 function tableParameters<A extends Among>(among: A): TableParameters<A> {
   const parameters = namesAmong(among).map((name) => {
     const row: OptionRow = OPTIONS[name];
@@ -173,13 +166,11 @@ function tableParameters<A extends Among>(among: A): TableParameters<A> {
 const scoring = tableParameters('scoring');
 export const { subsample } = scoring;
 
-/** How much of the report is answered. */
 const detail = z
   .enum(['summary', 'frames'])
   .default('summary')
   .describe('frames: values of all frames in the answer, as far as they fit; summary links to them.');
 
-/** What a score is to reach. */
 export const target = z
   .string()
   .min(1)
@@ -187,7 +178,6 @@ export const target = z
   .describe('Bounds for a verdict, with commas: 93 (the mean), vmaf.p5>=80, cvvdp>=9.5.')
   .optional();
 
-/** Tiny ONNX models, beside the others or by themselves. */
 const tinyParameters = {
   tiny_model: tinyModel('Tiny ONNX model to add: an id of list_models, or an .onnx file.').optional(),
   tiny_device: z.enum(TINY_DEVICE_CHOICES).default('auto').describe('What runs it; only auto may fall back.'),
@@ -208,7 +198,6 @@ const tinyParameters = {
     .describe('Resizes luma for a picture model; disabled refuses other sizes.'),
 };
 
-/** What both scoring tools accept beside model, backend, subsample and precision. */
 export const scoringParameters = {
   model,
   models: modelStrings('Several in place of model, each with its own name=KEY.', 16).optional(),
@@ -246,38 +235,31 @@ export const scoringParameters = {
   target,
 };
 
-/** Parsed {@link scoringParameters}. */
 export type ScoringInput = CheckedArguments<z.output<z.ZodObject<typeof scoringParameters>>>;
 
-/** What is done to the pictures of encoded videos before they are compared. */
 export const filters = z
   .strictObject(tableParameters('filters'))
   .describe('Crops: W:H:X:Y; vf_*: ffmpeg; tracks from 0.')
   .optional();
 
-/** How two different videos are brought together; all of it ours. */
+/** Pairing of two different videos; not in the reference MCP server. */
 export const pairingParameters = { ...tableParameters('pairing'), filters };
 
-/** Parsed {@link pairingParameters}. */
 export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>>;
 
-/** Options beside the parameter that is searched. */
 export const encoderOptions = z
   .record(z.string().max(64), z.string().max(400))
   .default({})
   .describe('Such as {"preset": "slow"}.');
 
-/** The encoder of a search. */
 export const encoderName = z
   .string()
   .max(64)
   .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another.");
 
-/** The part of an encoder's parameter that is searched. */
 export const searchRange = (what: string) =>
   z.object({ min: z.number(), max: z.number() }).optional().describe(what);
 
-/** A source to encode, and what raw YUV does not say. */
 export const encodingSource = {
   src: inputPath('The video to encode, or raw YUV.'),
   width: z.int().min(1).max(16384).describe('Width of raw YUV.').optional(),
@@ -290,10 +272,8 @@ export const encodingSource = {
     .optional(),
 };
 
-/** Most seconds that a call may take. */
 export const MOST_SECONDS = 7200;
 
-/** What a call may take. */
 export const callLimits = {
   max_seconds: z.int().min(1).max(MOST_SECONDS).default(900).describe('Seconds after which the work ends.'),
   max_encodes: z.int().min(1).describe('Encodes at most.').optional(),
@@ -301,7 +281,6 @@ export const callLimits = {
   dry_run: z.boolean().default(false).describe('Only say how many encodes it takes at most.'),
 };
 
-/** What a call may take, and how much of the source it encodes. */
 export const encodingLimits = {
   full: z.boolean().default(false).describe('Encode the whole source, not samples.'),
   ...callLimits,

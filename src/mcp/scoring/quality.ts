@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/quality
- * A search for an encoder's setting within one call: on the pool, with progress and a limit on time.
+ * Searches for an encoder's setting within one call: on the pool, with progress and limits.
  */
 import { counted } from '../../core/printable.js';
 import { parseTarget, type SearchPoint, type SearchResult } from '../../index.js';
@@ -19,7 +19,6 @@ import {
 } from './encoding.js';
 import { MOST_SECONDS } from './parameters.js';
 
-/** What to search. */
 export interface QualityInput extends EncodingLimits {
   readonly source: InputFile;
   readonly encoder: string;
@@ -34,7 +33,7 @@ export interface QualityInput extends EncodingLimits {
   readonly model: InputModel;
 }
 
-/** @throws {AnyvmafError} as the public `searchQuality`; `resource` when it takes longer than it may */
+/** @throws {AnyvmafError} those of `searchQuality`; `resource` at the limits of the call, without a result */
 export async function findQuality(input: QualityInput, context: ToolContext) {
   const targets = input.targets.map(parseTarget);
   const task = { source: input.source.path, limits: input };
@@ -69,7 +68,6 @@ export async function findQuality(input: QualityInput, context: ToolContext) {
   return { document, content, whole: 'results', spare: ['not_monotone', 'points', 'command'] };
 }
 
-/** Whether it reaches its targets, how sure that is, and the next call. */
 function headOfSearch(result: SearchResult, input: QualityInput, context: ToolContext): Head {
   const { unfinished, shortfall, final, samples, predicted, targets, warnings } = result;
   const [{ atLeast, atMost } = {}] = targets;
@@ -84,22 +82,22 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
       ...(samples && !final ? ['predicted-from-samples'] : []),
       ...(result.notMonotone.length > 0 ? ['not-monotone'] : []),
       ...(warnings.length > 0 ? ['warnings'] : []),
-      // The rest is not for this server.
+      // No further call helps.
       ...(next === null ? [missed ? 'no-value-does' : 'run-command'] : []),
     ],
     next,
   });
 }
 
-/** A call for the rest of a search that ended at its limits; with more time if there was too little for one encode. */
+/** Resumes a search that ended at its limits; with more time if that was too short for one encode. */
 function goOn({ unfinished, encodes }: SearchResult, input: QualityInput, context: ToolContext) {
   const more = encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
   return context.again({ range: { ...unfinished }, ...more });
 }
 
 /**
- * After a search: encode and score the whole; where the whole misses what samples promised, search it all; where no value does, all
- * values instead of a range, then other encoders. `null` where nothing is left to try, and where the command makes the encode.
+ * Verify the value on the whole source; if that misses, search the whole; if no value does, search all values, then
+ * compare encoders. `null` if nothing is left to try, or the result's command makes the encode.
  */
 function nextAfter(
   { value, shortfall, final, targets }: SearchResult,
@@ -115,7 +113,7 @@ function nextAfter(
   return context.instead('run_compare', { src: context.args.source, target_vmaf: atLeast });
 }
 
-/** The smallest file that reaches the targets; before one does, the nearest to them. */
+/** Prefers the smaller file among points that reach the targets, else the nearest to them. */
 function isBetter(one: SearchPoint, other: SearchPoint): boolean {
   if (one.margin >= 0 && other.margin >= 0) return one.kbps < other.kbps;
   return one.margin > other.margin;

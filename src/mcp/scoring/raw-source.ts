@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/raw-source
- * Raw YUV as the source of tools that encode: ffmpeg reads it as Y4M, which says what it is.
+ * Makes raw YUV a source for tools that encode, as a Y4M copy.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, extname, join } from 'node:path';
@@ -26,33 +26,31 @@ import {
 import type { EncodingLimits } from './encoding.js';
 import type { encodingSource } from './parameters.js';
 
-/** A source, with the format of raw YUV; `pix_fmt` is that of raw YUV, or of the encodes of any other source. */
+/** `pix_fmt` is that of raw YUV, or of the encodes of any other source. */
 export type SourceInput = CheckedArguments<z.output<z.ZodObject<typeof encodingSource>>> & EncodingLimits;
 
-/** A source that ffmpeg can read. */
 export interface EncodingSource {
   readonly path: CheckedPath;
   readonly origin: Origin;
-  /** Of the encodes, where it is chosen. */
+  /** Pixel format of the encodes, if the caller chose one. */
   readonly pixelFormat?: string;
-  /** Bytes that are left for other temporary files. */
+  /** Bytes left for other temporary files. */
   readonly scratchBytes: number;
-  /** Parameters that were ignored, and why. */
+  /** Ignored parameters, and why. */
   readonly notes: readonly string[];
-  /** The name that results give the source. */
   readonly name: string;
-  /** A command with the source as the caller has it. */
+  /** Replaces the copy in a command by the caller's file. */
   command(words: readonly string[]): string[];
-  /** A script with the source as the caller has it. */
+  /** Replaces the copy in a script by the caller's file. */
   script(text: string): string;
 }
 
-/** Default frames per second of raw video, as in ffmpeg. */
+/** Default frame rate of raw video, as in ffmpeg. */
 const USUAL_RATE = 25;
 
 /**
- * Gives work a source that ffmpeg can read: the file itself, or a Y4M copy of raw YUV that is deleted afterwards.
- * @throws {AnyvmafError} `usage` for raw YUV without a geometry that fits it; `io` where the copy takes more than the call may
+ * Runs work on the file itself, or on a temporary Y4M copy of raw YUV.
+ * @throws {AnyvmafError} `usage` for raw YUV with a missing or wrong geometry; `io` if the copy is too large
  */
 export async function withSource<Result>(
   input: SourceInput,
@@ -115,7 +113,7 @@ export async function withSource<Result>(
   }
 }
 
-/** Whether a file is raw video: by its ending, or by a geometry for a file whose ending is not a video's. */
+/** Raw video: by its ending, or by a geometry and an ending that is not a video's. */
 function isRaw({ path }: InputFile, hasGeometry: boolean): boolean {
   const ending = extname(path).toLowerCase();
   return ending === RAW_ENDING || (hasGeometry && !VIDEO_ENDINGS.has(ending));
@@ -136,7 +134,7 @@ function formatOf(width: number, height: number, pixels: string): VideoFormat {
   return format;
 }
 
-/** A rate as Y4M has it: that of film and television is a fraction. */
+/** Frame rate in Y4M's notation; rates of film and television are fractions of 1001. */
 function rateOf(rate: number): string {
   if (Math.abs(rate - Math.round(rate)) < 1e-6) return `${Math.round(rate)}:1`;
   const television = Math.round(rate * 1.001);
@@ -150,7 +148,7 @@ interface Copy {
   readonly copy: string;
   readonly format: VideoFormat;
   readonly rate: string;
-  /** Of the raw video. */
+  /** Size of the raw video. */
   readonly bytes: number;
 }
 
@@ -182,9 +180,7 @@ async function writeCopy(
   );
 }
 
-/**
- * @throws {AnyvmafError} `usage` for a size that is not a whole number of frames; `io` for more than temporary files may take
- */
+/** @throws {AnyvmafError} `usage` unless the size is a whole number of frames; `io` above the limit of the copy */
 function checkSize({ named }: InputFile, format: VideoFormat, bytes: number, limit: number): void {
   const name = quoted(basename(named));
   const frame = storedFrameBytes(format);

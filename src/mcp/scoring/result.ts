@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/result
- * Makes the answer of a scoring tool from a report: small unless every frame is asked for, complete by reference.
+ * Turns a report into the answer of a scoring tool: short unless every frame is asked for, with a link to the whole.
  */
 import { counted } from '../../core/printable.js';
 import { isSize, screenSize } from '../../core/size.js';
@@ -27,13 +27,9 @@ import { type ScoreDocument, scoreDocument, type TargetDocument, type WorstDocum
 import type { ScoringCall } from './options.js';
 import { runScore } from './run.js';
 
-/** Worst frames that a result names. */
 const WORST = 5;
 
-/**
- * Scores a pair when the call's turn comes, and answers it.
- * @throws {AnyvmafError} as {@link runScore}
- */
+/** @throws {AnyvmafError} those of {@link runScore} */
 export async function scorePair(
   request: CheckedRequest,
   call: ScoringCall,
@@ -44,7 +40,7 @@ export async function scorePair(
   return scoreOutcome(report, call, context, pictured);
 }
 
-/** The answer to a report; a summary comes with a link to the full report, which is published for it. */
+/** A summary publishes the full report and links to it. */
 async function scoreOutcome(
   report: Report,
   options: ScoringCall,
@@ -92,13 +88,13 @@ async function scoreOutcome(
   };
 }
 
-/** Metrics that scores are computed from. */
+/** Metrics from which scores are computed. */
 function innerOf(report: Report): readonly string[] {
   const asked = new Set(askedOf(report.metrics, [report]));
   return report.metrics.filter((name) => !asked.has(name));
 }
 
-/** The verdict on a score and on its target, and what explains it: where it is lowest, or why it misses the target. */
+/** The verdict on a score and its target; the next call shows where it is lowest, or why it misses the target. */
 function headOfScore(
   report: Report,
   limits: readonly Limit[] = [],
@@ -123,7 +119,7 @@ function headOfScore(
   });
 }
 
-/** How sure it is on which side of its bound the mean of a collection of models lies, by their interval. */
+/** How surely the mean of a collection of models lies on its side of the bound, by its intervals. */
 function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limit): Confidence[] {
   const collection = report.models.find(({ name }) => name === (metric ?? name))?.collection;
   if (!collection || statistic !== 'mean') return [];
@@ -131,7 +127,7 @@ function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limi
   return low === undefined || high === undefined ? [] : [sureOf(bound, [[low, high]])];
 }
 
-/** Whether a report reaches what was asked for. Values of a pair that cannot be trusted reach nothing. */
+/** The verdict on a target; values of an untrusted pair do not count. */
 export function targetAnswer(
   report: Report,
   limits: readonly Limit[],
@@ -164,7 +160,7 @@ function checksOf(report: Report, limit: Limit): TargetDocument['checks'] {
   }
 }
 
-/** The verdict goes first: it is what was asked for. */
+/** Puts the verdict, which was asked for, first in the summary. */
 function withVerdict<Part extends Pick<ScoreDocument, 'summary'>>(
   part: Part,
   target: TargetDocument | undefined,
@@ -177,7 +173,6 @@ function withVerdict<Part extends Pick<ScoreDocument, 'summary'>>(
   return { ...part, summary: `Target ${target.verdict}: ${said.join(', ')}. ${part.summary ?? ''}` };
 }
 
-/** Publishes the full report, to be read in pieces. */
 export function publishReport(
   report: Report,
   precision: Precision,
@@ -193,12 +188,11 @@ export function publishReport(
   });
 }
 
-/** Names of the scores of models, tiny ones included. */
 function scoresOf({ models, tiny = [] }: Report): readonly string[] {
   return [...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)];
 }
 
-/** The report without its frames, and with percentiles of scores only. */
+/** The report without frames, with percentiles of scores only. */
 function reportDocument(report: Report, precision: Precision): ScoreDocument {
   const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
   const named = new Set([...scoresOf(report), ...bagged]);
@@ -211,12 +205,11 @@ function reportDocument(report: Report, precision: Precision): ScoreDocument {
   return { ...headline(report, document, precision), ...document };
 }
 
-/** The backend that ran, by the reference's names. */
+/** The used backend by its name in the reference MCP server. */
 export function backendUsed({ backend_used: used }: Report): string {
   return used === 'wasm' ? 'cpu' : used;
 }
 
-/** What an agent reads first. */
 function headline(
   report: Report,
   { pooled_metrics: pooled = {} }: ScoreDocument,
@@ -252,7 +245,7 @@ function headline(
   return { summary: summary.join(' '), worst_frames: worst };
 }
 
-/** The verdict on a score, in a sentence. @param score which one */
+/** The verdict on a score as a sentence. @param score subject of the sentence */
 export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score = 'this score'): string {
   const named = codes.length > 0 ? ` (${codes.join(', ')})` : '';
   const advice = fix === undefined ? '' : ` Fix: ${fix}.`;
@@ -261,7 +254,7 @@ export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score 
     : `The score is doubtful${named}: ${cause}${advice}`;
 }
 
-/** The worst frames, apart from each other; `undefined` if no metric has a direction. */
+/** The worst frames, at a distance from each other; `undefined` if no metric has a direction. */
 export function worstDocumentOf(
   report: Report,
   precision: Precision,
@@ -277,7 +270,6 @@ export function worstDocumentOf(
   return { ...by, frames };
 }
 
-/** Rounds as report writers do, to a number. */
 export function rounder(precision: Precision): (value: number) => number {
   if (precision === 'max') return (value) => value;
   return precision === 'legacy'
@@ -293,7 +285,7 @@ function short(value: number): string {
   return value.toFixed(2);
 }
 
-/** The pictures that a model is for, by its name; the first pattern that matches. */
+/** Class of pictures that a model is meant for; the first part that its name contains counts. */
 const PRESETS = [
   ['vmaf_float_4k', '4k'],
   ['vmaf_float_', 'hd'],
@@ -308,7 +300,7 @@ const PRESETS = [
   ['vmaf_b_v0.6.3', 'hd'],
 ] as const;
 
-/** How to score small pictures at the size of a screen, preferably as preflight advises, which knows the samples' shape. */
+/** Advises to score small pictures at screen size, as preflight does, which knows the sample aspect ratio. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
   const advised = preflight.flatMap(({ hint }) =>
@@ -321,11 +313,7 @@ function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   );
 }
 
-/**
- * A warning about models that are meant for pictures of another class than those scored; `undefined` if all fit or are
- * unknown.
- * @param models versions or paths; default: those of the report
- */
+/** Warns of models meant for pictures of another class than those scored. @param models versions or paths */
 export function mismatchedModelWarning(
   report: Report,
   models: readonly string[] = report.models.map(({ source }) => source),

@@ -1,7 +1,6 @@
 /**
  * @module mcp/scoring/run
- * The two videos of a call as the API takes them, and the engine inside the call: its share of the machine, its signal, its
- * progress.
+ * Runs the engine inside a call, with its share of the machine, its signal and its progress.
  */
 import type * as z from 'zod/v4';
 import { usageError } from '../../core/errors.js';
@@ -13,15 +12,11 @@ import { findingInParameters, worded } from '../wording.js';
 import { refuseWriting, type ScoringCall } from './options.js';
 import type { anyPair, optionalGeometry, rawPair } from './parameters.js';
 
-/** Two stored videos and their geometry, as parameters. */
 type RawPairInput = CheckedArguments<z.output<z.ZodObject<typeof rawPair>>> & {
   readonly no_reference: boolean;
 };
 
-/**
- * The request for two stored videos.
- * @throws {AnyvmafError} `usage` where the reference is missing
- */
+/** @throws {AnyvmafError} `usage` if the reference is missing */
 export function rawRequest(input: RawPairInput): CheckedRequest {
   const { ref: reference, dis: distorted, width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
   return {
@@ -30,11 +25,7 @@ export function rawRequest(input: RawPairInput): CheckedRequest {
   };
 }
 
-/**
- * The request for two videos, or for the distorted one by itself.
- * @param name the parameter of the reference
- * @throws {AnyvmafError} `usage` where the reference is missing
- */
+/** @throws {AnyvmafError} `usage` if the reference is missing */
 export function pairRequest(
   { reference, distorted }: { readonly reference?: ReferenceFile; readonly distorted: InputFile },
   name = 'reference',
@@ -45,13 +36,9 @@ export function pairRequest(
   throw usageError(`${name} is missing; only with no_reference is a video scored without its reference.`);
 }
 
-/** The optional geometry of raw videos. */
 export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
 
-/**
- * The format of raw videos, `undefined` if it is left out.
- * @throws {AnyvmafError} `usage` where a part of it is missing
- */
+/** `undefined` without a geometry. @throws {AnyvmafError} `usage` for an incomplete geometry */
 export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
   if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
@@ -66,22 +53,15 @@ export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   );
 }
 
-/** Two videos of any kind, as parameters. */
 export type AnyPairInput = CheckedArguments<z.output<z.ZodObject<typeof anyPair>>> & OptionalGeometry;
 
-/**
- * The request for two videos of any kind.
- * @throws {AnyvmafError} `usage` where a part of the geometry is missing
- */
+/** @throws {AnyvmafError} `usage` for an incomplete geometry */
 export function anyRequest(input: AnyPairInput): CheckedRequest {
   const raw = rawFormat(input);
   return { ...pairRequest(input), raw };
 }
 
-/**
- * Scores a pair when the call's turn comes.
- * @throws {AnyvmafError} as `score`; `usage` where files would be written; the signal's reason when the call is cancelled
- */
+/** @throws {AnyvmafError} those of `score`; `usage` if files would be written; the signal's reason */
 export async function runScore(
   request: CheckedRequest,
   { options, weight }: Pick<ScoringCall, 'options' | 'weight'>,
@@ -89,13 +69,13 @@ export async function runScore(
 ): Promise<Report> {
   refuseWriting(options);
   const { signal, files } = context;
-  // Only vmaf_score compares frames as they are stored; it has no parameters for pairing.
+  // Only vmaf_score sets decoder none: it compares frames as stored, and has no pairing parameters.
   const isStored = options.decoder === 'none';
   return context.pool.run(weight, async ({ threads, api }) => {
     const scoring = api.score(request, {
       ...options,
       origin: files.origin,
-      // A short clip needs no worker.
+      // A limit, not a number of threads: a short clip needs no worker.
       maxThreads: threads,
       signal,
       onProgress: ({ framesDone, framesTotal, fps }) =>
@@ -106,16 +86,12 @@ export async function runScore(
   });
 }
 
-/** Least number of videos that are scored together and share one decoding of the reference. */
+/** Least number of videos that share one decoding of the reference. */
 const TOGETHER = 8;
 
-/** The outcome for each video: its report, or the error. */
 export type ManyOutcome = readonly (Report | AnyvmafError)[];
 
-/**
- * Scores several videos against one reference when the call's turn comes. One that fails does not stop the others.
- * @throws {AnyvmafError} as `scoreMany`, for what is wrong with all; the signal's reason when the call is cancelled
- */
+/** One failed video does not stop the others. @throws {AnyvmafError} those of `scoreMany`; the signal's reason */
 export async function runScoreMany(
   reference: CheckedPath,
   distorted: readonly CheckedPath[],
@@ -167,7 +143,7 @@ export async function runScoreMany(
   });
 }
 
-/** A report whose findings name parameters. @param isStored the parameters of vmaf_score */
+/** Puts parameter names into a report's findings. @param isStored use those of vmaf_score */
 export function reworded(report: Report, isStored = false): Report {
   const { preflight, reference, distorted } = report;
   const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';

@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/shots
- * The tuning of a video's shots within one call: on the pool, with progress and limits on time and disk.
+ * Tunes a video's shots within one call: on the pool, with progress and limits of time and disk.
  */
 import { formatShots, type TuneShotsResult } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
@@ -10,7 +10,6 @@ import { headOf } from '../verdict.js';
 import { dryRun, ENCODES_OF_SEARCH, type EncodingCall, encodingCall } from './encoding.js';
 import { type SourceInput, withSource } from './raw-source.js';
 
-/** What to tune. */
 export interface ShotsInput extends SourceInput {
   readonly target_vmaf: number;
   readonly encoder: string;
@@ -25,7 +24,7 @@ export interface ShotsInput extends SourceInput {
   readonly model: InputModel;
 }
 
-/** @throws {AnyvmafError} as the public `tuneShots`; `resource` when it takes longer than it may */
+/** @throws {AnyvmafError} those of the public `tuneShots`; `resource` at the limits of the call */
 export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { format } = input;
   const task = { source: input.src.path, limits: input };
@@ -50,7 +49,7 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
       const text = format === 'json' ? null : source.script(await formatShots(tuned, format));
       return { result: tuned, text, notes: source.notes };
     });
-  // A search for each shot, one value for all of them searched for, and the shots of the video that is written.
+  // For each shot: its own search, its part of the search for one common value, and its encode in the written video.
   const most = (shots: number) => shots * (2 * ENCODES_OF_SEARCH + (input.output ? 1 : 0));
   if (input.dry_run) return dryRun(task, context, most, work);
   const { result, text, notes } = await encodingCall(task, context, work);
@@ -80,10 +79,7 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
 }
 
-/**
- * Where shots miss the target, all values instead of a range, then other encoders. Else a script that makes the encode; `null` once
- * that or the encode is written.
- */
+/** After a miss: all values, then other encoders. Else a script; `null` once that or the encode is written. */
 function nextAfter(
   isReached: boolean,
   { range, format, output, target_vmaf }: ShotsInput,
@@ -94,7 +90,7 @@ function nextAfter(
   return format === 'json' && !output ? context.again({ format: 'shell' }) : null;
 }
 
-/** Members of shots that repeat others, then those that matter least. */
+/** Members of shots to drop from a long answer: duplicates, then the least important. */
 const SPARE = [
   ...['crf', 'predicted_vmaf', 'bitrate_kbps', 'start_frame', 'end_frame'],
   ...['bytes', 'margin', 'begins', 'start'],

@@ -1,13 +1,12 @@
 /**
  * @module mcp/tools/backends
- * `list_backends`, `probe_backend`, `run_benchmark` and `vmaf_version`: what can measure frames here, whether it works and how fast,
- * and which program and core would score.
+ * `list_backends`, `probe_backend`, `run_benchmark` and `vmaf_version`.
  */
 import * as z from 'zod/v4';
 import { BACKENDS } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
-/** One flag per backend, by the reference's names. */
+/** One flag for each backend, by the names of the reference MCP server. */
 const backendFlags = {
   cpu: z.boolean(),
   cuda: z.boolean(),
@@ -16,7 +15,7 @@ const backendFlags = {
   metal: z.boolean(),
 };
 
-/** An installed program that contains libvmaf, or the reason why none was found. */
+/** An installed program that contains libvmaf, or the reason why there is none. */
 const programDocument = z.object({
   binary_path: z.string().nullable(),
   version: z.string().nullable(),
@@ -114,7 +113,7 @@ export const probeBackendTool = defineTool({
   },
 });
 
-/** The libvmaf whose numbers the core gives. */
+/** The libvmaf whose numbers the core reproduces. */
 const LIBVMAF = '3.2.0';
 
 export const vmafVersion = defineTool({
@@ -215,7 +214,7 @@ export const runBenchmarkTool = defineTool({
       api.runBenchmark({ full, maxThreads: threads, signal, onProgress: progress, shapes, reports }),
     );
     const { exitCode: exit_code, stdout, stderr } = benchOutput(result);
-    // The tables say the same.
+    // The tables have the same contents.
     return { document: { exit_code, stdout, stderr, ...benchData(result) }, spare: ['tests', 'skipped'] };
   },
 });

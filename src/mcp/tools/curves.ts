@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/curves
- * `run_compare`: encoders or presets compared on one source; `run_ladder`: a bitrate ladder.
+ * `run_compare`: compares encoders or presets on one source; `run_ladder`: builds a bitrate ladder.
  */
 import * as z from 'zod/v4';
 import { encodingResults } from '../scoring/documents.js';

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/describe-worst-frames
- * `describe_worst_frames`: shows the worst moments of a video, measures what is wrong with them and says it in words.
+ * `describe_worst_frames`: shows the worst moments of a video, measures their faults and describes them.
  */
 import { worstFramesDocument, worstFramesInput } from '../pictures/documents.js';
 import { defineTool, READ_ONLY } from '../tool.js';
@@ -14,7 +14,7 @@ export const describeWorstFramesTool = defineTool({
     'before you trust words about them.',
   inputSchema: worstFramesInput,
   outputSchema: worstFramesDocument,
-  // A describing model that is not in the cache yet is fetched from the hub.
+  // A describing model that is not cached yet is downloaded from the hub.
   annotations: { ...READ_ONLY, openWorldHint: true },
   handler: async (input, context) => (await import('../pictures/worst.js')).showWorstFrames(input, context),
 });

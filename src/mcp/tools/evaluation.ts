@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/evaluation
- * `eval_model_on_split` evaluates a tiny ONNX model on a table of features; `compare_models` ranks several on the same rows.
+ * `eval_model_on_split` and `compare_models`: evaluate tiny ONNX models on a table of features.
  */
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
@@ -10,10 +10,9 @@ import { inputPath, tinyModel, tinyModels } from '../paths.js';
 import { defineTool } from '../tool.js';
 import { sentenceOf } from '../wording.js';
 
-/** Most keys whose figures are answered, those of the largest error first. */
+/** Most keys with figures in an answer, those of the largest error first. */
 const MOST_KEYS = 50;
 
-/** Parameters of both tools beside the models. */
 const evaluationParameters = {
   features: inputPath(
     "Parquet table with a row per frame: key, mos, and features such as adm2. 'anyvmaf features --parquet' writes one.",
@@ -52,7 +51,6 @@ const evaluationParameters = {
   seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws, for repeatable results.'),
 };
 
-/** The options of the API. */
 function evaluateOptions(
   input: Omit<z.output<z.ZodObject<typeof evaluationParameters>>, 'features'>,
   { signal, files }: ToolContext,
@@ -60,7 +58,7 @@ function evaluateOptions(
   const { split, target, resamples, seed, input_name: name } = input;
   return {
     ...{ split, target, resamples, seed, origin: files.origin, signal },
-    // The default cannot be told from a missing parameter; the engine tries this name anyway, after the sidecar's.
+    // Not distinguishable from a missing parameter; the engine tries this name anyway, after the sidecar's.
     inputName: name === 'features' ? undefined : name,
     device: input.tiny_device,
     precision: input.tiny_precision,
@@ -85,10 +83,9 @@ const figures = {
   rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
 };
 
-/** What matters least of an evaluation. */
+/** Members to drop from a long answer, least important first. */
 const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
 
-/** One evaluation, as both tools answer it. */
 const evaluationSchema = z.looseObject({
   model: z.string(),
   features: z.string(),
@@ -125,10 +122,7 @@ const evaluationSchema = z.looseObject({
   notes: z.array(z.string()).describe('What a reader of the figures must know.'),
 });
 
-/**
- * The evaluation with a handful of keys: a table may have a hundred thousand.
- * @param names model and table as the caller called them
- */
+/** @param names model and table under the caller's names */
 function evaluationDocument(
   evaluation: Evaluation,
   names: { readonly model: string; readonly features: string },

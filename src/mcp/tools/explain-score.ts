@@ -19,7 +19,6 @@ const { frame_cnt, frame_skip_ref, frame_skip_dist, subsample } = scoringParamet
 
 const points = z.number().describe('Points of the score, averaged over the frames; negative where it helps.');
 
-/** Segments that are listed unless more are asked for. */
 const USUAL_SEGMENTS = 5;
 
 export const explainScoreTool = defineTool({

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/find-quality
- * `find_quality`: the setting with which an encoder reaches a quality. Ours.
+ * `find_quality`: finds the setting with which an encoder reaches a quality. Ours.
  */
 import * as z from 'zod/v4';
 import { inputPath } from '../paths.js';

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/index
- * The tools that the server offers, in the order in which clients list them.
+ * The tools of the server, in the order in which clients list them.
  */
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
@@ -21,9 +21,9 @@ import { describeModelTool, listModelsTool } from './models.js';
 import { runTunePerShotTool } from './run-tune-per-shot.js';
 import { vmafScore, vmafScoreEncoded } from './vmaf-score.js';
 
-/** All tools, one file each. The order is part of what clients see and cache: add to it, do not sort it. */
+/** The order is part of what clients see and cache: add to it, do not sort it. */
 export const TOOLS: readonly Tool[] = [
-  // The reference's, in its order.
+  // Those of the reference MCP server, in its order.
   vmafScore,
   listModelsTool,
   listBackendsTool,
@@ -36,7 +36,7 @@ export const TOOLS: readonly Tool[] = [
   vmafScoreEncoded,
   listExtractorsTool,
   describeModelTool,
-  // Ours.
+  // Our own.
   compareEncodesTool,
   inspectPairTool,
   findAlignmentTool,
@@ -51,7 +51,7 @@ export const TOOLS: readonly Tool[] = [
   listLiveTool,
 ];
 
-/** Tools that serve one purpose, by the names that --tools takes; all sets have the tools of jobs. */
+/** Tools for one purpose, by the names that --tools takes; every set also gets the tools for jobs. */
 const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
   score: [
     vmafScoreEncoded,
@@ -83,11 +83,7 @@ const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
   machine: [listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion],
 };
 
-/**
- * The tools of sets, in the order of all.
- * @param text names with commas, as --tools takes them
- * @throws {AnyvmafError} `usage` for a set that there is not
- */
+/** In the order of {@link TOOLS}. @throws {AnyvmafError} `usage` for an unknown set */
 export function toolsOf(text: string): readonly Tool[] {
   const names = text.split(',').map((name) => name.trim());
   const sets = names.map((name) => {

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tools/inspect-pair
- * `inspect_pair`: what would make the score of a pair wrong, without scoring it; `find_alignment`: the offset at which two videos
- * show the same pictures. Ours.
+ * `inspect_pair`: checks a pair for problems; `find_alignment`: finds the frame offset of two videos. Ours.
  */
 import * as z from 'zod/v4';
 import { findingDocument, trustDocument } from '../scoring/documents.js';

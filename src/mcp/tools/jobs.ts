@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/jobs
- * `job_start`, `job_status`, `job_result`, `job_cancel` and `list_jobs`: calls that outlive the request. Ours.
+ * `job_start`, `job_status`, `job_result`, `job_cancel` and `list_jobs`: calls that outlive their request. Ours.
  */
 import * as z from 'zod/v4';
 import { jsonOf } from '../../core/arguments.js';
@@ -8,7 +8,6 @@ import { AnyvmafError } from '../../core/errors.js';
 import { jobDocument } from '../context.js';
 import { defineTool, READ_ONLY, type Tool } from '../tool.js';
 
-/** The text of an answer that is an error. */
 const failure = z.object({ error: z.string() });
 
 const job_id = z.string().max(64).describe('From the answer that started it.');
@@ -50,7 +49,7 @@ const jobResult = defineTool({
     if (!answer) return { document: await jobs.status(id, 0, signal) };
     const { structuredContent: document = {}, content, isError } = answer;
     if (isError) throw new AnyvmafError('internal', reasonOf(content));
-    // It was made to fit when it was answered.
+    // The answer was fitted when it was made.
     return { document, content: content.filter((item) => item.type !== 'text'), long: true };
   },
 });
@@ -79,10 +78,8 @@ const listJobs = defineTool({
   handler: async (_, { jobs }) => ({ document: await jobs.list() }),
 });
 
-/** The tools of jobs. */
 export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, jobCancel, listJobs];
 
-/** The sentence of an answer that is an error. */
 function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
   const told = failure.safeParse(jsonOf(first?.text ?? ''));
   return told.success ? told.data.error : 'The job failed, and its store has no reason.';

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/list-extractors
- * `list_extractors`: the feature extractors there are, their options and features.
+ * `list_extractors`: the feature extractors, their options and features.
  */
 import * as z from 'zod/v4';
 import { GPU_BACKENDS } from '../../core/choices.js';

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/list-live
- * `list_live`: running measurements that have a live server. Ours.
+ * `list_live`: running measurements with a live server. Ours.
  */
 import * as z from 'zod/v4';
 import { TimeLimitError, withinSeconds } from '../../core/abort.js';
@@ -8,10 +8,10 @@ import { jsonOf } from '../../core/arguments.js';
 import { readRunning } from '../live/running.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
-/** Seconds that a live server gets to give its status. */
+/** Seconds for a live server to answer. */
 const ANSWER_TIME = 1;
 
-/** HTTP of this machine, or a Unix socket. */
+/** HTTP on this machine, or a Unix socket. */
 const ADDRESS = /^(?:http:\/\/127\.0\.0\.1:\d{1,5}\/[\w./-]{1,101}|\/.{1,255})$/;
 
 const statusSchema = z.object({
@@ -33,7 +33,6 @@ const recordSchema = z.object({
   measurements: z.array(measurement),
 });
 
-/** Lists running measurements. */
 export const listLiveTool = defineTool({
   name: 'list_live',
   title: 'List running measurements',
@@ -83,7 +82,7 @@ export const listLiveTool = defineTool({
   },
 });
 
-/** The status of a measurement; `undefined` if its server does not answer. */
+/** `undefined` if the server does not answer. */
 async function statusOf(address: string, name: string, signal: AbortSignal) {
   const params = { name: 'vmaf.status', arguments: { measurement: name } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });

@@ -13,7 +13,7 @@ import { defineTool } from '../tool.js';
 import type { FoundVideo } from '../video-list.js';
 import { errorInParameters } from '../wording.js';
 
-/** Files that are probed at the same time, and whose facts are kept. */
+/** Most files to probe at a time, and most files whose facts are cached. */
 const AT_ONCE = 4;
 const MOST_REMEMBERED = 5000;
 
@@ -63,7 +63,7 @@ export const listVideosTool = defineTool({
     const listed = found.slice(0, limit);
     const videos: (Facts & { readonly path: string; readonly bytes: number; readonly modified: string })[] =
       [];
-    // Probing takes little, so it does not wait for a turn.
+    // Probing is cheap, so it does not wait for a turn in the pool.
     for (let i = 0; i < listed.length; i += AT_ONCE) {
       signal.throwIfAborted();
       context.progress({ done: i, total: listed.length, message: 'opening videos' });
@@ -78,7 +78,6 @@ export const listVideosTool = defineTool({
   },
 });
 
-/** What to do if no folder is allowed, or the whole file system. */
 function adviceOf(folders: readonly string[]): string | undefined {
   if (folders.length === 0)
     return 'No folder is allowed: hosts may start the server in /, which is ignored. Start it with --allow DIR, or set ANYVMAF_MCP_ALLOW.';
@@ -89,7 +88,7 @@ function adviceOf(folders: readonly string[]): string | undefined {
 
 type Facts = Partial<ReturnType<typeof known>> & { readonly note?: string };
 
-/** Facts of files by path, size and time of their last change, the latest last. */
+/** Facts by path, size and modification time, least recently used first. */
 const remembered = new Map<string, Facts>();
 
 async function knownFacts(one: FoundVideo, context: ToolContext): Promise<Facts> {
@@ -102,7 +101,6 @@ async function knownFacts(one: FoundVideo, context: ToolContext): Promise<Facts>
   return facts;
 }
 
-/** What a video declares, or why that is not known. */
 async function factsOf(path: string, { files, signal }: ToolContext): Promise<Facts> {
   if (extname(path).toLowerCase() === RAW_ENDING)
     return { note: 'Raw YUV does not say its size: give width, height, pixfmt and bitdepth.' };

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/models
- * `list_models`: the models that can be named; `describe_model`: what one is made of, by name, id or path.
+ * `list_models`: the available models; `describe_model`: the contents of one, by name, id or path.
  */
 import { basename } from 'node:path';
 import * as z from 'zod/v4';
@@ -112,7 +112,7 @@ export const describeModelTool = defineTool({
         }),
       )
       .optional(),
-    // Not a tuple: clients of the older protocol read schemas by a draft that has none of this kind.
+    // Not a tuple: clients of the older protocol read schemas by a draft without prefixItems.
     clip: z
       .array(z.number())
       .nullable()
@@ -132,7 +132,6 @@ export const describeModelTool = defineTool({
   handler: async ({ name }, { files }) => ({ document: await describeModelFile(name, files) }),
 });
 
-/** Facts about any model file. */
 interface FileFacts {
   name: string;
   path: string;
@@ -140,17 +139,13 @@ interface FileFacts {
   size_bytes: number;
 }
 
-/** What `describe_model` answers. */
 interface ModelDocument extends FileFacts {
   model_type: string | null;
   feature_names: readonly string[] | null;
   [more: string]: unknown;
 }
 
-/**
- * Describes a model of the registry or of a file.
- * @throws {AnyvmafError} `model` when the file is not a model
- */
+/** @throws {AnyvmafError} `model` if the file is not a model */
 async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<ModelDocument> {
   const { origin } = files;
   if ('summary' in model) return describeListed(model, origin);
@@ -202,7 +197,6 @@ async function describeListed(
   };
 }
 
-/** A tiny model of the registry. */
 async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Promise<ModelDocument> {
   const { describeTinyModel } = await import('../../index.js');
   const found = await describeTinyModel(id);

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tools/run-tune-per-shot
- * `run_tune_per_shot`: the shots of a video and an encoder setting for each. The reference's name and parameters, as far as
- * they make sense here.
+ * `run_tune_per_shot`: an encoder setting for each shot of a video; follows the reference MCP server where that fits.
  */
 import * as z from 'zod/v4';
 import { outputPath } from '../paths.js';
@@ -113,7 +112,7 @@ export const runTunePerShotTool = defineTool({
       .describe('What was written to output, as it was scored.'),
     uri: z.string().nullable().describe('The table or the script, as a resource.'),
   }),
-  // It writes a new file if `output` names one.
+  // Writes a new file if `output` names one.
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
   handler: async (input, context) => (await import('../scoring/shots.js')).tunePerShot(input, context),
 });

@@ -1,7 +1,6 @@
 /**
  * @module mcp/tools/vmaf-score
- * `vmaf_score` scores a pair of raw YUV or Y4M files as the vmaf tool does, frame by frame as stored; `vmaf_score_encoded` any two
- * video files, of which frames go from the decoder to the core, never to a disk.
+ * `vmaf_score`: raw YUV or Y4M frames as stored, like the vmaf tool; `vmaf_score_encoded`: any two video files.
  */
 import * as z from 'zod/v4';
 import { scoreDocument } from '../scoring/documents.js';

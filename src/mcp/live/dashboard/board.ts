@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/dashboard/board
- * The dashboard's state of all measurements, from its event stream. It runs in the page, and draws nothing.
+ * The dashboard's state of all measurements, from its event stream. Runs in the page, without drawing.
  */
 import { USUAL_RATE } from '../../../core/rational.js';
 import type { Alarm } from '../../../live/alarms.js';
@@ -8,7 +8,7 @@ import { KEPT_ALARMS, KEPT_SECONDS, type SecondPoint } from '../../../live/histo
 import { labelOf, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Progress, Story } from '../story.js';
 
-/** The events of the stream, by name; each names its measurement. */
+/** Events of the stream by name; each names its measurement. */
 export interface BoardEvents {
   readonly progress: Progress & { readonly fresh: readonly SecondPoint[] };
   readonly state: { readonly measurement: string; readonly state: Story['state'] };
@@ -21,7 +21,6 @@ export interface BoardEvents {
   };
 }
 
-/** Something that happened at a frame. */
 export interface Incident {
   readonly frame: number;
   readonly text: string;
@@ -45,28 +44,26 @@ const UNKNOWN: Omit<Story, 'measurement'> = {
   alarms: [],
 };
 
-/** All measurements. */
 export class Board {
   #stories: ReadonlyMap<string, Story> = new Map();
-  /** Name of the measurement on show; the first one until another is chosen. */
+  /** Name of the measurement to show; absent for the first. */
   chosen: string | undefined;
 
   get names(): readonly string[] {
     return [...this.#stories.keys()];
   }
 
-  /** The measurement on show. */
   get shown(): Story | undefined {
     return this.#stories.get(this.chosen ?? this.names[0] ?? '');
   }
 
-  /** Whether there is a measurement, and each has ended. */
+  /** True once every measurement has ended, and there is one. */
   get isOver(): boolean {
     const all = [...this.#stories.values()];
     return all.length > 0 && all.every(({ state }) => state === 'finished' || state === 'failed');
   }
 
-  /** Takes all that happened before the stream began. Its order is that of the measurements, whatever events came meanwhile. */
+  /** Takes the history before the stream began; its order prevails, whatever events came meanwhile. */
   restore(stories: readonly Story[]): void {
     const told = [...this.#stories].filter(([name]) =>
       stories.every(({ measurement }) => measurement !== name),
@@ -74,7 +71,7 @@ export class Board {
     this.#stories = new Map([...stories.map((story) => [story.measurement, story] as const), ...told]);
   }
 
-  /** Takes an event. A repeated one, as after a lost connection, changes nothing. */
+  /** Applies an event. Repeated ones, as after a lost connection, change nothing. */
   take<K extends keyof BoardEvents>(kind: K, data: BoardEvents[K]): void {
     const { measurement } = data;
     const story = this.#stories.get(measurement) ?? { ...UNKNOWN, measurement };
@@ -82,9 +79,8 @@ export class Board {
   }
 }
 
-/** What an event changes in a measurement. */
 function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: BoardEvents[K]): Partial<Story> {
-  // A union of pairs, so that each kind is read with its own data.
+  // A union of pairs, so that each kind narrows its data.
   const event = { kind, data } as {
     [N in keyof BoardEvents]: { kind: N; data: BoardEvents[N] };
   }[keyof BoardEvents];
@@ -114,24 +110,22 @@ function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: Boar
   }
 }
 
-/** The time of a frame in its video. */
 export function timeOf({ fps }: Story, frame: number): string {
   return timeText(frame / fps, 1);
 }
 
-/** The seconds of video whose lowest scores are the worst moments. */
+/** Seconds of video with the worst moments, matched by their lowest score. */
 export function worstSeconds({ seconds, worst }: Story): readonly SecondPoint[] {
   const lowest = new Map(seconds.map((point) => [point.min, point]));
   return worst.flatMap(({ value }) => lowest.get(value) ?? []);
 }
 
-/** Alarms that are on. */
 export function alarmsOn({ alarms }: Story): readonly Alarm[] {
   const latest = new Map(alarms.map((alarm) => [alarm.rule, alarm]));
   return [...latest.values()].filter(({ raised }) => raised);
 }
 
-/** Alarms and changes of models, the latest first. */
+/** Alarms and model swaps, latest first. */
 export function incidentsOf({ alarms, swaps }: Story): readonly Incident[] {
   return [
     ...swaps.map(({ frame, from, to }) => ({
@@ -145,7 +139,6 @@ export function incidentsOf({ alarms, swaps }: Story): readonly Incident[] {
   ].sort((a, b) => b.frame - a.frame);
 }
 
-/** Seconds until a measurement of known length ends, at its present rate. */
 export function secondsLeft({ state, frames, total, rate }: Story): number | undefined {
   return state === 'running' && total !== null && rate.now > 0
     ? Math.max(0, total - frames) / rate.now

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/dashboard/chart
- * The scores of each second of video, drawn on a canvas as charts of reports are; it can be read by pointer and keys.
+ * A canvas chart of each second's scores, in the style of reports, readable by pointer and keys.
  */
 import {
   type Colours,
@@ -15,17 +15,15 @@ import { extentOf, frameTicks, nearestFrame, valueRange } from '../../../report/
 import type { Story } from '../story.js';
 import { worstSeconds } from './board.js';
 
-/** Pixels around the lines: above, right, below, left. */
+/** Padding in pixels. */
 const [TOP, RIGHT, BOTTOM, LEFT] = [12, 8, 26, 40] as const;
-/** Points of a score that fill the chart at least. */
+/** Smallest range of scores that fills the chart. */
 const LEAST = 2;
-/** Colours of the mean and of the lowest score. */
 const [MEAN, LOWEST] = ['--s0', '--s1'] as const;
 
-/** A chart of one measurement at a time. */
 export class SecondsChart {
   readonly #canvas: HTMLCanvasElement;
-  /** Where the second that is pointed at is told. */
+  /** Shows the values of the selected second. */
   readonly #readout: HTMLElement;
   #story: Story | undefined;
   #scale = new Scale(1, 1, [0, 1], [0, 1]);
@@ -44,7 +42,6 @@ export class SecondsChart {
     canvas.addEventListener('keydown', (event) => this.#onKey(event));
   }
 
-  /** Draws a measurement as it stands now. */
   show(story: Story): void {
     this.#story = story;
     this.#canvas.setAttribute('aria-label', summaryOf(story));
@@ -114,7 +111,6 @@ export class SecondsChart {
   }
 }
 
-/** The chart in words. */
 function summaryOf({ seconds }: Story): string {
   const last = seconds.at(-1);
   if (!last) return 'Score of each second: none yet';

@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/dashboard/page
- * The page that shows running measurements: score over time, rate, worst moments, alarms. It looks like a report, is complete in
- * itself, and loads nothing from elsewhere.
+ * The page that shows running measurements: complete in itself, in the style of reports.
  */
 import { createHash } from 'node:crypto';
 import { STYLES } from '../../../report/html/styles.js';
@@ -66,12 +65,11 @@ const BODY = `<main>
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** What the page may do: run its own script and style, and talk to its own server. */
 export const PAGE_POLICY =
   `default-src 'none'; script-src ${hash(VIEWER_SCRIPT)}; style-src ${hash(STYLE)}; connect-src 'self'; img-src data:; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The page. @param path of the event stream, of plain characters */
+/** @param path of the event stream, in characters that need no escaping */
 export function dashboardPage(path: string): string {
   return (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Live quality</title>' +

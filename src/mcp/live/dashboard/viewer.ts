@@ -1,16 +1,13 @@
 /**
  * @module mcp/live/dashboard/viewer
- * The dashboard's script: follows the event stream and shows the chosen measurement. It runs in the page, as
- * `mcp/live/dashboard/viewer-script` holds it.
+ * The dashboard's script: follows the event stream and shows the chosen measurement.
  */
 import { baseName, grouped, labelOf, NONE, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Story } from '../story.js';
 import { alarmsOn, Board, type BoardEvents, incidentsOf, secondsLeft, timeOf } from './board.js';
 import { SecondsChart } from './chart.js';
 
-/** Alarms and changes on show. */
 const INCIDENTS = 8;
-/** Colours of the state. */
 const TONES: Readonly<Record<Story['state'], string>> = {
   waiting: 'soft',
   running: 'good',
@@ -20,7 +17,7 @@ const TONES: Readonly<Record<Story['state'], string>> = {
   failed: 'bad',
 };
 
-/** The outcome of the last press of a button. */
+/** Outcome of the last command. */
 let answer = '';
 const board = new Board();
 const chart = new SecondsChart(element('chart', HTMLCanvasElement), element('second', HTMLElement));
@@ -32,7 +29,7 @@ function element<T extends HTMLElement>(id: string, kind: new () => T): T {
   return found;
 }
 
-/** Changes a text only where it differs: screen readers announce what changes. */
+/** Changes a text only if it differs, since screen readers announce changes. */
 function say(id: string, text: string): void {
   const place = element(id, HTMLElement);
   if (place.textContent !== text) place.textContent = text;
@@ -85,7 +82,6 @@ function draw(): void {
   document.title = `${scoreText(mean ?? undefined)} · ${state} · ${element('what', HTMLElement).textContent}`;
 }
 
-/** Alarms, failures and answers to buttons. */
 function noticeOf(story: Story): string {
   const { state, error } = story;
   if (state === 'failed') return `The measurement has failed: ${error ?? 'it did not say why'}`;
@@ -94,7 +90,6 @@ function noticeOf(story: Story): string {
   return [answer, ...alarms].filter((one) => one !== '').join('; ');
 }
 
-/** The choice of measurements, where there are several. */
 function drawChoice(): void {
   const { names } = board;
   element('choice', HTMLElement).hidden = names.length < 2;
@@ -118,7 +113,7 @@ function rows(id: string, list: readonly (readonly string[])[]): void {
   );
 }
 
-/** Has the server steer the measurement on show, and shows a refusal. @returns whether it was done */
+/** Calls a steering tool for the shown measurement, and shows a refusal. @returns true if it succeeded */
 async function steer(tool: string, wanted: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const params = { name: `vmaf.${tool}`, arguments: { measurement: board.shown?.measurement, ...wanted } };
   try {
@@ -166,7 +161,7 @@ which.addEventListener('change', () => {
 
 const events = new EventSource(document.body.dataset.path ?? '');
 
-/** Says how the connection is. @param lost whether what is on show is out of date */
+/** Shows the state of the connection. @param lost marks the page as out of date */
 function connection(text: string, lost = false): void {
   say('line', text);
   element('line', HTMLElement).classList.toggle('bad', lost);
@@ -188,7 +183,7 @@ events.addEventListener('ready', async () => {
 });
 
 events.addEventListener('error', () => {
-  // A server goes with its measurements.
+  // The server ends with its measurements.
   if (board.isOver) {
     events.close();
     connection('ended');

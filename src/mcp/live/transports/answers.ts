@@ -1,14 +1,13 @@
 /**
  * @module mcp/live/transports/answers
- * HTTP: bodies of requests, answers in JSON, and event streams (Server-Sent Events) with numbered events, of which the latest are
- * kept for clients that come back.
+ * HTTP bodies, JSON responses, and event streams (SSE) that replay their latest events to clients that reconnect.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MESSAGE_LIMIT } from '../framing.js';
 import { CODE, failed } from '../session.js';
 import { BACKLOG } from './connection.js';
 
-/** The body of a request; `undefined` where it was refused or never came. */
+/** The body of a request; `undefined` if it was refused or the client left. */
 export function bodyOf(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
@@ -28,21 +27,20 @@ export function bodyOf(request: IncomingMessage, response: ServerResponse): Prom
       refuse();
       return;
     }
-    // A listener each costs less than an iterator, and clients may ask often.
+    // Listeners cost less than an iterator, and clients may poll often.
     request.on('data', take);
     request.once('end', () => resolve(Buffer.concat(parts).toString('utf8')));
     request.once('close', () => resolve(undefined));
   });
 }
 
-/** Aborts when the client of a request is gone before it has its answer. */
+/** Aborts when the client disconnects before its answer. */
 export function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   return gone.signal;
 }
 
-/** Answers with JSON. */
 export function json(response: ServerResponse, status: number, text: string): void {
   response
     .writeHead(status, {
@@ -53,7 +51,6 @@ export function json(response: ServerResponse, status: number, text: string): vo
     .end(text);
 }
 
-/** Answers with an error of JSON-RPC. */
 export function problem(
   response: ServerResponse,
   status: number,
@@ -63,11 +60,9 @@ export function problem(
   json(response, status, JSON.stringify(failed(null, code, message)));
 }
 
-/** Events that are kept. */
 const KEPT = 512;
-/** Bytes of events that are kept. */
+/** Most characters of events to keep. */
 const KEPT_BYTES = 4 << 20;
-/** Streams at the same time. */
 const MOST_STREAMS = 256;
 /** Milliseconds between comments that keep connections open and reveal lost ones. */
 const BEAT = 15_000;
@@ -77,11 +72,10 @@ interface Event {
   readonly text: string;
 }
 
-/** The streams of a server. */
 export class EventStreams {
-  /** Each with the bytes of old events that it may have to read first. */
+  /** Streams, each with the bytes of replayed events that its client has yet to read. */
   readonly #streams = new Map<ServerResponse, number>();
-  /** Streams that do not get answers to others. */
+  /** Streams that get no answers to other clients. */
   readonly #spared = new WeakSet<ServerResponse>();
   readonly #events: Event[] = [];
   #bytes = 0;
@@ -89,10 +83,10 @@ export class EventStreams {
   readonly #beat = setInterval(() => this.#write(':\n\n'), BEAT).unref();
 
   /**
-   * Begins a stream.
-   * @param hello its first event, which has no number
-   * @param lastId the last event that the client has; later ones follow
-   * @returns false where there are too many, and it was refused
+   * Opens a stream.
+   * @param hello its first event, without a number
+   * @param lastId the client's last event; later ones are replayed
+   * @returns false if there are too many streams; the request is then refused
    */
   open(response: ServerResponse, hello: string, lastId: string | undefined): boolean {
     if (this.#streams.size >= MOST_STREAMS) {
@@ -114,12 +108,12 @@ export class EventStreams {
     return true;
   }
 
-  /** Keeps answers to others off a stream whose client would take them for its own. */
+  /** Keeps answers to other clients off a stream whose client would take them for its own. */
   spare(response: ServerResponse): void {
     this.#spared.add(response);
   }
 
-  /** Sends a message to one stream only, without a number: it is not repeated. */
+  /** Sends an unnumbered message to one stream only; it is not replayed. */
   sendTo(response: ServerResponse, data: string): void {
     if (!this.#streams.has(response)) return;
     this.#writeTo(response, `event: message\ndata: ${data}\n\n`);
@@ -129,10 +123,9 @@ export class EventStreams {
     return this.#streams.size;
   }
 
-  /** Sends an event to all streams. */
   send(name: string, data: string): void {
     const id = this.#next++;
-    // Data of one line: JSON has no line ends of its own.
+    // One data line is enough: JSON has no line ends of its own.
     const text = `event: ${name}\nid: ${id}\ndata: ${data}\n\n`;
     this.#events.push({ id, text });
     this.#bytes += text.length;
@@ -153,7 +146,7 @@ export class EventStreams {
 
   #writeTo(stream: ServerResponse, text: string): void {
     stream.write(text);
-    // A client that does not read is dropped.
+    // Drop clients that do not read.
     if (stream.writableLength > BACKLOG + (this.#streams.get(stream) ?? 0)) stream.destroy();
   }
 }

@@ -1,29 +1,24 @@
 /**
  * @module mcp/live/transports/connection
- * What every transport returns, and one client on a stream: its messages are answered as they are done. A client that does not read
- * is dropped.
+ * One client on a stream, which is dropped if it does not read.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Framing } from '../framing.js';
 import type { Hub } from '../hub.js';
 import { CODE, failed, Session } from '../session.js';
 
-/** A transport that listens. */
 export interface Listener {
   /** A URL or a path. */
   readonly address: string;
-  /** Ends its connections and releases what it bound. */
   close(): Promise<void>;
 }
 
-/** Bytes that may wait for a client to read them. */
+/** Most unread bytes of a client. */
 export const BACKLOG = 1 << 20;
-/** Milliseconds that a client gets to read the last of what was sent. */
+/** Milliseconds for a client to read the last answers. */
 const FLUSH_TIME = 500;
-/** Requests of one client that may be under way. */
 const MOST_REQUESTS = 64;
 
-/** Serves one client until either side ends. */
 export class Connection {
   readonly #input: Readable;
   readonly #output: Writable;
@@ -35,7 +30,7 @@ export class Connection {
   #ending = false;
 
   /**
-   * @param headers whether `Content-Length` framing is understood
+   * @param headers true to accept `Content-Length` framing
    * @param ended called once, when the connection is over
    */
   constructor(hub: Hub, input: Readable, output: Writable, headers: boolean, ended: () => void) {
@@ -53,10 +48,10 @@ export class Connection {
     const close = () => this.close();
     input.on('data', (chunk: Buffer) => this.#framing.push(chunk));
     input.on('error', close);
-    // A pipe or a file is closed with its end, and answers may still be under way.
+    // A pipe or a file closes at its end, while answers may still be pending.
     input.on('close', () => (this.#ending ? this.#endWhenDone() : close()));
     output.on('error', close).on('close', close);
-    // Answers that are under way are still sent.
+    // Pending answers are still sent.
     input.on('end', () => {
       this.#ending = true;
       this.#endWhenDone();
@@ -72,7 +67,7 @@ export class Connection {
     this.#ended();
   }
 
-  /** Ends the connection once what was sent has left, or after a moment. */
+  /** Closes once everything is sent, or after a moment. */
   finish(): void {
     if (this.#closed) return;
     const late = setTimeout(() => this.close(), FLUSH_TIME);

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/transports/http
- * HTTP on 127.0.0.1: an event stream and requests at one path, the protocol's Streamable HTTP at `/mcp`, and a page on request.
+ * HTTP on 127.0.0.1: events and requests at one path, the protocol's Streamable HTTP at `/mcp`, and an optional page.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -17,12 +17,10 @@ import type { Listener } from './connection.js';
 
 const HOST = '127.0.0.1';
 const DEFAULT_PATH = '/mcp/sse';
-/** Milliseconds that a connection may be idle between two requests. */
+/** Milliseconds that a connection may idle between requests. */
 const IDLE = 5000;
-/** Connections at the same time. */
 const MOST_CONNECTIONS = 1024;
 
-/** Answers one request whose sender may call. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 /** @throws {AnyvmafError} `usage` for a wrong port or path, `io` if the port cannot be bound */
@@ -53,9 +51,9 @@ class Door {
   readonly #dashboard: boolean;
   readonly #streams = new EventStreams();
   readonly #streamable: Streamable;
-  /** Streams by the name under which their clients post, with sessions of those that do. */
+  /** Streams by the id in their clients' POST URLs; the session is opened with the first POST. */
   readonly #own = new Map<string, { readonly response: ServerResponse; session: Session | undefined }>();
-  /** Answers what is posted beside the streams. */
+  /** Answers POSTs without a stream. */
   readonly #session: Session;
   readonly #forget: () => void;
 
@@ -88,7 +86,7 @@ class Door {
     }
   }
 
-  /** Why a sender is refused: a page of another origin, or one that came by another name. */
+  /** Refuses pages of other origins, and requests under another host name. */
   #refusal({ headers, url = '/' }: IncomingMessage): string | undefined {
     const host = readTarget(url, headers.host)?.host ?? null;
     const origin = headers.origin ?? null;
@@ -130,7 +128,7 @@ class Door {
     });
   }
 
-  /** Answers in the stream of a client that posts to the address that it was told, as clients of 2024 expect it. */
+  /** Answers in the client's own stream, as the HTTP+SSE transport of 2024 requires. */
   async #postToStream(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const own = this.#own.get(id);
     if (!own) {
@@ -147,7 +145,7 @@ class Door {
     if (reply !== undefined) this.#streams.sendTo(stream, reply);
   }
 
-  /** Answers in place, and tells the streams. */
+  /** Answers in the response, and on the streams. */
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request, response);
     if (body === undefined) return;
@@ -157,7 +155,7 @@ class Door {
       return;
     }
     json(response, 200, reply);
-    // A client that does not read is dropped.
+    // Drop clients that do not read.
     response.setTimeout(IDLE);
     this.#streams.send('message', reply);
   }
@@ -179,7 +177,6 @@ class Door {
   }
 }
 
-/** Sessions at the same time; the one that was used least recently goes. */
 const MOST_SESSIONS = 256;
 const NO_SESSION = -32001;
 
@@ -188,10 +185,9 @@ interface Client {
   readonly streams: EventStreams;
 }
 
-/** The sessions of clients. */
 class Streamable {
   readonly #hub: Hub;
-  /** The one used last is the last. */
+  /** By id, least recently used first. */
   readonly #clients = new Map<string, Client>();
   /** Answers requests without a session. */
   readonly #bare: Session;

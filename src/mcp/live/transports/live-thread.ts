@@ -1,7 +1,6 @@
 /**
  * @module mcp/live/transports/live-thread
- * The thread that talks to clients of running measurements. It touches no measurement: it answers from messages, and
- * passes commands on.
+ * The thread that talks to clients of running measurements, through messages with the measuring side.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../../../core/errors.js';
@@ -15,7 +14,7 @@ const post = (message: FromServer) => port.postMessage(message);
 const hub = new Hub(settings, post);
 const listeners: Listener[] = [];
 const running = new RunningFile(hub);
-/** Starting to listen and ending come one after the other. */
+/** Serializes listening and closing. */
 let last: Promise<void> = Promise.resolve();
 
 async function open(where: Listening): Promise<Listener> {
@@ -33,7 +32,7 @@ async function listen(ticket: number, where: Listening): Promise<void> {
   try {
     const listener = await open(where);
     listeners.push(listener);
-    // Descriptors are the parent's own.
+    // Descriptors belong to the parent process, so others cannot connect.
     if (where.transport !== 'stdio') await running.add(listener.address);
     post({ kind: 'listening', ticket, address: listener.address });
   } catch (error) {

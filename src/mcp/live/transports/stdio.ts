@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/transports/stdio
- * A pair of descriptors that the caller handed over; standard input and output belong to the program.
+ * Serves a pair of descriptors handed over by the caller, since standard input and output belong to the program.
  */
 import {
   createReadStream,
@@ -17,12 +17,11 @@ import { AnyvmafError, usageError } from '../../../core/errors.js';
 import type { Hub } from '../hub.js';
 import { Connection, type Listener } from './connection.js';
 
-/** Descriptors that are served: a stream of its own for each, as the system takes a descriptor once. */
+/** Descriptors in use: only one stream may own each. */
 const served = new Set<number>();
 
 /**
- * @throws {AnyvmafError} `usage` for standard streams, and descriptors that are served already; `io` for a descriptor that is
- * not open, or that no caller handed over
+ * @throws {AnyvmafError} `usage` for standard streams and descriptors in use; `io` if the caller did not hand it over
  */
 export function serveDescriptors(hub: Hub, input: number, output: number): Listener {
   const numbers = new Set([input, output]);
@@ -61,7 +60,7 @@ function openPair(input: number, output: number): readonly [Readable, Writable] 
 
 type Kind = 'socket' | 'pipe' | 'terminal' | 'file';
 
-/** What a descriptor leads to. @throws {AnyvmafError} `io` if it can't be one that the caller handed over */
+/** @throws {AnyvmafError} `io` if the caller cannot have handed it over */
 function kindOf(descriptor: number): Kind {
   let facts: Stats;
   try {
@@ -81,34 +80,34 @@ function kindOf(descriptor: number): Kind {
 
 const HOW = 'start the program with both, as a shell does with 3<REQUESTS 4>ANSWERS';
 
-/** Whether this process both reads and writes a pipe, as the runtime does to wake its threads. */
+/** True if this process both reads and writes a pipe, as Node.js does to wake its threads. */
 function hasBothEnds({ dev, ino }: Stats): boolean {
   const folder = '/proc/self/fdinfo';
   const modes = new Set<number>();
   try {
     for (const name of readdirSync(folder)) modes.add(modeOf(`${folder}/${name}`, Number(name), dev, ino));
   } catch {
-    // Systems without this folder do not tell.
+    // Only Linux has this folder.
     return false;
   }
   modes.delete(-1);
   return modes.size > 1;
 }
 
-/** Whether a descriptor of a pipe reads (0) or writes (1); -1 for others. */
+/** 0 if the descriptor reads the pipe, 1 if it writes it, -1 for other files. */
 function modeOf(path: string, descriptor: number, dev: number, ino: number): number {
   try {
     const facts = fstatSync(descriptor);
     if (facts.dev !== dev || facts.ino !== ino) return -1;
     return Number.parseInt(/^flags:\s*(\d+)/m.exec(readFileSync(path, 'latin1'))?.[1] ?? '0', 8) & 3;
   } catch {
-    // It was closed meanwhile.
+    // Closed meanwhile.
     return -1;
   }
 }
 
 function readable(fd: number, kind: Kind): Readable {
-  // Reading a pipe or a terminal as a file would keep a thread of the pool waiting.
+  // Reading a pipe or a terminal as a file would block a thread of the pool.
   if (kind === 'terminal') return new ReadStream(fd);
   return kind === 'file' ? createReadStream('', { fd }) : new Socket({ fd, readable: true, writable: false });
 }

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/transports/unix
- * A Unix socket of mode 0700 in a folder that only its owner may enter: whoever can open it may call.
+ * A Unix socket of mode 0700 in a folder that only its owner may enter, which is the only access control.
  */
 import { randomInt } from 'node:crypto';
 import { type BigIntStats, chmodSync, linkSync, lstatSync, mkdirSync, renameSync, unlinkSync } from 'node:fs';
@@ -11,14 +11,13 @@ import { quoted } from '../../../core/printable.js';
 import type { Hub } from '../hub.js';
 import { Connection, type Listener } from './connection.js';
 
-/** Clients at the same time. */
 const MOST_CLIENTS = 256;
-/** Bytes of a path that all systems take. */
+/** Bytes of a socket path that every system accepts. */
 const LONGEST_PATH = 100;
-/** Milliseconds that a living socket gets to answer. */
+/** Milliseconds for a live socket to answer. */
 const ANSWER_TIME = 1000;
 
-/** @throws {AnyvmafError} `usage` for a path that cannot be one, `io` if it cannot be bound or somebody listens there */
+/** @throws {AnyvmafError} `usage` for an impossible path, `io` if it cannot be bound or is in use */
 export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener> {
   const path = resolve(named);
   if (process.platform === 'win32')
@@ -30,7 +29,7 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
   const folder = dirname(path);
   requirePrivate(folder);
   const connections = new Set<Connection>();
-  // A client may end its side and still read answers; the connection ends the other.
+  // A client may end its side and still read answers; Connection ends the other side.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     if (connections.size >= MOST_CLIENTS) {
       socket.destroy();
@@ -39,7 +38,7 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
     const connection = new Connection(hub, socket, socket, false, () => connections.delete(connection));
     connections.add(connection);
   });
-  // The socket is made under another name: linking it to its own fails if another process was quicker.
+  // Bound under a temporary name: linking it to its path fails if another process was faster.
   const made = nameIn(folder);
   await bind(server, made);
   let own: BigIntStats;
@@ -73,7 +72,7 @@ function bind(server: Server, path: string): Promise<void> {
   });
 }
 
-/** A name in a folder that nothing has yet; short, as names of sockets must be. */
+/** An unused name in a folder; short, as socket paths must be. */
 function nameIn(folder: string): string {
   for (;;) {
     const name = join(folder, `.${randomInt(36 ** 3).toString(36)}`);
@@ -85,7 +84,7 @@ function statsOf(path: string): BigIntStats | undefined {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Whether two are one file; a number that is free again tells less. */
+/** True for the same file; compares the time too, since inode numbers are reused. */
 function isSame(one: BigIntStats, other: BigIntStats | undefined): boolean {
   return one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs;
 }
@@ -94,11 +93,10 @@ function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It is gone already.
+    // Already gone.
   }
 }
 
-/** What the system says of a path, as an error of ours. */
 function ioError(what: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
   return new AnyvmafError('io', `${what}: ${cause instanceof Error ? cause.message : String(cause)}.`, {
@@ -106,7 +104,7 @@ function ioError(what: string, cause: unknown): AnyvmafError {
   });
 }
 
-/** Makes the folder if there is none. @throws {AnyvmafError} `io` if others may enter it */
+/** Creates the folder if necessary. @throws {AnyvmafError} `io` if others may enter it */
 function requirePrivate(folder: string): void {
   let facts: BigIntStats;
   try {
@@ -126,8 +124,8 @@ function requirePrivate(folder: string): void {
 }
 
 /**
- * Gives a socket its path, which a socket of a dead process may still have.
- * @throws {AnyvmafError} `io` for a path that a live socket has, or that is not a socket
+ * Links a socket to its path, replacing that of a dead process.
+ * @throws {AnyvmafError} `io` for the path of a live socket, or of another kind of file
  */
 async function claim(path: string, made: string): Promise<void> {
   for (;;) {
@@ -150,7 +148,7 @@ async function claim(path: string, made: string): Promise<void> {
   }
 }
 
-/** Removes a socket if it is still the one that did not answer: another process may have put its own there. */
+/** Removes a socket, unless another process has replaced it since it did not answer. */
 function removeStale(path: string, stale: BigIntStats): void {
   const aside = nameIn(dirname(path));
   try {
