@@ -194,10 +194,27 @@ function missing(metric: string): string {
     : 'which this run does not measure; ask for its feature, or';
 }
 
-/** Folds the values, since a second may have more of them than a call may have arguments. */
-export function meanAndMin(values: readonly number[]): { readonly mean: number; readonly min: number } {
-  const sum = values.reduce((all, value) => all + value, 0);
-  return { mean: sum / values.length, min: values.reduce((low, value) => Math.min(low, value)) };
+/** The scores of one second after another. */
+export class Seconds {
+  #count = 0;
+  #frames = 0;
+  #sum = 0;
+  #min = Number.POSITIVE_INFINITY;
+
+  /**
+   * @param value score of the next frame
+   * @param framesPerSecond scored frames per second of video
+   * @returns the second that ends with this frame, numbered from 1
+   */
+  take(value: number, framesPerSecond: number): { second: number; mean: number; min: number } | undefined {
+    this.#sum += value;
+    this.#min = Math.min(this.#min, value);
+    if (++this.#frames < Math.max(1, Math.round(framesPerSecond))) return undefined;
+    const second = { second: ++this.#count, mean: this.#sum / this.#frames, min: this.#min };
+    this.#frames = this.#sum = 0;
+    this.#min = Number.POSITIVE_INFINITY;
+    return second;
+  }
 }
 
 export class MainScore {

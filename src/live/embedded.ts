@@ -150,7 +150,6 @@ function count(name: string, value: number, most: number): void {
 class MeasurementServer implements EmbeddedServer {
   readonly #settings: Checked;
   readonly #options: EmbeddedServerOptions;
-  readonly #script: URL;
   readonly #rules;
   readonly #links = new Map<string, Link>();
   readonly #byId: Link[] = [];
@@ -164,7 +163,6 @@ class MeasurementServer implements EmbeddedServer {
   constructor(settings: Checked, options: EmbeddedServerOptions, script: URL) {
     this.#settings = settings;
     this.#options = options;
-    this.#script = script;
     const { alarms = [] } = options;
     if (!Array.isArray(alarms) || !alarms.every((rule) => typeof rule === 'string'))
       throw usageError(`alarms is ${showValue(alarms)}, but it must be a list of rules.`);
@@ -172,7 +170,7 @@ class MeasurementServer implements EmbeddedServer {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const { maxDrainPerFrame: _, ...workerData } = settings;
-    this.#worker = new Worker(this.#script, {
+    this.#worker = new Worker(script, {
       name: 'anyvmaf-live',
       execArgv: [],
       // Answers are short-lived, so a larger young generation would only make the process larger.

@@ -7,7 +7,7 @@ import type { SwapOutcome } from '../engine/contract/types.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/types.js';
-import { type Alarm, type AlarmRule, Alarms, MainScore, MOST_RULES, meanAndMin } from './alarms.js';
+import { type Alarm, type AlarmRule, Alarms, MainScore, MOST_RULES, Seconds } from './alarms.js';
 import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
 
 const WORST = 32;
@@ -63,7 +63,7 @@ export class History {
   >();
   readonly #worst: WorstMoment[] = [];
   readonly #watched = new Map<string, { readonly alarms: Alarms; readonly told: Alarm[] }>();
-  #second: { values: number[]; count: number } = { values: [], count: 0 };
+  readonly #seconds = new Seconds();
   #arrived: { readonly at: number; readonly measured: number }[] = [];
   #began = 0;
   #lastAt = 0;
@@ -79,6 +79,17 @@ export class History {
   /** Scored frames per second of video. */
   get framesPerSecond(): number {
     return (this.facts?.rate ?? USUAL_RATE) / (this.facts?.subsample ?? 1);
+  }
+
+  /** Frames that the run will score; `null` while unknown. */
+  get toScore(): number | null {
+    const { total, subsample } = this.facts ?? {};
+    return total == null ? null : Math.ceil(total / (subsample ?? 1));
+  }
+
+  /** Frames that were read or pushed and are still to be scored. */
+  get queued(): number {
+    return Math.max(0, Math.ceil(this.taken / (this.facts?.subsample ?? 1)) - this.measured);
   }
 
   get metrics(): readonly string[] {
@@ -250,12 +261,11 @@ export class History {
     const value = metric === undefined ? undefined : values[this.#names.indexOf(metric)];
     if (metric === undefined || value === undefined || Number.isNaN(value)) return;
     this.#rank({ frame, metric, value });
-    const second = this.#second;
-    second.values.push(value);
-    if (second.values.length < Math.max(1, Math.round(this.framesPerSecond))) return;
-    this.seconds.push({ second: ++second.count, metric, ...meanAndMin(second.values) });
+    const done = this.#seconds.take(value, this.framesPerSecond);
+    if (!done) return;
+    const { second, mean, min } = done;
+    this.seconds.push({ second, metric, mean, min });
     if (this.seconds.length > KEPT_SECONDS) this.seconds.shift();
-    second.values = [];
   }
 
   #rank(moment: WorstMoment): void {

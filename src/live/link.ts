@@ -7,7 +7,7 @@ import { USUAL_RATE } from '../core/rational.js';
 import type { RunFacts, ScoreRun, Scorer, SwapOutcome } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
 import { type RunObserver, Steering } from '../engine/live/steering.js';
-import { type Alarm, type AlarmRule, Alarms, MainScore, meanAndMin } from './alarms.js';
+import { type Alarm, type AlarmRule, Alarms, MainScore, Seconds } from './alarms.js';
 import type { Command, Refusal, RunState, SecondLine, ToServer } from './messages.js';
 
 /** Milliseconds that scored frames may wait to be sent. */
@@ -61,7 +61,9 @@ export class Link implements RunObserver {
   #detached = false;
   /** Number of the next frame. */
   #next = 0;
-  #second: { values: number[]; length: number; count: number } = { values: [], length: 1, count: 0 };
+  readonly #seconds = new Seconds();
+  /** Scored frames per second of video. */
+  #perSecond = 1;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -81,7 +83,7 @@ export class Link implements RunObserver {
     this.#main.begin(main);
     const perSecond = (facts.rate ?? USUAL_RATE) / facts.subsample;
     this.#alarms.start(perSecond, facts.metrics, main);
-    this.#second.length = Math.max(1, Math.round(perSecond));
+    this.#perSecond = perSecond;
     const { taken: _, format, ...told } = facts;
     const { width, height, bitDepth, chroma } = format;
     const plain = { ...told, format: { width, height, bitDepth, chroma } };
@@ -232,13 +234,10 @@ export class Link implements RunObserver {
     }
     const value = main === undefined ? undefined : values[names.indexOf(main)];
     if (!onSecond || main === undefined || value === undefined) return;
-    const second = this.#second;
-    second.values.push(value);
-    if (second.values.length < second.length) return;
-    second.count++;
-    const { mean, min } = meanAndMin(second.values);
-    onSecond({ second: second.count, frame, metric: main, mean, min });
-    second.values = [];
+    const done = this.#seconds.take(value, this.#perSecond);
+    if (!done) return;
+    const { second, mean, min } = done;
+    onSecond({ second, frame, metric: main, mean, min });
   }
 
   #flush(): void {

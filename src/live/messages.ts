@@ -99,7 +99,6 @@ export type FromServer =
       readonly ticket: number;
       readonly address?: string;
       readonly refusal?: Refusal;
-    }
-  | { readonly kind: 'closed' };
+    };
 
 export type RunState = 'waiting' | 'running' | 'paused' | 'stopping' | 'finished' | 'failed';

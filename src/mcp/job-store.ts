@@ -90,10 +90,11 @@ export class JobStore {
   /** @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long */
   async write(record: JobRecord): Promise<void> {
     const text = JSON.stringify(record);
-    if (Buffer.byteLength(text) > RECORD_BYTES)
+    const bytes = Buffer.byteLength(text);
+    if (bytes > RECORD_BYTES)
       throw new AnyvmafError(
         'usage',
-        `The arguments of a job have ${text.length} characters, but ${RECORD_BYTES} is the limit; name fewer files in one job.`,
+        `The job with its arguments takes ${bytes} bytes, but ${RECORD_BYTES} is the limit; name fewer files in one job.`,
       );
     await this.#writing(async (root) => {
       await mkdir(join(root, record.id), { mode: 0o700, recursive: true });

@@ -64,7 +64,7 @@ export class WorkPool {
     return { running: this.#running, waiting: this.#queue.length };
   }
 
-  /** @throws the signal's reason if it aborts during the wait; {@link AnyvmafError} `internal` if too many wait */
+  /** @throws the signal's reason if it aborts during the wait; {@link AnyvmafError} `resource` if too many wait */
   async run<T>(turn: Turn, task: (grant: Pick<PoolGrant, 'threads'>) => Promise<T>): Promise<T> {
     turn.signal.throwIfAborted();
     const extra = await this.#enter(turn);
@@ -83,7 +83,7 @@ export class WorkPool {
     if (slot) return this.#take(slot);
     if (this.#queue.length >= MAX_WAITING) {
       throw new AnyvmafError(
-        'internal',
+        'resource',
         `The server has ${MAX_WAITING} calls waiting and takes no more; try again when some are done.`,
       );
     }

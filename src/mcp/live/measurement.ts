@@ -48,9 +48,8 @@ export const STATUS: LiveTool = {
 export function statusOf(measurement: History, hub: Hub): object {
   const { name, state, facts, measured, taken, swaps, alarms, error } = measurement;
   const rate = measurement.rate();
-  const total = facts?.total ?? null;
-  const scored = facts && total !== null ? Math.ceil(total / facts.subsample) : null;
-  const left = scored === null || rate.average === 0 ? null : Math.max(0, scored - measured) / rate.average;
+  const { toScore } = measurement;
+  const left = toScore === null || rate.average === 0 ? null : Math.max(0, toScore - measured) / rate.average;
   const waiting = hub.waiting(measurement);
   const { queueDepth } = hub.settings;
   return {
@@ -66,12 +65,7 @@ export function statusOf(measurement: History, hub: Hub): object {
       backends: Object.fromEntries(facts.extractors.map((extractor) => [extractor, facts.backend])),
     }),
     model: measurement.main ?? null,
-    frames: {
-      measured,
-      queued: Math.max(0, Math.ceil(taken / (facts?.subsample ?? 1)) - measured),
-      taken,
-      total,
-    },
+    frames: { measured, queued: measurement.queued, taken, total: facts?.total ?? null },
     rate,
     seconds_left: measurement.isOver ? 0 : left,
     pressure: { commands: waiting, depth: queueDepth, share: waiting / queueDepth },
@@ -217,9 +211,9 @@ export const WATCH: LiveTool = {
     const milliseconds = 1000 * (numberOf(args, 'wait') ?? LONGEST);
     let after = numberOf(args, 'after');
     const look = (): Alarm | 'over' | undefined => {
-      const { facts, last, measured } = measurement;
+      const { facts, last, measured, toScore } = measurement;
       if (facts) {
-        progress({ done: measured, total: facts.total ?? null });
+        progress({ done: measured, total: toScore });
         const told = measurement.watch(rule);
         const latest = told.at(-1);
         after ??= latest?.raised ? latest.frame - 1 : last;

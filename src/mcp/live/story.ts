@@ -18,9 +18,9 @@ export interface Progress {
   readonly state: RunState;
   /** Frames scored so far. */
   readonly frames: number;
-  /** Frames read or pushed so far. */
-  readonly taken: number;
-  /** Most frames that the run will take; `null` while unknown. */
+  /** Frames read or pushed that are still to be scored. */
+  readonly queued: number;
+  /** Frames that the run will score; `null` while unknown. */
   readonly total: number | null;
   /** Frames per second of wall time. */
   readonly rate: { readonly now: number; readonly average: number };
@@ -41,15 +41,15 @@ export interface Story extends Progress {
 }
 
 export function progressOf(measurement: History): Progress {
-  const { name, state, measured, taken, facts, main } = measurement;
+  const { name, state, measured, queued, toScore, facts, main } = measurement;
   return {
     measurement: name,
     reference: facts?.reference ?? null,
     distorted: facts?.distorted ?? null,
     state,
     frames: measured,
-    taken,
-    total: facts?.total ?? null,
+    queued,
+    total: toScore,
     rate: measurement.rate(),
     fps: facts?.rate ?? USUAL_RATE,
     metric: main ?? null,

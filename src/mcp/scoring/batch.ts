@@ -75,14 +75,17 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
   };
 }
 
-/** The verdict on all pairs; the next call is for one that is untrusted or misses the target, else the lowest. */
+/**
+ * The verdict on all pairs; the next call is for one that is untrusted or misses the target, else the lowest.
+ * @param rows one per pair, in the order of the pairs
+ */
 function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
   const scored = rows.filter(({ error }) => error === undefined);
   const missed = scored.filter(({ target }) => target?.verdict === 'missed');
   const worst = worstOf(scored);
   const wrong = scored.find(({ trust }) => trust?.verdict === 'untrusted');
   const row = wrong ?? missed[0] ?? worst;
-  const pair = pairs.find(({ distorted }) => distorted.named === row?.distorted);
+  const pair = row && pairs[rows.indexOf(row)];
   const names = pair && { reference: pair.reference.named, distorted: pair.distorted.named };
   const tool = wrong ? 'vmaf_score_encoded' : 'describe_worst_frames';
   return headOf({

@@ -8,6 +8,7 @@ import { type Alarm, Alarms, MainScore, parseAlarm } from '../../../src/live/ala
 import { History, KEPT_ALARMS } from '../../../src/live/history.js';
 import { Link } from '../../../src/live/link.js';
 import type { SecondLine, ToServer } from '../../../src/live/messages.js';
+import { progressOf } from '../../../src/mcp/live/story.js';
 
 const FACTS: RunFacts = {
   format: { width: 64, height: 64, bitDepth: 8, chroma: '420' },
@@ -181,6 +182,18 @@ describe('a history', () => {
       ['old', 1.5],
       ['new', 3.5],
     ]);
+  });
+
+  it('counts the frames that are scored, where a run scores every fifth', () => {
+    const history = new History(0, 'main', {});
+    const { taken: _, ...facts } = FACTS;
+    expect([history.toScore, history.queued]).toEqual([null, 0]);
+    history.plan({ ...facts, subsample: 5, rate: 10, total: 1001 });
+    history.setNames(['old']);
+    history.take(Float64Array.of(0, 5), Float64Array.of(80, 90));
+    history.taken = 16;
+    expect(progressOf(history)).toMatchObject({ frames: 2, queued: 2, total: 201 });
+    expect(history.seconds).toEqual([{ second: 1, metric: 'old', mean: 85, min: 80 }]);
   });
 });
 

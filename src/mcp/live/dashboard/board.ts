@@ -29,7 +29,7 @@ export interface Incident {
 const UNKNOWN: Omit<Story, 'measurement'> = {
   state: 'waiting',
   frames: 0,
-  taken: 0,
+  queued: 0,
   total: null,
   rate: { now: 0, average: 0 },
   fps: USUAL_RATE,

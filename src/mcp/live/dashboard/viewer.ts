@@ -41,7 +41,7 @@ function draw(): void {
   drawChoice();
   const story = board.shown;
   if (!story) return;
-  const { measurement, reference, distorted, state, metric, mean, seconds, total, frames, taken } = story;
+  const { measurement, reference, distorted, state, metric, mean, seconds, total, frames, queued } = story;
   const label = metric === null ? 'the score' : labelOf(metric);
   const last = seconds.at(-1);
   const left = secondsLeft(story);
@@ -57,7 +57,7 @@ function draw(): void {
   say('recent', scoreText(last?.mean));
   say('lowest', scoreText(last?.min));
   say('frames', total === null ? grouped(frames) : `${grouped(frames)} of ${grouped(total)}`);
-  say('waiting', grouped(Math.max(0, taken - frames)));
+  say('waiting', grouped(queued));
   say('rate', `${story.rate.now.toFixed(1)} fps`);
   say('left', left === undefined ? NONE : timeText(Math.round(left), 0));
   say('chart-title', metric === null ? 'Score of each second' : `${label} of each second`);

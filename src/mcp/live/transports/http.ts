@@ -32,7 +32,7 @@ export async function serveHttpStream(
     throw usageError(`port is ${showValue(port)}, but it must be a whole number from 0 to 65535.`);
   if (typeof path !== 'string' || !/^\/[\w./-]{1,100}$/.test(path) || path === '/mcp' || path === '/history')
     throw usageError(
-      `path is ${showValue(path)}, but it must begin with / and differ from /mcp and /history.`,
+      `path is ${showValue(path)}, but it must be / and 1 to 100 letters, digits and _ . / -, and differ from /mcp and /history.`,
     );
   const { server, port: own, close } = await listen({ host: HOST, port }, { keepAliveTimeout: IDLE });
   server.maxConnections = MOST_CONNECTIONS;

@@ -47,7 +47,6 @@ async function close(): Promise<void> {
   await running.close();
   await Promise.all(listeners.map((listener) => listener.close()));
   hub.close();
-  post({ kind: 'closed' });
   port.close();
 }
 

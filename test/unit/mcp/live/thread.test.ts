@@ -122,7 +122,7 @@ const PROGRESS: Progress = {
   distorted: 'b.y4m',
   state: 'running',
   frames: 50,
-  taken: 52,
+  queued: 2,
   total: 150,
   rate: { now: 20, average: 10 },
   fps: 25,
