@@ -1,6 +1,6 @@
 /**
  * @module core/option-checks
- * Checks values by the rows of core/options: each kind of value has a check.
+ * Checks the values of options by the rows of core/options.
  */
 import { isObject, oneOf, requireObject, wrongType } from './arguments.js';
 import { usageError } from './errors.js';
@@ -47,7 +47,6 @@ const typed =
     if (typeof value !== type) throw wrongType(name, value, expected);
   };
 
-/** What is expected of a value for which `fits` does not hold. */
 const fitting =
   (expected: string, fits: (value: unknown) => boolean): OwnCheck =>
   (name, value) => {
