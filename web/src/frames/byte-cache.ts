@@ -8,19 +8,18 @@ interface Entry<Value> {
   readonly bytes: number;
 }
 
-/** A map that evicts the least recently used entries when it exceeds its budget. */
 export class ByteCache<Key, Value> {
   readonly #budget: number;
   readonly #least: number;
   readonly #drop: (value: Value) => void;
-  /** In order of use, the latest last. */
+  /** Least recently used first. */
   readonly #entries = new Map<Key, Entry<Value>>();
   #bytes = 0;
 
   /**
    * @param budget bytes
-   * @param least number of entries to keep regardless of size
-   * @param drop frees an evicted entry
+   * @param least entries to keep regardless of size
+   * @param drop frees an evicted value
    */
   constructor(budget: number, least: number, drop: (value: Value) => void = () => {}) {
     this.#budget = budget;
@@ -36,7 +35,7 @@ export class ByteCache<Key, Value> {
     return this.#entries.size;
   }
 
-  /** True if the key exists; does not count as a use. */
+  /** Does not count as a use. */
   has(key: Key): boolean {
     return this.#entries.has(key);
   }

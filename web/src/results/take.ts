@@ -1,6 +1,6 @@
 /**
  * @module web/results/take
- * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
+ * Files to save: libvmaf's formats, ours, and the report as a page.
  */
 
 import { type HtmlOptions, type Report, type ReportFormat, ranking } from 'anyvmaf';
@@ -32,7 +32,7 @@ import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 
 const words = text.results.take;
-/** Of all encodes in one file. */
+/** All encodes in one file. */
 const COMPARISONS = ['csv', 'json'] as const;
 const FORMATS = ['json', 'csv', 'xml', 'sub', 'ndjson'] as const satisfies readonly ReportFormat[];
 
@@ -43,18 +43,16 @@ const labels: Readonly<Record<WriteFormat, string>> = {
   'all.json': `${words.comparison} ${words.formats.json}`,
 };
 
-/** Why nothing can be taken away. */
+/** Messages if there is nothing to save. */
 const REASONS = [words.unfinished, words.incomplete, words.stopped];
 
-/** What the buttons do. */
 interface Actions {
-  /** Writes the encode that is chosen. */
+  /** For the chosen encode. */
   save(format: (typeof FORMATS)[number]): void;
-  /** Writes all encodes in one file. */
   together(format: `all.${(typeof COMPARISONS)[number]}`): void;
-  /** Writes the report as a page. */
+  /** The report as a page. */
   all(): void;
-  /** Gives up the pictures of the page that is being made. */
+  /** Stops making the page. */
   cancel(): void;
 }
 
@@ -99,13 +97,13 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
   size.onchange = () => {
     if (size.reportValidity()) session.pageMegabytes.value = size.valueAsNumber;
   };
-  /** While a page is made. */
+  /** Set while a page is made. */
   let stop: AbortController | undefined;
 
-  /** Of the encodes that are not left out. */
+  /** Without encodes that were left out. */
   const present = () => encodes.taken.flatMap(({ result }) => result.report ?? []);
 
-  /** Has the browser save a file. @param make the file, and what else is to be said of it */
+  /** @param make returns the file and sentences about it */
   async function take(
     of: readonly Report[],
     format: WriteFormat,
@@ -123,7 +121,6 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
     }
   }
 
-  /** The page, with pictures as large as its size allows. */
   async function takePage(): Promise<void> {
     if (stop || !size.reportValidity()) return;
     stop = new AbortController();
@@ -143,7 +140,6 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
   return { element, update: () => showReady(encodes, parts), close: () => stop?.abort() };
 }
 
-/** Offers what is there, or says why nothing is. */
 function showReady(encodes: Encodes, { said, which, together, element }: ReturnType<typeof card>): void {
   const all = encodes.list.map(({ result }) => result.report);
   const ready = all.filter((report) => report);
@@ -163,7 +159,7 @@ function showReady(encodes: Encodes, { said, which, together, element }: ReturnT
   else if (REASONS.some((is) => is === said.textContent)) said.textContent = '';
 }
 
-/** A file, and what is to be said of it. */
+/** `more`: sentences about the file. */
 interface Made {
   readonly blob: Blob;
   readonly more: readonly string[];
@@ -193,9 +189,8 @@ async function pageOf(
   return { blob, more: [words.pictures(pictures.length, sizeText(blob.size) ?? ''), ...lacking] };
 }
 
-/** How the page shows encodes, for the report. */
 function shownAs(encodes: Encodes, session: Session): Pick<HtmlOptions, 'looks' | 'curves'> {
-  // Names of curves depend on all encodes, also on those that are left out.
+  // Names of curves depend on all encodes, including those left out.
   const curves = curveNames(encodes.list);
   const looks = encodes.taken.flatMap(({ result, index }) =>
     result.report ? [{ colour: result.colour ?? index, series: curves[index] }] : [],
@@ -210,7 +205,7 @@ function fileName([first, ...others]: readonly Report[], format: WriteFormat): s
 }
 
 /**
- * Pictures of the worst moments of reports to be written, and why there are not more.
+ * Pictures of the worst moments, and why there are not more.
  * @throws the signal's reason
  */
 async function picturesOf(
@@ -230,7 +225,7 @@ async function picturesOf(
       away.push(name);
       continue;
     }
-    // One report per task: a search reads all its frames.
+    // One report per task: this reads all its frames.
     await new Promise<void>(inTurn);
     const frames = listedFrames(report, reported.length);
     const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
