@@ -32,7 +32,7 @@ export class TimeLimitError extends AnyvmafError {
 const GRACE = 1500;
 
 /**
- * Runs work with a time limit. Its signal aborts at the limit; 1.5 s later it is no longer waited for.
+ * Runs work with a time limit. Its signal aborts at the limit; 1.5 s later it is abandoned.
  * @param seconds above 0
  * @throws {AnyvmafError} `late` at the limit; otherwise what `work` throws, such as the reason of `signal`
  */

@@ -10,7 +10,7 @@ export type DecoderId = (typeof DECODERS)[number];
 export const DECODER_CHOICES = ['auto', ...DECODERS, 'none'] as const;
 export type DecoderChoice = (typeof DECODER_CHOICES)[number];
 
-/** Coarsest first. */
+/** Chroma formats, coarsest first. */
 export const CHROMA_FORMATS = ['400', '420', '422', '444'] as const;
 
 /** Ranges of sample values: `limited` is 16..235 of 256 for luma. */

@@ -18,8 +18,7 @@ export type WasmBytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
 
 /**
  * Compiles the core once for any number of instances.
- * @throws {AnyvmafError} `internal` if the bytes are not a WebAssembly module or the runtime lacks 128-bit
- * SIMD
+ * @throws {AnyvmafError} `internal` if the bytes are not a WebAssembly module or 128-bit SIMD is missing
  */
 export async function compileCore(bytes: WasmBytes): Promise<WasmModule> {
   try {

@@ -44,9 +44,9 @@ export interface FfmpegCommand {
   /** The file that is replaced. */
   readonly side: 'reference' | 'distorted';
   readonly input: string;
-  /** Before `-i`, such as the format of raw video. */
+  /** Options before `-i`, such as the format of raw video. */
   readonly inputOptions: readonly string[];
-  /** Between input and output. */
+  /** Options between input and output. */
   readonly options: readonly string[];
   readonly output: string;
 }
@@ -99,7 +99,7 @@ export interface Objection {
   readonly message: string;
   /** An option whose name every door puts before the message. */
   readonly about?: OpenHint['option'];
-  /** Each is enough by itself. */
+  /** What resolves it; each is enough by itself. */
   readonly hints?: readonly Remedy[];
 }
 

@@ -20,10 +20,10 @@ export type CallArgument = number | 'frames' | 'history' | 'parameters' | 'heatm
 
 /** A file of pictures, one per frame: a metric's value of every sample. */
 export interface HeatmapFile {
-  /** As the caller named it. */
+  /** The folder, as the caller named it. */
   readonly folder: string;
   readonly name: string;
-  /** Per picture, 16 bits each, little-endian. */
+  /** Samples per picture, 16 bits each, little-endian. */
   readonly samples: number;
 }
 
@@ -36,9 +36,9 @@ export interface CoreCall {
   /** Set for functions of perceptual.wasm. */
   readonly module?: 'perceptual';
   readonly args: readonly CallArgument[];
-  /** Structs or doubles, as the function takes them. */
+  /** Parameters as structs or doubles, as the function takes them. */
   readonly parameters?: Uint8Array;
-  /** Doubles per frame. */
+  /** Doubles that it returns per frame. */
   readonly fields: number;
   /** Earlier pairs that it reads; of the distorted video too if `pictures` is `pair`. */
   readonly back: number;
@@ -52,6 +52,6 @@ export interface CoreCall {
   readonly everyFrame: boolean;
   /** Nanoseconds per luma sample, measured; decides how many workers a run is worth. */
   readonly cost: number;
-  /** One per scale, if they are wanted. */
+  /** Files of its heatmaps by scale, if they are wanted. */
   readonly heatmaps?: readonly HeatmapFile[];
 }

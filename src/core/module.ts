@@ -22,7 +22,7 @@ const RESULT_BYTES = 8192;
 
 export interface CoreModules {
   readonly core: WasmModule;
-  /** For metrics of colour. */
+  /** `perceptual.wasm`, for metrics of colour. */
   readonly perceptual?: WasmModule;
 }
 
@@ -33,7 +33,7 @@ export interface CorePlane {
 }
 
 export interface CorePicture {
-  /** Unique within a context. */
+  /** Unique among the pictures of a context. */
   readonly serial: number;
   /** Luma, Cb, Cr, alpha, as far as they are held. */
   readonly planes: readonly CorePlane[];

@@ -48,7 +48,7 @@ const FILTERS = { ...PAIRING, among: 'filters' } as const;
 const WHAT = { heading: 'Models and features', among: 'scoring', vmaf: true } as const;
 const RUNNING = { heading: 'Running', among: 'scoring', vmaf: true } as const;
 
-/** By the names of the API, in the order of the help. */
+/** Rows by the names of the API, in the order of the help. */
 export const OPTION_WORDS = {
   frameCount: {
     ...FRAMES,

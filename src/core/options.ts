@@ -80,7 +80,7 @@ export interface OptionRow {
   readonly reads?: true;
   /** Needs every frame, so it excludes samples. */
   readonly whole?: true;
-  /** Changes pictures. */
+  /** Changes the pictures of a video. */
   readonly filter?: true;
   /** About the machine and the call, not what is measured. */
   readonly machine?: true;
@@ -350,7 +350,7 @@ export interface FilterOptions extends Pick<OptionsOf<'pair'>, OptionWith<{ filt
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 
-/** In the table's order. */
+/** Options of a taker, in the table's order. */
 export function optionsOf(taker: OptionTaker): readonly string[] {
   return [...ROWS].flatMap(([name, { by }]) => (by.includes(taker) ? [name] : []));
 }

@@ -23,10 +23,10 @@ export interface Origin {
   readonly folders?: readonly string[];
 }
 
-/** Default of calls. */
+/** The default origin of calls. */
 export const BY_USER: Origin = { by: 'user' };
 
-/** The strictest without known folders. */
+/** The strictest origin if no folders are known. */
 export const FOREIGN: Origin = { by: 'foreign' };
 
 /** @throws {AnyvmafError} `usage` */

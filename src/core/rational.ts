@@ -12,7 +12,7 @@ export interface Fraction {
 /** Assumed frames per second if a video states none. */
 export const USUAL_RATE = 25;
 
-/** `undefined` without a fraction, and for meaningless ones such as 0/1 and 25/0. */
+/** Its value; `undefined` without a fraction, and for meaningless ones such as 0/1 and 25/0. */
 export function quotientOf(fraction: Fraction | undefined): number | undefined {
   return fraction && fraction.num > 0 && fraction.den > 0 ? fraction.num / fraction.den : undefined;
 }

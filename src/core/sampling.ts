@@ -9,7 +9,7 @@ import { showValue } from './printable.js';
 
 /** Runs to score. */
 export interface SampleSizes {
-  /** An even number, 4 or more. */
+  /** Number of runs, an even number of 4 or more. */
   readonly runs: number;
   /** Seconds of each, without what is decoded before it. */
   readonly seconds: number;

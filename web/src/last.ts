@@ -41,7 +41,6 @@ interface StoredSession {
   readonly tiny: Session['tiny']['value'];
   readonly reference: StoredFile | null;
   readonly distorted: readonly StoredFile[];
-  /** In order. */
   readonly results: readonly string[];
   readonly series: readonly (string | undefined)[];
   readonly leftOut: readonly boolean[];
@@ -99,7 +98,7 @@ async function kept(): Promise<{ readonly ended: readonly StoredSession[]; reado
 const keyOf = (id: string, index: number | string) => `${id} ${index}`;
 const lockOf = (id: string) => `${LAST} ${id}`;
 
-/** Held while the tab is open. */
+/** Locks the session while the tab is open. */
 function own(id: string): void {
   navigator.locks?.request(lockOf(id), () => new Promise(() => {})).catch(() => {});
 }
@@ -249,7 +248,7 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   );
 }
 
-/** With those files that are unchanged. */
+/** Shows a stored session with those of its files that are unchanged. */
 async function restore(last: StoredSession, session: Session): Promise<void> {
   // Ask for permission first, while the user's click still counts.
   const reference = last.reference && (await again(last.reference));

@@ -124,7 +124,7 @@ const nameOf = ({ pathname, host }: URL): string => {
 
 const addresses = new WeakMap<File, URL>();
 
-/** The last one open: the viewer covers the button that copies a link. */
+/** The frame that was open last: the viewer covers the button that copies a link. */
 let opened: Cursor | undefined;
 
 /** The chosen videos and the last open frame as a hash; empty if a video has no URL. */
@@ -143,7 +143,6 @@ export function videosHash({ reference, distorted, results }: Session): string {
   return pairs.toString();
 }
 
-/** Offers the videos of a link. @param say shows a sentence */
 export function offerVideos(
   box: HTMLElement,
   session: Session,
@@ -261,7 +260,7 @@ async function take(session: Session, files: readonly File[], hasReference: bool
   if (refused.length > 0) throw new Error(refused.join(' '));
 }
 
-/** After the next run, if it has the frame. */
+/** Opens a frame after the next run, if the run has it. */
 function openLater(session: Session, { encode, frame }: { encode: number; frame: number }): void {
   let waits = true;
   let runs = false;

@@ -270,7 +270,7 @@ function once(load: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Only for results of the page's own files, and not during a run. */
+/** Fixes for results of the page's own files only, and not during a run. */
 function remedies(): Remedies {
   return {
     canMend: (finding) =>
@@ -363,7 +363,7 @@ function keepLast(): void {
   });
 }
 
-/** Once a pair is chosen, before its run. */
+/** Warms up the result views once a pair is chosen, before its run. */
 function rehearseResults(): void {
   let begun = false;
   let over = false;

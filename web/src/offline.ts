@@ -7,9 +7,9 @@ import { fill, h } from './dom.js';
 import type { Session } from './session.js';
 import { text } from './text.js';
 
-/** In the service worker's cache. */
+/** What the service worker has cached. */
 interface Kept {
-  /** With the page and the browser's decoders. */
+  /** Includes the page and the browser's decoders. */
   readonly engine: boolean;
   readonly ffmpeg: boolean;
   readonly tiny: boolean;
@@ -48,7 +48,7 @@ export class OfflineNote {
   }
 }
 
-/** In the built page only. */
+/** Registers the service worker, in the built page only. */
 export async function keepOffline(session: Session, note: OfflineNote): Promise<void> {
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
   const { serviceWorker } = navigator;

@@ -25,7 +25,7 @@ import type { Failure } from './engine/calls.js';
 /** Set in `localStorage` while a session is stored (web/last), so that pages without one do not load that code. */
 export const LAST = 'anyvmaf-last';
 
-/** By name and first bytes. */
+/** Detected by name and first bytes. */
 export type FileKind = 'y4m' | 'raw' | 'encoded';
 
 export interface ChosenFile {
@@ -33,11 +33,11 @@ export interface ChosenFile {
   readonly id: number;
   readonly file: File;
   readonly kind: FileKind;
-  /** In place of the common settings. */
+  /** Settings of this encode that replace the common ones. */
   readonly own?: Partial<Settings>;
 }
 
-/** The library has the defaults. */
+/** How to score; defaults are left to the library. */
 export interface Settings {
   /** In libvmaf's grammar; `auto` chooses by size. */
   readonly models: readonly string[];
@@ -64,7 +64,7 @@ export interface Settings {
   readonly cropReference?: string | undefined;
   readonly cropDistorted?: string | undefined;
   readonly colorRange?: 'limited' | 'full' | undefined;
-  /** ffmpeg's name. */
+  /** ffmpeg's name of the format. */
   readonly pixelFormat?: string | undefined;
   /** 0-based among the video tracks. */
   readonly trackReference?: number | undefined;
@@ -107,7 +107,7 @@ export function settingsOf({ settings }: Session, { own }: ChosenFile): Settings
   return { ...settings.value, ...own };
 }
 
-/** With its sidecar and weights. */
+/** A tiny ONNX model with its sidecar and weights. */
 export interface ChosenTiny {
   /** The name of its file, or the id of a built-in model. */
   readonly model: string;
@@ -122,7 +122,7 @@ export type PairInspection =
   | { readonly phase: 'found'; readonly inspection: Inspection }
   | { readonly phase: 'failed'; readonly failure: Failure };
 
-/** For all encodes. */
+/** One run for all encodes. */
 export type Run =
   | { readonly phase: 'idle' }
   | {
@@ -141,7 +141,7 @@ export function isActive(run: Run): run is ActiveRun {
   return run.phase === 'running' || run.phase === 'paused';
 }
 
-/** Without callbacks. */
+/** Options of a run without callbacks. */
 export type RunOptions = Omit<
   ScoreManyOptions,
   'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'
@@ -154,7 +154,7 @@ export interface EncodeSource {
   readonly options: RunOptions;
 }
 
-/** With the offset that a run found in place of `auto`. */
+/** The source with the offset that a run found in place of `auto`. */
 export function sourceOf({
   source,
   report,
@@ -211,7 +211,7 @@ export class Session {
   readonly distorted = new Cell<readonly ChosenFile[]>([]);
   /** Colour indices of distorted videos, see {@link coloursOf}. */
   readonly colours = new WeakMap<File, number>();
-  /** Of raw YUV files; `null` until known or needed. */
+  /** Format of the raw YUV files; `null` until known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);
   /** They score beside VMAF, or alone without a reference. */
@@ -225,7 +225,7 @@ export class Session {
   readonly results = new Cell<readonly EncodeResult[]>([]);
   /** Finished results, latest last, which need not be scored again. */
   readonly kept = new Cell<readonly EncodeResult[]>([]);
-  /** Set by the user, by the frames of encodes. */
+  /** Series chosen by the user, by the frames of encodes. */
   readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
   /** Encodes left out of tables and curves, by their frames, so that they stay so beside others. */
   readonly leftOut = new Cell<ReadonlySet<readonly FrameMetrics[]>>(new Set());

@@ -128,7 +128,6 @@ export const text = {
   },
   tiny: {
     heading: 'Tiny models',
-    /** Built-in ones, by name. */
     models: {
       'nr_vmaf_v0.6.1': [
         'No-reference estimate of VMAF',
@@ -253,7 +252,6 @@ export const text = {
         yuv444p10le: '10 bit 4:4:4',
       },
     },
-    /** Phrases for settings in a summary. */
     summaries: {
       offset: (offset: string) => (offset === 'auto' ? 'offset detected' : `offset ${offset}`),
       range: (range: string) => `range ${range}`,

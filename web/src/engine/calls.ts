@@ -6,7 +6,6 @@ import type { Objection } from 'anyvmaf';
 import { onAbort } from 'anyvmaf/abort';
 
 export interface CallContext<Event> {
-  /** Aborts when the caller's signal does. */
   readonly signal: AbortSignal;
   emit(event: Event, transfer?: Transferable[]): void;
 }
@@ -42,7 +41,7 @@ type ToWorker =
       readonly call: number;
       readonly name: string;
       readonly argument: unknown;
-      /** Of the files in the argument, see {@link FileNumbers}. */
+      /** Numbers of the files in the argument, see {@link FileNumbers}. */
       readonly files: readonly number[];
     }
   | { readonly stop: number };
@@ -223,10 +222,10 @@ interface Place {
   replace(file: File): void;
 }
 
-/** In a fixed order. */
+/** Yields files in a fixed order, so that both sides count alike. */
 function* placesOf(value: unknown, depth = DEPTH): Generator<Place> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
-  // Lists hold files, or thousands of items without any.
+  // A list has either files, or up to thousands of items without files.
   if (Array.isArray(value) && !(value[0] instanceof File)) return;
   for (const [key, inner] of Object.entries(value)) {
     if (inner instanceof File) yield { file: inner, replace: (file) => Reflect.set(value, key, file) };
@@ -234,7 +233,7 @@ function* placesOf(value: unknown, depth = DEPTH): Generator<Place> {
   }
 }
 
-/** The page's side. */
+/** The page's side: gives files numbers. */
 export class FileNumbers {
   readonly #numbers = new WeakMap<File, number>();
   #next = 0;
@@ -248,7 +247,7 @@ export class FileNumbers {
   }
 }
 
-/** The worker's side. */
+/** The worker's side: knows files by number. */
 export class KnownFiles {
   readonly #files = new Map<number, File>();
 

@@ -27,14 +27,14 @@ import { newsAfter } from '../schedule.js';
 import { alike } from '../setup/options.js';
 import { type CallContext, type Failure, failureOf } from './calls.js';
 
-/** Without what cannot be sent to a worker. */
+/** Options that can be sent to a worker: no callbacks, no signal. */
 type Plain<T> = Omit<T, 'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'>;
 
 export interface ScoreCall {
   /** `null`: tiny models score without a reference. */
   readonly reference: File | null;
   readonly distorted: readonly File[];
-  /** One each; videos with equal options are scored together. */
+  /** One per distorted video; those with equal options are scored together. */
   readonly options: readonly Plain<ScoreManyOptions>[];
 }
 
@@ -68,7 +68,6 @@ function pause(paused: boolean): void {
   gate = { opened, open };
 }
 
-/** Uses `scoreMany`, or without a reference `score` for one video after the other. */
 async function scoreAll(
   reference: File | null,
   distorted: readonly File[],

@@ -13,12 +13,12 @@ import {
 
 export interface FrameFacts {
   readonly frame: number;
-  /** From the video's first frame, in seconds. */
+  /** Seconds from the video's first frame. */
   readonly time: number | null;
   readonly bitDepth: number;
   readonly matrix: string;
   readonly range: 'limited' | 'full';
-  /** Guessed from the picture's size. */
+  /** The matrix is guessed from the picture's size. */
   readonly guessed: boolean;
   /** Set for HDR, which is tone-mapped. */
   readonly toneMapped?: NonNullable<FramePicture['color']['toneMapped']>;
@@ -50,7 +50,7 @@ type LossName = 'both' | 'vif' | 'adm' | `vif${0 | 1 | 2 | 3}` | `adm${0 | 1 | 2
 export type GridName = LossName | 'butteraugli';
 
 export interface LossGrid {
-  /** In squares. */
+  /** Squares per row. */
   readonly width: number;
   readonly height: number;
   /** Side of a square in pixels. */
@@ -63,9 +63,9 @@ export interface LossGrid {
 
 export interface ShownMap {
   readonly index: number;
-  /** Butteraugli's only on request: it takes longer. */
+  /** The grid of Butteraugli takes longer and is made on request only. */
   readonly grids: Readonly<Record<LossName, LossGrid>> & { readonly butteraugli?: LossGrid };
-  /** By libvmaf's names. */
+  /** Features of the frame, by libvmaf's names. */
   readonly features: Readonly<Record<string, number>>;
 }
 
@@ -93,7 +93,7 @@ function roughPictures([reference, distorted]: Both<FramePicture>): Both<VideoFr
   return second && [first, second];
 }
 
-/** WebCodecs' names. */
+/** Names of matrices in WebCodecs. */
 const MATRICES: Readonly<Partial<Record<ColorMatrix, VideoMatrixCoefficients>>> = {
   bt601: 'smpte170m',
   bt709: 'bt709',

@@ -39,7 +39,7 @@ export interface Commands {
   help(): void;
 }
 
-/** Without modifiers; digits choose views. */
+/** Keys without modifiers; digits choose views. */
 const PLAIN: Readonly<Record<string, (commands: Commands) => void>> = {
   ArrowLeft: (commands) => commands.step(-1),
   ArrowRight: (commands) => commands.step(1),

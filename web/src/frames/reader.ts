@@ -8,7 +8,7 @@ import { ByteCache } from './byte-cache.js';
 
 /** Frames up to this far ahead are read and cached on the way, for stepping back. */
 const READ_THROUGH = 24;
-/** Bytes. */
+/** Bytes of cached frames. */
 const KEPT = 192 * 2 ** 20;
 
 /** An async queue of numbers. */
@@ -43,7 +43,7 @@ interface Stream {
   readonly asked: Asked;
   readonly pairs: AsyncGenerator<FramePair, void, undefined>;
   readonly stop: AbortController;
-  /** Follows the last pair read. */
+  /** Number after the last pair read. */
   next: number;
 }
 

@@ -14,7 +14,7 @@ import {
 import { messageOf } from '../engine/calls.js';
 import { opaque } from './draw.js';
 
-/** In pixels, as on the command line. */
+/** Side of a map's square in pixels, as on the command line. */
 const BLOCK = 16;
 
 /** Smallest files first. */
@@ -31,7 +31,7 @@ export async function reportPictures<E extends Listed>(
     ...settings
   }: {
     readonly limits: PageLimits;
-    /** How to allow more. */
+    /** Tells users how to allow more. */
     readonly remedy: string;
     readonly signal: AbortSignal;
     readonly onMoment: (done: number, of: number) => void;

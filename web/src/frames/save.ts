@@ -8,7 +8,7 @@ import { text } from '../text.js';
 const words = text.frames.save;
 
 export interface Savable {
-  /** In the file's name. */
+  /** Part of the file's name. */
   readonly kind: string;
   readonly label: string;
   draw(): HTMLCanvasElement | Promise<HTMLCanvasElement>;

@@ -24,7 +24,7 @@ export interface PairSource {
   readonly reference: File;
   readonly distorted: File;
   readonly options: RunOptions;
-  /** In pairs. */
+  /** Number of pairs. */
   readonly total: number;
 }
 
@@ -33,14 +33,14 @@ export interface FramesCall {
   readonly source: PairSource;
   readonly from: number;
   readonly to: number;
-  /** Sent first. */
+  /** The pair to send first. */
   readonly first: number;
   /** Distance between pairs during playback; absent otherwise. */
   readonly step?: number;
 }
 
 export interface PicturedEncode extends ListedEncode {
-  /** With the offset that the run found. */
+  /** Its options have the offset that the run found. */
   readonly source: EncodeSource;
   readonly butteraugli: boolean;
 }
@@ -48,7 +48,7 @@ export interface PicturedEncode extends ListedEncode {
 export interface ReportPicturesCall {
   readonly encodes: readonly PicturedEncode[];
   readonly limits: PageLimits;
-  /** How to allow more. */
+  /** Tells users how to allow more. */
   readonly remedy: string;
 }
 

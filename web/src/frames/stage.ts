@@ -20,15 +20,15 @@ export interface StageListener {
   hovered(at: { readonly x: number; readonly y: number } | null): void;
 }
 
-/** In samples. */
+/** A part of the pictures, in samples. */
 export interface Part extends Size {
   readonly x: number;
   readonly y: number;
 }
 
-/** Per key, in screen pixels. */
+/** Panning step of a key, in screen pixels. */
 const PAN = 80;
-/** Until there is a picture. */
+/** Assumed shape until there is a picture. */
 const USUAL: Size = { width: 16, height: 9 };
 /** Zoom per wheel pixel, exponential. */
 const WHEEL = 0.0016;
@@ -80,11 +80,10 @@ export class Stage {
   readonly #map = new Layer('map');
   readonly #panes: readonly [HTMLDivElement, HTMLDivElement];
   readonly #badges: readonly [HTMLSpanElement, HTMLSpanElement];
-  /** Only in the grid. */
   readonly further = FURTHER.map((name) => new Pane(name));
   readonly #pointers = new Map<number, { readonly x: number; readonly y: number }>();
   #mode: Mode = 'side';
-  /** In square pixels: wider or narrower than the samples. */
+  /** Displayed size, in square pixels. */
   #picture: Size | undefined;
   /** Width of a sample over its height. */
   #aspect = 1;
@@ -159,7 +158,7 @@ export class Stage {
     return this.#mode;
   }
 
-  /** Of flicker. */
+  /** The picture that flicker shows. */
   set shown(role: Role) {
     this.#shown = role;
     this.#updateLayers();
@@ -178,7 +177,6 @@ export class Stage {
     return this.#names;
   }
 
-  /** Shown in the grid. */
   set scores(scores: Readonly<Record<Role, string>>) {
     this.#scores = scores;
     this.#updateLayers();
@@ -254,7 +252,7 @@ export class Stage {
     return canvas.width > 0 && this.#picture ? canvas : undefined;
   }
 
-  /** Over its picture, as shown; `undefined` if there is none. */
+  /** The loss map over its picture, as shown; `undefined` without one. */
   mapCanvas(cover: number): HTMLCanvasElement | undefined {
     const [base, map] = [this.canvasOf(this.#base), this.#map.canvas];
     if (!base || map.width === 0) return undefined;
@@ -273,7 +271,7 @@ export class Stage {
     return this.#fits;
   }
 
-  /** `undefined` without a picture. */
+  /** The visible part; `undefined` without a picture. */
   get part(): Part | undefined {
     const picture = this.#picture;
     if (!picture) return undefined;
@@ -294,7 +292,7 @@ export class Stage {
     this.#place();
   }
 
-  /** Around the centre. */
+  /** Zooms around the centre. */
   zoomTo(zoom: number): void {
     this.#setView({ ...this.#view, zoom });
   }
@@ -323,7 +321,7 @@ export class Stage {
     this.#place();
   }
 
-  /** At the next paint. */
+  /** Positions all canvases at the next paint. */
   #place(): void {
     if (this.#waiting) return;
     this.#waiting = true;

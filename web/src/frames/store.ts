@@ -34,10 +34,10 @@ interface Loading {
   readonly stop: AbortController;
 }
 
-/** In the direction of stepping. */
+/** Frames to prefetch in the direction of stepping. */
 const AHEAD = 10;
 const BEHIND = 2;
-/** Fetched together with a frame after a jump. */
+/** Frames to fetch together with a frame after a jump. */
 const SOON = 3;
 /** During playback: pictures per request, and pictures ahead of the current one. */
 const [FETCHED, WAITING] = [4, 3];
@@ -160,7 +160,7 @@ export class FrameStore {
     return undefined;
   }
 
-  /** Never goes back: decoders go forward only. */
+  /** Requests the next pictures during playback; never goes back, as decoders go forward only. */
   #film(want: Want, step: number): Omit<FramesCall, 'source'> | undefined {
     const { source, index } = want;
     const last = source.total - 1;

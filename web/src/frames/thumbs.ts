@@ -6,7 +6,7 @@ import type { FramePair, FramePicture } from 'anyvmaf';
 import { fittingFull, tint } from './colours.js';
 import { type FrameFacts, type LossGrid, measureMap, opaque } from './draw.js';
 
-/** RGBA, opaque. */
+/** A small picture in opaque RGBA. */
 export interface Thumb {
   readonly width: number;
   readonly height: number;
@@ -23,7 +23,7 @@ export interface ThumbPair {
   readonly map: Thumb;
 }
 
-/** In samples. */
+/** Side of a map's square in samples. */
 const BLOCK = 16;
 /** Opacity of the colours and brightness of the grey picture, as in the viewer. */
 const [COVER, DIM] = [0.85, 0.62];

@@ -313,7 +313,6 @@ export class FrameViewer {
     }, TIMES.free);
   }
 
-  /** To the opener, its replacement, or the results. */
   #returnFocus(): void {
     const opener = this.#opener;
     this.#opener = null;
@@ -365,7 +364,7 @@ export class FrameViewer {
       this.#coded = coded;
       this.#describe();
     };
-    // Shown without the facts of the container.
+    // Pictures show without the facts of the container too.
     codedOf(result).then(take, () => take(undefined));
   }
 
@@ -526,7 +525,6 @@ export class FrameViewer {
       this.#speaking = setTimeout(() => (this.#spoken.textContent = spoken), TIMES.speak);
   }
 
-  /** For the same reference frame. */
   #otherScore(metric: string, frame: number): number | undefined {
     const other = this.#other === null ? undefined : this.#session.results.value[this.#other];
     const [own, its] = [this.#subject?.result.report, other?.report];

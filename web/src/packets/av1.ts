@@ -5,7 +5,7 @@
 import { Ended, Fields, unlessDamaged } from './fields.js';
 import type { Head } from './headers.js';
 
-/** Of OBUs and of frames; and the value by which a sequence leaves a choice to frames. */
+/** Types of OBUs and of frames, and the value by which a sequence leaves a choice to frames. */
 const UNIT = { sequence: 1, frameHeader: 3, frame: 6 } as const;
 const FRAME = { key: 0, intraOnly: 2, switching: 3 } as const;
 const FRAMES_CHOOSE = 2;

@@ -23,7 +23,7 @@ interface Picture {
   readonly sequence: number;
   readonly isCabac: boolean;
   readonly hasBottomOrder: boolean;
-  /** Per list. */
+  /** Number of references per list. */
   readonly references: readonly [number, number];
   readonly weighsP: boolean;
   readonly weighsB: boolean;

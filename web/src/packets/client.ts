@@ -31,7 +31,7 @@ export function codedText({ kind, bytes, quantizer }: CodedFrame, name = '', rat
   return words.now(name, kind, sizeText(bytes) ?? '', coarse, rate);
 }
 
-/** Of an encode's distorted video. */
+/** The coded frames of an encode's distorted video. */
 export class Coded {
   readonly frames: CodedFrames;
   /** Number of the pair that shows each frame, on the encode's axis; ascending. */
@@ -85,7 +85,7 @@ export class Coded {
     return (8 * bytes) / seconds;
   }
 
-  /** Over the second around each frame. */
+  /** Bits per second over the second around each frame. */
   rates(): Float64Array {
     const { times } = this.frames;
     const rates = new Float64Array(this.length);

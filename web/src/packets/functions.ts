@@ -62,7 +62,7 @@ async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Pac
   const sink = new EncodedPacketSink(track);
   for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
     if (++count % OFTEN === 0) alive();
-    // Also of hidden frames: others refer to them.
+    // Read the heads of hidden frames too: others refer to them.
     const head = reader?.read(packet.data);
     if (packet.timestamp < -SAME) continue;
     if (hides && !showsFrame(codec, packet.data)) {

@@ -292,7 +292,7 @@ function differencesOf(list: readonly Compared[], encodes: Encodes, metric: stri
   };
 }
 
-/** With an axis that includes 0. */
+/** The differences, on an axis that includes 0. */
 function columnsOf({ frames }: Change, { columns: { shift } }: Encode, metric: string) {
   const columns = new Columns();
   for (const frame of frames) columns.add(frame);

@@ -48,7 +48,7 @@ async function rasterOf(drawing: Blob, width: number, height: number): Promise<H
   return canvas;
 }
 
-/** Below its title and the names of its encodes. */
+/** The chart as SVG, below its title and the names of its encodes. */
 function drawingOf({ title, element, chart, names }: ChartFile) {
   const plot = element();
   if (!plot) throw new Error('it is not on show.');
@@ -84,7 +84,7 @@ ${inner}
   }
 }
 
-/** Wraps as needed. */
+/** Names of encodes with their colours, wrapped as needed. */
 function legend(
   names: readonly { readonly index: number; readonly name: string }[],
   style: CSSStyleDeclaration,
@@ -200,7 +200,7 @@ function wordsOf(text: Text, style: CSSStyleDeclaration, origin: DOMRect): strin
 
 const STYLES = ['fill', 'fill-opacity', 'opacity', 'stroke', 'stroke-width', 'stroke-dasharray'] as const;
 
-/** With its styles resolved. */
+/** An SVG element of the page with its styles resolved. */
 function nested(element: SVGSVGElement, origin: DOMRect): string {
   const { left, top, width, height } = element.getBoundingClientRect();
   const shapes = [...element.querySelectorAll<SVGGraphicsElement>('path, line, rect, circle')].map(

@@ -7,7 +7,7 @@ import type { FrameMetrics } from 'anyvmaf';
 import { harmonicMean, searchFrame } from 'anyvmaf/view';
 
 export interface Statistics {
-  /** Of frames. */
+  /** Number of frames. */
   readonly count: number;
   readonly min: number;
   readonly max: number;
@@ -49,12 +49,12 @@ export class Columns {
     return this.#length;
   }
 
-  /** In order of appearance. */
+  /** Metrics in order of appearance. */
   get metrics(): string[] {
     return [...this.#columns.keys()];
   }
 
-  /** On the shared axis, ascending. The array is replaced as it grows. */
+  /** Frame numbers on the shared axis, ascending. The array is replaced as it grows. */
   get numbers(): Float64Array {
     return this.#numbers.subarray(0, this.#length);
   }
@@ -71,7 +71,7 @@ export class Columns {
     return this.#columns.get(metric)?.values.subarray(0, this.#length);
   }
 
-  /** Of finite values. */
+  /** Range of the finite values. */
   extent(metric: string): readonly [low: number, high: number] | undefined {
     const column = this.#columns.get(metric);
     return column && column.low <= column.high ? [column.low, column.high] : undefined;

@@ -65,7 +65,7 @@ export function dataTable(encodes: Encodes, view: View): Section {
     later.disabled = end >= length;
   }
 
-  // A page that is full stays as it is, so that it does not change while being read.
+  // A full page stays as it is, so that it does not change while being read.
   return {
     element,
     update: () => element.open && start + ROWS > (encodes.list[chosen]?.columns.length ?? 0) && draw(),

@@ -75,7 +75,7 @@ export class Encodes extends EncodeList<Encode> {
     return super.ranking ?? (metric === undefined ? undefined : { metric, worse: 'low' });
   }
 
-  /** Frame numbers over all encodes. */
+  /** First and last frame number over all encodes. */
   get span(): readonly [first: number, last: number] {
     const filled = this.list.filter(({ columns }) => columns.length > 0);
     if (filled.length === 0) return [0, 1];

@@ -73,7 +73,7 @@ class Results {
     this.#pictures = new MomentPictures(encodes, session);
   }
 
-  /** For other encodes; growing ones keep their parts. */
+  /** Builds the parts for other encodes; growing ones keep theirs. */
   build(): void {
     const [element, encodes] = [this.#element, this.#encodes];
     this.#coloured = '';

@@ -63,7 +63,7 @@ export class MomentPictures {
     return !isActive(this.#session.run.value) && this.#session.cursor.value === null;
   }
 
-  /** For the first encode that lacks some. */
+  /** Makes missing pictures of the first encode that lacks some. */
   #next(): void {
     if (this.#stop) return;
     for (const [encode, frames] of this.#wanted) {

@@ -32,7 +32,7 @@ import type { View } from './view.js';
 
 const words = text.results.rates;
 
-/** In pixels. */
+/** Pixels within which a point counts as pointed at. */
 const REACH = 60;
 
 type Places = RateChart<unknown>['places'];
@@ -260,7 +260,7 @@ function nearestPlace(places: Places, area: HTMLElement, event: PointerEvent): P
   return nearest && away(nearest) <= REACH ? nearest : undefined;
 }
 
-/** Within the chart. */
+/** Keeps the readout within the chart. */
 function placeBeside(tip: HTMLElement, plot: HTMLElement, area: HTMLElement, place: Places[number]): void {
   const x = area.offsetLeft + (place.x / 100) * area.clientWidth;
   const y = area.offsetTop + (place.y / 100) * area.clientHeight;

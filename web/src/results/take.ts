@@ -32,7 +32,7 @@ import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 
 const words = text.results.take;
-/** All encodes in one file. */
+/** Formats with all encodes in one file. */
 const COMPARISONS = ['csv', 'json'] as const;
 const FORMATS = ['json', 'csv', 'xml', 'sub', 'ndjson'] as const satisfies readonly ReportFormat[];
 
@@ -47,12 +47,11 @@ const labels: Readonly<Record<WriteFormat, string>> = {
 const REASONS = [words.unfinished, words.incomplete, words.stopped];
 
 interface Actions {
-  /** For the chosen encode. */
+  /** Writes the chosen encode. */
   save(format: (typeof FORMATS)[number]): void;
   together(format: `all.${(typeof COMPARISONS)[number]}`): void;
-  /** The report as a page. */
+  /** Writes the report as a page. */
   all(): void;
-  /** Stops making the page. */
   cancel(): void;
 }
 

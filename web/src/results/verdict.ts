@@ -17,7 +17,6 @@ export interface Mend {
 }
 
 export interface Remedies {
-  /** Whether the page can fix the finding and score again. */
   canMend(finding: Finding): boolean;
   /** Fixes each finding, then scores again. */
   mend(all: readonly Mend[]): void;

@@ -44,7 +44,6 @@ export class View extends ChartState<Encodes> {
     return taken.includes(true) ? taken : taken.map(() => true);
   }
 
-  /** Of the large chart. */
   get metric(): string | undefined {
     return this.chosen.value ?? this.encodes.ranking?.metric;
   }
@@ -54,7 +53,6 @@ export class View extends ChartState<Encodes> {
     return this.encodes.list[encode]?.result.source !== undefined;
   }
 
-  /** Highlights an encode. */
   light(encode: number, on: boolean): void {
     if (on && this.visible.length > 1 && this.shown.value[encode]) this.lit.value = encode;
     else if (this.lit.value === encode) this.lit.value = null;
@@ -73,7 +71,7 @@ export class View extends ChartState<Encodes> {
     return found?.frame;
   }
 
-  /** Of all its frames. */
+  /** Opens the worst of all frames. */
   openWorst(encode: number): void {
     const frame = this.worstWithin(encode, this.encodes.span);
     if (frame === undefined) return;

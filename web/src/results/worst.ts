@@ -90,7 +90,7 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
   return { element, update, close: () => search.stop() };
 }
 
-/** In each encode's own numbers. */
+/** Frames of moments in each encode's own numbers. */
 function ownFrames(found: ReadonlyMap<number, readonly Moment[]>, encodes: Encodes): Map<number, number[]> {
   return new Map(
     [...found].map(([encode, moments]) => {
@@ -116,7 +116,7 @@ function grows({ growing }: Encode, encodes: Encodes): boolean {
   return growing && !encodes.settled;
 }
 
-/** At least `gap` frames apart. */
+/** The worst moments, at least `gap` frames apart. */
 function momentsOf(encode: Encode, encodes: Encodes, rank: Ranking, gap: number): Moment[] {
   const most = Math.max(3, Math.floor(6 / encodes.list.length));
   const worst = worstFrames({ frames: encode.result.frames }, rank, most, gap);

@@ -8,7 +8,7 @@ import { makeSample, makeTexture, type SampleSide, TILE } from 'anyvmaf/sample/g
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** Share of the height. */
+/** Row of the shore, as a share of the height. */
 const SHORE = 0.64;
 /** Position in shares of width and height; reach of its light. */
 const SUN = { x: 0.72, y: 0.38, reach: 0.42 } as const;
@@ -29,7 +29,7 @@ const HILLS = [
 ] as const;
 const BOAT = { x: 0.3, speed: 1.1, size: 0.2 } as const;
 const GRASS = { speed: 4, height: 0.2 } as const;
-/** In levels. */
+/** Amplitude of the grain in levels. */
 const GRAIN = 3;
 
 /** RGB, 0..255. */

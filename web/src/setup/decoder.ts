@@ -75,7 +75,7 @@ async function fetchOn(parts: Uint8Array<ArrayBuffer>[], signal: AbortSignal): P
   return true;
 }
 
-/** The service worker's (web/sw), if there is one. */
+/** The service worker's cache (web/sw), if there is one. */
 async function pageCache(): Promise<Cache | undefined> {
   if (!('caches' in globalThis)) return undefined;
   const own = `anyvmaf-page ${new URL('./', document.baseURI).pathname} `;

@@ -95,7 +95,7 @@ function withReferenceFirst(
   return [likeliest, ...chosen.filter((one) => one !== likeliest)];
 }
 
-/** Reference first. */
+/** The raw files, the reference first. */
 export function rawFiles(session: Session): readonly ChosenFile[] {
   const { reference, distorted } = session;
   return [...(reference.value ? [reference.value] : []), ...distorted.value].filter(
@@ -103,7 +103,7 @@ export function rawFiles(session: Session): readonly ChosenFile[] {
   );
 }
 
-/** Unless a link or the user has given it. */
+/** Guesses the raw format unless a link or the user has given it. */
 function guess(session: Session): void {
   const raw = rawFiles(session);
   if (raw.length === 0 || session.raw.value) return;

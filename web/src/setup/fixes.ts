@@ -124,7 +124,7 @@ export function parseRange(text: string): FrameRange | undefined {
   return { unit, start, ...(end !== undefined && { end }) };
 }
 
-/** In the syntax of {@link parseRange}. */
+/** Formats a range in the syntax of {@link parseRange}. */
 export function formatRange(range: FrameRange | null): string {
   if (!range) return '';
   const unit = range.unit === 'seconds' ? 's' : '';

@@ -53,7 +53,7 @@ function row<K extends keyof Settings>(
   };
 }
 
-/** In their order in links. */
+/** Settings in their order in links. */
 const ROWS = [
   row('scale', 'scale', oneOf('bicubic', 'bilinear', 'lanczos', 'none')),
   row('scale-to', 'scaleTo', (text) => sizeOf(text) ?? oneOf('dis')(text), formatSize),
@@ -78,13 +78,13 @@ const ROWS = [
   row('track-dis', 'trackDistorted', whole(0, 999)),
 ];
 
-/** Settings, then what web/linked reads. */
+/** Keys of settings, then those that web/linked reads. */
 export const LINK_KEYS: readonly string[] = [
   ...['model', 'feature', 'tiny', ...ROWS.map(({ name }) => name)],
   ...['raw', 'ref', 'dis', 'frame', 'encode'],
 ];
 
-/** Without `#`; empty if everything has its default. */
+/** The hash without `#`; empty if everything has its default. */
 export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   const pairs = new URLSearchParams();
   const { models, features } = settings;
@@ -101,7 +101,7 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   return pairs.toString().replaceAll('%3D', '=').replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
 
-/** With or without `#`. Models on other hosts are left out. */
+/** Parses a hash with or without `#`. Models on other hosts are left out. */
 export function fromHash(hash: string): Linked {
   const pairs = new URLSearchParams(hash.replace(/^#/, ''));
   const models = pairs.getAll('model').filter((model) => model !== '' && isOwn(model));

@@ -11,7 +11,7 @@ import {
   type Settings,
 } from '../session.js';
 
-/** For inspecting and scoring. */
+/** Pairing options for inspecting and scoring. */
 export function pairingOptions(settings: Settings): Omit<InspectOptions, 'signal'> {
   const { decoder, models } = settings;
   const changed = PAIRING_SETTINGS.filter((name) => settings[name] !== DEFAULT_PAIRING[name]);
@@ -75,7 +75,7 @@ export function scaledTo(
   return { scaleTo, scale: by === undefined || by === 'none' ? 'bicubic' : by };
 }
 
-/** From a report. */
+/** Facts of a pair from its report. */
 export type PairFacts = Pick<Report, 'reference' | 'distorted'> & Partial<Pick<Report, 'pairing'>>;
 
 /** The options that pair frames as in a report. */

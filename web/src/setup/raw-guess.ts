@@ -83,7 +83,7 @@ function isChroma(text: string | undefined): text is ChromaFormat {
   return text === '420' || text === '422' || text === '444' || text === '400';
 }
 
-/** Of a raw file, with chroma rounded down at odd sizes. */
+/** Bytes of a raw frame, with chroma rounded down at odd sizes. */
 export function frameBytes({ width, height, bitDepth, chroma }: RawVideoFormat): number {
   const across = chroma === '444' ? width : width >> 1;
   const down = chroma === '420' ? height >> 1 : height;

@@ -204,7 +204,7 @@ function outcomeOf(run: Run, session: Session, seconds: number, again: () => voi
 
 // --- progress and speed, without pauses ---
 
-/** Over all encodes of a run. */
+/** Frames over all encodes of a run. */
 export interface Sum {
   readonly done: number;
   /** `null` while an encode's length is unknown. */

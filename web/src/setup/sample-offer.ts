@@ -32,7 +32,7 @@ export function sampleOffer(session: Session, runner: Runner): HTMLElement {
     }
   }
 
-  /** After a successful run. */
+  /** Shows the tour after a successful run. */
   async function showTour(run: Promise<void>): Promise<void> {
     const { tour } = await import('../sample/tour.js');
     await run;

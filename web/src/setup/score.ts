@@ -107,20 +107,20 @@ export function watchChosen(session: Session): void {
   for (const cell of [reference, distorted, raw, settings, tiny, results, kept]) cell.watch(update);
 }
 
-/** Of an encode that is not scored again. */
+/** Progress of an encode that is not scored again. */
 const NONE: Progress = { framesDone: 0, framesTotal: 0, fps: 0, secondsLeft: 0 };
 
 /** Milliseconds after Cancel in which finished encodes still count; the engine mostly stops within a few. */
 const GRACE = 1000;
 
-/** About five results for each of a dozen encodes. */
+/** Most results kept: about five for each of a dozen encodes. */
 const MOST_KEPT = 64;
 
 function optionsOf({ reference, settings, raw, tiny }: Scored): RunOptions {
   return (reference ? runOptions : noReferenceOptions)(settings, raw, tiny);
 }
 
-/** Before the first frame. @param index among the chosen encodes */
+/** The result before its first frame. @param index among the chosen encodes */
 function awaited(session: Session, one: ChosenFile, index: number): EncodeResult {
   const scored = scoredWith(session, one);
   const { reference, distorted } = scored;

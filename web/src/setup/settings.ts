@@ -84,7 +84,6 @@ export function settingsForm(session: Session): HTMLElement {
   return element;
 }
 
-/** Rare models are folded. */
 function modelBoxes({ settings }: Session, set: Change): Part {
   const boxes = MODEL_KEYS.map((key) => {
     const [name = '', hint = ''] = text.settings.model[key];
@@ -109,7 +108,6 @@ function modelBoxes({ settings }: Session, set: Change): Part {
   };
 }
 
-/** Checkboxes for common metrics, text for others. */
 function metricFields({ settings }: Session, set: Change): Part {
   const boxes = METRIC_KEYS.map((key) => {
     const [name = '', hint = ''] = text.settings.metrics[key];

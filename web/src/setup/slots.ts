@@ -238,7 +238,6 @@ function ownButton(session: Session, one: ChosenFile): HTMLElement {
   );
 }
 
-/** With a button that drops them. */
 function ownSettings(session: Session, id: number, own: Partial<Settings>): HTMLElement {
   return h(
     'span',
@@ -303,7 +302,7 @@ function keepHandles(files: readonly File[], items: readonly (DataTransferItem &
   }
 }
 
-/** With the picker that gives handles. */
+/** Opens the picker that gives handles. */
 async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, many: boolean): Promise<File[]> {
   const [mime = '', ...endings] = ACCEPT.split(',');
   const picked = await picker({ multiple: many, types: [{ accept: { [mime]: endings } }] }).catch(() => []);

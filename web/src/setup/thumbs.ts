@@ -7,7 +7,7 @@ import { engine } from '../engine/client.js';
 import type { Thumb } from '../frames/thumbs.js';
 import { type ChosenFile, isActive, type Session } from '../session.js';
 
-/** In pixels. */
+/** Longest side in pixels. */
 const SIDE = 192;
 
 export class FileThumbs {

@@ -85,7 +85,6 @@ export class Navigation implements Pick<Commands, Moves> {
     if (cursor.value && count > 1) this.choose((cursor.value.encode + 1) % count);
   }
 
-  /** Within {@link ends}. */
   get #moments(): readonly number[] {
     const [first, last] = this.ends;
     const moments = this.#now().subject?.moments ?? [];

@@ -10,7 +10,7 @@ import type { PairSource } from '../serve.js';
 import type { Findings, ViewSettings } from '../settings.js';
 import type { Stage } from '../stage.js';
 
-/** In samples. */
+/** Side of a map's square in samples. */
 const BLOCK = 16;
 
 export class Overlays {
@@ -27,7 +27,6 @@ export class Overlays {
     this.#findings = findings;
   }
 
-  /** Of the last difference. */
   get gain(): number {
     return this.#gain;
   }

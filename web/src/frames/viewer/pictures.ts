@@ -33,7 +33,7 @@ export class Saver {
     this.#actions = actions;
   }
 
-  /** What is on show first. */
+  /** Pictures that can be saved, what is on show first. */
   get list(): readonly Savable[] {
     const { mode, opacity } = this.#settings;
     const stage = this.#stage;
@@ -71,7 +71,7 @@ export class Saver {
     return [...there, ...(stage.fits ? [] : [region]), triple];
   }
 
-  /** Default: what is on show. */
+  /** @param one default: what is on show */
   save(one: Savable | undefined = this.list[0]): void {
     if (!one) return;
     const { name, frame, rough } = this.#actions.now();
@@ -95,7 +95,7 @@ export class Saver {
     waiting?.();
   }
 
-  /** Of the part in sight. */
+  /** The part in sight of reference, encode and loss map, side by side. */
   async #triple(): Promise<HTMLCanvasElement> {
     await this.#actions.map();
     const stage = this.#stage;

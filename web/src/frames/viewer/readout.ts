@@ -14,7 +14,7 @@ const words = text.frames;
 /** Milliseconds that the pointer rests before samples are read. */
 const REST = 40;
 
-/** In samples. */
+/** A position in samples. */
 export interface Place {
   readonly x: number;
   readonly y: number;

@@ -10,10 +10,10 @@ const words = text.frames.scopes;
 
 const KINDS = ['histogram', 'waveform', 'vectorscope'] as const;
 const ROLES = ['reference', 'distorted'] as const;
-/** In pixels, one per level. */
+/** Width and height in pixels, one per level. */
 const SIDE = 256;
 
-/** Per pixel of the scope. */
+/** A count per pixel of the scope. */
 type Counts = Uint32Array;
 
 export class Scopes {
@@ -57,7 +57,7 @@ export class Scopes {
   }
 }
 
-/** Scaled to the scope's width, so that its columns are the scope's. */
+/** The picture scaled to the scope's width, so that its columns are the scope's. */
 function pixelsOf(picture: HTMLCanvasElement | undefined): ImageData | undefined {
   if (!picture) return undefined;
   const height = Math.max(1, Math.round((picture.height * SIDE) / picture.width));

@@ -35,7 +35,7 @@ export function subjectOf(result: EncodeResult, frame: number): Subject {
   };
 }
 
-/** During a run, those known so far. */
+/** Frames of the encode; during a run, those known so far. */
 function totalOf({ frames, report }: EncodeResult, frame: number): number {
   return report?.frameCount ?? (frames.at(-1)?.frameNum ?? frame) + 1;
 }
@@ -64,19 +64,19 @@ function sameFrame(
   return [same, to.report ? to.report.frameCount - 1 : same];
 }
 
-/** Limited to the frames of `to`. */
+/** The frame of `to` at the same moment, limited to its frames. */
 export function sameMoment(from: EncodeResult, to: EncodeResult, frame: number): number {
   const [same, last] = sameFrame(from, to, frame);
   return Math.max(0, Math.min(last, same));
 }
 
-/** `undefined` if `to` lacks the frame. */
+/** The frame of `to` at the same moment; `undefined` if it has none. */
 export function momentIn(from: EncodeResult, to: EncodeResult, frame: number): number | undefined {
   const [same, last] = sameFrame(from, to, frame);
   return same >= 0 && same <= last ? same : undefined;
 }
 
-/** `undefined` for unscored frames. */
+/** Values of a frame; `undefined` if it was not scored. */
 export function metricsOf(
   { frames }: EncodeResult,
   frame: number,

@@ -21,7 +21,6 @@ export class Transport {
   readonly #player: Player;
   readonly #number: HTMLInputElement;
   readonly #play = tool(words.playFilm, 'K', () => this.toggle());
-  /** See {@link step}. */
   #step: number | undefined;
   readonly #speed = h(
     'select',
