@@ -1,7 +1,6 @@
 /**
  * @module core/arguments
- * Checks arguments that JavaScript callers can get wrong; errors (`usage`) name the argument, its value and
- * what it must be.
+ * Checks arguments from JavaScript callers; `usage` errors name the argument, its value and what it must be.
  */
 import { type AnyvmafError, usageError } from './errors.js';
 import { grouped, quoted, showValue } from './printable.js';

@@ -1,7 +1,6 @@
 /**
  * @module core/colour
- * Colour of a video as colour metrics convert it to light: matrix, range, transfer, siting and primaries,
- * stated or guessed.
+ * Colour of a video as colour metrics convert it to light: what it states, and guesses for the rest.
  */
 import {
   CHROMA_UPSAMPLERS,

@@ -1,7 +1,6 @@
 /**
  * @module core/hint
- * Remedies of findings and refusals as data, and the sentences made of them: the API, the command line, tools
- * and pages name options each in their own way.
+ * Remedies of findings and refusals as data, and sentences of them with the names of the API or another door.
  */
 
 import type { PartName } from './choices.js';

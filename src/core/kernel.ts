@@ -1,7 +1,6 @@
 /**
  * @module core/kernel
- * Calls of the core's functions (wasm/include/anyvmaf.h) as plain data, for plans and messages to workers;
- * `CoreContext.run` carries them out.
+ * Calls of the core's functions (wasm/include/anyvmaf.h) as plain data; `CoreContext.run` carries them out.
  */
 
 export interface PlaneArgument {

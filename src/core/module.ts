@@ -109,10 +109,7 @@ export class Core {
     this.#planeBytes = call('anyvmaf_plane_bytes');
   }
 
-  /**
-   * Returns the address of zeroed memory, 16-byte aligned.
-   * @throws {AnyvmafError} `resource` if memory runs out
-   */
+  /** Address of zeroed memory, 16-byte aligned. @throws {AnyvmafError} `resource` if memory runs out */
   alloc(bytes: number): number {
     const address = this.#alloc(bytes) >>> 0;
     if (address === 0) throw outOfMemory();

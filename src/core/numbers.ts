@@ -6,10 +6,7 @@
 const DECIMAL = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 const HEXADECIMAL = /^0x[\da-f]+$/i;
 
-/**
- * The double nearest to a decimal number as C prints it: a sign, digits with a point, an exponent.
- * `undefined` for other text, blanks around it included.
- */
+/** The double nearest to a decimal number as C prints it; `undefined` for other text, blanks around it included. */
 export function decimalNumber(text: string): number | undefined {
   return DECIMAL.test(/^[-+]/.test(text) ? text.slice(1) : text) ? Number(text) : undefined;
 }

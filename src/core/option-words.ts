@@ -1,7 +1,6 @@
 /**
  * @module core/option-words
- * Words of the options in core/options: the command line's flags and help, and the tools' parameters. Web
- * pages do not load them.
+ * Words of the options in core/options for the command line and the tools; web pages do not load them.
  */
 import type { OptionName } from './options.js';
 

@@ -302,10 +302,7 @@ export const OPTIONS = {
   deinterlace: { kind: 'flag', by: PAIR_JOB, filter: true },
   /** `auto` crops black borders: what lies outside the pictures of both. */
   crop: { kind: 'crop', of: ['auto'], by: PAIR_JOB, filter: true },
-  /**
-   * The part of the picture to keep, `WIDTH:HEIGHT:X:Y` in samples as for ffmpeg's crop; without X and Y, the
-   * middle.
-   */
+  /** The part of the picture to keep, `WIDTH:HEIGHT:X:Y` in samples as in ffmpeg; without X and Y, the middle. */
   cropReference: { kind: 'area', by: PAIR_JOB, reference: true, filter: true },
   cropDistorted: { kind: 'area', by: PAIR_JOB, filter: true },
   /** A chain of ffmpeg filters as after `-vf`; needs ffmpeg to decode. */

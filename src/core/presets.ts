@@ -18,10 +18,7 @@ export interface Preset {
 
 const DECIBELS = 'enable_db=true:clip_db=true';
 
-/**
- * v1.0 equals v2.0; v3.0 to v5.0 are alike.
- * @throws {AnyvmafError} `usage` if the version is unknown
- */
+/** v1.0 equals v2.0; v3.0 to v5.0 are alike. @throws {AnyvmafError} `usage` if the version is unknown */
 export function aomCtc(version: string): Preset {
   if (version === 'proposed') {
     throw usageError('The AOM CTC `proposed` is deprecated; it became v1.0, and v7.0 is the latest.');

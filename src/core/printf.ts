@@ -77,10 +77,7 @@ function isTie(size: number, decimals: number): boolean {
   return (BigInt(size) % unit) * 2n === unit;
 }
 
-/**
- * C prints the sign of a NaN, which JavaScript hides. NaNs of x86 arithmetic, as in the reference's logs,
- * have it set.
- */
+/** C prints the sign of a NaN, which JavaScript hides. x86 arithmetic, as in the reference's logs, sets it. */
 function nonFinite(value: number): string {
   if (Number.isNaN(value)) return '-nan';
   return value > 0 ? 'inf' : '-inf';

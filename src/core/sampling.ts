@@ -1,7 +1,6 @@
 /**
  * @module core/sampling
- * Scores short random runs of a video, two in each of several equal parts, and estimates from them the values
- * of the whole.
+ * Scores random runs of a video, two in each of several equal parts, and estimates the values of the whole.
  */
 import { usageError } from './errors.js';
 import { percentile } from './percentile.js';

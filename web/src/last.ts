@@ -1,7 +1,6 @@
 /**
  * @module web/last
- * Stores the last session in the browser: file handles, settings and finished results. Loaded with the first
- * result, or to offer a session.
+ * Stores the last session in the browser: file handles, settings, finished results. Loaded when needed.
  */
 import type { FrameMetrics } from 'anyvmaf';
 import { button, fill, h } from './dom.js';

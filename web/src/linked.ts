@@ -1,7 +1,6 @@
 /**
  * @module web/linked
- * Videos by URL, from a link or typed, and the frame that a link opens. No request goes out before the user
- * agrees to its host.
+ * Videos by URL, from a link or typed, and a link's frame. No request goes out before the user agrees to its host.
  */
 
 import { baseName, sizeText } from 'anyvmaf/view';

@@ -1,7 +1,6 @@
 /**
  * @module web/offline
- * Makes the page work offline: caches the engine and the browser's decoders at the first visit, and says what
- * is missing.
+ * Caches the engine and the browser's decoders for offline use, and says what is missing.
  */
 import { fill, h } from './dom.js';
 import type { Session } from './session.js';

@@ -1,7 +1,6 @@
 /**
  * @module web/session
- * The page's state: files, settings, findings, progress and results. Views watch its cells and write to them,
- * and are independent of each other.
+ * The page's state: files, settings, findings, progress and results. Independent views watch and write its cells.
  */
 import type {
   CurveResult,

@@ -133,10 +133,7 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
   #next = 0;
   readonly #files = new FileNumbers();
 
-  /**
-   * @param died message of calls that end with the worker
-   * @param unloaded message if the worker could not be loaded offline
-   */
+  /** @param died message if the worker ended @param unloaded message if it could not be loaded offline */
   constructor(start: () => Worker, died: string, unloaded = died) {
     this.#start = start;
     this.#died = died;

@@ -16,11 +16,7 @@ export class ByteCache<Key, Value> {
   readonly #entries = new Map<Key, Entry<Value>>();
   #bytes = 0;
 
-  /**
-   * @param budget bytes
-   * @param least entries to keep regardless of size
-   * @param drop frees an evicted value
-   */
+  /** @param budget in bytes @param least entries to keep regardless of size */
   constructor(budget: number, least: number, drop: (value: Value) => void = () => {}) {
     this.#budget = budget;
     this.#least = least;

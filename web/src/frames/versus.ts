@@ -30,8 +30,7 @@ function sidesOf({ report }: EncodeResult): Sides | undefined {
 }
 
 /**
- * The frames of `result` as distorted and those of `other` as reference; `undefined` if they do not pair one to one.
- * @param source the pairs of `result`
+ * Pairs `result`, whose own pairs are `source`, with `other` as reference; `undefined` if they do not pair one to one.
  */
 export function versus(result: EncodeResult, other: EncodeResult, source: PairSource): Versus | undefined {
   const [own, its] = [sidesOf(result), sidesOf(other)];
@@ -68,10 +67,7 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   };
 }
 
-/**
- * An encode's own pairs with the reference `by` frames later; `undefined` without a report.
- * @param source the encode's own pairs
- */
+/** The encode's own pairs, `source`, with the reference `by` frames later; `undefined` without a report. */
 export function shifted({ report }: EncodeResult, source: PairSource, by: number): Versus | undefined {
   if (!report) return undefined;
   const first = report.distorted.skipped;

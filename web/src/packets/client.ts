@@ -138,10 +138,7 @@ function readFrames(file: File, track: number | undefined): Promise<CodedFrames 
   return reading;
 }
 
-/**
- * `undefined` if there are none, as in raw video.
- * @throws {EngineError} if the file cannot be read
- */
+/** `undefined` if there are none, as in raw video. @throws {EngineError} if the file cannot be read */
 export async function codedOf(result: EncodeResult): Promise<Coded | undefined> {
   const file = result.source?.distorted;
   if (!file) return undefined;

@@ -1,7 +1,6 @@
 /**
  * @module web/packets/fields
- * Reads header fields bit by bit. Reading past the end throws {@link Ended}, so that loops over untrusted
- * counts end with the bytes.
+ * Reads header fields bit by bit; past the end throws {@link Ended}, so loops over untrusted counts end.
  */
 
 /** A header that is truncated or has an impossible value. */

@@ -1,7 +1,6 @@
 /**
  * @module web/packets/functions
- * Reads a container's coded frames without decoding: time, bytes, type, quantizer. Runs in its own worker,
- * which the page ends if a file keeps it busy.
+ * Reads a container's coded frames without decoding, in its own worker, which the page ends if a file hangs it.
  */
 import { showsFrame } from 'anyvmaf/vpx';
 import type { InputVideoTrack } from 'mediabunny';

@@ -81,10 +81,7 @@ function* parametersOfHevc(config: Uint8Array): Generator<Uint8Array> {
 
 const BEFORE_UNITS = 4;
 
-/**
- * Reads the frames of a track in stored order; `undefined` for other codecs.
- * @param config the container's configuration
- */
+/** Reads a track's frames in stored order; `undefined` for other codecs. @param config of the container */
 export function headReader(codec: string | null, config: Uint8Array | undefined): Reader | undefined {
   if (codec === 'avc' || codec === 'hevc') return new Slices(codec, config);
   if (codec === 'vp9') return new Vp9Frames();

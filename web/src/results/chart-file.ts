@@ -1,7 +1,6 @@
 /**
  * @module web/results/chart-file
- * Charts as files, drawn in light colours: canvases are redrawn as vectors; boxes, texts and vector shapes
- * are copied from the page with their styles resolved.
+ * Charts as files in light colours: canvases redrawn as vectors, other shapes copied from the page with their styles.
  */
 import { csvLine, type Pen } from 'anyvmaf/view';
 import { h } from '../dom.js';

@@ -1,7 +1,6 @@
 /**
  * @module web/results/columns
- * The values of one encode in growing arrays per metric, for charts and statistics. Frames are numbered on
- * the axis that all encodes share.
+ * Values of one encode in growing arrays per metric. Frames are numbered on the axis that all encodes share.
  */
 import type { FrameMetrics } from 'anyvmaf';
 import { harmonicMean, searchFrame } from 'anyvmaf/view';
@@ -170,10 +169,7 @@ const CHANGE = /motion_sad_score$/;
 /** Least change of a cut, frames on each side to compare with, and the ratio by which it must exceed them. */
 const [LEAST, AROUND, STANDS_OUT] = [10, 8, 1.7];
 
-/**
- * First frames of shots: where the picture changes more than in neighbouring frames. The two largest
- * neighbouring changes are ignored, so that cuts close together are found.
- */
+/** Frames that change more than their neighbours; the two largest neighbours do not count, so close cuts are found. */
 export function shotsOf(columns: Columns): number[] {
   const name = columns.metrics.find((metric) => CHANGE.test(metric));
   const values = name === undefined ? undefined : columns.values(name);

@@ -51,10 +51,7 @@ export function sorted(keys: readonly (number | string | undefined)[], down: boo
   return keys.map((_, i) => i).sort((i, j) => order(keys[i], keys[j]) || i - j);
 }
 
-/**
- * @param marked mark the best of each column
- * @param sort called with the sorting that a click on a head asks for
- */
+/** @param marked mark the best of each column @param sort called when a head is clicked */
 export function encodeTable(
   encodes: Encodes,
   view: View,

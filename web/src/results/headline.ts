@@ -141,10 +141,7 @@ ${verdict(encodes, remedies)}
 ${hint(list.map(({ result }) => result))}`;
 }
 
-/**
- * Explains bold values, and why some or all encodes have none.
- * @param wrong per encode, whether its score is untrusted
- */
+/** Explains bold values, or why encodes have none. @param wrong per encode, whether its score is untrusted */
 function comparedNote(list: readonly Encode[], marked: boolean, wrong: readonly boolean[]): string {
   const { alike, others } = comparable(list);
   const { bestNote, apart, incomparable, differ, differs, untrusted } = words.table;

@@ -26,10 +26,7 @@ import { oneByOne, type Sequence } from '../schedule.js';
 /** Milliseconds between parts built while a run starts, when it takes all cores. */
 const APART = 80;
 
-/**
- * Shows the session's results, from the first frame on.
- * @returns removes them; the session must not change afterwards
- */
+/** Shows results from the first frame on. @returns removes them; the session must not change afterwards */
 export function mountResults(
   element: HTMLElement,
   session: Session,
@@ -154,8 +151,7 @@ class Results {
 type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];
 
 /**
- * Prints results whole: charts as wide as the sheet, light colours, all parts drawn.
- * @param complete draws everything at its present width
+ * Prints results whole: as wide as the sheet, in light colours. @param complete draws everything at its present width
  */
 function onPaper(complete: () => void): () => void {
   const { documentElement: root } = document;

@@ -1,7 +1,6 @@
 /**
  * @module web/results/lanes
- * Lanes below the curve: coded frames with bit rate, further metrics, statistics of the visible span. Loaded
- * after a run.
+ * Lanes below the curve: coded frames, further metrics, statistics of the visible span. Loaded after a run.
  */
 import './lanes.css';
 import {

@@ -1,7 +1,6 @@
 /**
  * @module web/results/open
- * Opens saved reports, ours and libvmaf's, and attaches chosen videos to results without any, also those of
- * the last session.
+ * Opens saved reports, ours and libvmaf's, and attaches chosen videos to results that have none.
  */
 import { type CurveResult, type FrameMetrics, isReport, type ReadReport } from 'anyvmaf';
 import { type Baseline, baselineFrom, baseName, framesText, referenceOf, sizeText } from 'anyvmaf/view';
@@ -14,10 +13,7 @@ import { text } from '../text.js';
 /** In bytes; more exceeds the longest string of browsers. */
 const LIMIT = 500_000_000;
 
-/**
- * Reads reports and shows each as an encode that grows meanwhile.
- * @throws {Error} with a sentence for people if a file is not a report; the earlier results are restored
- */
+/** Shows reports while they are read. @throws {Error} with a sentence for people; the earlier results are restored */
 export async function openReports(files: readonly File[], session: Session): Promise<void> {
   const before = session.results.value;
   const opened: EncodeResult[] = [];
@@ -62,10 +58,7 @@ function whole(result: EncodeResult): EncodeResult {
   return read && isReport(read) ? { ...result, report: read } : result;
 }
 
-/**
- * Reads the reports of an earlier run as a baseline.
- * @throws {Error} with a sentence for people
- */
+/** Reads the reports of an earlier run as a baseline. @throws {Error} with a sentence for people */
 export async function readBaselines(files: readonly File[]): Promise<Baseline> {
   const reads: ReadReport[] = [];
   for (const file of files) {
@@ -95,8 +88,7 @@ function factsOf({ report, saved, source }: EncodeResult): PairFacts | undefined
 }
 
 /**
- * Gives each result the chosen videos of its names and, if the report states them, sizes.
- * @returns the outcome for people; empty if no file has a name from a report
+ * Attaches chosen videos by name and stated size. @returns the outcome for people; empty if no name matches a report
  */
 export function attachVideos(session: Session): string {
   const reference = session.reference.value?.file;

@@ -1,7 +1,6 @@
 /**
  * @module web/results/pictures
- * Small pictures of the worst moments, made after the run, one encode at a time, and not while the viewer
- * uses the worker.
+ * Small pictures of the worst moments, made one encode at a time while neither a run nor the viewer is active.
  */
 import { engine } from '../engine/client.js';
 import type { ThumbPair } from '../frames/thumbs.js';

@@ -221,10 +221,7 @@ function choices(
   ];
 }
 
-/**
- * True if there are several bit rates (uncompressed videos have one). A run shows the chart before it has
- * points, as adding it later would move what is below.
- */
+/** True for several bit rates. A run shows the chart before it has points, so that nothing below moves later. */
 function differs(encodes: Encodes): boolean {
   const points = () => ratePoints(encodes, encodes.ranking?.metric).map(({ rate }) => rate);
   return new Set(encodes.running ? ratesOf(encodes) : points()).size > 1;

@@ -1,7 +1,6 @@
 /**
  * @module web/results/rehearsal
- * Draws hidden results once before the first run, so that the browser has loaded fonts and compiled the code:
- * both would hold up the page while scoring uses all cores.
+ * Draws hidden results before the first run: loading fonts and compiling code would block the page during it.
  */
 import { h } from '../dom.js';
 import { type EncodeResult, Session } from '../session.js';

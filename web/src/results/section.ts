@@ -22,10 +22,8 @@ export interface Follower {
 }
 
 /**
- * Keeps a section up to date. While frames arrive, only what is on or near the screen is drawn, as drawing
- * shares the cores with scoring.
+ * Keeps a section up to date; while frames arrive, only near the screen, as drawing shares the cores with scoring.
  * @param milliseconds least time between updates
- * @param growing whether frames are arriving
  */
 export function following(section: Section, milliseconds: number, growing: () => boolean): Follower {
   let seen = false;

@@ -168,10 +168,7 @@ async function plain(of: readonly Report[], format: WriteFormat, precise: boolea
   return { blob: await writeSaved(of, format, precise ? { precision: 'max' } : {}), more: [] };
 }
 
-/**
- * The report as a page, with pictures as large as its size allows.
- * @throws the signal's reason
- */
+/** The report as a page, with pictures as large as its size allows. @throws the signal's reason */
 async function pageOf(
   of: readonly Report[],
   encodes: Encodes,
@@ -203,10 +200,7 @@ function fileName([first, ...others]: readonly Report[], format: WriteFormat): s
   return `${stem}.vmaf.${format.replace('all.', '')}`;
 }
 
-/**
- * Pictures of the worst moments, and why there are not more.
- * @throws the signal's reason
- */
+/** Pictures of the worst moments, and why there are not more. @throws the signal's reason */
 async function picturesOf(
   encodes: readonly Encode[],
   limits: PageLimits,

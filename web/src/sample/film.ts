@@ -1,7 +1,6 @@
 /**
  * @module web/sample/film
- * A short pair of Y4M videos in memory: a procedurally painted film (a boat on a lake, hills, grass, a
- * panning camera), and an encode of it with a bad spell.
+ * A sample pair in memory: a painted film of a boat on a lake, and an encode of it with a bad spell.
  */
 import { y4mFrame, y4mHeader } from 'anyvmaf/sample/files';
 import { makeSample, makeTexture, type SampleSide, TILE } from 'anyvmaf/sample/generator';
@@ -39,11 +38,7 @@ interface Canvas {
   readonly rgb: Float32Array;
 }
 
-/**
- * Frames by BT.601 in 4:2:0.
- * @param width in pixels, even, as `height`
- * @returns new planes of a frame, 16 bits per sample
- */
+/** Frames by BT.601 in 4:2:0, 16 bits per sample, in new planes. @param width in pixels, even, as `height` */
 function makeFilm(width: number, height: number): (frame: number) => Uint16Array[] {
   const textures = [3, 5, 8].map(makeTexture);
   /** Smooth, periodic noise, 0..1. */

@@ -10,10 +10,7 @@ import type { Sampler } from './film.js';
 
 const NAMES = { reference: 'sample-reference.y4m', distorted: 'sample-encode.y4m' } as const;
 
-/**
- * @returns false if files were chosen meanwhile, which stay
- * @throws {Error} with a sentence for people
- */
+/** @returns false if files were chosen meanwhile, which stay @throws {Error} with a sentence for people */
 export async function chooseSample(session: Session): Promise<boolean> {
   const worker = new Remote<Sampler>(
     () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'anyvmaf sample' }),

@@ -1,7 +1,6 @@
 /**
  * @module web/saved/functions
- * Reads and writes saved reports in a worker, which takes up to a second; frames are sent in batches, so that
- * neither thread is blocked.
+ * Reads and writes saved reports in a worker, with frames in batches, so that neither thread is blocked.
  */
 import {
   AnyvmafError,

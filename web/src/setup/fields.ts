@@ -42,10 +42,7 @@ export function choice<K extends string>(
   return { input, element: labelled(`setting-${id}`, label, input) };
 }
 
-/**
- * A text field with a message below it while its text is invalid.
- * @param parse returns `undefined` for invalid text; empty text is `null`
- */
+/** A text field with a message while `parse` returns `undefined`; empty text is `null`. */
 export function typed<T>(
   id: string,
   label: string,

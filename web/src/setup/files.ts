@@ -44,10 +44,7 @@ export interface Added {
   readonly refused: readonly string[];
 }
 
-/**
- * Unusable files do not keep others from being added.
- * @param side where they were dropped; `null`: anywhere
- */
+/** Unusable files do not keep others from being added. @param side where they were dropped; `null`: anywhere */
 export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
   const all = await Promise.all(files.map(chosenFile));
   const chosen = all.filter((one) => typeof one !== 'string');

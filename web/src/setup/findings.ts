@@ -1,7 +1,6 @@
 /**
  * @module web/setup/findings
- * Findings of preflight, with a button for each fix that the page can make. Placed below the settings, so
- * that these never move.
+ * Findings of preflight, with buttons for fixes. Placed below the settings, so that these never move.
  */
 import type { Finding, FindingValue } from 'anyvmaf';
 import { remarks, TRUST_OUTLOOK, trustOf } from 'anyvmaf/view';
@@ -187,10 +186,7 @@ function sides({ reference, distorted }: Finding): HTMLElement[] {
   ];
 }
 
-/**
- * @param said the message is shown above
- * @param mends each line gets a button that changes its encode alone
- */
+/** @param said the message is shown above @param mends each line gets a button for its encode alone */
 function linesOf(session: Session, { finding, files }: Shared, said: boolean, mends: boolean): HTMLElement[] {
   const action = mends ? fixOf(finding) : undefined;
   const label = action && actionText(action);

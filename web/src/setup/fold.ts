@@ -7,10 +7,7 @@ import { isActive, type Session } from '../session.js';
 import { text } from '../text.js';
 import { summary } from './models.js';
 
-/**
- * A run folds the setup; other files, a failed or cancelled run, the button and Back unfold it.
- * @param parts files, findings and settings
- */
+/** A run folds the setup; other files, a failed or cancelled run, the button and Back unfold it. */
 export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HTMLElement {
   const setup = h('div', { class: 'setup', id: 'setup' }, ...parts);
   const what = h('p', { class: 'setup-what' });

@@ -1,7 +1,6 @@
 /**
  * @module web/setup/link
- * Settings in the hash of a link, which is never sent to a server. A link has only what differs from the
- * defaults, without the decoder, which depends on the browser.
+ * Settings in a link's hash, which no server sees: non-defaults only, and not the decoder, as browsers differ.
  */
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
 import { formatSize, parseSize } from 'anyvmaf/view';

@@ -228,11 +228,7 @@ const TELLING = 1;
 export class Speed {
   #first: { readonly done: number; readonly seconds: number } | undefined;
 
-  /**
-   * @param done frames so far
-   * @param seconds of the run so far, without pauses
-   * @returns `undefined` until enough was measured
-   */
+  /** @param seconds of the run so far, without pauses @returns `undefined` until enough was measured */
   at(done: number, seconds: number): number | undefined {
     if (done > 0) this.#first ??= { done, seconds };
     if (!this.#first || seconds - this.#first.seconds < TELLING) return undefined;

@@ -254,10 +254,7 @@ export class Runner {
       cursor.value.encode === place ? null : { ...cursor.value, encode: cursor.value.encode - 1 };
   }
 
-  /**
-   * Adds findings from before the run to reports of stored videos, whose pictures a short run does not
-   * inspect; a run of encoded videos does.
-   */
+  /** Adds earlier findings to reports of stored videos: short runs do not inspect their pictures. */
   #withFindings(report: Report, { scored }: EncodeResult): Report {
     const { reference, distorted, inspections } = this.#session;
     const one = distorted.value.find(({ file }) => file === scored?.distorted);

@@ -19,10 +19,7 @@ const ACCEPT =
 
 const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 
-/**
- * @param openReports opens saved reports among the files
- * @param say shows a lasting message about dropped or pasted files
- */
+/** @param say shows a lasting message about dropped or pasted files */
 export function slots(
   session: Session,
   openReports: (files: readonly File[]) => void,

@@ -106,11 +106,7 @@ export class Grid {
   #on = false;
   #beside: Beside | undefined;
 
-  /**
-   * @param budget bytes of cached pictures
-   * @param changed called when the user chooses other encodes
-   * @param there called when all pictures have arrived
-   */
+  /** @param budget in bytes @param changed called for other encodes @param there called when all pictures arrived */
   constructor(panes: readonly Pane[], budget: number, changed: () => void, there: () => void) {
     this.#places = panes.map(
       (pane, i) =>

@@ -46,10 +46,7 @@ export class Overlays {
     this.#making?.abort();
   }
 
-  /**
-   * Makes and draws what the chosen view needs of a pair.
-   * @returns `undefined` if it needs nothing; resolves to false if superseded
-   */
+  /** Makes and draws what the view needs. @returns `undefined` if nothing; resolves to false if superseded */
   make(source: PairSource, pair: ShownPair): Promise<boolean> | undefined {
     const mode = this.#settings.mode.value;
     this.stop();

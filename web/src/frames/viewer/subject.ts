@@ -119,8 +119,7 @@ export function worstMoments(
 }
 
 /**
- * The moment next to the current one, in order from worst to best; the worst if none is current.
- * @param direction 1 for the next worst, -1 for the previous
+ * The moment next to the current one, from worst to best; the worst if none is current. @param direction 1: next worst
  */
 export function besideMoment(
   moments: readonly number[],

@@ -31,10 +31,7 @@ export class Transport {
   #first = 0;
   #last = 0;
 
-  /**
-   * @param go shows a frame
-   * @param changed called when playback starts or stops
-   */
+  /** @param changed called when playback starts or stops */
   constructor(
     go: (frame: number) => void,
     played: () => Played,
@@ -158,10 +155,7 @@ export class Player {
   /** Distance between the last two requested frames. */
   #step = 1;
 
-  /**
-   * @param go shows a frame; `step` is the distance to the next ones
-   * @param changed called when playback starts or stops
-   */
+  /** @param go `step` is the distance to the next frames @param changed called when playback starts or stops */
   constructor(
     now: () => Played,
     go: (frame: number, step: number) => void,
