@@ -251,7 +251,6 @@ export class CoreContext {
     }
   }
 
-  /** Sets the pictures that {@link run} measures. */
   setFrames(pictures: CoreFrames): void {
     this.#pictures = pictures;
     const words = new Uint32Array(this.#core.memory.buffer, this.#frames, FRAMES_WORDS).fill(0);
@@ -264,7 +263,6 @@ export class CoreContext {
     });
   }
 
-  /** Writes the `AnyvmafHistory` of all held pictures. */
   #putHistory(metric: string): number {
     const { reference, distorted } = this.#pictures;
     const pairs = reference.length;

@@ -49,7 +49,6 @@ export function quoted(text: string, most = VALUE): string {
   return `"${found}"${length}`;
 }
 
-/** Any JavaScript value in a few words. */
 export function showValue(value: unknown, most = VALUE): string {
   if (typeof value === 'string') return quoted(value, most);
   if (typeof value === 'bigint') return shown(`${value}n`, most);

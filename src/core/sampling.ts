@@ -174,7 +174,6 @@ function student(freedom: number): number {
   );
 }
 
-/** All values ascending, with the run of each. */
 interface SortedRuns {
   readonly values: Float64Array;
   readonly runs: Uint32Array;

@@ -3,7 +3,6 @@
  * Quotes words for POSIX shells.
  */
 
-/** Name of standard input in messages and reports. */
 export const STANDARD_INPUT = 'standard input';
 
 /** A file name that a shell takes as it is and that no program takes for an option. */

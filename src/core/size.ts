@@ -56,7 +56,6 @@ export const SAME_ASPECT = 0.012;
 /** Usual aspects; sizes of small pictures round them. */
 const SHAPES = [16 / 9, 4 / 3, 16 / 10, 3 / 2, 1];
 
-/** Width over height as displayed. */
 export function displayAspect({ width, height, sampleAspect }: Picture): number {
   return (width * (quotientOf(sampleAspect) ?? 1)) / height;
 }

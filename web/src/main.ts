@@ -50,7 +50,7 @@ const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 const offer = h('section', { class: 'card offer', 'aria-label': text.page.offer, hidden: true });
 const notice = h('p', { class: 'soft small notice', role: 'status', hidden: true });
 
-/** Shows a sentence at the top, for good. */
+/** Shows a lasting sentence at the top; an empty one hides it. */
 function say(what: string): void {
   notice.textContent = what;
   notice.hidden = what === '';

@@ -106,7 +106,6 @@ export const text = {
     reference: 'reference',
     distorted: 'distorted',
     prepare: 'To prepare the files:',
-    /** By changed setting. */
     fixes: {
       offset: (frames: string) => (frames === 'auto' ? 'Detect the offset' : `Use offset ${frames}`),
       scale: (filter: string) => `Scale (${filter})`,
@@ -337,7 +336,6 @@ export const text = {
     isRaw: 'It is raw YUV',
     oneThread: 'Try with one thread',
     again: 'Try again',
-    /** By changed setting. */
     fixes: {
       scale: 'Scale to one size',
       frameRatePolicy: 'Pair by time',

@@ -54,7 +54,6 @@ export type ScoreEvent =
   | { readonly kind: 'report'; readonly index: number; readonly report: Report }
   | { readonly kind: 'failure'; readonly index: number; readonly failure: Failure };
 
-/** Blocks a paused run. */
 let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
 
 function pause(paused: boolean): void {

@@ -24,7 +24,6 @@ export function fittingFull({ density }: LossGrid): number {
 const STEPS = 1023;
 let steps: readonly (readonly number[])[] | undefined;
 
-/** One pixel per square. */
 export function paint({ width, height, density }: LossGrid, full: number): ImageData {
   steps ??= Array.from({ length: STEPS + 1 }, (_, i) => {
     const [red, green, blue, cover] = tint(i / STEPS);

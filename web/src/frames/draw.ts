@@ -166,7 +166,6 @@ export function opaque({ width, height, data }: RgbImage): RgbaImage {
 
 const SCALES = [0, 1, 2, 3] as const;
 
-/** @param butteraugli measures Butteraugli too */
 export async function measureMap(pair: FramePair, blockSize: number, butteraugli = false): Promise<ShownMap> {
   const maps = await mapQuality(pair, { blockSize, butteraugli });
   const { width, height } = pair.reference.format;

@@ -11,7 +11,6 @@ const READ_THROUGH = 24;
 /** Bytes of cached frames. */
 const KEPT = 192 * 2 ** 20;
 
-/** An async queue of numbers. */
 class Asked implements AsyncIterable<number> {
   readonly #waiting: number[] = [];
   #wake: () => void = () => {};

@@ -122,7 +122,6 @@ export const frameFunctions = {
     return measureMap(pair, blockSize, butteraugli);
   },
 
-  /** `undefined` if the file has no frame. */
   async thumb({
     file,
     raw,

@@ -242,7 +242,6 @@ export class Stage {
     for (const layer of [this.#reference, this.#distorted]) layer.clear();
   }
 
-  /** `undefined` if it is empty. */
   canvasOf(name: Role | 'difference'): HTMLCanvasElement | undefined {
     const { canvas } = {
       reference: this.#reference,

@@ -62,7 +62,6 @@ export function nextZoom(zoom: number, direction: 1 | -1): number {
   return next ?? zoom;
 }
 
-/** True at integer and at large zooms. */
 export function isSharp(zoom: number): boolean {
   return zoom >= 4 || (zoom >= 1 && Math.abs(zoom - Math.round(zoom)) < 1e-6);
 }

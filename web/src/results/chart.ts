@@ -120,7 +120,6 @@ function tool(sign: string, act: () => void, label?: string): HTMLButtonElement 
   return h('button', { type: 'button', class: 'tool', 'aria-label': label, onclick: act }, sign);
 }
 
-/** Scores first. */
 function metricSelect(encodes: Encodes, view: View) {
   const element = h('select', {
     'aria-label': words.metric,

@@ -32,7 +32,6 @@ export class MomentPictures {
     this.#unwatch = [session.run.watch(turn), session.cursor.watch(turn)];
   }
 
-  /** Returns a function that removes the listener. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -286,7 +286,6 @@ function draw(area: HTMLElement, chart: RateChart<TemplateResult> | undefined, l
   light(area, places, lit);
 }
 
-/** Fades the dots of other encodes. */
 function light(area: HTMLElement, places: Places, lit: number | null): void {
   for (const [i, dot] of area.querySelectorAll('.dot').entries())
     dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);

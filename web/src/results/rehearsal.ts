@@ -27,7 +27,6 @@ const RESULT: EncodeResult = {
   }),
 };
 
-/** Returns a function that ends it early. */
 export function rehearse(): () => void {
   const session = new Session();
   session.results.value = [RESULT];

@@ -33,7 +33,6 @@ function foldedSection(
   };
 }
 
-/** Statistics of all metrics, and percentiles of the large chart's. */
 export function pooledSection(encodes: Encodes, view: View): Section {
   const percentiles = (metric: string) =>
     html`<h3>${words.pooled.percentiles(labelOf(metric))}</h3><div class="scroll" tabindex="0" role="region" aria-label="percentile">${percentileTable(templates, encodes, metric)}</div>`;

@@ -10,7 +10,6 @@ import { html, type TemplateResult, templates } from './templates.js';
 
 const words = text.results;
 
-/** A finding, and the distorted videos to fix it in. */
 export interface Mend {
   readonly finding: Finding;
   readonly files: readonly File[];

@@ -40,7 +40,6 @@ const STEPS = [
   },
 ] as const;
 
-/** Moves the mark and scrolls to it, above the card. */
 function mark(before: Element | null, at: Element | null): void {
   before?.classList.remove('toured');
   at?.classList.add('toured');

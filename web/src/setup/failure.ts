@@ -91,7 +91,6 @@ function modelServer(): URL {
   return new URL(named || DEFAULT_SERVER, document.baseURI);
 }
 
-/** Pulls a model into the browser's storage, then goes on. */
 function fetchButton(name: string, again: () => void): HTMLElement {
   const status = h('span', { class: 'wrong small', role: 'status' });
   const fetch = button({ onclick: () => start() }, text.failures.fetch);

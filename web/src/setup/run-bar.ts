@@ -73,7 +73,6 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
   );
 }
 
-/** With a hint while a run cannot start. */
 function startButton(session: Session, start: () => void) {
   const go = h('button', { class: 'primary', type: 'button', onclick: start });
   const hint = h('p', { class: 'soft small', id: 'run-hint' });

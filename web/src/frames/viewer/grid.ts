@@ -64,7 +64,6 @@ class Place {
     this.#store = new FrameStore(loadEncodes, { ready: end, failed: () => end() }, budget);
   }
 
-  /** Requests the moment of another encode's frame. */
   want({ results, encode, frame }: Beside, step: number | undefined): void {
     const [from, own] = [results[encode], results[this.encode ?? -1]];
     const at = from && own && momentIn(from, own, frame);
@@ -135,7 +134,6 @@ export class Grid {
     );
   }
 
-  /** @param step see {@link FrameStore.want} */
   want(beside: Beside, step: number | undefined): void {
     this.#beside = beside;
     this.#list(beside);

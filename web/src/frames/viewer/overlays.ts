@@ -31,7 +31,6 @@ export class Overlays {
     return this.#gain;
   }
 
-  /** `undefined` until the map is measured. */
   get grid(): LossGrid | undefined {
     return this.#map?.grids[this.#settings.grid.value];
   }

@@ -13,7 +13,6 @@ const ROLES = ['reference', 'distorted'] as const;
 /** Width and height in pixels, one per level. */
 const SIDE = 256;
 
-/** A count per pixel of the scope. */
 type Counts = Uint32Array;
 
 export class Scopes {

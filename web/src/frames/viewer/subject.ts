@@ -9,7 +9,6 @@ import type { PairSource } from '../serve.js';
 
 export interface Subject {
   readonly result: EncodeResult;
-  /** Scored frames so far. */
   readonly scored: number;
   /** `undefined` for a saved report. */
   readonly source: PairSource | undefined;

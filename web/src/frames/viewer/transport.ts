@@ -97,7 +97,6 @@ export class Transport {
     return Number(this.#speed.value);
   }
 
-  /** Call for another encode, new frames or another span. */
   list({ result, metric, worse, total, moments }: Subject, span: Cursor['span']): void {
     [this.#first, this.#last] = span ?? [0, total - 1];
     this.#timeline.data = {
