@@ -1,7 +1,7 @@
 /**
  * @module api
- * The public functions, each made for a platform; `index` documents them. One function each, and not one object of all, so
- * that bundlers drop what a program does not use; a function loads its code when it is called.
+ * The public functions for a platform; `index` documents them. Separate functions rather than one object, so
+ * that bundlers drop unused ones; each loads its code when called.
  */
 
 import { AnyvmafError } from './core/errors.js';
@@ -71,13 +71,13 @@ import type {
 import type { SearchPlatform } from './search/host.js';
 import type { CompareOptions, ComparisonResult, LadderOptions, LadderResult } from './search/types.js';
 
-/** The platform as far as names of the options' origin may be opened. */
+/** The platform, limited to what the origin of the options may open. */
 function from(platform: Platform, options: { readonly origin?: Origin } | null): Platform {
   let origin: Origin | undefined;
   try {
     origin = options?.origin;
   } catch {
-    // Options that cannot be read are refused by whoever checks them.
+    // Options that cannot be read are refused where they are checked.
   }
   return origin === undefined ? platform : (platform.ofOrigin?.(origin) ?? platform);
 }
@@ -132,7 +132,7 @@ export const mergeShards =
 
 /**
  * The record of a shard as the text of a file.
- * @throws {AnyvmafError} `usage` for what is no record
+ * @throws {AnyvmafError} `usage` if it is not a record
  */
 export async function formatShard(shard: Shard): Promise<string> {
   const file = await import('./engine/shards/shard-file.js');
@@ -140,8 +140,8 @@ export async function formatShard(shard: Shard): Promise<string> {
 }
 
 /**
- * Reads a record back.
- * @param name what messages call it
+ * Reads the record of a shard.
+ * @param name of the file, for messages
  * @throws {AnyvmafError} `io` if it is not the record of a shard, or is damaged
  */
 export async function readShard(text: string, name?: string): Promise<Shard> {
@@ -249,7 +249,7 @@ export const createScorer =
     return openScorer(platform, format, options);
   };
 
-/** In place of the live server, where there are no sockets. @throws {AnyvmafError} `backend` */
+/** Replaces the live server where there are no sockets. @throws {AnyvmafError} `backend` */
 export async function refuseEmbeddedServer(
   measurement: Scorer | ScoreRun,
   _options: EmbeddedServerOptions = {},

@@ -1,6 +1,6 @@
 /**
  * @module index.browser
- * The public API of anyvmaf in browsers, in pages and in workers; documented in `index`, which has the same names.
+ * The public API of anyvmaf in browser pages and workers; documented in `index`, which has the same names.
  */
 import * as api from './api.js';
 import { browserPlatform } from './platform/browser/platform.js';

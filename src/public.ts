@@ -1,6 +1,6 @@
 /**
  * @module public
- * Everything the public API has in common everywhere: types, errors, tables and report writers.
+ * What the public API shares on all platforms: types, errors, tables and report writers.
  */
 
 export type { AomCtc, Compat, MapKind, NativeFlavour, NflxCtc, V1Settings } from './core/choices.js';

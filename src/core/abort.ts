@@ -1,13 +1,10 @@
 /**
  * @module core/abort
- * Reacts to an AbortSignal: calls a function when it aborts, stops waiting for a promise, or adds a limit of time.
+ * Helpers for AbortSignal: call a function on abort, stop waiting for a promise, add a time limit.
  */
 import { AnyvmafError, type AnyvmafErrorOptions } from './errors.js';
 
-/**
- * Calls `stop` with the signal's reason once it aborts; at once if it has aborted already.
- * @returns removes the listener
- */
+/** Calls `stop` with the reason on abort, at once if already aborted; returns a function that removes the listener. */
 export function onAbort(signal: AbortSignal | undefined, stop: (reason: unknown) => void): () => void {
   if (!signal) return () => {};
   const listener = () => stop(signal.reason);
@@ -16,7 +13,7 @@ export function onAbort(signal: AbortSignal | undefined, stop: (reason: unknown)
   return () => signal.removeEventListener('abort', listener);
 }
 
-/** Resolves as `work` does, unless `signal` aborts first: then rejects with its reason, and the result of `work` is dropped. */
+/** Settles as `work` does; if `signal` aborts first, rejects with its reason and drops the result of `work`. */
 export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
@@ -25,20 +22,19 @@ export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<
   });
 }
 
-/** Work took longer than it may. */
 export class TimeLimitError extends AnyvmafError {
   constructor(message: string, options?: AnyvmafErrorOptions) {
     super('resource', message, options);
   }
 }
 
-/** Milliseconds that work gets to stop after its limit, before it is no longer waited for. */
+/** Milliseconds between the abort at the limit and giving up on the work. */
 const GRACE = 1500;
 
 /**
- * Does work that may take so long. At the limit its signal aborts; work that does not stop then is no longer waited for.
+ * Runs work with a time limit. Its signal aborts at the limit; 1.5 s later it is abandoned.
  * @param seconds above 0
- * @throws {TimeLimitError} `late` at the limit; otherwise what `work` throws, such as the reason of `signal`
+ * @throws {AnyvmafError} `late` at the limit; otherwise what `work` throws, such as the reason of `signal`
  */
 export async function withinSeconds<T>(
   seconds: number,
@@ -56,7 +52,7 @@ export async function withinSeconds<T>(
       own.abort(late);
       timers.push(setTimeout(reject, GRACE, late));
     };
-    // Longer than timers can wait is no limit.
+    // Timers cannot wait longer than 2^31 ms: no limit.
     if (seconds * 1000 < 2 ** 31) timers.push(setTimeout(stop, seconds * 1000));
   });
   try {

@@ -1,6 +1,6 @@
 /**
  * @module core/colour
- * How the samples of a video become light: what the colour metrics need to know of each of the two videos.
+ * Colour of a video as colour metrics convert it to light: what it states, and guesses for the rest.
  */
 import {
   CHROMA_UPSAMPLERS,
@@ -13,34 +13,34 @@ import {
 import type { ChromaFormat, VideoFormat } from './frame.js';
 import type { Fraction } from './rational.js';
 
-/** The colour of a video. */
+/** Colour of a video, as metrics convert it to light. */
 export interface Colour {
   readonly matrix: (typeof COLOUR_MATRICES)[number];
   readonly range: 'limited' | 'full';
   readonly transfer: (typeof TRANSFERS)[number];
   readonly siting: (typeof SITINGS)[number];
   readonly upsampling: (typeof CHROMA_UPSAMPLERS)[number];
-  /** Absent: those that go with matrix and transfer. */
+  /** Default: the usual primaries of the matrix and transfer. */
   readonly primaries?: (typeof PRIMARIES)[number];
 }
 
-/** The format of the pair that is scored, with what metrics of colour and time take into account. */
+/** Format of a scored pair, with what metrics of colour and time need. */
 export interface ScoredFormat extends VideoFormat {
   /** Frames per second of the reference, if known. */
   readonly frameRate?: Fraction;
-  /** Colours of both videos, where a metric of colour runs. */
+  /** Colours of both videos, for metrics of colour. */
   readonly colours?: { readonly reference: ScoredColour; readonly distorted: ScoredColour };
 }
 
-/** The colour of a video whose matrix may be none of ours. */
+/** Colour of a video that may state an unsupported matrix. */
 export interface ScoredColour extends Colour {
-  /** The matrix that it states, by ffmpeg's name, where metrics of colour refuse it. */
+  /** ffmpeg's name of the stated matrix if metrics of colour refuse it. */
   readonly unsupported?: string;
-  /** Set if its samples have alpha. */
+  /** Set if the video has alpha. */
   readonly alpha?: true;
 }
 
-/** Both colours as the numbers of `AnyvmafColours` (wasm/include/perceptual.h). */
+/** Both colours as `AnyvmafColours` (wasm/include/perceptual.h). */
 export function colourNumbers({ reference, distorted }: NonNullable<ScoredFormat['colours']>): number[] {
   return [reference, distorted].flatMap((colour) => [
     COLOUR_MATRICES.indexOf(colour.matrix),
@@ -52,7 +52,7 @@ export function colourNumbers({ reference, distorted }: NonNullable<ScoredFormat
   ]);
 }
 
-/** What a video states of its colour, by ffmpeg's names; absent or `unknown` where it states nothing. */
+/** Colour that a video states, by ffmpeg's names; absent or `unknown` if unstated. */
 export interface StatedColour {
   readonly width: number;
   readonly height: number;
@@ -81,14 +81,14 @@ const MATRIX_OF: Readonly<Record<string, Colour['matrix']>> = {
   ictcp: 'ictcp',
 };
 
-/** The matrix of a name, which may leave it to the primaries. Those of others than these have no name in H.273. */
+/** `chroma-derived-nc` takes the matrix from the primaries; H.273 names only those of BT.709 and BT.2020. */
 function matrixOf({ matrix, primaries }: StatedColour): Colour['matrix'] | undefined {
   if (matrix === 'chroma-derived-nc') return PRIMARY_MATRIX[primaries ?? ''];
   return MATRIX_OF[matrix ?? ''];
 }
 const PRIMARY_MATRIX: Readonly<Record<string, Colour['matrix']>> = { bt709: 'bt709', bt2020: 'bt2020' };
 
-/** Ways to code colour that are no matrix of R'G'B', or not one of ours. Another matrix in their place gives other colours. */
+/** Codings without a supported matrix to R'G'B'; using another matrix would give wrong colours. */
 const UNSUPPORTED: ReadonlySet<string | undefined> = new Set([
   'ipt-c2',
   'smpte2085',
@@ -109,10 +109,7 @@ const PRIMARIES_OF: Readonly<Record<string, (typeof PRIMARIES)[number]>> = {
   smpte240m: 'smpte170m',
 };
 
-/**
- * BT.709's camera curve and its relatives are linearised by sRGB: the thresholds in use for perceptual metrics were
- * tuned that way.
- */
+/** BT.709's camera curve and its relatives are linearised as sRGB: perceptual metrics' thresholds were tuned so. */
 const TRANSFER_OF: Readonly<Record<string, Colour['transfer']>> = {
   'iec61966-2-1': 'srgb',
   bt709: 'srgb',
@@ -131,17 +128,16 @@ const TRANSFER_OF: Readonly<Record<string, Colour['transfer']>> = {
   'arib-std-b67': 'hlg',
 };
 
-/** The matrix that players assume of a size that states none. */
+/** The matrix that players assume by size if none is stated. */
 export function usualMatrix({ width, height }: Pick<StatedColour, 'width' | 'height'>): 'bt709' | 'bt601' {
   return width >= 1280 || height >= 577 ? 'bt709' : 'bt601';
 }
 
-/** The primaries that go with a matrix and a transfer: BT.2020 and BT.2100 have their own. */
+/** Default primaries: BT.2020 and BT.2100 have their own. */
 function usualPrimaries({ matrix, transfer }: Pick<Colour, 'matrix' | 'transfer'>): 'bt2020' | 'bt709' {
   return isOf2020(matrix) || isHdr(transfer) ? 'bt2020' : 'bt709';
 }
 
-/** Whether a transfer is that of high dynamic range. */
 export function isHdr(transfer: Colour['transfer']): boolean {
   return transfer === 'pq' || transfer === 'hlg';
 }
@@ -150,24 +146,22 @@ function isOf2020(matrix: Colour['matrix']): boolean {
   return matrix === 'bt2020' || matrix === 'bt2020c' || matrix === 'ictcp';
 }
 
-/** A colour, and which of its properties are guessed. */
 export interface KnownColour extends ScoredColour {
   readonly guessed: readonly GuessedColour[];
-  /** The tool whose conversion this is. */
+  /** The tool whose conversion is reproduced. */
   readonly as?: ColourAs;
 }
 
 /**
- * The colour of a video by what it states, with bicubic chroma.
- * @returns with the properties that its samples depend on and that it does not state, or states by a name that is not
- *   supported, as guessed
+ * The colour that a video states, with bicubic chroma.
+ * @returns with `guessed`: properties that its samples need but that are unstated or have an unsupported name
  */
 export function colourOf(facts: StatedColour): KnownColour {
   const { chroma } = facts;
   const named = matrixOf(facts);
-  // Some encoders write the number of RGB, 0, for "unknown"; subsampled samples are not RGB.
+  // Some encoders write 0, RGB, for "unknown"; subsampled samples are not RGB.
   const stated = named === 'gbr' && chroma !== '444' ? undefined : named;
-  // BT.2020 has the primaries of no other matrix.
+  // Only BT.2020's matrix goes with BT.2020 primaries.
   const matrix = stated ?? (facts.primaries === 'bt2020' ? 'bt2020' : usualMatrix(facts));
   const transfer = TRANSFER_OF[facts.transfer ?? ''];
   const primaries = PRIMARIES_OF[facts.primaries ?? ''];
@@ -178,7 +172,7 @@ export function colourOf(facts: StatedColour): KnownColour {
     ['range', facts.colorRange === undefined],
     ['transfer', transfer === undefined],
     ['siting', siting === undefined && (chroma === '420' || chroma === '422')],
-    // Those that go with a matrix are no guess of their own.
+    // Primaries implied by the matrix do not count as guessed.
     ['primaries', primaries === undefined && !unknown],
   ];
   return {
@@ -194,22 +188,22 @@ export function colourOf(facts: StatedColour): KnownColour {
   };
 }
 
-/** What FFVship makes of a transfer; of others as {@link colourOf}. It takes BT.709 and BT.2020 as gamma 2.4. */
+/** FFVship's transfers where they differ from {@link colourOf}. It takes BT.709 and BT.2020 as gamma 2.4. */
 const VSHIP_TRANSFERS: Readonly<Record<string, Colour['transfer']>> = {
   bt709: 'bt1886',
   'bt2020-10': 'bt1886',
   'bt2020-12': 'bt1886',
   smpte170m: 'gamma28',
 };
-/** It refuses P3, and keeps the white of BT.470 M, which becomes D65 here. */
+/** FFVship refuses P3, and keeps the white point of BT.470 M, which becomes D65 here. */
 const VSHIP_PRIMARIES: ReadonlySet<string> = new Set(['bt709', 'bt2020', 'bt470bg', 'smpte170m']);
 
 /**
- * The colour that a tool takes a video for, by what it states and by nothing of the other video. vszip
- * (dnjulek/vapoursynth-zip 40ee0230): the matrix by the height, sRGB, whatever is stated. libjxl: a PNG file without chunks for
- * colour is sRGB. FFVship (Line-fr/Vship 364ac2c9):
- * the height where no matrix is stated; SD of no matrix is PAL.
- * @returns `undefined` for primaries that FFVship refuses, or shows by a white of their own
+ * The colour that a tool assumes from what a video states, independent of the other video. vszip
+ * (dnjulek/vapoursynth-zip 40ee0230): the matrix by height, sRGB, whatever is stated. libjxl: a PNG file
+ * without colour chunks is sRGB. FFVship (Line-fr/Vship 364ac2c9): the matrix by height if none is stated; SD
+ * without a matrix is PAL.
+ * @returns `undefined` for primaries that FFVship refuses or shows with a white point of their own
  */
 export function colourAs(as: ColourAs, facts: StatedColour): KnownColour | undefined {
   const { guessed, primaries: _, unsupported, ...stated } = colourOf(facts);
@@ -235,7 +229,6 @@ export function colourAs(as: ColourAs, facts: StatedColour): KnownColour | undef
   };
 }
 
-/** Colour matrices that pictures may have. */
 export type LumaMatrix = 'bt601' | 'bt709' | 'bt2020' | 'smpte240m' | 'fcc';
 
 export const LUMA_WEIGHTS: Readonly<Record<LumaMatrix, { readonly kr: number; readonly kb: number }>> = {

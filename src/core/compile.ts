@@ -1,6 +1,6 @@
 /**
  * @module core/compile
- * Compiles the WebAssembly modules. Apart from core/module, which an application needs only once it measures.
+ * Compiles the WebAssembly modules; apart from core/module, which is only needed to measure.
  */
 import { AnyvmafError } from './errors.js';
 
@@ -10,18 +10,15 @@ type Global<Name extends string> = typeof globalThis extends {
   ? Instance
   : object;
 
-/** A compiled module: `WebAssembly.Module`. */
 export type WasmModule = Global<'Module'>;
 
-/** A module's memory: `WebAssembly.Memory`. */
 export type WasmMemory = Global<'Memory'>;
 
-/** Bytes of a module. */
 export type WasmBytes = ArrayBuffer | ArrayBufferView<ArrayBuffer>;
 
 /**
  * Compiles the core once for any number of instances.
- * @throws {AnyvmafError} 'internal' when the bytes are not a WebAssembly module or this runtime has no 128-bit SIMD.
+ * @throws {AnyvmafError} `internal` if the bytes are not a WebAssembly module or 128-bit SIMD is missing
  */
 export async function compileCore(bytes: WasmBytes): Promise<WasmModule> {
   try {

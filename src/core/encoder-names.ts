@@ -1,9 +1,9 @@
 /**
  * @module core/encoder-names
- * What people call encoders, and what ffmpeg calls them.
+ * Maps common names of encoders to ffmpeg's.
  */
 
-/** Encoders of ffmpeg that most people mean, by its names. */
+/** The most used encoders, by ffmpeg's names. */
 export const COMMON_ENCODERS: readonly string[] = [
   'libx264',
   'libx265',
@@ -24,7 +24,7 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   vvenc: 'libvvenc',
 };
 
-/** ffmpeg's name of an encoder that has another one in its own project; any other name as it is. */
+/** ffmpeg's name of an encoder; other names are returned unchanged. */
 export function encoderName(name: string): string {
   const plain = name.trim().toLowerCase();
   return Object.hasOwn(NICKNAMES, plain) ? (NICKNAMES[plain] ?? name) : name;

@@ -1,7 +1,6 @@
 /**
  * @module core/errors
- * The one error type that users meet: a full sentence that says what is wrong, its value, what was expected and what
- * to do, with a stable code for programs.
+ * The one error type that users meet: a full sentence that says what to do, and a stable code for programs.
  */
 import { type Objection, objectionsText, type Remedy } from './hint.js';
 import { sentence } from './printable.js';
@@ -12,7 +11,7 @@ export type ErrorCode =
   | 'usage'
   /** A file that cannot be opened, read or written. */
   | 'io'
-  /** A video that is not one, is damaged, truncated or of an unsupported kind. */
+  /** A file that is not a video, or one that is damaged, truncated or unsupported. */
   | 'media'
   /** Two videos that cannot be compared as they are. */
   | 'mismatch'
@@ -20,9 +19,9 @@ export type ErrorCode =
   | 'model'
   /** A feature extractor or one of its options that does not exist or cannot be used. */
   | 'feature'
-  /** A backend that is not here, does not work, or cannot do what was asked. */
+  /** A backend that is missing, broken, or cannot do what was asked. */
   | 'backend'
-  /** The system gives no more files, memory or processes: a limit to raise, or less to ask for at once. */
+  /** Files, memory, processes or the allowed time ran out: raise the limit, or run less at once. */
   | 'resource'
   /** The caller's signal asked to stop. */
   | 'aborted'
@@ -32,35 +31,32 @@ export type ErrorCode =
 /** Which of the two videos. */
 export type InputRole = 'reference' | 'distorted';
 
-/** What an error may carry besides its message. */
+/** What an error carries besides its message. */
 export interface AnyvmafErrorOptions extends ErrorOptions {
-  /** What resolves it; the message says only what is wrong, and the remedies are added to it. */
+  /** What resolves it; appended to the message, which says only what is wrong. */
   readonly hints?: readonly Remedy[];
   readonly objections?: readonly Objection[];
-  /** An option that the message is about, which goes on after its name. */
+  /** An option whose name is put before the message. */
   readonly about?: Objection['about'];
   readonly file?: string;
   readonly role?: InputRole;
 }
 
-/**
- * An error whose message is meant for the user as it stands: one printable line of at most about 3,000 characters,
- * whatever it repeats of a file.
- */
+/** Its message can be shown to users: one printable line of at most about 3,000 characters, whatever it quotes. */
 export class AnyvmafError extends Error {
   override readonly name: string = 'AnyvmafError';
   readonly code: ErrorCode;
 
   /**
-   * What was refused and what resolves it, for programs that have other words for options than {@link message}, which
-   * says it as programs write it; absent where nothing that anyvmaf has resolves it.
+   * What was refused and what resolves it, for programs that name options in their own way; {@link message}
+   * names them as the API does. Absent if there is no remedy in anyvmaf.
    */
   readonly objections?: readonly Objection[];
 
-  /** Name of the video that it is about, where it is about one. */
+  /** Name of the video that it is about. */
   readonly file?: string;
 
-  /** Which input it is about, where it is about one of the two. */
+  /** The input that it is about. */
   readonly role?: InputRole;
 
   constructor(code: ErrorCode, message: string, options: AnyvmafErrorOptions = {}) {
@@ -78,17 +74,17 @@ export class AnyvmafError extends Error {
   }
 }
 
-/** Codes of errors that a file may cause; errors of other codes only pass through its reader. */
+/** Codes of errors that a file can cause; others only pass through its reader. */
 const OF_FILES: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'usage']);
 
-/** The error, with the input that it is about if it is about a file and does not say so yet. */
+/** Adds the input's role to an error that a file can cause, unless it has one. */
 export function aboutInput<E>(error: E, role: InputRole): E {
   if (error instanceof AnyvmafError && !error.role && OF_FILES.has(error.code))
     Object.assign(error, { role });
   return error;
 }
 
-/** Does work on an input; an error says which input it is about. */
+/** Runs work on an input; its errors get the role. */
 export async function ofInput<T>(role: InputRole, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();
@@ -97,23 +93,21 @@ export async function ofInput<T>(role: InputRole, work: () => Promise<T> | T): P
   }
 }
 
-/** The error about an argument or option that cannot be used. */
 export function usageError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
   return new AnyvmafError('usage', message, options);
 }
 
-/** What of an error crosses to other threads, where `new AnyvmafError(code, message, data)` makes it again. */
+/** An error as data for other threads; `new AnyvmafError(code, message, data)` restores it. */
 export interface ErrorData extends Pick<AnyvmafErrorOptions, 'objections' | 'file' | 'role'> {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-/** An error as it can cross to another thread. */
 export function errorData({ code, message, objections, file, role }: AnyvmafError): ErrorData {
   return { code, message, objections, file, role };
 }
 
-/** A cause is printed below the error: one whose message is not fit for that is replaced by a copy that is. */
+/** Causes are printed below the error: one whose message is unprintable or too long is replaced by a clean copy. */
 function legible(cause: unknown): unknown {
   if (typeof cause === 'string') return sentence(cause);
   if (!(cause instanceof Error) || cause instanceof AnyvmafError) return cause;

@@ -1,15 +1,15 @@
 /**
  * @module core/fma
- * Fused multiply-add: what the C library's functions are made of on today's processors, and JavaScript lacks.
+ * Fused multiply-add, which C libraries use on today's processors and JavaScript lacks.
  */
 
 /** Splits a double into two halves of 26 bits (Dekker). */
 const SPLIT = 2 ** 27 + 1;
 
 /**
- * a * b + c with one rounding, for values of ordinary size: the errors of product and sum are found exactly and added
- * last. Rounding them together matters only where the product's error is 2^-42 of the sum's, which the polynomials
- * here do not come near.
+ * a * b + c with one rounding, for values of ordinary size: the errors of product and sum are exact and added
+ * last. Rounding those together matters only if the product's error is 2^-42 of the sum's; the polynomials
+ * here stay far from that.
  */
 export function fma(a: number, b: number, c: number): number {
   const product = a * b;

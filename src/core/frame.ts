@@ -1,9 +1,8 @@
 /**
  * @module core/frame
- * A frame: its format, where its planes are, and sizes of pictures and planes, as scored and as stored in files.
+ * Frames: format, planes, and sizes of pictures and planes, as scored and as stored in files.
  */
 
-/** Most frames that anything counts. */
 export const MOST_FRAMES = 2 ** 32 - 1;
 
 /** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
@@ -40,14 +39,14 @@ export interface VideoFormat {
   /** Bits per sample, 8..16. Above 8, samples are 16-bit little endian with the value in the low bits. */
   readonly bitDepth: number;
   readonly chroma: ChromaFormat;
-  /** Set if frames have an alpha plane of the size of luma, for metrics of colour. */
+  /** Set if frames have an alpha plane of luma's size, for metrics of colour. */
   readonly alpha?: true;
 }
 
 /**
- * Where one frame's planes are to be written: packed rows, no padding. One byte a sample at 8 bit, two
- * (little endian) above. Luma is width x height; chroma planes are floor-sized: (width >> 1 for 420 and 422)
- * x (height >> 1 for 420). A source skips planes that are not asked for.
+ * Buffers for one frame's planes: packed rows, one byte per sample at 8 bit, two (little endian) above. Luma
+ * is width x height; chroma is floor-sized: width >> 1 for 420 and 422, height >> 1 for 420. A source skips
+ * absent planes.
  */
 export interface FramePlanes {
   readonly y: Uint8Array;
@@ -56,12 +55,10 @@ export interface FramePlanes {
   readonly alpha?: Uint8Array;
 }
 
-/** A picture's size and chroma format. */
 export interface PictureFormat extends PlaneSize {
   readonly chroma: ChromaFormat;
 }
 
-/** Bytes of one sample: 1 at 8 bit, 2 above. */
 export function sampleBytes(bitDepth: number): 1 | 2 {
   return bitDepth > 8 ? 2 : 1;
 }
@@ -78,21 +75,18 @@ const MAX_SIDE = 16384;
 /** Shortest side for which vif and adm are defined (integer-features 4.3). */
 export const MIN_SIDE = 17;
 
-/**
- * A chroma plane as stored in a file, rounded up at odd luma sizes (cli-formats-metrics B.1); 0x0 for 4:0:0.
- */
+/** A chroma plane as stored in a file, rounded up at odd luma sizes (cli-formats-metrics B.1); 0x0 for 4:0:0. */
 export function storedChromaSize(format: VideoFormat): PlaneSize {
   const shift = SUBSAMPLING[format.chroma];
   if (!shift) return { width: 0, height: 0 };
   return { width: (format.width + shift.h) >> shift.h, height: (format.height + shift.v) >> shift.v };
 }
 
-/** Bytes of one frame's luma. */
 export function lumaBytes(format: VideoFormat): number {
   return format.width * format.height * sampleBytes(format.bitDepth);
 }
 
-/** Bytes of one frame's three planes (one for 4:0:0), and alpha, as stored in a file. */
+/** Bytes of a stored frame: its three planes (one for 4:0:0), and alpha. */
 export function storedFrameBytes(format: VideoFormat): number {
   const chroma = storedChromaSize(format);
   return (
@@ -101,10 +95,7 @@ export function storedFrameBytes(format: VideoFormat): number {
   );
 }
 
-/**
- * The message about raw video whose size fits a whole number of frames only if chroma is rounded down at odd sizes, as
- * libvmaf's tool reads it; `undefined` for other sizes.
- */
+/** The message if `size` is whole frames only with chroma rounded down, as libvmaf's tool reads odd sizes. */
 export function roundedDownChroma(format: VideoFormat, size: number): string | undefined {
   const { width, height } = chromaSize(format);
   const frame = lumaBytes(format) + 2 * width * height * sampleBytes(format.bitDepth);
@@ -122,9 +113,7 @@ export function describeFormat(format: VideoFormat): string {
   return `${format.width}x${format.height} ${[...format.chroma].join(':')} ${format.bitDepth} bit`;
 }
 
-/**
- * What makes a format one that no video can have, as the end of a sentence; `undefined` when nothing does.
- */
+/** Why a format is invalid, as the end of a sentence; `undefined` if it is valid. */
 export function formatProblem(format: VideoFormat): string | undefined {
   for (const side of ['width', 'height'] as const) {
     const value = format[side];
@@ -141,7 +130,6 @@ export function formatProblem(format: VideoFormat): string | undefined {
   return undefined;
 }
 
-/** Planes for one frame as scored. */
 export function allocateFrame(format: VideoFormat): FramePlanes {
   const y = new Uint8Array(lumaBytes(format));
   if (format.chroma === '400') return { y };
@@ -160,10 +148,9 @@ export function copyPlanes(from: FramePlanes, to: FramePlanes): void {
   }
 }
 
-/** Samples of a plane: one byte each at 8 bit, 16-bit words above. */
 export type Samples = Uint8Array | Uint16Array;
 
-/** A plane's bytes as samples: a view, but for 16-bit words at an odd offset a copy. */
+/** A plane's bytes as samples: a view, or a copy for 16-bit words at an odd offset. */
 export function samplesOf(plane: Uint8Array, bitDepth: number): Samples {
   if (bitDepth <= 8) return plane;
   if (plane.byteOffset % 2 === 0) return new Uint16Array(plane.buffer, plane.byteOffset, plane.length >> 1);

@@ -1,7 +1,6 @@
 /**
  * @module core/hint
- * What resolves a finding or a refusal, as data, and the sentences made of it: only the names of options differ between
- * the doors, which have flags, parameters or buttons.
+ * Remedies of findings and refusals as data, and sentences of them with the names of the API or another door.
  */
 
 import type { PartName } from './choices.js';
@@ -10,28 +9,27 @@ import type { OptionName, OptionsOf, ValueOf } from './options.js';
 import { shown } from './printable.js';
 import { quotedWord, shellWord } from './shell.js';
 
-/** What findings advise: options of bringing two videos together, and others, with values as the API takes them. */
+/** Options that findings advise, with values as the API takes them. */
 type Advised = {
   readonly [Name in keyof OptionsOf<'pair'>]-?: ValueOf<Name>;
 } & {
-  /** A feature to measure besides, as `cvvdp=display=standard_hdr_pq`. */
+  /** An additional feature, such as `cvvdp=display=standard_hdr_pq`. */
   readonly features: string;
   readonly model: string;
-  /** The geometry of raw video. */
   readonly raw: {
     readonly width: number;
     readonly height: number;
     readonly bitDepth: number;
     readonly chroma: ChromaFormat;
   };
-  /** Which of the two files is to be the reference, and which the distorted one. */
+  /** The files in the right roles. */
   readonly swap: { readonly reference: string; readonly distorted: string };
 };
 
-/** An option with the value to give it. */
+/** An option and the value to give it. */
 export type OptionHint = {
   readonly [Option in keyof Advised]: {
-    /** `accept`: nothing changes, but the finding becomes an info. `omit`: it was passed, and has to go. */
+    /** `accept`: only turns the finding into an info. `omit`: it was passed, and must not be. */
     readonly purpose: 'fix' | 'accept' | 'omit';
     readonly option: Option;
     readonly value: Advised[Option];
@@ -40,9 +38,9 @@ export type OptionHint = {
   };
 }[keyof Advised];
 
-/** An ffmpeg command that writes a file to be compared instead of one of the two. */
+/** An ffmpeg command that writes a replacement for one of the two files. */
 export interface FfmpegCommand {
-  /** Which of the two is replaced. */
+  /** The file that is replaced. */
   readonly side: 'reference' | 'distorted';
   readonly input: string;
   /** Options before `-i`, such as the format of raw video. */
@@ -52,18 +50,18 @@ export interface FfmpegCommand {
   readonly output: string;
 }
 
-/** Files to prepare; what the commands write is then compared. */
+/** Files to prepare with ffmpeg and compare instead. */
 export interface PrepareHint {
   readonly purpose: 'prepare';
   readonly option?: never;
   readonly commands: readonly FfmpegCommand[];
-  /** Options that do the same without another file, each for what it names. Absent where there are none. */
+  /** Options with the same effect without another file, if there are any. */
   readonly instead?: readonly OptionHint[];
 }
 
 /** An option whose value only the user knows. */
 export interface OpenHint {
-  /** `declare`: say that a file is raw video, and of which format. */
+  /** `declare`: state that a file is raw video, and its format. */
   readonly purpose: 'check' | 'choose' | 'correct' | 'declare' | 'name' | 'omit';
   readonly option: OptionName | 'from' | 'raw';
   readonly value?: never;
@@ -84,32 +82,32 @@ export interface InstallHint {
   readonly option?: never;
   readonly value?: never;
   readonly part: PartName;
-  /** What npm calls it. */
+  /** Arguments of `npm install`. */
   readonly packages: string;
 }
 
 /** What resolves a finding, as data. */
 export type Hint = OptionHint | PrepareHint;
 
-/** What resolves a refusal: as data, or where nothing that anyvmaf has helps, in words such as `download the video`. */
+/** What resolves a refusal: data, or words such as `download the video` if no option of anyvmaf helps. */
 export type Remedy = Hint | OpenHint | PullHint | InstallHint | string;
 
 /** One thing that was refused. */
 export interface Objection {
-  /** What is wrong, in words that name no option: a full sentence, or a clause that goes on with what to do. */
+  /** What is wrong, without names of options: a full sentence, or a clause that goes on with what to do. */
   readonly message: string;
-  /** An option with whose name the message begins in every door; the message goes on after it. */
+  /** An option whose name every door puts before the message. */
   readonly about?: OpenHint['option'];
-  /** What resolves it, each by itself. */
+  /** What resolves it; each is enough by itself. */
   readonly hints?: readonly Remedy[];
 }
 
-/** A door's name for what a hint says: `--scale bicubic`. */
+/** How a door writes a hint: `--scale bicubic`. */
 export type HintName = (hint: OptionHint | OpenHint | PullHint | InstallHint) => string;
 
 /**
  * A hint in a few words: `scale: 'bicubic'`, `to accept, pass scale: 'bicubic'`, or ffmpeg command lines.
- * @param name says options in place of command lines, where there are such
+ * @param name writes options, which then replace command lines where the hint has both
  */
 export function hintText(hint: Exclude<Remedy, string>, name?: HintName): string {
   if (hint.purpose === 'prepare') {
@@ -123,7 +121,7 @@ function namedText(hint: Exclude<Remedy, string | PrepareHint>, name: HintName):
   return hint.purpose === 'accept' ? `to accept, pass ${name(hint)}` : name(hint);
 }
 
-/** Sentences about what was refused, each with what resolves it. */
+/** A sentence per refusal, with what resolves it. */
 export function objectionsText(objections: readonly Objection[], name: HintName = nameInApi): string {
   const texts = objections.map(({ message: wrong, about, hints }) => {
     const message = about === undefined ? wrong : `${name({ purpose: 'name', option: about })} ${wrong}`;
@@ -135,7 +133,6 @@ export function objectionsText(objections: readonly Objection[], name: HintName 
   return texts.join(' ');
 }
 
-/** A text that begins with a capital letter. */
 export function capital(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
@@ -161,7 +158,6 @@ function stepText(hint: Remedy, name: HintName): string {
   return 'aim' in hint ? `${step} ${hint.aim}` : step;
 }
 
-/** As programs write it. */
 function nameInApi(hint: Parameters<HintName>[0]): string {
   if (hint.purpose === 'pull') return `pullModel('${hint.model}')`;
   if (hint.purpose === 'install') return `npm install ${hint.packages}`;

@@ -2,9 +2,9 @@
  * @module core/log10
  * The decimal logarithm that libvmaf's decibels were computed with, to the last bit.
  *
- * Math.log10 differs between engines, and from the C library in one argument of a hundred. glibc makes log10 from its
- * natural logarithm (Arm optimized routines): log(z) = log(c) + log1p(z / c - 1) with a table for c near z and a
- * polynomial for the rest, here in the form that processors with fused multiply-add run.
+ * Math.log10 differs between engines, and from the C library for one argument in a hundred. glibc computes it
+ * from its natural logarithm (Arm optimized routines): log(z) = log(c) + log1p(z / c - 1), with a table for c
+ * near z and a polynomial for the rest, here as processors with fused multiply-add run it.
  */
 import { fma } from './fma.js';
 
@@ -29,8 +29,8 @@ const [B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10] = [
 ] as const;
 
 /**
- * The table's points: by how many units in the last place 1/c is off from the reciprocal of the middle of its interval.
- * They were chosen so that log(c) is almost a multiple of 2^-43, which makes the table's log(c) nearly exact.
+ * The table's points: units in the last place between 1/c and the reciprocal of its interval's middle. They
+ * were chosen so that log(c) is almost a multiple of 2^-43, which makes the table's log(c) nearly exact.
  */
 const OFFSETS = [
   -23142382, -57643754, -234334839, -124664804, 19045012, -123323398, -501163255, 342479926, -234593306,
@@ -64,7 +64,7 @@ function makeTable(): Table {
     const middle = i < BELOW_ONE ? 0.6875 + (i + 0.5) / 256 : 1 + (i - BELOW_ONE + 0.5) / 128;
     return 1 / middle + offset * (i < BELOW_ONE ? 2 ** -52 : 2 ** -53);
   });
-  // Math.log may be off by some units: no matter when rounding to 2^-43.
+  // Errors of a few units in Math.log vanish when rounding to 2^-43.
   const log = reciprocal.map((r) => Math.round(-Math.log(r) * 2 ** 43) / 2 ** 43);
   return { reciprocal, log };
 }
@@ -90,13 +90,13 @@ export function log10(x: number): number {
   return exponent * LOG10_2_LO + Math.LOG10E * log(mantissa) + exponent * LOG10_2_HI;
 }
 
-/** x / 2^exponent, exact also where that power is not a double. */
+/** x / 2^exponent, exact even if 2^exponent is not a double. */
 function scaleDown(x: number, exponent: number): number {
   const half = exponent >> 1;
   return x / 2 ** half / 2 ** (exponent - half);
 }
 
-/** The natural logarithm of a number from 0.5 to 2. */
+/** Natural logarithm for 0.5 to 2. */
 function log(x: number): number {
   if (x >= 1 - 1 / 16 && x < 1 + 265 / 4096) return logNearOne(x);
   table ??= makeTable();

@@ -1,9 +1,9 @@
 /**
  * @module core/model-path
- * Which parts of a model string name a file: one rule for reading it and for checking it.
+ * Finds the parts of a model string that name a file, for its parser and its checks.
  */
 
-/** Whether the first item of a model string, without a key, is a path and not a name. */
+/** Whether the first item of a model string, without a key, is a path rather than a name. */
 export function looksLikePath(item: string): boolean {
   return /[\\/]|\.json$/i.test(item);
 }

@@ -8,7 +8,7 @@ import { AnyvmafError } from './errors.js';
 import type { VideoFormat } from './frame.js';
 import type { CoreCall, PlaneArgument } from './kernel.js';
 
-/** Which column of the core's function table runs. */
+/** Column of the core's function table. */
 export type Implementation = 'simd128' | 'portable';
 
 const ABI_VERSION = 3;
@@ -16,39 +16,36 @@ const IMPLEMENTATIONS: Record<Implementation, number> = { portable: 0, simd128: 
 const OUT_OF_MEMORY = -12;
 const OUT_OF_RANGE = -22;
 
-/** Room for the parameters of a call and for its results, bytes. */
+/** Room for the parameters and the results of a call. */
 const PARAMETER_BYTES = 8192;
 const RESULT_BYTES = 8192;
 
-/** The compiled modules of a run. */
 export interface CoreModules {
   readonly core: WasmModule;
-  /** `perceptual.wasm`, if a metric of colour is measured. */
+  /** `perceptual.wasm`, for metrics of colour. */
   readonly perceptual?: WasmModule;
 }
 
-/** A plane in the core's memory. */
 export interface CorePlane {
   readonly address: number;
   readonly width: number;
   readonly height: number;
 }
 
-/** A picture in the core's memory. */
 export interface CorePicture {
-  /** Given to no other picture of the same context. */
+  /** Unique among the pictures of a context. */
   readonly serial: number;
-  /** Luma, then Cb and Cr, then alpha, as far as they are held. */
+  /** Luma, Cb, Cr, alpha, as far as they are held. */
   readonly planes: readonly CorePlane[];
 }
 
-/** Pictures that a call may read: those of the pair, then as many of the pairs before it as are held. */
+/** Pictures that a call may read: the pair's, then those held of earlier pairs. */
 export interface CoreFrames {
   readonly reference: readonly CorePicture[];
   readonly distorted: readonly CorePicture[];
 }
 
-/** 32-bit words of the core's `AnyvmafPicture`, `AnyvmafFrames`, and `AnyvmafHistory` without its pictures. */
+/** Sizes in 32-bit words of the core's `AnyvmafPicture`, `AnyvmafFrames`, and `AnyvmafHistory` without its pictures. */
 const PICTURE_WORDS = 13;
 const FRAMES_WORDS = 4 * PICTURE_WORDS;
 const HISTORY_WORDS = 3;
@@ -90,11 +87,10 @@ export class Core {
   readonly #alloc: Native;
   readonly #free: Native;
   readonly #planeBytes: Native;
-  /** The exported functions by name. */
   readonly call: CoreExports['call'];
 
   constructor(module: WasmModule) {
-    // Growth needs no notice: views are made anew from the memory's current buffer.
+    // Views are made from the memory's current buffer each time, so growth needs no notice.
     const imports = { env: { emscripten_notify_memory_growth: () => {} } };
     const { memory, call } = readExports(new WebAssembly.Instance(module, imports));
     this.memory = memory;
@@ -113,11 +109,7 @@ export class Core {
     this.#planeBytes = call('anyvmaf_plane_bytes');
   }
 
-  /**
-   * Zeroed memory, 16-byte aligned.
-   * @returns its address
-   * @throws {AnyvmafError} 'resource' when there is none left.
-   */
+  /** Address of zeroed memory, 16-byte aligned. @throws {AnyvmafError} `resource` if memory runs out */
   alloc(bytes: number): number {
     const address = this.#alloc(bytes) >>> 0;
     if (address === 0) throw outOfMemory();
@@ -129,18 +121,17 @@ export class Core {
     this.#free(address);
   }
 
-  /** Bytes to allocate for a plane: its samples and the slack that vectors may read. */
+  /** Bytes to allocate for a plane: its samples, and slack that vectors may read. */
   planeBytes(width: number, height: number, bitDepth: number): number {
     return this.#planeBytes(width, height, bitDepth);
   }
 
-  /** Opens a context for pictures of `format`. */
   open(format: VideoFormat, implementation: Implementation): CoreContext {
     return new CoreContext(this, format, implementation);
   }
 }
 
-/** A function of the core that says what it measured when the module traps: a defect of the core, never of the input. */
+/** Names what was measured when the module traps, which is always a defect of the core, never of the input. */
 function reporting(run: Native, metric: string, { width, height, bitDepth }: VideoFormat): Native {
   return (...args) => {
     try {
@@ -161,7 +152,7 @@ function outOfMemory(): AnyvmafError {
   return new AnyvmafError('resource', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
-/** An `AnyvmafPicture` up to the last plane that is held. */
+/** An `AnyvmafPicture` up to its last held plane. */
 function pictureWords({ serial, planes }: CorePicture): number[] {
   return [serial, ...planes.flatMap(({ address, width, height }) => [address, width, height])];
 }
@@ -173,9 +164,9 @@ export class CoreContext {
   readonly #context: number;
   readonly #results: number;
   readonly #parameters: number;
-  /** Where the core's `AnyvmafFrames` stand. */
+  /** Address of the core's `AnyvmafFrames`. */
   readonly #frames: number;
-  /** Where an `AnyvmafHistory` stands, with room for the pictures of so many pairs behind it. */
+  /** An `AnyvmafHistory`, with room behind it for the pictures of `pairs` pairs. */
   #history = { address: 0, pairs: 0 };
   readonly #close: Native;
   readonly #functions = new Map<string, Native>();
@@ -193,7 +184,6 @@ export class CoreContext {
     this.#close = core.call('anyvmaf_close');
   }
 
-  /** A function of the core by its name without `anyvmaf_`. */
   #function(name: string, metric: string): Native {
     let run = this.#functions.get(name);
     if (!run) {
@@ -214,8 +204,8 @@ export class CoreContext {
   /**
    * VIF by cells, see `anyvmaf_vif_map`.
    * @param block side of a cell in pixels, a power of two up to 256
-   * @param cells number of cells of all scales
-   * @returns 4 integers a cell, below 2^53
+   * @param cells number over all scales
+   * @returns 4 integers per cell, below 2^53
    */
   vifMap(
     reference: number,
@@ -231,9 +221,9 @@ export class CoreContext {
   }
 
   /**
-   * ADM by cells, see `anyvmaf_adm_map`; otherwise as {@link vifMap}.
+   * ADM by cells, see `anyvmaf_adm_map`; otherwise like {@link vifMap}.
    * @param parameters an `AnyvmafAdmVariant`
-   * @returns 6 integers a cell, and the scores of the scales that follow from their sums
+   * @returns 6 integers per cell, and the scores of the scales that follow from their sums
    */
   admMap(
     reference: number,
@@ -250,7 +240,7 @@ export class CoreContext {
     return { cells: taken, scores: this.#take(0, 'map of adm', 8).slice() };
   }
 
-  /** Runs what writes `length` 64-bit integers, and gives them as doubles. */
+  /** Runs a function that writes `length` 64-bit integers, and returns them as doubles. */
   #takeCells(metric: string, length: number, run: (address: number) => number): Float64Array<ArrayBuffer> {
     const address = this.#core.alloc(8 * length);
     try {
@@ -261,7 +251,6 @@ export class CoreContext {
     }
   }
 
-  /** Says which pictures {@link run} measures from now on. */
   setFrames(pictures: CoreFrames): void {
     this.#pictures = pictures;
     const words = new Uint32Array(this.#core.memory.buffer, this.#frames, FRAMES_WORDS).fill(0);
@@ -274,7 +263,6 @@ export class CoreContext {
     });
   }
 
-  /** Writes the `AnyvmafHistory` of all pictures held. */
   #putHistory(metric: string): number {
     const { reference, distorted } = this.#pictures;
     const pairs = reference.length;
@@ -302,9 +290,9 @@ export class CoreContext {
 
   /**
    * Carries out a call on the pictures of {@link setFrames}.
-   * @param heat where its heatmaps go, if they are wanted
-   * @returns its fields as wasm/include/anyvmaf.h has them, valid until the next call; `undefined` when a sample needs more
-   *   bits than the video has and the metric has no value then
+   * @param heat address for its heatmaps, if they are wanted
+   * @returns its fields as in wasm/include/anyvmaf.h, valid until the next call; `undefined` if a sample has
+   * more bits than the video and the metric then has no value
    */
   run(
     {
@@ -328,7 +316,7 @@ export class CoreContext {
       throw new AnyvmafError('internal', `There is no room for the heatmaps of ${metric}.`);
     });
     const status = native(this.#context, ...values, this.#results);
-    // Options and sizes are checked before a run, so it can only be the samples.
+    // Options and sizes are checked before a run, so only samples can be out of range.
     if (status === OUT_OF_RANGE) return undefined;
     return this.#take(status, metric, fields);
   }

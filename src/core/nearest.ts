@@ -1,12 +1,12 @@
 /**
  * @module core/nearest
- * Finds the name a user most likely meant when the one typed does not exist, and says so.
+ * Finds the name that a user most likely meant.
  */
 
 /**
- * The candidate nearest to `typed`: the only one that goes on after it with a further word (`reference` for
- * `reference_encoded`), else the nearest by edit distance (insert, delete, replace, swap neighbours), when it is near
- * enough to be a likely slip: at most a third of the longer word.
+ * The candidate nearest to `typed`: the only one that continues it with another word (`reference_encoded` for
+ * `reference`), else the nearest by edit distance (insert, delete, replace, swap neighbours), at most a third
+ * of the longer word.
  * @param key normalises the spelling of both before they are compared
  */
 export function nearest(
@@ -22,7 +22,7 @@ export function nearest(
   for (const candidate of candidates) {
     const name = key(candidate).toLowerCase();
     const longer = Math.max(wanted.length, name.length);
-    // So different in length that no edit brings them near: what was typed may be megabytes.
+    // Skip names that differ too much in length for any edit: `typed` may be megabytes.
     if ((longer - Math.min(wanted.length, name.length)) * 3 > longer) continue;
     const distance = editDistance(wanted, name);
     if (distance < least && distance * 3 <= longer) {
@@ -33,12 +33,12 @@ export function nearest(
   return best;
 }
 
-/** The name that was meant, if one was found, as a guess in front of the names that there are. */
+/** A guess to put in front of the list of valid names; empty without one. */
 export function guess(meant: string | undefined): string {
   return meant === undefined ? '' : `did you mean ${meant}? If not, `;
 }
 
-/** The name that was meant, or all that there are where none is near. @param typed what a caller sent, of any length */
+/** The likely name, or all names if none is near. @param typed text from outside, of any length */
 export function suggestion(typed: string, names: readonly string[]): string {
   const near = nearest(typed.slice(0, 100), names);
   if (near !== undefined) return `did you mean ${near}?`;

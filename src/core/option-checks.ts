@@ -1,6 +1,6 @@
 /**
  * @module core/option-checks
- * Checks values by the rows of core/options: each kind of value has a check.
+ * Checks the values of options by the rows of core/options.
  */
 import { isObject, oneOf, requireObject, wrongType } from './arguments.js';
 import { usageError } from './errors.js';
@@ -18,11 +18,7 @@ import { quoted, showValue } from './printable.js';
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 
-/**
- * Checks each option by its row.
- * @returns the given options, and the defaults of the others
- * @throws {AnyvmafError} `usage`, naming the option, its value and what it may be
- */
+/** @returns the given options, and defaults of the others @throws {AnyvmafError} `usage`, naming option and value */
 export function checkByTable<Completed extends object>(options: object, taker: OptionTaker): Completed {
   const checked: Record<string, unknown> = {};
   for (const [name, row] of ROWS) if (row.default !== undefined) checked[name] = row.default;
@@ -47,7 +43,6 @@ const typed =
     if (typeof value !== type) throw wrongType(name, value, expected);
   };
 
-/** What is expected of a value for which `fits` does not hold. */
 const fitting =
   (expected: string, fits: (value: unknown) => boolean): OwnCheck =>
   (name, value) => {

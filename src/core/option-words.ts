@@ -1,45 +1,43 @@
 /**
  * @module core/option-words
- * What doors say of the options of core/options: the command line's flags with their help, and the tools' parameters. Pages load
- * none of it.
+ * Words of the options in core/options for the command line and the tools; web pages do not load them.
  */
 import type { OptionName } from './options.js';
 
-/** What doors say of an option. */
 export interface OptionWords {
-  /** Heading of the help under which its flag stands. Rows of a heading stand in its order. */
+  /** Heading of the help above the flag; rows of a heading follow the table's order. */
   readonly heading?: string;
-  /** The flag, without dashes. Default: the option's name in kebab case. */
+  /** Without dashes. Default: the option's name in kebab case. */
   readonly flag?: string;
-  /** One letter that says the same. */
+  /** One-letter flag. */
   readonly short?: string;
-  /** What the help writes for the value. */
+  /** Placeholder of the value in the help. */
   readonly argument?: string;
   readonly help?: string;
-  /** It is an option of the `vmaf` tool too. */
+  /** Also an option of the `vmaf` tool. */
   readonly vmaf?: true;
-  /** A likely value, for messages about other ones. */
+  /** A likely value, for messages about invalid ones. */
   readonly example?: number;
-  /** What a count counts, for such messages. */
+  /** What a count counts, for messages. */
   readonly unit?: string;
-  /** The flag says false, not true. */
+  /** The flag sets false. */
   readonly negative?: true;
-  /** The parameters among which it stands. */
+  /** Group of its parameter. */
   readonly among?: 'scoring' | 'pairing' | 'filters';
-  /** What a user writes of the flag where more than it says the same, and a caller of a tool where nothing of it does. */
+  /** In place of the flag in messages of the command line, and of the parameter in messages of tools. */
   readonly written?: string;
   readonly given?: string;
-  /** `vmaf_score` has the parameter too, which has none of the others for pairing. */
+  /** Also a parameter of `vmaf_score`, which has no others for pairing. */
   readonly stored?: true;
-  /** The parameter, where it is not the option's name in snake case. */
+  /** Default: the option's name in snake case. */
   readonly parameter?: string;
-  /** The parameter's description, where its name and values are not enough. */
+  /** The parameter's description, if its name and values are not enough. */
   readonly about?: string;
-  /** Least value of the parameter, where leaving it out says the same as less. */
+  /** Least value of the parameter, if omitting it means the same as less. */
   readonly least?: number;
-  /** A choice that the parameter does not have. */
+  /** A choice that the parameter lacks. */
   readonly without?: string;
-  /** The parameter may be left out, which says something else than its default. */
+  /** The parameter may be omitted, which differs from passing its default. */
   readonly optional?: true;
 }
 
@@ -49,7 +47,7 @@ const FILTERS = { ...PAIRING, among: 'filters' } as const;
 const WHAT = { heading: 'Models and features', among: 'scoring', vmaf: true } as const;
 const RUNNING = { heading: 'Running', among: 'scoring', vmaf: true } as const;
 
-/** The rows, by the names of the API, in the order of the help. */
+/** Rows by the names of the API, in the order of the help. */
 export const OPTION_WORDS = {
   frameCount: {
     ...FRAMES,
@@ -373,13 +371,12 @@ export const OPTION_WORDS = {
 
 const WORDS: Readonly<Record<string, OptionWords>> = OPTION_WORDS;
 
-/** The words of an option, also of what is none: its name in the ways of the doors. */
+/** The words of an option; an unlisted name gets its flag and parameter by case. */
 export function wordsOf(name: string): OptionWords & Required<Pick<OptionWords, 'flag' | 'parameter'>> {
   const lower = (joint: string) => name.replace(/[A-Z]/g, (letter) => joint + letter.toLowerCase());
   return { flag: lower('-'), parameter: lower('_'), ...WORDS[name] };
 }
 
-/** The options whose parameters stand among others. */
 export function namesAmong(among: OptionWords['among']): readonly (keyof typeof OPTION_WORDS)[] {
   const names = Object.keys(OPTION_WORDS) as (keyof typeof OPTION_WORDS)[];
   return names.filter((name) => wordsOf(name).among === among);

@@ -1,8 +1,8 @@
 /**
  * @module core/options
- * The table of options: a row says what an option means, what its values are, its default, and which calls take it. The types of
- * the API, its checks (core/option-checks), the command line, the tools' parameters, what a queue's job may set and what hints may
- * advise come from these rows; what doors say of an option stands beside in core/option-words, which no web page loads.
+ * The table of options: meaning, values, default, and the calls that take each. The API's types and checks,
+ * the command line, tool parameters, queue jobs and hints are derived from it; words for users are in
+ * core/option-words, which web pages do not load.
  */
 import {
   AOM_CTC_VERSIONS,
@@ -23,8 +23,8 @@ import { type FrameRange, MOST_FRAMES } from './frame.js';
 import type { ScaleTo } from './size.js';
 
 /**
- * What takes options: public functions, and the jobs of a queue. `look` is inspecting and aligning, `describe` describing one
- * video, `pair` what brings two together.
+ * What takes options: public functions, and jobs of a queue. `look` is inspecting and aligning, `describe`
+ * describing one video, `pair` bringing two together.
  */
 export type OptionTaker =
   | 'score'
@@ -38,7 +38,7 @@ export type OptionTaker =
   | 'job'
   | 'pair';
 
-/** Values by the kind of an option. Those with a list of choices have one of these. */
+/** Types of values by the kind of an option; a list of choices narrows them. */
 interface Values {
   readonly area: string;
   readonly choice: string;
@@ -60,10 +60,9 @@ interface Values {
   readonly version: string;
 }
 
-/** Kinds of values. Those of the last three have types of rooms above, and all but functions are checked there. */
+/** Kinds of values. The last three have types in higher layers, which check them too, all but functions. */
 export type OptionKind = keyof Values | 'checked' | 'function' | 'samples';
 
-/** A row of the table. */
 export interface OptionRow {
   readonly kind: OptionKind;
   readonly of?: readonly string[];
@@ -71,25 +70,23 @@ export interface OptionRow {
   readonly most?: number;
   readonly default?: boolean | number | string;
   readonly by: readonly OptionTaker[];
-  /** It is about a reference, so that it excludes scoring without one. */
+  /** Concerns a reference, so it excludes scoring without one. */
   readonly reference?: true;
-  /** Stored videos are compared as they are unless an option says how to bring their sizes or frames in time together. */
+  /** Says how to match the sizes or times of two stored videos, which are otherwise compared as they are. */
   readonly unites?: 'sizes' | 'times';
-  /** Only this package's core supports it, no installed program. */
+  /** Supported by this package's core only, not by installed programs. */
   readonly core?: true;
-  /** It decides how the reference is read, so that jobs of a batch share one only where it is equal. */
+  /** Decides how the reference is read: jobs of a batch share one only where it is equal. */
   readonly reads?: true;
-  /** It needs every frame, so that it excludes samples. */
+  /** Needs every frame, so it excludes samples. */
   readonly whole?: true;
-  /** It changes the pictures of one or both videos. */
+  /** Changes the pictures of a video. */
   readonly filter?: true;
-  /** About the machine and the call, not about what is measured. */
+  /** About the machine and the call, not what is measured. */
   readonly machine?: true;
 }
 
-/** Whole numbers from 0, unless a row says more. */
 const COUNT = { kind: 'count', least: 0, most: MOST_FRAMES } as const;
-/** What is off unless it is asked for. */
 const FLAG = { kind: 'flag', default: false } as const;
 
 /** More threads than this are a mistake. */
@@ -98,7 +95,7 @@ const MOST_THREADS = 1024;
 const MOST_TRACKS = 999;
 /** Longest side of a picture, the core's limit. */
 export const MOST_SIDE = 16384;
-/** Seconds in a year: no limit is longer. */
+/** A year, in seconds: the longest time limit. */
 export const MOST_SECONDS = 366 * 86_400;
 
 const RUN = ['score', 'batch', 'shard'] as const;
@@ -111,7 +108,6 @@ const SCORER = [...WHOLE, 'scorer'] as const;
 const SCORER_JOB = [...SCORER, 'job'] as const;
 const CUT = [...JOB, 'extract'] as const;
 
-/** The rows, by the names of the API. */
 export const OPTIONS = {
   /**
    * Model strings in libvmaf's grammar (`version=vmaf_v0.6.1:name=hd`). In place of `version=…` or `path=…`, `auto`
@@ -120,8 +116,8 @@ export const OPTIONS = {
    */
   models: { kind: 'texts', by: [...RUN, 'scorer', 'job', 'look'] },
   /**
-   * Models whose features are measured from the start, although they predict nothing: those to which a client of a live server
-   * can change. Default: none.
+   * Models whose features are measured too, without predicting, so that clients of a live server can switch
+   * to them. Default: none.
    */
   alsoModels: { kind: 'texts', by: SCORER, core: true },
   /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: only the models' features. */
@@ -141,10 +137,10 @@ export const OPTIONS = {
   /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
   subsample: { ...COUNT, default: 1, by: SCORER_JOB, whole: true },
   /**
-   * Number of workers, limited to the number of chunks. 0 runs in the calling thread and blocks it while a frame is
-   * measured. Default: the number of cores, fewer for short clips; runs of unknown length, including every scorer, are
-   * assumed to have 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's worker;
-   * its default is two fewer, for that worker and the thread that reads.
+   * Number of workers, limited to the number of chunks. 0 runs in the calling thread and blocks it while a
+   * frame is measured. Default: the number of cores, fewer for short clips; runs of unknown length, including
+   * every scorer, are assumed to have 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's
+   * worker; its default is two fewer, for that worker and the thread that reads.
    */
   threads: { ...COUNT, most: MOST_THREADS, by: SCORER_JOB, machine: true },
   /** Which variant of the core's functions to run. Default `simd128`. */
@@ -160,9 +156,9 @@ export const OPTIONS = {
   /** Names of the two videos in the report. Default: `reference` and `distorted`. */
   names: { kind: 'names', by: ['scorer'] },
   /**
-   * What VMAF v1 models know of an encode whose pictures are scaled up: `encode` (default), its size and depth, as
-   * `cambi.enc_width`, `cambi.enc_height` and `cambi.enc_bitdepth` where none of them is set; `plain`, nothing, as in a bare
-   * `vmaf`.
+   * Settings of VMAF v1 models for an encode that is scaled up. `encode` (default) passes its size and depth
+   * as `cambi.enc_width`, `cambi.enc_height` and `cambi.enc_bitdepth` unless one of them is set; `plain`
+   * passes nothing, as a bare `vmaf` does.
    */
   v1Settings: { kind: 'choice', of: V1_SETTINGS, default: 'encode', by: JOB },
   /**
@@ -224,9 +220,9 @@ export const OPTIONS = {
   /** The size to score at: the reference's, the distorted's, or another. Default `ref`. */
   scaleTo: { kind: 'size', by: PAIR_JOB, reference: true, unites: 'sizes' },
   /**
-   * Frames are paired by their time from each video's first frame: each reference frame with the distorted frame
-   * nearest in time. `strict` refuses different frame rates, and videos with missing or repeated
-   * frames. Default `nearest`.
+   * Frames are paired by their time from each video's first frame: each reference frame with the distorted
+   * frame nearest in time. `strict` refuses different frame rates, and missing or repeated frames. Default
+   * `nearest`.
    */
   frameRatePolicy: {
     kind: 'choice',
@@ -248,92 +244,87 @@ export const OPTIONS = {
     unites: 'times',
   },
   /**
-   * Number of reference frames before the distorted video's first: distorted frame n is paired with reference frame
-   * n + offset. Negative if the distorted video starts earlier. `auto` searches the first seconds for it.
-   * Default 0.
+   * Reference frames before the distorted video's first: distorted frame n is paired with reference frame n +
+   * offset. Negative if the distorted video starts earlier. `auto` searches the first seconds for it. Default
+   * 0.
    */
   offset: { kind: 'offset', default: 0, by: PAIR_JOB, reference: true },
-  /**
-   * `offset: 'auto'` tries -window…window frames, 1..1000. Default: 50, then 150 and 500 while the result is
-   * unclear.
-   */
+  /** `offset: 'auto'` tries -window…window frames, 1..1000. Default: 50, then 150 and 500 while unclear. */
   window: { ...COUNT, least: 1, most: 1000, by: PAIR_JOB },
   /** The part of the reference to score. Default: all. */
   range: { kind: 'range', by: PAIR_JOB },
   /**
-   * `off` leaves out the film grain that decoders of AV1 add at the encoder's request, which metrics count as a loss. `both`
-   * scores with grain, and adds the values without it to the report (`withoutGrain`); functions that do not score take it for
-   * `on`. `off` and `both` need ffmpeg to decode. Default `on`.
+   * `off` leaves out the film grain that AV1 decoders add, which metrics count as a loss. `both` scores with
+   * grain, and adds the values without it to the report (`withoutGrain`); functions that do not score treat
+   * it as `on`. `off` and `both` need ffmpeg to decode. Default `on`.
    */
   grain: { kind: 'choice', of: FILM_GRAIN, default: 'on', by: PAIR_JOB },
   /**
-   * Metrics of colour take videos for what a tool takes them for, to print its numbers: `libjxl`, whose tools read PNG files
-   * that ffmpeg makes of frames; `vship` (FFVship); `vszip`. Default: what videos state.
+   * Converts colour for colour metrics as a tool does, to reproduce its numbers: `libjxl` on PNG files that
+   * ffmpeg writes; `vship` (FFVship); `vszip`. Default: as the videos state.
    */
   colourAs: { kind: 'choice', of: COLOUR_AS, by: PAIR_JOB },
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   allowDamaged: { ...FLAG, by: PAIR_JOB },
   /**
-   * Fetch videos from `http` and `https` URLs. Node: a list of hosts, such as `media.example.com`, `*.example.com`,
-   * `localhost:9000`, `10.0.0.5` or `10.0.0.0/8`, has them read in parts, from these hosts only, and from private addresses
-   * only where they are listed; redirects are checked alike. `true` lets ffmpeg fetch whatever is named, unchecked.
-   * Default false.
+   * Fetch videos from `http` and `https` URLs. Node: a list of hosts, such as `media.example.com`,
+   * `*.example.com`, `localhost:9000`, `10.0.0.5` or `10.0.0.0/8`, reads them in parts, from these hosts
+   * only, and from private addresses only if listed; redirects are checked too. `true` lets ffmpeg fetch any
+   * URL, unchecked. Default false.
    */
   allowUrl: { kind: 'hosts', default: false, by: [...PAIR, 'describe'], reads: true },
   /**
-   * Pictures per second of sequences of pictures (`frame_%04d.png`, `shots/*.jpg`, a folder), a number or a fraction such as
-   * `24000/1001`. Default 25.
+   * Pictures per second of image sequences (`frame_%04d.png`, `shots/*.jpg`, a folder): a number, or a
+   * fraction such as `24000/1001`. Default 25.
    */
   rate: { kind: 'rate', by: PAIR },
   /**
-   * The video track to read, 0-based among the file's video tracks; cover art is not counted. Default: the default track, of
-   * several or none the largest. A finding (`tracks`) names the track of a file with several.
+   * The video track to read, 0-based among the file's video tracks without cover art. Default: the default
+   * track; of several or none, the largest. A finding (`tracks`) names the track of a file with several.
    */
   trackReference: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
   trackDistorted: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
   origin: { kind: 'checked', by: PAIR, machine: true },
   /**
-   * Compare two stored videos of different bit depths at the larger one, by shifting the other's samples. Default
-   * false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos paired by time are always compared so.
+   * Compare two stored videos of different bit depths at the larger one, by shifting the other's samples.
+   * Default false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos paired by time are
+   * always compared so.
    */
   commonBitDepth: { kind: 'flag', by: PAIR_JOB },
   /** Refuse a pair with preflight warnings. Default false. */
   strict: { ...FLAG, by: PAIR_JOB },
   /**
-   * Compare the videos' declared properties before scoring, and inspect some frames meanwhile. By default, only the
-   * declared properties of two stored videos of one format are compared; `true` inspects their frames too. Default
-   * true otherwise.
+   * Compare the videos' declared properties before scoring, and inspect some frames meanwhile. Default true;
+   * of two stored videos of one format, frames are inspected only if it is set explicitly.
    */
   preflight: { ...FLAG, default: true, by: PAIR_JOB },
-  /** Makes whole pictures of the fields of each video that is interlaced by its pictures or its label, by ffmpeg's bwdif. */
+  /** Deinterlaces each video that is interlaced by its pictures or its label, with ffmpeg's bwdif. */
   deinterlace: { kind: 'flag', by: PAIR_JOB, filter: true },
-  /** `auto` cuts black borders off: what lies outside the pictures of both. */
+  /** `auto` crops black borders: what lies outside the pictures of both. */
   crop: { kind: 'crop', of: ['auto'], by: PAIR_JOB, filter: true },
-  /** The part of the picture to keep, `WIDTH:HEIGHT:X:Y` in samples as ffmpeg's crop; without X and Y, the middle. */
+  /** The part of the picture to keep, `WIDTH:HEIGHT:X:Y` in samples as in ffmpeg; without X and Y, the middle. */
   cropReference: { kind: 'area', by: PAIR_JOB, reference: true, filter: true },
   cropDistorted: { kind: 'area', by: PAIR_JOB, filter: true },
-  /** Filters of ffmpeg, a chain as after `-vf`; only where ffmpeg decodes. */
+  /** A chain of ffmpeg filters as after `-vf`; needs ffmpeg to decode. */
   vfReference: { kind: 'text', by: PAIR_JOB, reference: true, filter: true },
   vfDistorted: { kind: 'text', by: PAIR_JOB, filter: true },
-  /** The range to which samples are converted where the video's is another; what states none is limited. */
+  /** Converts samples of the other range; untagged counts as limited. */
   colorRange: { kind: 'choice', of: COLOR_RANGES, by: PAIR_JOB, filter: true },
-  /** The matrix to which samples are converted where the video's is another; what states none has its size's usual. */
+  /** Converts samples of another matrix; untagged counts as the usual one of the size. */
   matrix: { kind: 'choice', of: COLOR_MATRICES, by: PAIR_JOB, filter: true },
-  /** ffmpeg's name of the planar format in which both are compared, such as `yuv420p10le`. */
+  /** ffmpeg's name of the planar format to compare in, such as `yuv420p10le`. */
   pixelFormat: { kind: 'text', by: PAIR_JOB, filter: true },
 } as const satisfies Readonly<Record<string, OptionRow>>;
 
 type Table = typeof OPTIONS;
 
-/** An option of the API. */
 export type OptionName = keyof Table;
 
-/** Options whose rows have something, such as a `default`. */
+/** Options whose rows have a property, such as a `default`. */
 export type OptionWith<Property extends object> = {
   [Name in OptionName]: Table[Name] extends Property ? Name : never;
 }[OptionName];
 
-/** The values of an option. */
 export type ValueOf<Name extends OptionName> = Table[Name] extends {
   readonly of: readonly (infer Choice)[];
 }
@@ -342,7 +333,7 @@ export type ValueOf<Name extends OptionName> = Table[Name] extends {
     ? Values[Table[Name]['kind']]
     : never;
 
-/** What something takes, as an object of options; those whose types are of rooms above are added there. */
+/** Options that a taker accepts; those typed in higher layers are added there. */
 export type OptionsOf<Taker extends OptionTaker> = {
   readonly [Name in OptionName as Taker extends Table[Name]['by'][number]
     ? Table[Name]['kind'] extends keyof Values
@@ -351,17 +342,16 @@ export type OptionsOf<Taker extends OptionTaker> = {
     : never]?: ValueOf<Name>;
 };
 
-/** What may be done to the pictures of a video before it is compared, upright and in the order of these members. */
+/** Changes to a video's pictures before comparing, made upright and in the order of these members. */
 export interface FilterOptions extends Pick<OptionsOf<'pair'>, OptionWith<{ filter: true }>> {}
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 
-/** The names of the options that something takes, in the table's order. */
+/** Options of a taker, in the table's order. */
 export function optionsOf(taker: OptionTaker): readonly string[] {
   return [...ROWS].flatMap(([name, { by }]) => (by.includes(taker) ? [name] : []));
 }
 
-/** Those of given options whose rows fit. */
 export function pickOptions<Options extends object>(
   options: Options,
   fits: (row: OptionRow) => boolean | undefined,
@@ -373,7 +363,7 @@ export function pickOptions<Options extends object>(
   return Object.fromEntries(given) as Partial<Options>;
 }
 
-/** Names of given options whose rows fit and that say more than their defaults. */
+/** Names of given options whose rows fit and that differ from their defaults. */
 export function changed(options: object, fits: (row: OptionRow) => boolean | undefined): string[] {
   return Object.entries(pickOptions(options, fits)).flatMap(([name, value]) =>
     value === ROWS.get(name)?.default || (Array.isArray(value) && value.length === 0) ? [] : [name],

@@ -1,6 +1,6 @@
 /**
  * @module core/origin
- * Who named the files of a call, which decides what may be opened because of them.
+ * Who named the files of a call, which decides what may be opened.
  */
 import { isObject, oneOf } from './arguments.js';
 import { usageError } from './errors.js';
@@ -9,30 +9,27 @@ import { showValue } from './printable.js';
 /**
  * Who named the files of a call.
  *
- * What the user of a program names may be a playlist, whose files are then opened too. What someone else names, such as
- * an agent, or who uploads videos, is opened only as a file that holds its whole video: never a playlist, a manifest, a
- * pattern of pictures or anything else that makes a decoder open further files.
+ * A file named by the user of a program may be a playlist, whose files are opened too. A file named by
+ * someone else, such as an agent or an uploader, is opened only if it holds its whole video: never a
+ * playlist, a manifest, a pattern of pictures or anything else that makes a decoder open more files.
  */
 export interface Origin {
   readonly by: 'user' | 'foreign';
   /**
-   * With `foreign`: real paths of folders, below which every file must lie that is read: videos, models and what belongs
-   * to them, tables. The file that was opened is what is checked, not its name, so that a name that turns into a link
-   * meanwhile leads nowhere. Default: anywhere.
+   * With `foreign`: real paths of the folders that every file read must lie in: videos, models with their
+   * files, tables. The opened file is checked, not its name, so that a name that turns into a link meanwhile
+   * leads nowhere. Default: anywhere.
    */
   readonly folders?: readonly string[];
 }
 
-/** Of calls that say nothing. */
+/** The default origin of calls. */
 export const BY_USER: Origin = { by: 'user' };
 
-/** The strictest that can be said without knowing folders. */
+/** The strictest origin if no folders are known. */
 export const FOREIGN: Origin = { by: 'foreign' };
 
-/**
- * Who named the files.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` */
 export function checkOrigin(origin: Origin | undefined): void {
   if (origin === undefined) return;
   if (!isObject(origin)) {

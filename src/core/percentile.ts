@@ -1,6 +1,6 @@
 /**
  * @module core/percentile
- * The percentile that pooled scores and bootstrap intervals share.
+ * The percentile of pooled scores and bootstrap intervals.
  */
 
 /**

@@ -1,19 +1,16 @@
 /**
  * @module core/presets
- * The common test conditions of AOM and Netflix: which models and features each version asks for
- * (cli-formats-metrics A.4).
+ * Models and features of the common test conditions of AOM and Netflix (cli-formats-metrics A.4).
  */
 import { AOM_CTC_VERSIONS, NFLX_CTC_VERSIONS } from './choices.js';
 import { type AnyvmafError, usageError } from './errors.js';
 import { quoted } from './printable.js';
 
-/** What a preset adds to a run. */
 export interface Preset {
-  /** Model strings, the scores named `vmaf` and `vmaf_neg`. */
+  /** Their scores are named `vmaf` and `vmaf_neg`. */
   readonly models: readonly string[];
-  /** Feature strings. */
   readonly features: readonly string[];
-  /** Extractors whose earlier entry on a command line the preset's takes the place of. */
+  /** Extractors that replace an earlier entry of theirs on the command line. */
   readonly replaces?: readonly string[];
   /** Videos of different bit depths are compared at the larger one. */
   readonly commonBitDepth: boolean;
@@ -21,10 +18,7 @@ export interface Preset {
 
 const DECIBELS = 'enable_db=true:clip_db=true';
 
-/**
- * The AOM common test conditions. v1.0 is v2.0; v3.0 to v5.0 are alike.
- * @throws {AnyvmafError} `usage` for a version that there is not
- */
+/** v1.0 equals v2.0; v3.0 to v5.0 are alike. @throws {AnyvmafError} `usage` if the version is unknown */
 export function aomCtc(version: string): Preset {
   if (version === 'proposed') {
     throw usageError('The AOM CTC `proposed` is deprecated; it became v1.0, and v7.0 is the latest.');
@@ -47,10 +41,7 @@ export function aomCtc(version: string): Preset {
   };
 }
 
-/**
- * The Netflix common test conditions.
- * @throws {AnyvmafError} `usage` for a version that there is not
- */
+/** @throws {AnyvmafError} `usage` if the version is unknown */
 export function nflxCtc(version: string): Preset {
   if (!NFLX_CTC_VERSIONS.some((known) => known === version)) {
     throw unknown('nflx_ctc', version, NFLX_CTC_VERSIONS);

@@ -1,19 +1,19 @@
 /**
  * @module core/printable
- * Text from outside as messages show it: on one line, with nothing hidden in it, and never long.
+ * Makes text from outside fit for messages: on one line, with nothing hidden in it, and never long.
  */
 
-/** Characters of a value that messages repeat. */
+/** Most characters of a value in a message. */
 const VALUE = 200;
 
-/** Characters of a whole message. */
+/** Most characters of a message. */
 const MESSAGE = 3000;
 
-/** What steers a terminal, breaks a line, turns its direction or shows nothing at all. */
+/** Characters that control a terminal, break a line, change direction or are invisible. */
 const HIDDEN =
   /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e007f}]/gu;
 
-/** The same text on one line: what is hidden in it becomes `\x1b` or `\u202e`. */
+/** Escapes hidden characters as `\x1b` or `\u202e`, which leaves one line. */
 export function printable(text: string): string {
   return text.replace(HIDDEN, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -22,10 +22,10 @@ export function printable(text: string): string {
   });
 }
 
-/** URLs in a text, to where they may hold what gives access: a name and password, and a query, as signed ones have. */
+/** URLs, taken apart where they may grant access: name and password, and the query, as in signed URLs. */
 const ACCESS = /\b(https?:\/\/)(?:[^\s/?#"'<>]*@)?([^\s?#"'<>]*)(?:([?])[^\s"'<>]*)?/gi;
 
-/** Without what gives access to the files behind its URLs: `https://host/a.mp4?...`. */
+/** Removes from URLs what grants access: `https://host/a.mp4?...`. */
 export function withoutAccess(text: string): string {
   return text.replace(
     ACCESS,
@@ -35,21 +35,20 @@ export function withoutAccess(text: string): string {
 }
 
 /**
- * A name or value, printable, without what gives access to a URL in it; of a long one its two ends and its length:
- * `aaa…zzz (80,000 characters)`.
+ * A name or value, printable, its URLs without access. A long one keeps its two ends and its length: `aaa…zzz
+ * (80,000 characters)`.
  */
 export function shown(text: string, most = VALUE): string {
   const [found, length] = within(text, most, printable);
   return found + length;
 }
 
-/** As {@link shown}, in quotes as JSON has them. */
+/** Like {@link shown}, quoted as in JSON. */
 export function quoted(text: string, most = VALUE): string {
   const [found, length] = within(text, most, (kept) => printable(JSON.stringify(kept).slice(1, -1)));
   return `"${found}"${length}`;
 }
 
-/** Any value of JavaScript in a few words, whatever it is. */
 export function showValue(value: unknown, most = VALUE): string {
   if (typeof value === 'string') return quoted(value, most);
   if (typeof value === 'bigint') return shown(`${value}n`, most);
@@ -60,12 +59,12 @@ export function showValue(value: unknown, most = VALUE): string {
     if (Array.isArray(value)) return `an array of ${value.length}`;
     if (ArrayBuffer.isView(value)) return `${byteLength(value)} bytes`;
   } catch {
-    // A proxy that gives nothing away.
+    // A revoked proxy.
   }
   return 'an object';
 }
 
-/** A value out of a JSON file, as it stands there: lists as far as their first members, and nothing deeper. */
+/** A value of a JSON file: lists up to their first members, nothing deeper. */
 export function showJson(value: unknown): string {
   const member = (item: unknown): string => {
     if (typeof item === 'string') return quoted(item, 60);
@@ -78,7 +77,7 @@ export function showJson(value: unknown): string {
 }
 
 function byteLength({ buffer, byteLength: length }: ArrayBufferView): string {
-  // A detached buffer has the length 0, as an empty one.
+  // A detached buffer has the length 0, like an empty one.
   return length === 0 && buffer.byteLength === 0 ? 'empty or detached' : grouped(length);
 }
 
@@ -94,16 +93,16 @@ export function grouped(count: number): string {
     : `${grouped(Math.floor(count / 1000))},${`${count % 1000}`.padStart(3, '0')}`;
 }
 
-/** A sentence without its full stop, to go on after it. */
+/** A sentence without its full stop, to be continued. */
 export function clause(text: string): string {
   let end = text.length;
   while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end--;
   return text.slice(0, end);
 }
 
-/** A whole message, printable; what exceeds its limit is left out of its middle. */
+/** A whole message, printable; the middle of one beyond the limit is cut out. */
 export function sentence(text: string): string {
-  // Escapes are longer than what they stand for.
+  // Escapes are longer than what they replace.
   return withinMessage(printable(withinMessage(withoutAccess(text.trim()))));
 }
 
@@ -115,24 +114,24 @@ function withinMessage(text: string): string {
   return `${text.slice(0, head)} … (${left} characters left out) … ${text.slice(-tail)}`;
 }
 
-/** The beginning and the end of a long text: of a path the end says most. */
+/** Both ends of a long text: a path's end says most. */
 function ends(text: string, most: number): string {
   if (text.length <= most) return text;
   const tail = Math.floor(most / 3);
   let head = text.slice(0, most - tail);
   let end = text.slice(text.length - tail);
-  // Half a character would be shown as one that is damaged.
+  // Do not cut a surrogate pair in half.
   if (isHigh(head.charCodeAt(head.length - 1))) head = head.slice(0, -1);
   if (isLow(end.charCodeAt(0))) end = end.slice(1);
   return `${head}…${end}`;
 }
 
-/** Both ends of a text as they are written, and how long it is where something was left out. */
+/** Both ends of a text as `write` gives them, and its length if something was left out. */
 function within(whole: string, most: number, write: (kept: string) => string): readonly [string, string] {
   const text = withoutAccess(whole);
   const kept = ends(text, most);
   const written = write(kept);
-  // Escapes are longer than what they stand for.
+  // Escapes are longer than what they replace.
   const grown = written.length > kept.length && written.length > most;
   const length = kept === text && !grown ? '' : ` (${grouped(text.length)} characters)`;
   return [grown ? ends(written, most) : written, length];

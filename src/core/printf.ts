@@ -6,10 +6,7 @@
  * toFixed, stop at 1e21. A tie is found by scaling with a power of two, which is exact, and then resolved by hand.
  */
 
-/**
- * `%.Nf`.
- * @param decimals 0..99
- */
+/** `%.Nf` with 0..99 decimals. */
 export function formatFixed(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return nonFinite(value);
   const size = Math.abs(value);
@@ -24,10 +21,7 @@ export function formatFixed(value: number, decimals: number): string {
   return sign + (isEvenDigit(down, down.length - 1) ? down : rounded);
 }
 
-/**
- * `%.Ng`.
- * @param digits significant digits, 1..99
- */
+/** `%.Ng` with 1..99 significant digits. */
 export function formatGeneral(value: number, digits: number): string {
   if (!Number.isFinite(value)) return nonFinite(value);
   const sign = isNegative(value) ? '-' : '';
@@ -71,9 +65,10 @@ function general(digits: string, exponent: number, precision: number): string {
 }
 
 /**
- * Whether `size` lies exactly halfway between two neighbours with this many decimals (negative: tens, hundreds, ...).
- * With d >= 0 decimals halfway means odd * 5 / 10^(d+1), and size * 10^(d+1) is an odd multiple of 5^(d+1) times
- * size * 2^(d+1): so that product must be an odd integer. It is exact, a change of the exponent alone.
+ * Whether `size` lies exactly halfway between two neighbours with this many decimals (negative: tens,
+ * hundreds, ...). With d >= 0 decimals halfway means odd * 5 / 10^(d+1), and size * 10^(d+1) is an odd
+ * multiple of 5^(d+1) times size * 2^(d+1): so that product, exact as only the exponent changes, must be an
+ * odd integer.
  */
 function isTie(size: number, decimals: number): boolean {
   if (decimals >= 0) return (size * 2 ** (decimals + 1)) % 2 === 1;
@@ -82,10 +77,7 @@ function isTie(size: number, decimals: number): boolean {
   return (BigInt(size) % unit) * 2n === unit;
 }
 
-/**
- * C tells NaNs apart by their sign, which JavaScript does not show. Every NaN that arithmetic makes on x86, where the
- * reference's logs come from, has it set.
- */
+/** C prints the sign of a NaN, which JavaScript hides. x86 arithmetic, as in the reference's logs, sets it. */
 function nonFinite(value: number): string {
   if (Number.isNaN(value)) return '-nan';
   return value > 0 ? 'inf' : '-inf';

@@ -1,6 +1,6 @@
 /**
  * @module core/rational
- * Rates and sample aspects as the fractions that containers write.
+ * Frame rates and sample aspects as fractions.
  */
 
 /** A fraction as containers write it. */
@@ -9,15 +9,14 @@ export interface Fraction {
   readonly den: number;
 }
 
-/** Frames per second of a video that says none. */
+/** Assumed frames per second if a video states none. */
 export const USUAL_RATE = 25;
 
-/** Its value; `undefined` without one, and where it says nothing, as 0/1 and 25/0 do. */
+/** Its value; `undefined` without a fraction, and for meaningless ones such as 0/1 and 25/0. */
 export function quotientOf(fraction: Fraction | undefined): number | undefined {
   return fraction && fraction.num > 0 && fraction.den > 0 ? fraction.num / fraction.den : undefined;
 }
 
-/** Whether both have one value. */
 export function areEqual(a: Fraction, b: Fraction): boolean {
   return a.num * b.den === b.num * a.den;
 }

@@ -1,7 +1,6 @@
 /**
  * @module core/sampling
- * Which pairs of a video are scored instead of all, short runs, two in each of several parts of equal length, at random; and
- * what their mean says of all pairs.
+ * Scores random runs of a video, two in each of several equal parts, and estimates the values of the whole.
  */
 import { usageError } from './errors.js';
 import { percentile } from './percentile.js';
@@ -11,7 +10,7 @@ import { showValue } from './printable.js';
 export interface SampleSizes {
   /** Number of runs, an even number of 4 or more. */
   readonly runs: number;
-  /** Seconds of each; what is scored, not what is decoded before it. */
+  /** Seconds of each, without what is decoded before it. */
   readonly seconds: number;
   /** 32 bits; the same seed gives the same runs. Default 1. */
   readonly seed?: number;
@@ -25,16 +24,15 @@ const MAX_RUNS = 1000;
 const MAX_SECONDS = 3600;
 const MAX_SEED = 2 ** 32 - 1;
 
-/** Runs that a part has room for at least, so that those drawn do not lie side by side. */
+/** Runs that a part has room for per run drawn, at least, so that two drawn rarely adjoin. */
 const ROOM = 4;
 
-/** What is drawn. */
 export interface Drawn {
-  /** First pairs of the runs in order. Runs 2k and 2k + 1 lie in one part. */
+  /** First pairs of the runs, ascending. Runs 2k and 2k + 1 lie in one part. */
   readonly starts: readonly number[];
-  /** Pairs of a run. */
+  /** Pairs per run. */
   readonly length: number;
-  /** Share of the video that is drawn. */
+  /** Drawn share of the video. */
   readonly share: number;
 }
 
@@ -58,10 +56,10 @@ export function checkSamples(samples: Samples): Required<SampleSizes> {
 }
 
 /**
- * Draws runs. Each pair of the video has about the same chance.
+ * Draws runs; every pair of the video has about the same chance.
  * @param total pairs of the video
  * @param length pairs of a run
- * @returns `undefined` where the runs would be a quarter of the video or more
+ * @returns `undefined` if the runs would be more than a quarter of the video
  */
 export function drawRuns(
   total: number,
@@ -85,7 +83,7 @@ export function drawRuns(
   return { starts, length, share: runs / (parts * places) };
 }
 
-/** Numbers from 0 to below 1, the same on every machine (Mulberry32 by Tommy Ettinger, public domain). */
+/** Uniform numbers in 0..1, the same on every machine (Mulberry32 by Tommy Ettinger, public domain). */
 export function mulberry(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -96,7 +94,7 @@ export function mulberry(seed: number): () => number {
   };
 }
 
-/** Where a pooled value of the whole video lies with {@link LEVEL} confidence. */
+/** A pooled value of the whole video lies in it with {@link LEVEL} confidence. */
 export interface SampledInterval {
   /** `mean`, `p1`, `p5`, `p10` or `p50`. */
   readonly statistic: string;
@@ -106,17 +104,17 @@ export interface SampledInterval {
 
 export const LEVEL = 0.95;
 
-/** 97.5 % of the standard normal distribution lie below. */
+/** 97.5 % quantile of the standard normal distribution. */
 const Z = 1.959964;
 
 const DRAWS = 1000;
 const PERCENTILES = [1, 5, 10, 50] as const;
 
-/** Fewest degrees of freedom: with fewer the expansion below no longer holds. */
+/** Fewest degrees of freedom: the expansion in `student` does not hold below. */
 const FEWEST = 2.5;
 
 /**
- * @param runs values of one metric in each run, all of one length; runs 2k and 2k + 1 are of one part of the video
+ * @param runs values of one metric, equally long; runs 2k and 2k + 1 are of one part of the video
  * @param share of the video that was drawn
  */
 export function intervalsOf(runs: readonly Float64Array[], share: number, seed: number): SampledInterval[] {
@@ -127,7 +125,7 @@ export function intervalsOf(runs: readonly Float64Array[], share: number, seed: 
     (_, part) => ((means[2 * part] ?? 0) - (means[2 * part + 1] ?? 0)) ** 2,
   );
   const t = student(freedom(variances));
-  // Drawing both of two anew halves their variance; what was drawn of the video is certain.
+  // Resampling the two runs of a part halves their variance; the drawn share of the video has none.
   const scale = Math.sqrt(2 * Math.max(0, 1 - share));
   const counts = new Float64Array(runs.length);
   const sorted = sortedRuns(runs);
@@ -156,7 +154,7 @@ export function intervalsOf(runs: readonly Float64Array[], share: number, seed: 
   });
 }
 
-/** Degrees of freedom of a sum of variances of pairs, fewer where some parts vary more than others (Satterthwaite). */
+/** Degrees of freedom of a sum of variances of pairs, fewer if parts vary unequally (Satterthwaite). */
 function freedom(variances: readonly number[]): number {
   const sum = variances.reduce((a, b) => a + b, 0);
   const squares = variances.reduce((a, b) => a + b * b, 0);
@@ -164,7 +162,7 @@ function freedom(variances: readonly number[]): number {
   return Math.max(FEWEST, Math.min(variances.length, (3 * sum * sum) / squares - 2));
 }
 
-/** The 97.5 % quantile of Student's t, by its expansion around the normal one. */
+/** 97.5 % quantile of Student's t, expanded around the normal one. */
 function student(freedom: number): number {
   const [z2, d] = [Z * Z, freedom];
   return (
@@ -176,7 +174,6 @@ function student(freedom: number): number {
   );
 }
 
-/** All values ascending, each with its run. */
 interface SortedRuns {
   readonly values: Float64Array;
   readonly runs: Uint32Array;
@@ -191,7 +188,7 @@ function sortedRuns(runs: readonly Float64Array[]): SortedRuns {
   };
 }
 
-/** Percentiles of values, those of each run taken several times. */
+/** Percentiles of all values, each run's taken `counts` times. */
 function weightedPercentiles({ values, runs }: SortedRuns, counts: Float64Array): number[] {
   const taken = new Float64Array(values.length);
   let length = 0;

@@ -1,18 +1,16 @@
 /**
  * @module core/shell
- * Words of command lines that a POSIX shell takes as they are.
+ * Quotes words for POSIX shells.
  */
 
-/** What messages and reports call standard input. */
 export const STANDARD_INPUT = 'standard input';
 
-/** A file's name as a word that a shell takes as it is, and no program as an option. */
+/** A file name that a shell takes as it is and that no program takes for an option. */
 export function shellWord(text: string): string {
   if (text === STANDARD_INPUT) return '-';
   return text.startsWith('-') ? inQuotes(`./${text}`) : quotedWord(text);
 }
 
-/** An argument as a word that a shell takes as it is. */
 export function quotedWord(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : inQuotes(text);
 }

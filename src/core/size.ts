@@ -13,34 +13,33 @@ export interface PictureSize {
 /** The size to which both videos are scaled. */
 export type ScaleTo = 'ref' | 'dis' | PictureSize;
 
-/** What {@link parseSize} reads, as a pattern. */
+/** Pattern of what {@link parseSize} reads. */
 export const SIZE_PATTERN = '[1-9]\\d{0,4}x[1-9]\\d{0,4}';
 
 const SIZE = new RegExp(`^${SIZE_PATTERN}$`, 'i');
 
-/** Two numbers with an x between them, whatever they are. */
+/** Two numbers with an x between them, of any size. */
 export function parseSides(text: string): PictureSize | undefined {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(text) ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** Reads `1920x1080`; `undefined` for anything else, sides of 0 and of more than five digits included. */
+/** Reads `1920x1080`; `undefined` for other text, including sides of 0 or more than five digits. */
 export function parseSize(text: string): PictureSize | undefined {
   return SIZE.test(text) ? parseSides(text.toLowerCase()) : undefined;
 }
 
-/** The size that a file's name states: `clip_352x288_30.yuv`. */
+/** The size in a file's name: `clip_352x288_30.yuv`. */
 export function sizeInName(name: string): PictureSize | undefined {
   const [text] = /(?<!\d)\d{2,5}x\d{2,5}(?!\d)/.exec(name) ?? [];
   return text === undefined ? undefined : parseSides(text);
 }
 
-/** A size as {@link parseSize} reads it; other values as they are. */
+/** A size as {@link parseSize} reads it; other values unchanged. */
 export function formatSize<Value>(value: Value): Exclude<Value, PictureSize> | string {
   return isSize(value) ? `${value.width}x${value.height}` : (value as Exclude<Value, PictureSize>);
 }
 
-/** Whether a value is a size. */
 export function isSize(value: unknown): value is PictureSize {
   return typeof value === 'object' && value !== null && 'width' in value && 'height' in value;
 }
@@ -51,18 +50,17 @@ interface Picture {
   readonly sampleAspect?: Fraction;
 }
 
-/** Relative difference of two aspects of one shape, which sizes in whole samples leave. */
+/** Relative difference below which aspects are equal: sizes are whole samples. */
 export const SAME_ASPECT = 0.012;
 
-/** Shapes that pictures usually have; small ones have them but for what their sizes round. */
+/** Usual aspects; sizes of small pictures round them. */
 const SHAPES = [16 / 9, 4 / 3, 16 / 10, 3 / 2, 1];
 
-/** Width over height of a picture as shown. */
 export function displayAspect({ width, height, sampleAspect }: Picture): number {
   return (width * (quotientOf(sampleAspect) ?? 1)) / height;
 }
 
-/** The size with a short side of 1080 in which square samples show a picture in its shape. */
+/** The size with a short side of 1080 that shows a picture of this aspect in square samples. */
 export function screenSize(aspect: number): PictureSize {
   const wide = Math.max(aspect, 1 / aspect);
   const usual = SHAPES.find((shape) => Math.abs(wide / shape - 1) <= SAME_ASPECT) ?? wide;

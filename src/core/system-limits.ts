@@ -1,14 +1,13 @@
 /**
  * @module core/system-limits
- * Recognizes what failed because the system gives no more files, memory or processes, and says which limit to raise.
+ * Recognizes failures for want of files, memory or processes, and says which limit to raise.
  */
 import { AnyvmafError } from './errors.js';
 import { capital } from './hint.js';
 
-/** What the system limits. */
 type Limited = 'files' | 'system files' | 'memory' | 'processes';
 
-/** By codes and messages, also as they come in text from other threads. */
+/** Codes and messages, which may be in text from other threads. */
 const LIMITS: readonly (readonly [RegExp, Limited])[] = [
   [/\bEMFILE\b/, 'files'],
   [/\bENFILE\b/, 'system files'],
@@ -16,14 +15,14 @@ const LIMITS: readonly (readonly [RegExp, Limited])[] = [
   [/\bEAGAIN\b|ERR_WORKER_INIT_FAILED/, 'processes'],
 ];
 
-/** A limit on open files that is plenty for any run. */
+/** Open files that are plenty for any run. */
 const ENOUGH_FILES = 1024;
 
 /**
- * Says that a limit of the system was reached.
- * @param cause what was thrown, or a sentence of another thread about it
- * @param doing what could not be done, the start of a sentence: `cannot read a.mp4`
- * @returns an error of code `resource`; `undefined` where `cause` is something else, or an error of ours already
+ * Explains a failure by a limit of the system.
+ * @param cause what was thrown, or a sentence about it from another thread
+ * @param doing start of the sentence: `cannot read a.mp4`
+ * @returns an error of code `resource`; `undefined` for other causes and for errors of ours
  */
 export function limitError(cause: unknown, doing?: string): AnyvmafError | undefined {
   const limited = limitOf(cause);
@@ -65,10 +64,10 @@ function sentence(limited: Limited): string {
   }
 }
 
-/** Limits that are set: files, MiB of address space, processes. Reading them opens no file. */
+/** The limits that are set: files, MiB of address space, processes. Opens no file. */
 function currentLimits(): { readonly files?: number; readonly memory?: number; readonly processes?: number } {
   if (typeof process === 'undefined' || !process.report) return {};
-  // Not yet in the types of Node.js 20. Without it, names of the network's addresses are looked up.
+  // Missing in the types of Node.js 20. Without it, network addresses are looked up by name.
   const report: typeof process.report & { excludeNetwork?: boolean } = process.report;
   const before = report.excludeNetwork ?? false;
   try {
@@ -81,7 +80,7 @@ function currentLimits(): { readonly files?: number; readonly memory?: number; r
     ];
     return {
       ...(typeof files === 'number' && { files }),
-      // The name says kilobytes, but it is what the system says, bytes.
+      // In bytes, despite the name.
       ...(typeof memory === 'number' && { memory: Math.floor(memory / 2 ** 20) }),
       ...(typeof processes === 'number' && { processes }),
     };

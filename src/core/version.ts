@@ -3,5 +3,5 @@
  * The version of anyvmaf, as reports name it.
  */
 
-/** Equal to `version` in package.json; a test holds the two together. */
+/** Equals `version` in package.json, as a test checks. */
 export const version = '0.1.0';

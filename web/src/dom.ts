@@ -1,6 +1,6 @@
 /**
  * @module web/dom
- * Creates elements, announces messages, keeps the focus, and holds values that views watch, without a framework.
+ * DOM helpers without a framework: elements, live region, focus, storage.
  */
 export { Cell } from 'anyvmaf/view';
 
@@ -8,8 +8,8 @@ type Attribute = string | number | boolean | undefined | ((event: Event) => void
 type Child = Node | string | false | null | undefined;
 
 /**
- * Creates an element. Functions such as `onclick` become listeners, `true` sets an attribute without a value, `false` and
- * `undefined` omit it. Strings become text, never markup.
+ * Creates an element. `onclick` and the like become listeners; `true` sets an attribute without a value,
+ * `false` and `undefined` omit it. Strings become text, never markup.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -22,7 +22,6 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** As {@link h}, for SVG. */
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, Attribute>> = {},
@@ -51,7 +50,6 @@ function setAttributes(element: Element, attributes: Readonly<Record<string, Att
   }
 }
 
-/** A button in the page's usual style. */
 export function button(
   attributes: Readonly<Record<string, Attribute>>,
   ...children: readonly Child[]
@@ -59,7 +57,6 @@ export function button(
   return h('button', { class: 'tool', type: 'button', ...attributes }, ...children);
 }
 
-/** Draws red, green, blue and opacity of each pixel. @returns the canvas */
 export function drawPixels(
   canvas: HTMLCanvasElement,
   { width, height, data }: Readonly<{ width: number; height: number; data: Uint8ClampedArray<ArrayBuffer> }>,
@@ -70,18 +67,16 @@ export function drawPixels(
   return canvas;
 }
 
-/** Replaces an element's children. */
 export function fill(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...present(children));
 }
 
-/** Tells assistive technology whether an element is about to change. */
 export function setBusy(element: Element, busy: boolean): void {
   if (busy) element.setAttribute('aria-busy', 'true');
   else element.removeAttribute('aria-busy');
 }
 
-/** What the browser stores under a name; it may deny storage. */
+/** `null` also if the browser denies storage. */
 export function storedText(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -90,37 +85,35 @@ export function storedText(key: string): string | null {
   }
 }
 
-/** Stores a text under a name. Without storage it counts for this visit alone. */
 export function storeText(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // The page works without.
+    // Storage is denied; the setting is for this visit only.
   }
 }
 
 let region: HTMLElement | undefined;
 
-/** The live region; the page contains it once. */
+/** The live region, which the page contains once. */
 export function announcer(): HTMLElement {
   region ??= h('div', { class: 'unseen', role: 'status', 'aria-live': 'polite', id: 'announcer' });
   return region;
 }
 
-/** Makes screen readers say a sentence after the current one. */
+/** Screen readers say the sentence after the current one. */
 export function announce(sentence: string): void {
   announcer().textContent = sentence;
 }
 
-/** What took the place of rows that were removed, for the focus. */
+/** Rows that replaced removed ones, for the focus. */
 const successors = new WeakMap<HTMLElement, HTMLElement>();
 
-/** Remembers the successor of an element that was removed from the page. */
 export function replacedBy(gone: HTMLElement, successor: HTMLElement | undefined): void {
   if (successor && successor !== gone) successors.set(gone, successor);
 }
 
-/** The element itself if it is in the page, else its latest successor that is. */
+/** The element if it is in the page, else its latest successor that is. */
 export function standIn(element: HTMLElement): HTMLElement | undefined {
   const passed = new Set<HTMLElement>();
   for (let at: HTMLElement | undefined = element; at && !passed.has(at); at = successors.get(at)) {

@@ -1,7 +1,6 @@
 /**
  * @module web/last
- * The last session in the browser's storage: its files by their handles, settings and finished results. Loaded with the first
- * result, and where there is a session to offer.
+ * Stores the last session in the browser: file handles, settings, finished results. Loaded when needed.
  */
 import type { FrameMetrics } from 'anyvmaf';
 import { button, fill, h } from './dom.js';
@@ -12,23 +11,22 @@ import { text } from './text.js';
 
 const words = text.last;
 
-/** A file that was chosen. */
 interface StoredFile extends Pick<ChosenFile, 'kind' | 'own'> {
   readonly name: string;
   readonly size: number;
   readonly lastModified: number;
-  /** Absent where the browser gave none. */
+  /** Absent if the browser gave none. */
   readonly handle?: FileSystemFileHandle;
 }
 
-/** Values of frames by metric, which the browser copies fast; NaN where a frame has none. */
+/** By metric, as typed arrays, which are copied fast; NaN for missing values. */
 interface StoredFrames {
   readonly numbers: Float64Array;
   readonly metrics: Readonly<Record<string, Float64Array>>;
 }
 
 interface StoredResult extends Pick<EncodeResult, 'name' | 'colour' | 'found' | 'was'> {
-  /** Its frames are in `frames`. */
+  /** Without frames. */
   readonly report: EncodeResult['report'];
   readonly frames: StoredFrames;
 }
@@ -38,37 +36,34 @@ interface StoredSession {
   readonly when: number;
   readonly settings: Session['settings']['value'];
   readonly raw: Session['raw']['value'];
-  /** Those that are the page's own. */
+  /** Built-in ones only. */
   readonly tiny: Session['tiny']['value'];
   readonly reference: StoredFile | null;
   readonly distorted: readonly StoredFile[];
-  /** Keys of its results, in their order. */
   readonly results: readonly string[];
-  /** Their series. */
   readonly series: readonly (string | undefined)[];
-  /** Whether each was left out. */
   readonly leftOut: readonly boolean[];
   readonly comparison: Session['comparison']['value'];
 }
 
-/** What the browser can do that TypeScript does not know yet. */
+/** Missing in TypeScript's types. */
 type Permitting = FileSystemFileHandle & {
   requestPermission?(how: { readonly mode: 'read' }): Promise<PermissionState>;
 };
 
 // --- storage ---
 
-/** Of what is stored; goes up when that changes. */
+/** Version of the stored form. */
 const FORM = 3;
 
-/** Carries out requests in one transaction of its own. */
+/** Runs requests in one transaction. */
 async function stored<T>(
   mode: IDBTransactionMode,
   work: (sessions: IDBObjectStore, results: IDBObjectStore) => IDBRequest<T> | undefined,
 ): Promise<T | undefined> {
   const open = indexedDB.open('anyvmaf', FORM);
   open.onupgradeneeded = () => {
-    // What an earlier version of the page stored has another form.
+    // Data of an earlier form is dropped.
     for (const name of open.result.objectStoreNames) open.result.deleteObjectStore(name);
     open.result.createObjectStore('sessions', { keyPath: 'id' });
     open.result.createObjectStore('results');
@@ -90,7 +85,7 @@ async function stored<T>(
   }
 }
 
-/** Sessions of tabs that are open no more, the latest first, and whether there are any at all. */
+/** Sessions whose tabs are closed, latest first. */
 async function kept(): Promise<{ readonly ended: readonly StoredSession[]; readonly isEmpty: boolean }> {
   const { held = [] } = (await navigator.locks?.query()) ?? {};
   const open = new Set(held.map(({ name }) => name));
@@ -102,7 +97,7 @@ async function kept(): Promise<{ readonly ended: readonly StoredSession[]; reado
 const keyOf = (id: string, index: number | string) => `${id} ${index}`;
 const lockOf = (id: string) => `${LAST} ${id}`;
 
-/** Holds a session's lock while the tab is open. */
+/** Locks the session while the tab is open. */
 function own(id: string): void {
   navigator.locks?.request(lockOf(id), () => new Promise(() => {})).catch(() => {});
 }
@@ -139,13 +134,13 @@ export function unpacked({ numbers, metrics }: StoredFrames): FrameMetrics[] {
 
 // --- writing ---
 
-/** Milliseconds after a change until it is stored. */
+/** Milliseconds from a change to storing it. */
 const SOON = 300;
 
-/** Stores the session from now on. @param id of the session that it continues */
+/** @param id of the session that it continues */
 export function keepSession(session: Session, id = `${Date.now()}-${Math.random()}`): void {
   own(id);
-  /** The keys of results by their frames; each is written once. */
+  /** Keys of results by their frames; each is written once. */
   const keys = new Map<readonly FrameMetrics[], string>();
   let due = false;
   let writing = Promise.resolve();
@@ -181,7 +176,7 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
     due = true;
     setTimeout(() => {
       due = false;
-      // A full or denied storage leaves the page as it is.
+      // If storage is full or denied, the page goes on without.
       writing = writing.then(write).catch(() => {});
     }, SOON);
   };
@@ -207,7 +202,7 @@ function storedFile({ file, kind, own }: ChosenFile): StoredFile {
 
 function storedResult({ name, colour, found, report, frames, scored, was }: EncodeResult): StoredResult {
   const { settings, raw, tiny } = scored ?? was ?? {};
-  // A tiny model from a file is not stored, so what it scored cannot be recognized.
+  // A tiny model from a file is not stored, so its results cannot be recognized.
   const known = settings && raw !== undefined && tiny && !tiny.some(({ files }) => files);
   return {
     name,
@@ -221,12 +216,12 @@ function storedResult({ name, colour, found, report, frames, scored, was }: Enco
 
 // --- reading ---
 
-/** Offers the last session in an element. @param onTaken called when it is about to be shown */
+/** @param onTaken called before the session is shown */
 export async function offerLast(element: HTMLElement, session: Session, onTaken: () => void): Promise<void> {
   const { ended, isEmpty } = await kept();
   const [last] = ended;
   if (!last) {
-    // A tab that is open now may end later.
+    // Another open tab may end later.
     if (isEmpty) localStorage.removeItem(LAST);
     element.remove();
     return;
@@ -234,7 +229,7 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   const take = async () => {
     onTaken();
     await restore(last, session);
-    // Without locks its tab may be open still, and goes on storing it.
+    // Without locks its tab may still be open and store under this id.
     keepSession(session, navigator.locks ? last.id : undefined);
     document.getElementById('results')?.scrollIntoView({ block: 'start' });
   };
@@ -252,9 +247,9 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   );
 }
 
-/** Shows a stored session, with those of its files that the browser still finds as they were. */
+/** Shows a stored session with those of its files that are unchanged. */
 async function restore(last: StoredSession, session: Session): Promise<void> {
-  // Asking for permission first, while the click that allows it counts.
+  // Ask for permission first, while the user's click still counts.
   const reference = last.reference && (await again(last.reference));
   const distorted: ChosenFile[] = [];
   for (const file of last.distorted) {
@@ -285,7 +280,7 @@ async function restore(last: StoredSession, session: Session): Promise<void> {
   attachVideos(session);
 }
 
-/** The file itself; `undefined` where it is not allowed to be read any more, or is another one. */
+/** `undefined` if access is denied or the file has changed. */
 async function again({ handle, kind, own, size, lastModified }: StoredFile): Promise<ChosenFile | undefined> {
   try {
     if ((await (handle as Permitting | undefined)?.requestPermission?.({ mode: 'read' })) === 'denied')

@@ -1,7 +1,6 @@
 /**
  * @module web/linked
- * Videos that a link names by their addresses, and the frame that it opens. Nothing is asked of another host before the user
- * agrees to it, by its name. Loaded for pages that are opened by a link.
+ * Videos by URL, from a link or typed, and a link's frame. No request goes out before the user agrees to its host.
  */
 
 import { baseName, sizeText } from 'anyvmaf/view';
@@ -51,21 +50,20 @@ const words = {
   frame: (value: string) => `The link’s frame is “${value}”, but must be a whole number; none is opened.`,
 };
 
-/** Characters of a link, bytes of a video, and encodes, at most. */
+/** Limits: characters of a link, bytes of a video, encodes. */
 const [LONGEST, LARGEST, MOST] = [20_000, 2e9, 16];
 
-/** What the command line does to pictures and the page cannot. */
+/** Options of the command line that the page lacks. */
 const BEYOND = ['deinterlace', 'matrix', 'grain', 'vf-ref', 'vf-dis'];
 
-/** What a link says of videos. */
 export interface LinkedVideos {
   readonly reference: URL | undefined;
   readonly distorted: readonly URL[];
-  /** The encode, from 0, and its frame that is opened once there are results. */
+  /** Encode, from 0, and frame to open once there are results. */
   readonly cursor: { readonly encode: number; readonly frame: number } | undefined;
 }
 
-/** Reads a hash. @returns also sentences about what is wrong with it, one for each fault */
+/** Parses a hash. @returns `faults`: a sentence for each */
 export function videosIn(hash: string): {
   readonly videos?: LinkedVideos;
   readonly faults: readonly string[];
@@ -103,12 +101,11 @@ export function videosIn(hash: string): {
   };
 }
 
-/** A value in a sentence. */
 function shortened(value: string): string {
   return value.length > 60 ? `${value.slice(0, 60)}…` : value;
 }
 
-/** The address of a video on the web; passwords in it would be sent on with the link. */
+/** Refuses passwords, which links would pass on. */
 function addressOf(value: string): URL | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const fine = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
@@ -124,13 +121,12 @@ const nameOf = ({ pathname, host }: URL): string => {
   }
 };
 
-/** Addresses of files that came by a link. */
 const addresses = new WeakMap<File, URL>();
 
-/** The frame that was open last: the viewer lies above the button that copies a link. */
+/** The frame that was open last: the viewer covers the button that copies a link. */
 let opened: Cursor | undefined;
 
-/** What a link says of the videos that are chosen and the frame that was open last; empty if one of them has no address. */
+/** The chosen videos and the last open frame as a hash; empty if a video has no URL. */
 export function videosHash({ reference, distorted, results }: Session): string {
   const pairs = new URLSearchParams();
   const chosen = [...(reference.value ? [reference.value] : []), ...distorted.value];
@@ -146,11 +142,6 @@ export function videosHash({ reference, distorted, results }: Session): string {
   return pairs.toString();
 }
 
-/**
- * Offers the videos of a link.
- * @param box where the offer stands
- * @param say shows a sentence
- */
 export function offerVideos(
   box: HTMLElement,
   session: Session,
@@ -167,7 +158,7 @@ export function offerVideos(
   offer(box, session, videos, true);
 }
 
-/** Asks whether videos may be loaded. @param linked by the link that the page was opened by */
+/** @param linked from the page's own link */
 function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked: boolean): void {
   const { reference, distorted } = videos;
   const all = [...(reference ? [reference] : []), ...distorted];
@@ -200,7 +191,6 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
   }
 }
 
-/** Lets the user type or paste addresses, and then offers the videos. @param box where */
 export function askAddresses(box: HTMLElement, session: Session): void {
   const [ref, dis] = [
     h('input', { type: 'url', id: 'address-ref' }),
@@ -241,7 +231,7 @@ export function askAddresses(box: HTMLElement, session: Session): void {
   ref.focus();
 }
 
-/** What was typed. @returns a sentence about what is wrong with it, if anything is */
+/** @returns a sentence if the input is invalid */
 function typedVideos(reference: string, encodes: string, alone: boolean): LinkedVideos | string {
   const ref = reference.trim();
   const lines = encodes.split('\n').map((line) => line.trim());
@@ -259,7 +249,6 @@ function typedVideos(reference: string, encodes: string, alone: boolean): Linked
   };
 }
 
-/** Puts files in place of those that are chosen. */
 async function take(session: Session, files: readonly File[], hasReference: boolean): Promise<void> {
   session.reference.value = null;
   session.distorted.value = [];
@@ -270,7 +259,7 @@ async function take(session: Session, files: readonly File[], hasReference: bool
   if (refused.length > 0) throw new Error(refused.join(' '));
 }
 
-/** Opens a frame once the next run is over, if there is such a frame. */
+/** Opens a frame after the next run, if the run has it. */
 function openLater(session: Session, { encode, frame }: { encode: number; frame: number }): void {
   let waits = true;
   let runs = false;
@@ -283,7 +272,7 @@ function openLater(session: Session, { encode, frame }: { encode: number; frame:
   });
 }
 
-/** Loads a video. @throws {Error} with a sentence for people */
+/** @throws {Error} with a sentence for people */
 async function fileAt(url: URL, signal: AbortSignal, tell: (what: string) => void): Promise<File> {
   const [name, { host }] = [nameOf(url), url];
   const request = { signal, credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer' } as const;

@@ -1,6 +1,6 @@
 /**
  * @module web/main
- * Builds the page: the setup at once, results and the frame viewer when there is something to show.
+ * Builds the page: the setup at once, results and the frame viewer once there is something to show.
  */
 
 import { announce, announcer, button, fill, h, setBusy, storedText } from './dom.js';
@@ -30,7 +30,6 @@ session.settings.value = linked.settings;
 session.raw.value = linked.raw;
 restoreTiny(linked);
 
-/** Where result views and the frame viewer go. */
 const results = h('section', {
   id: 'results',
   'aria-label': text.page.resultsLabel,
@@ -51,17 +50,17 @@ const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 const offer = h('section', { class: 'card offer', 'aria-label': text.page.offer, hidden: true });
 const notice = h('p', { class: 'soft small notice', role: 'status', hidden: true });
 
-/** Shows a sentence above all else; nothing takes it away. */
+/** Shows a lasting sentence at the top; an empty one hides it. */
 function say(what: string): void {
   notice.textContent = what;
   notice.hidden = what === '';
 }
 
-/** The results that saved reports took the place of. */
+/** The results that saved reports replaced. */
 let covered: readonly EncodeResult[] | undefined;
 let opening: Promise<void> = Promise.resolve();
 
-/** Opens saved reports in place of the results on show, after those that are being read. */
+/** Replaces the results on show, one call after the other. */
 function openReports(files: readonly File[]): Promise<void> {
   opening = opening.then(() => readReports(files));
   return opening;
@@ -74,7 +73,7 @@ async function readReports(files: readonly File[]): Promise<void> {
   try {
     const { openReports } = await import('./results/open.js');
     await openReports(files, session);
-    // Back leads to what was on show.
+    // Back returns to what was on show.
     if (!history.state?.report) {
       covered = before;
       history.pushState({ ...history.state, report: true }, '');
@@ -89,7 +88,7 @@ async function readReports(files: readonly File[]): Promise<void> {
   }
 }
 
-/** Applies the tiny models of a link. A picked file stays; a link that needs one and finds none asks for it. */
+/** A picked file stays; a link that needs one and finds none asks for it. */
 function restoreTiny({ guess, ownTiny }: Linked): void {
   const picked = session.tiny.value.filter(({ files }) => files);
   session.tiny.value = [...(guess ? [{ model: TINY_NO_REFERENCE, resizes: false }] : []), ...picked];
@@ -155,7 +154,7 @@ document.body.append(
   announcer(),
 );
 
-/** Skips to the results; following the link would replace the settings after `#`. */
+/** Following the link would replace the settings after `#`. */
 function skip(event: Event): void {
   event.preventDefault();
   results.focus();
@@ -182,17 +181,15 @@ function toolbar(): HTMLElement {
     icon('open'),
     h('span', {}, text.page.openReport),
   );
-  // A run shows its own results.
   session.watchPhase(() => {
     open.disabled = isActive(session.run.value);
   });
   return h('div', { class: 'tools' }, reports, open, copyLinkButton(), themeSwitch());
 }
 
-/** What a link says of the chosen videos; once a link was followed. */
+/** Set once linked videos are loaded or typed. */
 let linkedVideos: () => string = () => '';
 
-/** Offers the videos of the link that the page was opened by. */
 async function followLink(): Promise<void> {
   offer.hidden = true;
   if (location.hash.length < 2) return;
@@ -201,14 +198,13 @@ async function followLink(): Promise<void> {
   offerVideos(offer, session, location.hash, say);
 }
 
-/** Has the user type the addresses of videos. */
 async function typeAddresses(): Promise<void> {
   const { askAddresses, videosHash } = await import('./linked.js');
   linkedVideos = () => videosHash(session);
   askAddresses(offer, session);
 }
 
-/** Puts the settings into the address and copies it, with videos that came by a link. */
+/** Puts the settings, and videos with a URL, into the address and copies it. */
 function copyLinkButton(): HTMLElement {
   const label = h('span', {}, text.page.copyLink);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -222,7 +218,7 @@ function copyLinkButton(): HTMLElement {
     const hash = [settings, linkedVideos()].filter((part) => part !== '').join('&');
     const link = `${location.href.split('#', 1)[0]}${hash ? `#${hash}` : ''}`;
     history.replaceState(history.state, '', link);
-    // There is no clipboard on a page that came over plain `http:`.
+    // Plain `http:` pages have no clipboard.
     const outcome = await (navigator.clipboard?.writeText(link) ?? Promise.reject()).then(
       () => text.page.linkCopied,
       () => text.page.linkNotCopied,
@@ -250,7 +246,6 @@ for (const cell of [session.reference, session.distorted, session.results]) cell
 
 session.reading.watch((reading) => setBusy(results, reading));
 
-/** Gives results without videos those that are chosen. */
 const attach = async () => {
   if (!session.reference.value || session.results.value.every(({ source }) => source)) return;
   const { attachVideos } = await import('./results/open.js');
@@ -262,7 +257,7 @@ for (const cell of [session.reference, session.distorted]) cell.watch(attach);
 inspectPairs(session);
 watchChosen(session);
 
-/** Loads a part of the page once; shows a message if loading fails. */
+/** Loads a part of the page once; shows a message if that fails. */
 function once(load: () => Promise<void>): () => Promise<void> {
   let loading: Promise<void> | undefined;
   return () => {
@@ -275,7 +270,7 @@ function once(load: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** What the page does about a result: of its own files only, and not during a run. */
+/** Fixes for results of the page's own files only, and not during a run. */
 function remedies(): Remedies {
   return {
     canMend: (finding) =>
@@ -309,12 +304,12 @@ session.watchPhase((phase, before) => {
   if (phase !== 'running' || before === 'paused') return;
   covered = undefined;
   showResults();
-  // Progress and the result below it come into view; the setup is folded.
+  // Brings progress and the result below it into view; the setup is folded.
   scrollTo({ top: 0 });
 });
-// What a reload left of earlier entries.
+// Drop entries from before a reload.
 if (history.state) history.replaceState(null, '');
-/** Whether the viewer's entry of the history is being left: from the call of `back` until the browser has gone there. */
+/** True from `history.back()` until the browser has left the viewer's entry. */
 let leaving = false;
 session.cursor.watch((cursor) => {
   if (cursor) showFrames();
@@ -329,7 +324,7 @@ addEventListener('popstate', () => {
   const { cursor, results, curves } = session;
   const left = leaving;
   leaving = false;
-  // Opened again meanwhile.
+  // Reopened meanwhile.
   if (left && cursor.value) history.pushState({ ...history.state, viewer: cursor.value }, '');
   else cursor.value = results.value[viewer?.encode] ? viewer : null;
   if (report) return;
@@ -340,7 +335,7 @@ addEventListener('popstate', () => {
 rehearseResults();
 keepLast();
 
-/** Offers the last session on the empty page, and stores this one once there is a result to lose. */
+/** Offers the last session on the empty page; stores this one once it has a result. */
 function keepLast(): void {
   const load = () => import('./last.js');
   const offered = storedText(LAST) !== null;
@@ -361,7 +356,6 @@ function keepLast(): void {
   session.kept.watch(async (done) => {
     if (kept || done.length === 0) return;
     kept = true;
-    // The page works without.
     await load().then(
       ({ keepSession }) => keepSession(session),
       () => {},
@@ -369,7 +363,7 @@ function keepLast(): void {
   });
 }
 
-/** Loads and warms up the result views after a pair is chosen and before its run. */
+/** Warms up the result views once a pair is chosen, before its run. */
 function rehearseResults(): void {
   let begun = false;
   let over = false;
@@ -381,7 +375,7 @@ function rehearseResults(): void {
   session.inspections.watch((pairs) => {
     if (begun || over || ![...pairs.values()].some(({ phase }) => phase === 'found')) return;
     begun = true;
-    // The results show without it as well.
+    // Results show without it too.
     prepare().catch(() => {});
   });
   const end = (is: boolean) => {

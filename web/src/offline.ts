@@ -1,26 +1,24 @@
 /**
  * @module web/offline
- * Makes the page work offline: the engine and the browser's decoders are kept at the first visit, once all is quiet. Says what
- * does not work offline before it is needed.
+ * Caches the engine and the browser's decoders for offline use, and says what is missing.
  */
 import { fill, h } from './dom.js';
 import type { Session } from './session.js';
 import { text } from './text.js';
 
-/** What the service worker has. */
+/** What the service worker has cached. */
 interface Kept {
-  /** The page, the engine and the browser's decoders. */
+  /** Includes the page and the browser's decoders. */
   readonly engine: boolean;
   readonly ffmpeg: boolean;
   readonly tiny: boolean;
 }
 
-/** Milliseconds after the page has loaded until more is fetched: the first screen goes first. */
+/** Milliseconds from load to caching: the first screen goes first. */
 const QUIET = 3000;
 
 const words = text.offline;
 
-/** The note above the page while there is no network, and the sentence at its foot. */
 export class OfflineNote {
   readonly note = h('p', { class: 'offline-note', role: 'status', hidden: true });
   readonly foot = h('span', {}, words.unknown);
@@ -31,7 +29,7 @@ export class OfflineNote {
     this.#show();
   }
 
-  /** What the service worker has now; `undefined` where there is none. */
+  /** `undefined` without a service worker. */
   set kept(kept: Kept | undefined) {
     this.#kept = kept;
     this.#show();
@@ -49,7 +47,7 @@ export class OfflineNote {
   }
 }
 
-/** Registers the service worker of the built page. */
+/** Registers the service worker, in the built page only. */
 export async function keepOffline(session: Session, note: OfflineNote): Promise<void> {
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
   const { serviceWorker } = navigator;
@@ -57,7 +55,7 @@ export async function keepOffline(session: Session, note: OfflineNote): Promise<
     if (data.kept) note.kept = data.kept;
   });
   try {
-    // The service worker is in the folder of index.html.
+    // Next to index.html.
     await serviceWorker.register(new URL('./sw.js', document.baseURI));
     const { active } = await serviceWorker.ready;
     let asked = false;
@@ -71,17 +69,16 @@ export async function keepOffline(session: Session, note: OfflineNote): Promise<
     addEventListener('appinstalled', fetchAll);
     if (!savesData()) whenQuiet(fetchAll);
   } catch {
-    // Without a service worker (http, storage denied), only offline use is missing.
+    // Without a service worker (http, storage denied) only offline use is missing.
   }
 }
 
-/** Whether the user asked the browser to load little. */
 function savesData(): boolean {
   const { connection } = navigator as Navigator & { readonly connection?: { readonly saveData?: boolean } };
   return connection?.saveData === true;
 }
 
-/** Not by `requestIdleCallback`: a page that draws all the time is never idle, and would keep nothing. */
+/** Not `requestIdleCallback`: a page that keeps drawing is never idle, and would cache nothing. */
 function whenQuiet(work: () => void): void {
   const wait = () => setTimeout(work, QUIET);
   if (document.readyState === 'complete') wait();

@@ -1,28 +1,27 @@
 /**
  * @module web/schedule
- * Schedules the page's work: short pieces in tasks of their own, and updates during a run on a common beat. Painting costs
- * the browser more than the change itself, and during a run it competes with the workers for cores. So all views update
- * for the same paint, no more often than the eye needs.
+ * Schedules the page's work: short tasks, and updates on a common beat during a run. Painting costs more than
+ * the changes themselves and competes with workers for cores, so all views update for the same paint.
  */
 
-/** Milliseconds from beat to beat. */
+/** Milliseconds. */
 export const BEAT = 500;
 
-/** Milliseconds after which a run is long: one beat then adds little to the charts. */
+/** Milliseconds after which a beat adds little to the charts. */
 const LONG = 15_000;
 
-/** Milliseconds between updates of a run that has lasted for `elapsed`. */
+/** Milliseconds to the next update, by the milliseconds since the start of the run. */
 export function newsAfter(elapsed: number): number {
   return elapsed < LONG ? BEAT : 2 * BEAT;
 }
 
-/** Milliseconds of work in one task; the browser handles input between tasks. */
+/** Milliseconds of work per task; the browser handles input between tasks. */
 const SLICE = 2;
 
 const queue: (() => void)[] = [];
 let due = false;
 
-/** Queues a piece of work; short pieces share a task. */
+/** Short pieces share a task. */
 export function inTurn(work: () => void): void {
   queue.push(work);
   if (!due) setTimeout(next);
@@ -40,15 +39,13 @@ function next(): void {
   }
 }
 
-/** Pieces of work that follow each other. */
 export interface Sequence {
-  /** Queues what is left at once. */
+  /** Queues the rest at once. */
   finish(): void;
-  /** Queues no more. */
   stop(): void;
 }
 
-/** Queues pieces of work one at a time, so many milliseconds apart. */
+/** Queues pieces of work `milliseconds` apart. */
 export function oneByOne(pieces: readonly (() => void)[], milliseconds: number): Sequence {
   const waiting = [...pieces];
   const next = () => {
@@ -66,8 +63,8 @@ export function oneByOne(pieces: readonly (() => void)[], milliseconds: number):
 }
 
 /**
- * A throttled version of `work`: runs in a task of its own, at most once in so many milliseconds.
- * @param onBeat whether to wait for the next beat; the first call after it did not waits for nothing
+ * Throttles `work`: runs it in a task of its own, at most once in so many milliseconds.
+ * @param onBeat whether to wait for the next beat; the first call after that ends runs at once
  */
 export function spaced(
   work: () => void,
@@ -89,7 +86,7 @@ export function spaced(
     const at = beating ? Math.ceil(soon / BEAT) * BEAT : soon;
     timer = setTimeout(() => {
       timer = undefined;
-      // Count from the due time, so that a late call does not delay the next.
+      // From the due time, so that late calls do not delay the next.
       last = at;
       inTurn(() => stopped || work());
     }, at - now);

@@ -1,7 +1,6 @@
 /**
  * @module web/session
- * The page's state: files, settings, findings, progress and results. Views watch its cells and write to them, and do not
- * know each other. `openReports(files, session)` of results/open opens saved reports, from the toolbar or dropped.
+ * The page's state: files, settings, findings, progress and results. Independent views watch and write its cells.
  */
 import type {
   CurveResult,
@@ -22,60 +21,58 @@ import type { CurveChoice } from 'anyvmaf/view';
 import { Cell } from './dom.js';
 import type { Failure } from './engine/calls.js';
 
-/** In `localStorage` while a session is stored (web/last): a page without one loads nothing of that. */
+/** Set in `localStorage` while a session is stored (web/last), so that pages without one do not load that code. */
 export const LAST = 'anyvmaf-last';
 
-/** How a file stores its frames, by its name and first bytes. */
+/** Detected by name and first bytes. */
 export type FileKind = 'y4m' | 'raw' | 'encoded';
 
-/** A video that was picked or dropped. */
 export interface ChosenFile {
-  /** Unique, even if the same file is chosen again. */
+  /** Unique, even for a file chosen twice. */
   readonly id: number;
   readonly file: File;
   readonly kind: FileKind;
-  /** Settings of this encode alone, in place of those of all. */
+  /** Settings of this encode that replace the common ones. */
   readonly own?: Partial<Settings>;
 }
 
-/** How to score. Defaults are left to the library. */
+/** How to score; defaults are left to the library. */
 export interface Settings {
-  /** Model strings in libvmaf's grammar; `auto` chooses by size. */
+  /** In libvmaf's grammar; `auto` chooses by size. */
   readonly models: readonly string[];
-  /** Feature strings in libvmaf's grammar. */
+  /** In libvmaf's grammar. */
   readonly features: readonly string[];
-  /** `default`: bicubic where it is needed, with a warning. */
+  /** `default`: bicubic if needed, with a warning. */
   readonly scale: ScaleFilter | 'none' | 'default';
   readonly scaleTo: ScaleTo;
   /** `default`: nearest, with a warning. */
   readonly frameRatePolicy: FrameRatePolicy | 'default';
   readonly pairBy: PairBy;
-  /** Frames, or `auto` to search when scoring starts. */
+  /** In frames, or `auto` to search when scoring starts. */
   readonly offset: number | 'auto';
   readonly range: FrameRange | null;
   readonly subsample: number;
-  /** `null`: as many as there are cores. */
+  /** `null`: one per core. */
   readonly threads: number | null;
-  /** What measures: the processor (default), a GPU, both, or whichever is faster. */
+  /** Default: `cpu`. `auto`: the faster one. */
   readonly backend?: 'cpu' | 'auto' | 'webgpu' | 'hybrid';
-  /** Score a damaged video up to its damage. */
   readonly allowDamaged: boolean;
-  /** Cuts off what is black in both. Absent, as those below: pictures and tracks are compared as they are. */
+  /** Crops black borders of both. */
   readonly crop?: 'auto' | undefined;
-  /** The part of the picture to compare, as {@link parseArea} of setup/fixes reads it. */
+  /** As {@link parseArea} of setup/fixes reads it. */
   readonly cropReference?: string | undefined;
   readonly cropDistorted?: string | undefined;
   readonly colorRange?: 'limited' | 'full' | undefined;
-  /** ffmpeg's name of the format to compare in. */
+  /** ffmpeg's name of the format. */
   readonly pixelFormat?: string | undefined;
-  /** Among the file's video tracks, from 0. */
+  /** 0-based among the video tracks. */
   readonly trackReference?: number | undefined;
   readonly trackDistorted?: number | undefined;
-  /** `mediabunny` decodes with the browser's own decoders, `wasm` with ffmpeg.wasm. */
+  /** The browser's decoders, or ffmpeg.wasm. */
   readonly decoder: 'mediabunny' | 'wasm';
 }
 
-/** Those of pairing frames, in the order in which they are told. */
+/** In the order in which they are shown. */
 export const DEFAULT_PAIRING = {
   offset: 0,
   range: null,
@@ -102,66 +99,61 @@ export const DEFAULT_SETTINGS: Settings = {
   threads: null,
 };
 
-/** A setting of pairing frames. */
 export type PairingSetting = keyof typeof DEFAULT_PAIRING;
-/** Their names. */
 export const PAIRING_SETTINGS = Object.keys(DEFAULT_PAIRING) as PairingSetting[];
 
-/** The settings of one encode. */
 export function settingsOf({ settings }: Session, { own }: ChosenFile): Settings {
   return { ...settings.value, ...own };
 }
 
-/** A tiny ONNX model that was picked, with its sidecar and weights beside it. */
+/** A tiny ONNX model with its sidecar and weights. */
 export interface ChosenTiny {
-  /** The name of its file, or the id of one of the page's own. */
+  /** The name of its file, or the id of a built-in model. */
   readonly model: string;
-  /** Absent for one of the page's own models. */
+  /** Absent for built-in models. */
   readonly files?: Readonly<Record<string, File>>;
-  /** True if the model takes one size of pictures, so that pictures are resized. */
+  /** The model takes one size, so pictures are resized. */
   readonly resizes: boolean;
 }
 
-/** The inspection of the reference and one distorted video. */
 export type PairInspection =
   | { readonly phase: 'pending' }
   | { readonly phase: 'found'; readonly inspection: Inspection }
   | { readonly phase: 'failed'; readonly failure: Failure };
 
-/** The run, one for all encodes. */
+/** One run for all encodes. */
 export type Run =
   | { readonly phase: 'idle' }
   | {
       readonly phase: 'running' | 'paused';
-      /** By encode that did not fail; `null` before its first frame. */
+      /** Per encode without those that failed; `null` before its first frame. */
       readonly progress: readonly (Progress | null)[];
     }
-  /** Of several encodes, some may have failed. */
+  /** With several encodes, some may have failed. */
   | { readonly phase: 'done'; readonly failures: readonly Failure[] }
   | { readonly phase: 'cancelled' }
   | { readonly phase: 'failed'; readonly failure: Failure };
 
-/** A run that can be paused, resumed or cancelled. */
 export type ActiveRun = Extract<Run, { readonly progress: unknown }>;
 
 export function isActive(run: Run): run is ActiveRun {
   return run.phase === 'running' || run.phase === 'paused';
 }
 
-/** The options of a run, without callbacks. */
+/** Options of a run without callbacks. */
 export type RunOptions = Omit<
   ScoreManyOptions,
   'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'
 >;
 
-/** The two files of an encode and their pairing: all that is needed to read its frames again. */
+/** What it takes to read an encode's frames again. */
 export interface EncodeSource {
   readonly reference: File;
   readonly distorted: File;
   readonly options: RunOptions;
 }
 
-/** The same with the offset that a run found, in place of a search for it. */
+/** The source with the offset that a run found in place of `auto`. */
 export function sourceOf({
   source,
   report,
@@ -170,94 +162,89 @@ export function sourceOf({
   return source && offset !== undefined ? { ...source, options: { ...source.options, offset } } : source;
 }
 
-/** The files and settings that an encode is scored with. */
 export interface Scored {
   readonly reference: File | null;
   readonly distorted: File;
   readonly settings: Settings;
-  /** `null` unless one of the files is raw. */
+  /** `null` unless a file is raw. */
   readonly raw: RawVideoFormat | null;
   readonly tiny: readonly ChosenTiny[];
 }
 
-/** One encode's result: it grows during the run and is complete with `report`, or comes from a saved report. */
+/** Grows during the run and is complete with `report`, or comes from a saved report. */
 export interface EncodeResult {
-  /** File name, or the saved report's name of the distorted video. */
+  /** File name, or the distorted video's name in a saved report. */
   readonly name: string;
-  /** The number of its colour; absent for a saved report, whose colour goes by its place. */
+  /** Index of its colour; absent for saved reports, which get theirs by position. */
   readonly colour?: number;
-  /** Frames with final values, in order. Grows in place; `session.results` then gets a new array. */
+  /** Final values, in order. Grows in place; `session.results` then gets a new array. */
   readonly frames: FrameMetrics[];
-  /** Frames of the reference before the first pair; known from the first frame on. */
+  /** Frames of the reference before the first pair; set with the first frame. */
   readonly skipped?: number;
-  /** Frames that a run that was stopped would have scored, where that was known. */
+  /** Frames to score, if known; for runs that were stopped. */
   readonly total?: number | undefined;
-  /** What is known of the pair before it is scored. */
   readonly found?: Inspection;
-  /** Present once the encode is done. */
+  /** Set once the encode is done. */
   readonly report?: Report;
-  /** The contents of a saved report, with or without `report`. Its frames are in `frames`. */
+  /** A saved report, with or without `report`; its frames are in `frames`. */
   readonly saved?: Omit<ReadReport, 'frames'>;
-  /** Absent for a saved report or without a reference; frames cannot be shown then. */
+  /** Absent without a reference or videos; frames cannot be shown then. */
   readonly source?: EncodeSource;
-  /** Absent for a saved report. */
+  /** Absent for saved reports. */
   readonly scored?: Scored;
-  /** The same of a result of the last session, whose videos are not here. */
+  /** For a result of the last session, whose videos are absent. */
   readonly was?: Pick<Scored, 'settings' | 'raw' | 'tiny'>;
 }
 
-/** The frame on show. */
 export interface Cursor {
   /** Index into `session.results`. */
   readonly encode: number;
-  /** `frameNum` of the report's frames. */
+  /** `frameNum` of the report. */
   readonly frame: number;
-  /** The first and the last frame that the viewer keeps to; absent: all. */
+  /** First and last frame that the viewer is limited to. */
   readonly span?: readonly [from: number, to: number];
 }
 
-/** The page's state. */
 export class Session {
   readonly reference = new Cell<ChosenFile | null>(null);
   readonly distorted = new Cell<readonly ChosenFile[]>([]);
-  /** The numbers of the colours of distorted videos, by {@link coloursOf}. */
+  /** Colour indices of distorted videos, see {@link coloursOf}. */
   readonly colours = new WeakMap<File, number>();
-  /** Format of the raw YUV files; `null` until it is known or needed. */
+  /** Format of the raw YUV files; `null` until known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);
-  /** Tiny models that score beside VMAF, or alone if there is no reference. */
+  /** They score beside VMAF, or alone without a reference. */
   readonly tiny = new Cell<readonly ChosenTiny[]>([]);
-  /** Whether a link's settings need a tiny model file that the user must pick. */
+  /** A link needs a tiny model file that the user must pick. */
   readonly tinyToPick = new Cell(false);
-  /** By the distorted file's id. */
+  /** By id of the distorted file. */
   readonly inspections = new Cell<ReadonlyMap<number, PairInspection>>(new Map());
   readonly run = new Cell<Run>({ phase: 'idle' });
-  /** The results on show, in the order of the encodes' colours. */
+  /** In the order of their colours. */
   readonly results = new Cell<readonly EncodeResult[]>([]);
-  /** Finished results, the latest last: what is scored already is not scored again. */
+  /** Finished results, latest last, which need not be scored again. */
   readonly kept = new Cell<readonly EncodeResult[]>([]);
-  /** The series that the user put encodes into, by their frames. */
+  /** Series chosen by the user, by the frames of encodes. */
   readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
-  /** Encodes that the user left out of tables and curves, by their frames: they stay so beside others that come. */
+  /** Encodes left out of tables and curves, by their frames, so that they stay so beside others. */
   readonly leftOut = new Cell<ReadonlySet<readonly FrameMetrics[]>>(new Set());
-  /** How curves of quality over bit rate are compared; an empty anchor: each with each. */
+  /** An empty anchor compares all pairs of curves. */
   readonly comparison = new Cell<CurveChoice>({});
-  /** Million bytes of an HTML report at most; absent: the library's default. */
+  /** Largest HTML report in million bytes; absent: the library's default. */
   readonly pageMegabytes = new Cell<number | undefined>(undefined);
-  /** Whether the results on show are of other files or settings than those chosen now. */
+  /** The results have other files or settings than those chosen now. */
   readonly outdated = new Cell(false);
-  /** Whether results of a run are on show of which nothing was saved. */
+  /** Nothing of the results was saved. */
   readonly unsaved = new Cell(false);
-  /** How many runs views other than the run bar have asked for. */
+  /** Count of runs requested outside of the run bar. */
   readonly runsAsked = new Cell(0);
-  /** Whether saved reports are being read. */
+  /** Saved reports are being read. */
   readonly reading = new Cell(false);
-  /** The result of a search, a ladder or a comparison that was opened. */
+  /** An opened result of a search, a ladder or a comparison. */
   readonly curves = new Cell<{ readonly name: string; readonly result: CurveResult } | null>(null);
-  /** `null`: no frame is open. */
   readonly cursor = new Cell<Cursor | null>(null);
 
-  /** Calls back now and when a run starts, pauses, resumes or ends, but not for its progress. */
+  /** Calls back now and on each change of phase. */
   watchPhase(watcher: (phase: Run['phase'], before: Run['phase'] | undefined) => void): void {
     let before: Run['phase'] | undefined;
     this.run.watch(({ phase }) => {
@@ -269,7 +256,7 @@ export class Session {
   }
 }
 
-/** The numbers of the encodes that are chosen: a new one has the first that no other on the page has. */
+/** Colour indices of the chosen encodes; a new encode gets the first free one. */
 export function coloursOf({ distorted, results, colours }: Session): number[] {
   const owners = new Map<number, File | undefined>();
   for (const { colour, scored } of results.value) {
@@ -295,7 +282,7 @@ export function coloursOf({ distorted, results, colours }: Session): number[] {
 const numbers = new WeakMap<object, number>();
 let last = 0;
 
-/** The same number for the same object, while it lives. */
+/** A number per object. */
 export function identityOf(object: object): number {
   const number = numbers.get(object) ?? ++last;
   numbers.set(object, number);

@@ -5,7 +5,7 @@
 const SHELL = /* files of the first screen */ [];
 const REST = /* the engine, models and views; ffmpeg.wasm and ONNX Runtime are cached on first use */ [];
 const base = new URL('./', self.location.href);
-/** Caches of this page begin so. Models that were fetched, and the page in other folders of this server, have caches of their own. */
+/** Prefix of this page's caches; pulled models and copies of the page in other folders have their own. */
 const OWN = `anyvmaf-page ${base.pathname} `;
 const CACHE = `${OWN}BUILD`;
 const at = (name) => new URL(name, base).href;
@@ -45,7 +45,7 @@ self.addEventListener('message', (event) => {
   );
 });
 
-/** What works without a network. */
+/** What works offline. */
 async function kept(cache) {
   const has = async (name) => (await cache.match(at(name))) !== undefined;
   const all = await Promise.all([...SHELL, ...REST].map(has));
@@ -63,11 +63,11 @@ self.addEventListener('fetch', (event) => {
   event.respondWith(answer(request, (work) => event.waitUntil(work)));
 });
 
-/** @param keep lets work go on after the answer, whose bytes the page gets as they come */
+/** @param keep extends the event's life; the page gets the response meanwhile */
 async function answer(request, keep) {
   const cache = await caches.open(CACHE);
   if (request.mode === 'navigate') {
-    // Prefer the newest page if online.
+    // Prefer the newest page.
     try {
       return await fetch(request);
     } catch {

@@ -106,7 +106,6 @@ export const text = {
     reference: 'reference',
     distorted: 'distorted',
     prepare: 'To prepare the files:',
-    /** By the setting that they change. */
     fixes: {
       offset: (frames: string) => (frames === 'auto' ? 'Detect the offset' : `Use offset ${frames}`),
       scale: (filter: string) => `Scale (${filter})`,
@@ -128,7 +127,6 @@ export const text = {
   },
   tiny: {
     heading: 'Tiny models',
-    /** The page's own models, by their names. */
     models: {
       'nr_vmaf_v0.6.1': [
         'No-reference estimate of VMAF',
@@ -228,7 +226,6 @@ export const text = {
     },
     decoder: 'Decoder',
     decoders: { mediabunny: 'The browser’s own', wasm: 'ffmpeg.wasm (loads 32 MB once)' },
-    /** Choices of settings. */
     choices: {
       scale: {
         default: 'Scale, bicubic',
@@ -254,7 +251,6 @@ export const text = {
         yuv444p10le: '10 bit 4:4:4',
       },
     },
-    /** What a summary says of a setting beside its value or choice. */
     summaries: {
       offset: (offset: string) => (offset === 'auto' ? 'offset detected' : `offset ${offset}`),
       range: (range: string) => `range ${range}`,
@@ -268,7 +264,7 @@ export const text = {
       trackDistorted: (track: string) => `track ${track} of the encode`,
       allowDamaged: () => 'up to its damage',
     },
-    /** What it says where an encode has not what all have. */
+    /** Phrases for encodes that lack a common setting. */
     unset: {
       range: 'whole video',
       crop: 'borders compared too',
@@ -340,7 +336,6 @@ export const text = {
     isRaw: 'It is raw YUV',
     oneThread: 'Try with one thread',
     again: 'Try again',
-    /** By the setting that they change. */
     fixes: {
       scale: 'Scale to one size',
       frameRatePolicy: 'Pair by time',
@@ -373,9 +368,8 @@ export const text = {
       incomparable: (why: string) => `No best is marked: the encodes ${why}.`,
       apart: (names: string, why: string) => `Not compared with the others: ${names} (${why}).`,
       untrusted: (names: string) => `Never the best, as the score cannot be trusted: ${names}.`,
-      /** Of a row of a run that was stopped. */
+      /** Of a run that was stopped. */
       partial: (frames: string) => `stopped: the first ${frames} only`,
-      /** Of one that had not begun. */
       notBegun: 'stopped before its first frame',
       differ: {
         partial: 'were not scored to their ends',
@@ -466,7 +460,7 @@ export const text = {
       all: 'All',
       show: (name: string) => `Show ${name}`,
       frame: (frame: number) => `frame ${frame}`,
-      /** Where encodes begin on different frames of the reference. */
+      /** If encodes begin on different frames of the reference. */
       referenceFrame: (frame: number) => `reference frame ${frame}`,
       at: (frame: string, time: string) => `${frame} · ${time}`,
       slider: (metric: string) => `${metric} of every frame`,
@@ -550,7 +544,6 @@ export const text = {
       mean: (value: string) => `mean ${value}`,
       enlarge: (metric: string) => `Show ${metric} in the large chart`,
     },
-    /** What a low feature means for the picture. */
     causes: [
       [/vif_scale0/, 'fine detail (VIF scale 0)'],
       [/vif_scale[123]/, 'coarser detail (VIF)'],
@@ -631,7 +624,7 @@ export const text = {
       allHint: 'one file with everything on this page, for anyone to open',
       size: ['at most', 'MB'],
       sizeHint: 'of the HTML report: its pictures are as large as fit',
-      /** What allows more pictures, in the report too. */
+      /** How to allow more pictures, also in the report. */
       remedy: 'a larger size beside “HTML report”',
       picturing: 'Pictures for the HTML report',
       pictures: (moments: number, size: string) =>

@@ -1,6 +1,6 @@
 /**
  * @module web/theme
- * The theme: light, dark or the system's. The browser stores the choice.
+ * Switches between the light, dark and system theme; the browser stores the choice.
  */
 import { fill, h, storedText, storeText } from './dom.js';
 import { icon } from './setup/icons.js';
@@ -11,7 +11,6 @@ const CHOICES = ['auto', 'light', 'dark'] as const;
 type Choice = (typeof CHOICES)[number];
 const ICONS = { auto: 'system', light: 'sun', dark: 'moon' } as const;
 
-/** The button that switches to the next theme. */
 export function themeSwitch(): HTMLElement {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   let choice: Choice = CHOICES.find((one) => one === storedText(KEY)) ?? 'auto';

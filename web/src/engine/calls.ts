@@ -1,19 +1,15 @@
 /**
  * @module web/engine/calls
- * Calls functions in a worker: one argument, one result, events in between, and an abort signal. Files keep their identity there.
+ * Calls functions in a worker: one argument, one result, events in between, an abort signal. Files keep their identity.
  */
 import type { Objection } from 'anyvmaf';
 import { onAbort } from 'anyvmaf/abort';
 
-/** The context of a call in the worker. */
 export interface CallContext<Event> {
-  /** Aborts when the caller's signal does. */
   readonly signal: AbortSignal;
-  /** Sends an event to the caller before the result. */
   emit(event: Event, transfer?: Transferable[]): void;
 }
 
-/** A function that a worker serves. */
 export type Served = (argument: never, context: CallContext<never>) => Promise<unknown>;
 
 type Argument<F extends Served> = Parameters<F>[0];
@@ -30,15 +26,12 @@ export class Handover<T> {
 
 type Unwrapped<T> = T extends Handover<infer Value> ? Value : T;
 
-/** An error as plain data: `code` is an AnyvmafError's, or `died` of a worker, or absent. */
+/** `code` is an AnyvmafError's, `died` or `offline`, or absent. */
 export interface Failure {
   readonly message: string;
   readonly code?: string;
-  /** What is wrong, and what resolves it. */
   readonly objections?: readonly Objection[];
-  /** Name of the video that the error is about. */
   readonly file?: string;
-  /** Which of the two videos it is about. */
   readonly role?: 'reference' | 'distorted';
   readonly name: string;
 }
@@ -48,7 +41,7 @@ type ToWorker =
       readonly call: number;
       readonly name: string;
       readonly argument: unknown;
-      /** Numbers of the files in the argument. */
+      /** Numbers of the files in the argument, see {@link FileNumbers}. */
       readonly files: readonly number[];
     }
   | { readonly stop: number };
@@ -57,13 +50,11 @@ type FromWorker =
   | { readonly call: number; readonly result: unknown }
   | { readonly call: number; readonly failure: Failure };
 
-/** The part of a worker's global scope that serving needs. */
 interface Scope {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   postMessage(message: FromWorker, transfer: Transferable[]): void;
 }
 
-/** Serves functions to the thread that started this worker. */
 export function serve(functions: Readonly<Record<string, Served>>, scope: Scope): void {
   const running = new Map<number, AbortController>();
   const known = new KnownFiles();
@@ -92,13 +83,12 @@ export function serve(functions: Readonly<Record<string, Served>>, scope: Scope)
   };
 }
 
-/** What a thrown value says. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What browsers say of memory that they cannot allocate, in errors that have no code of ours. */
+/** Messages of browsers' errors, which lack a code of ours. */
 const OUT_OF_MEMORY = /out of memory|allocation failed|(cannot|could not) allocate/i;
 
-/** An error as plain data; `resource` also for the browser's own errors for lack of memory. */
+/** An error as plain data; the browser's out-of-memory errors get `resource`. */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Error', message: messageOf(error) };
   const { name, message, code: own, objections, file, role }: Failure = error;
@@ -107,7 +97,6 @@ export function failureOf(error: unknown): Failure {
   return { name, message, objections, file, role, ...(typeof code === 'string' && { code }) };
 }
 
-/** The error of a failed call to a worker. */
 export class EngineError extends Error {
   declare readonly code: Failure['code'];
   declare readonly objections: Failure['objections'];
@@ -127,15 +116,14 @@ interface Pending {
   readonly forget: () => void;
 }
 
-/** Options of a call. */
 export interface CallOptions<Event> {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: Event) => void;
-  /** Milliseconds that an aborted call has to end by itself: what it had done by then counts. Default: it ends at once. */
+  /** Milliseconds for an aborted call to end with a result. Default: it rejects at once. */
   readonly grace?: number;
 }
 
-/** A worker that serves the functions of T. The first call starts it, and so does the next one after it died. */
+/** A worker that serves the functions of T. The next call starts it, also after it died. */
 export class Remote<T extends { readonly [K in keyof T]: Served }> {
   readonly #start: () => Worker;
   readonly #died: string;
@@ -145,10 +133,7 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
   #next = 0;
   readonly #files = new FileNumbers();
 
-  /**
-   * @param died message of calls that the worker's death ended
-   * @param unloaded message of calls to a worker that could not be loaded without a network
-   */
+  /** @param died message if the worker ended @param unloaded message if it could not be loaded offline */
   constructor(start: () => Worker, died: string, unloaded = died) {
     this.#start = start;
     this.#died = died;
@@ -169,13 +154,11 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
         if (grace) setTimeout(end, grace);
         else end();
       });
-      // Events of a call are what its function emits.
       this.#pending.set(call, { resolve, reject, onEvent: onEvent as Pending['onEvent'], forget });
       this.#post({ call, name, argument, files: this.#files.of(argument) });
     }) as Promise<Unwrapped<Result<T[K]>>>;
   }
 
-  /** Ends the worker; rejects pending calls. */
   close(): void {
     this.#die(this.#died);
   }
@@ -224,24 +207,22 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
 
 // --- files ---
 //
-// Every message carries a copy of a File, and what was found out about a file is remembered by its object; so the worker takes
-// the first copy for all later ones.
+// Messages copy Files, but caches in the library are keyed by the object; so the worker uses the first copy
+// for all later ones.
 
-/** Levels of an argument in which files stand: `{ source: { reference } }`. */
+/** Depth of files in an argument: `{ source: { reference } }`. */
 const DEPTH = 2;
-/** Files that the worker remembers. */
 const REMEMBERED = 256;
 
-/** A file in plain data. */
 interface Place {
   readonly file: File;
   replace(file: File): void;
 }
 
-/** The files in an argument, always in the same order. */
+/** Yields files in a fixed order, so that both sides count alike. */
 function* placesOf(value: unknown, depth = DEPTH): Generator<Place> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
-  // Lists are of files, or, by the thousands, of what holds none.
+  // A list has either files, or up to thousands of items without files.
   if (Array.isArray(value) && !(value[0] instanceof File)) return;
   for (const [key, inner] of Object.entries(value)) {
     if (inner instanceof File) yield { file: inner, replace: (file) => Reflect.set(value, key, file) };
@@ -249,12 +230,11 @@ function* placesOf(value: unknown, depth = DEPTH): Generator<Place> {
   }
 }
 
-/** The page's side: numbers files. */
+/** The page's side: gives files numbers. */
 export class FileNumbers {
   readonly #numbers = new WeakMap<File, number>();
   #next = 0;
 
-  /** Numbers of the files in an argument. */
   of(argument: unknown): number[] {
     return [...placesOf(argument)].map(({ file }) => {
       const number = this.#numbers.get(file) ?? this.#next++;
@@ -264,11 +244,11 @@ export class FileNumbers {
   }
 }
 
-/** The worker's side: files by number. */
+/** The worker's side: knows files by number. */
 export class KnownFiles {
   readonly #files = new Map<number, File>();
 
-  /** Puts the known object of each file in the place of its copy. @param numbers from {@link FileNumbers.of} */
+  /** Replaces each copy by the known file. @param numbers from {@link FileNumbers.of} */
   restore(argument: unknown, numbers: readonly number[]): void {
     [...placesOf(argument)].forEach(({ file, replace }, i) => {
       const number = numbers[i];

@@ -1,6 +1,6 @@
 /**
  * @module web/engine/client
- * Calls the engine. The first call starts its worker, so that nothing of it is loaded before a file is chosen.
+ * Calls the engine; the first call starts its worker, so that it is not loaded before a file is chosen.
  */
 import { text } from '../text.js';
 import { Remote } from './calls.js';

@@ -1,7 +1,6 @@
 /**
  * @module web/engine/functions
- * What the page asks of the library: inspect a pair, find its offset, score, fetch frames, describe a tiny model. Runs in the
- * worker.
+ * The page's calls into the library: inspect, align, score, fetch frames, describe tiny models. Runs in the worker.
  */
 import {
   type AlignOptions,
@@ -32,34 +31,31 @@ import { type CallContext, type Failure, failureOf } from './calls.js';
 type Plain<T> = Omit<T, 'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'>;
 
 export interface ScoreCall {
-  /** `null` if tiny models score the distorted videos without a reference. */
+  /** `null`: tiny models score without a reference. */
   readonly reference: File | null;
   readonly distorted: readonly File[];
-  /** Of each. Those with the same are scored at once, in the order of the first of each. */
+  /** One per distorted video; those with equal options are scored together. */
   readonly options: readonly Plain<ScoreManyOptions>[];
 }
 
-/** Progress and new frames of an encode. */
 export interface News {
   readonly progress?: Progress;
   readonly frames: readonly FrameMetrics[];
 }
 
 /**
- * Events of a run. News of all encodes come together, at intervals. A report comes without its frames, which came before as
- * news. Of several encodes, one may fail while the others go on; the failure of a single encode is that of the call.
+ * Events of a run. News of all encodes come together, at intervals, with the frames; reports come without
+ * frames. With several encodes one may fail while the others go on; a single one fails the call.
  */
 export type ScoreEvent =
-  /** Before an encode's first frame: the number of reference frames before it. */
+  /** Before an encode's first frame; `skipped` reference frames come before it. */
   | { readonly kind: 'start'; readonly index: number; readonly skipped: number }
   | { readonly kind: 'news'; readonly encodes: readonly News[] }
   | { readonly kind: 'report'; readonly index: number; readonly report: Report }
   | { readonly kind: 'failure'; readonly index: number; readonly failure: Failure };
 
-/** What a paused run waits for. */
 let gate: { readonly opened: Promise<void>; readonly open: () => void } | undefined;
 
-/** Pauses or resumes the run. */
 function pause(paused: boolean): void {
   gate?.open();
   gate = undefined;
@@ -71,10 +67,6 @@ function pause(paused: boolean): void {
   gate = { opened, open };
 }
 
-/**
- * Scores videos against a reference with `scoreMany`, or one after the other with `score` if there is none.
- * @throws {AnyvmafError} as these functions do
- */
 async function scoreAll(
   reference: File | null,
   distorted: readonly File[],
@@ -104,7 +96,7 @@ async function scoreAll(
   }
 }
 
-/** News that wait to be sent together, so that the page draws once. */
+/** Collects news, so that the page draws once. */
 class NewsBatch {
   readonly #waiting: { frames: FrameMetrics[]; progress?: Progress }[];
   readonly #emit: (event: ScoreEvent) => void;
@@ -134,7 +126,6 @@ class NewsBatch {
     this.#timer ??= setTimeout(() => this.flush(), Math.max(0, due - now));
   }
 
-  /** Sends all that wait. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -173,12 +164,12 @@ export const engine = {
     return describeTinyModel(model, { files });
   },
 
-  /** Fetches a model that is not part of the page into the browser's storage. */
+  /** Fetches a model that the page does not contain into the browser's storage. */
   async pull({ name, from }: { name: string; from: string }): Promise<void> {
     await pullModel(name, { from });
   },
 
-  /** Pauses or resumes the run. Frames that were begun are finished first. */
+  /** Frames in progress are finished first. */
   async pause(paused: boolean): Promise<void> {
     pause(paused);
   },
@@ -210,7 +201,7 @@ export const engine = {
           },
           onReport(report, place) {
             news.flush();
-            // Frames were sent in batches before: all at once would block the page.
+            // The frames were sent as news; all at once would block the page.
             emit({ kind: 'report', index: at(place), report: { ...report, frames: [] } });
           },
           ...(distorted.length > 1 && {

@@ -1,6 +1,6 @@
 /**
  * @module web/engine/worker
- * The library in a worker, so that decoding and feeding frames never block the page.
+ * Runs the library in a worker, so that it never blocks the page.
  */
 import { configure } from 'anyvmaf';
 import { serve } from './calls.js';

@@ -8,20 +8,15 @@ interface Entry<Value> {
   readonly bytes: number;
 }
 
-/** A map that evicts the least recently used entries when it exceeds its budget. */
 export class ByteCache<Key, Value> {
   readonly #budget: number;
   readonly #least: number;
   readonly #drop: (value: Value) => void;
-  /** In order of use, the latest last. */
+  /** Least recently used first. */
   readonly #entries = new Map<Key, Entry<Value>>();
   #bytes = 0;
 
-  /**
-   * @param budget bytes
-   * @param least number of entries to keep regardless of size
-   * @param drop frees an evicted entry
-   */
+  /** @param budget in bytes @param least entries to keep regardless of size */
   constructor(budget: number, least: number, drop: (value: Value) => void = () => {}) {
     this.#budget = budget;
     this.#least = least;
@@ -36,7 +31,7 @@ export class ByteCache<Key, Value> {
     return this.#entries.size;
   }
 
-  /** True if the key exists; does not count as a use. */
+  /** Does not count as a use. */
   has(key: Key): boolean {
     return this.#entries.has(key);
   }

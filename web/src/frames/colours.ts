@@ -1,6 +1,6 @@
 /**
  * @module web/frames/colours
- * Colours of a quality map over a dimmed grey picture; the same as in the library's heatmaps.
+ * Colours of a quality map over a dimmed grey picture, as in the library's heatmaps.
  */
 import { type HeatmapColor, heatmapColor, heatmapFull } from 'anyvmaf';
 import type { LossGrid } from './draw.js';
@@ -16,16 +16,14 @@ export function tint(share: number): HeatmapColor {
   return [Math.round(red), Math.round(green), Math.round(blue), cover];
 }
 
-/** A suitable loss for the strongest colour of a grid. */
 export function fittingFull({ density }: LossGrid): number {
   return heatmapFull(density, BEYOND);
 }
 
-/** Colours between none and the strongest: so many that neighbours look alike. */
+/** Enough colours that neighbours look alike. */
 const STEPS = 1023;
 let steps: readonly (readonly number[])[] | undefined;
 
-/** Draws one pixel per square. */
 export function paint({ width, height, density }: LossGrid, full: number): ImageData {
   steps ??= Array.from({ length: STEPS + 1 }, (_, i) => {
     const [red, green, blue, cover] = tint(i / STEPS);
@@ -39,7 +37,6 @@ export function paint({ width, height, density }: LossGrid, full: number): Image
   return image;
 }
 
-/** The colours as a CSS gradient over the grey of a dimmed picture. */
 export function gradient(): string {
   const stops = Array.from({ length: 9 }, (_, i) => {
     const [red, green, blue, cover] = tint(i / 8);

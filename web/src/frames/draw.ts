@@ -11,73 +11,65 @@ import {
   type RgbImage,
 } from 'anyvmaf';
 
-/** Facts about a frame for display. */
 export interface FrameFacts {
-  /** Number in its own video. */
   readonly frame: number;
   /** Seconds from the video's first frame. */
   readonly time: number | null;
   readonly bitDepth: number;
   readonly matrix: string;
   readonly range: 'limited' | 'full';
-  /** True if the matrix was guessed from the picture's size. */
+  /** The matrix is guessed from the picture's size. */
   readonly guessed: boolean;
-  /** Set for high dynamic range, which is shown tone-mapped. */
+  /** Set for HDR, which is tone-mapped. */
   readonly toneMapped?: NonNullable<FramePicture['color']['toneMapped']>;
 }
 
-/** A picture that a canvas can draw: a bitmap, or a frame of which the browser makes RGB as it draws. */
 export type Drawable = ImageBitmap | VideoFrame;
 
-/** Both frames of a pair as pictures. The receiver closes them. */
+/** The receiver closes the pictures. */
 export interface ShownPair {
   readonly index: number;
   readonly width: number;
   readonly height: number;
-  /** Width of a sample over its height. */
   readonly sampleAspect: number;
   readonly reference: Drawable;
   readonly distorted: Drawable;
-  /** Whether the browser makes the colours, in its own way: while a film plays, which leaves no time for the exact ones. */
+  /** Colours are the browser's conversion, used during playback because exact ones are too slow. */
   readonly rough?: boolean;
   readonly facts: { readonly reference: FrameFacts; readonly distorted: FrameFacts };
 }
 
-/** Where frames differ, as a picture. */
 export interface ShownDifference {
   readonly bitmap: ImageBitmap;
   /** Amplification of luma differences. */
   readonly gain: number;
 }
 
-/** Name of a grid of losses: weighted as in VMAF, or of one scale of one feature. */
+/** Losses weighted as in VMAF, of one feature, or of one scale of it. */
 type LossName = 'both' | 'vif' | 'adm' | `vif${0 | 1 | 2 | 3}` | `adm${0 | 1 | 2 | 3}`;
-/** Name of a grid. */
 export type GridName = LossName | 'butteraugli';
 
-/** Loss by squares of the picture. */
 export interface LossGrid {
-  /** Squares in a row. */
+  /** Squares per row. */
   readonly width: number;
   readonly height: number;
   /** Side of a square in pixels. */
   readonly blockSize: number;
-  /** Loss of the whole picture if all of it were like the square; of Butteraugli the difference of the pixel. */
+  /** Loss of the whole picture if all of it were like this square; for Butteraugli, the pixel's difference. */
   readonly density: Float32Array<ArrayBuffer>;
-  /** The frame's own loss, or its largest difference. */
+  /** Loss of the frame, or its largest difference. */
   readonly total: number;
 }
 
-/** The quality map of one pair. */
 export interface ShownMap {
   readonly index: number;
-  /** That of Butteraugli, which takes longer, only if asked for. */
+  /** The grid of Butteraugli takes longer and is made on request only. */
   readonly grids: Readonly<Record<LossName, LossGrid>> & { readonly butteraugli?: LossGrid };
-  /** The frame's features, by libvmaf's names. */
+  /** Features of the frame, by libvmaf's names. */
   readonly features: Readonly<Record<string, number>>;
 }
 
-/** Draws both frames. @param rough whether colours may be the browser's, where it can make them */
+/** @param rough use the browser's colours if it can make them */
 export async function drawPair(pair: FramePair, rough: boolean): Promise<ShownPair> {
   const { width, height } = pair.reference.format;
   const both = [pair.reference, pair.distorted] as const;
@@ -101,20 +93,20 @@ function roughPictures([reference, distorted]: Both<FramePicture>): Both<VideoFr
   return second && [first, second];
 }
 
-/** WebCodecs' names of matrices. */
+/** Names of matrices in WebCodecs. */
 const MATRICES: Readonly<Partial<Record<ColorMatrix, VideoMatrixCoefficients>>> = {
   bt601: 'smpte170m',
   bt709: 'bt709',
 };
 
-/** A frame as browsers play it; `undefined` where they do not, or draw it as they like. */
+/** `undefined` for formats that browsers do not play, or convert in their own way. */
 function videoFrame({ format, planes, color }: FramePicture): VideoFrame | undefined {
   const { width, height, bitDepth, chroma } = format;
   const matrix = MATRICES[color.matrix];
   const { y, cb, cr } = planes;
   if (typeof VideoFrame === 'undefined' || !matrix || !cb || !cr || bitDepth !== 8 || color.toneMapped)
     return undefined;
-  // Chroma of odd sizes lacks the last column and row, which browsers want.
+  // Browsers need the last chroma column and row, which planes of odd sizes lack.
   if (chroma === '400' || width % 2 === 1 || height % 2 === 1) return undefined;
   const data = new Uint8Array(y.length + cb.length + cr.length);
   data.set(y);
@@ -126,11 +118,11 @@ function videoFrame({ format, planes, color }: FramePicture): VideoFrame | undef
       codedWidth: width,
       codedHeight: height,
       timestamp: 0,
-      // As of a canvas: only the matrix is converted, as in the exact picture.
+      // Like a canvas, so that only the matrix is converted, as in the exact picture.
       colorSpace: { matrix, fullRange: color.range === 'full', primaries: 'bt709', transfer: 'iec61966-2-1' },
     });
   } catch {
-    // Browsers differ in the layouts that they take.
+    // Browsers support different layouts.
     return undefined;
   }
 }
@@ -149,20 +141,19 @@ function factsOf({ frame, time, format, color }: FramePicture): FrameFacts {
   };
 }
 
-/** Draws where luma differs. Without a gain, one is chosen. */
 export async function drawDifference(pair: FramePair, gain: number | undefined): Promise<ShownDifference> {
   const map = pair.difference(gain === undefined ? {} : { gain });
   return { bitmap: await bitmapOf(opaque(map.image)), gain: map.gain };
 }
 
-/** The picture, its samples unchanged. */
+/** Leaves samples unchanged. */
 function bitmapOf({ width, height, data }: RgbaImage): Promise<ImageBitmap> {
-  // Canvases draw what is premultiplied without a conversion, and of opaque pixels that changes nothing.
+  // Canvases draw premultiplied pixels without converting them; opaque ones stay as they are.
   const options = { colorSpaceConversion: 'none', premultiplyAlpha: 'premultiply' } as const;
   return createImageBitmap(new ImageData(data, width, height), options);
 }
 
-/** Red, green, blue and 255 of each pixel. */
+/** RGB to RGBA. */
 export function opaque({ width, height, data }: RgbImage): RgbaImage {
   const pixels = new Uint8ClampedArray(4 * width * height).fill(255);
   for (let from = 0, at = 0; from < data.length; from += 3, at += 4) {
@@ -175,7 +166,6 @@ export function opaque({ width, height, data }: RgbImage): RgbaImage {
 
 const SCALES = [0, 1, 2, 3] as const;
 
-/** Measures where the pair loses quality. @param butteraugli whether to measure Butteraugli too */
 export async function measureMap(pair: FramePair, blockSize: number, butteraugli = false): Promise<ShownMap> {
   const maps = await mapQuality(pair, { blockSize, butteraugli });
   const { width, height } = pair.reference.format;
@@ -193,7 +183,7 @@ export async function measureMap(pair: FramePair, blockSize: number, butteraugli
     const { differences: density, maximum: total } = maps.butteraugli;
     grids.butteraugli = { width, height, blockSize: 1, density, total };
   }
-  // The loops above set a grid for each name of a loss.
+  // The loops above set every loss.
   return { index: pair.index, grids: grids as ShownMap['grids'], features: maps.features };
 }
 
@@ -204,7 +194,6 @@ interface Cells {
   readonly values: Float64Array;
 }
 
-/** Converts losses of squares to densities. */
 function gridOf(
   { width, height, blockSize, values }: Cells,
   pixelWidth: number,

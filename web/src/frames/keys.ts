@@ -1,6 +1,6 @@
 /**
  * @module web/frames/keys
- * Keyboard shortcuts of the viewer and their help.
+ * Keyboard shortcuts of the viewer, and their help.
  */
 import { h } from '../dom.js';
 import { text } from '../text.js';
@@ -8,22 +8,21 @@ import { MODES, type Mode } from './stage.js';
 
 const words = text.frames.keyList;
 
-/** Commands for keys. */
 export interface Commands {
   step(frames: number): void;
   leap(direction: 1 | -1): void;
   goTo(end: 'first' | 'last'): void;
   worst(): void;
   besideWorst(direction: 1 | -1): void;
-  /** To the key frame before or after. */
+  /** To the previous or next key frame. */
   key(direction: 1 | -1): void;
-  /** Leaves the span that the viewer keeps to. */
+  /** Leaves the span that the viewer is limited to. */
   whole(): void;
-  /** Has the reference be a frame earlier or later. */
+  /** Shifts the reference by a frame. */
   shift(direction: 1 | -1): void;
-  /** The next kind of scope, or none. */
+  /** Cycles through the scopes and none. */
   scopes(): void;
-  /** The next encode as the third or fourth picture of the grid. */
+  /** Cycles the encode in the grid's third or fourth pane. */
   further(place: number): void;
   mode(mode: Mode): void;
   other(): void;
@@ -40,7 +39,7 @@ export interface Commands {
   help(): void;
 }
 
-/** Keys without modifiers. Digits choose views. */
+/** Keys without modifiers; digits choose views. */
 const PLAIN: Readonly<Record<string, (commands: Commands) => void>> = {
   ArrowLeft: (commands) => commands.step(-1),
   ArrowRight: (commands) => commands.step(1),
@@ -85,7 +84,7 @@ const PANS: Readonly<Record<string, readonly [across: number, down: number]>> = 
   ArrowDown: [0, 1],
 };
 
-/** Runs the command of a key; returns false for other keys and for keys that a focused field needs. */
+/** Returns false for other keys, and for keys that the focused field needs. */
 export function runKey(event: KeyboardEvent, commands: Commands): boolean {
   if (event.altKey || event.ctrlKey || event.metaKey) return false;
   const target = event.target instanceof Element ? event.target : null;
@@ -106,7 +105,6 @@ export function runKey(event: KeyboardEvent, commands: Commands): boolean {
   return run !== undefined;
 }
 
-/** The help for all keys. */
 export function keyList(): HTMLElement {
   const rows: readonly (readonly [keys: readonly string[], does: string])[] = [
     [['K'], words.play],

@@ -1,17 +1,16 @@
 /**
  * @module web/frames/reader
- * Reads pairs of frames by number in any order, from two files that stay open. Caches recent pairs.
+ * Reads pairs of two open files by number in any order, and caches recent ones.
  */
 import { type ExtractOptions, extractFrames, type FramePair, type ScoreRequest } from 'anyvmaf';
 import { unlessAborted } from 'anyvmaf/abort';
 import { ByteCache } from './byte-cache.js';
 
-/** Keep the frames up to this many ahead instead of passing them over: stepping back shows them again. */
+/** Frames up to this far ahead are read and cached on the way, for stepping back. */
 const READ_THROUGH = 24;
-/** Bytes of cached frames, for differences and maps. */
+/** Bytes of cached frames. */
 const KEPT = 192 * 2 ** 20;
 
-/** Numbers that are asked for one by one. */
 class Asked implements AsyncIterable<number> {
   readonly #waiting: number[] = [];
   #wake: () => void = () => {};
@@ -39,23 +38,21 @@ class Asked implements AsyncIterable<number> {
   }
 }
 
-/** Two open files. */
 interface Stream {
   readonly asked: Asked;
   readonly pairs: AsyncGenerator<FramePair, void, undefined>;
   readonly stop: AbortController;
-  /** Number after the last pair that was read. */
+  /** Number after the last pair read. */
   next: number;
 }
 
-/** Reads the pairs of two videos. */
 export class PairReader {
   readonly #request: ScoreRequest;
   readonly #options: ExtractOptions;
   readonly #extract: typeof extractFrames;
   readonly #kept = new ByteCache<number, FramePair>(KEPT, 2);
   #stream: Stream | undefined;
-  /** The last read; reads are serialized because there is one decoder. */
+  /** Reads are serialized: there is one decoder. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(request: ScoreRequest, options: ExtractOptions, extract = extractFrames) {
@@ -65,9 +62,8 @@ export class PairReader {
   }
 
   /**
-   * Reads a pair.
-   * @param signal stops waiting; a read that was begun goes on, as the next pair is often near
-   * @param passOver whether the frames before it are of no use
+   * @param signal stops waiting; a read that began goes on, as the next pair is often near
+   * @param passOver skip the frames before it
    */
   async get(index: number, signal: AbortSignal, passOver = false): Promise<FramePair> {
     signal.throwIfAborted();
@@ -81,7 +77,6 @@ export class PairReader {
     return unlessAborted(signal, reading);
   }
 
-  /** Closes the files and clears the cache. */
   close(): void {
     this.#end();
     this.#kept.clear();
@@ -102,7 +97,7 @@ export class PairReader {
         if (pair.index === index) return pair;
       }
     } catch (error) {
-      // What threw is at its end.
+      // A generator that threw has ended.
       if (this.#stream === stream) this.#end();
       throw error;
     }
@@ -126,23 +121,23 @@ export class PairReader {
   #keep(pair: FramePair): void {
     const { width, height } = pair.reference.format;
     const planes = Object.values(pair.reference.planes).reduce((sum, plane) => sum + plane.length, 0);
-    // Both frames' planes and RGB, and the latest difference.
+    // Planes and RGB of both frames, and the latest difference.
     this.#kept.set(pair.index, pair, 2 * planes + 9 * width * height);
   }
 }
 
-/** Readers of pairs by key. Those in use stay open; of the others, the latest used. */
+/** Readers by key: those in use, and the most recently used others. */
 export class Readers {
   readonly #room: number;
-  /** The latest used last. */
+  /** Least recently used first. */
   readonly #open = new Map<string, { readonly reader: PairReader; users: number }>();
 
-  /** @param room number of readers to keep open; more are open only while calls use more */
+  /** @param room readers to keep open; more are open only while in use */
   constructor(room: number) {
     this.#room = room;
   }
 
-  /** Lends the reader of a key, which stays open until `use` has ended. */
+  /** The reader stays open until `use` has ended. */
   async with<Result>(
     key: string,
     make: () => PairReader,
@@ -161,7 +156,7 @@ export class Readers {
     }
   }
 
-  /** Closes all, also those in use. */
+  /** Also closes readers in use. */
   close(): void {
     for (const { reader } of this.#open.values()) reader.close();
     this.#open.clear();

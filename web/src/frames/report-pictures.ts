@@ -1,6 +1,6 @@
 /**
  * @module web/frames/report-pictures
- * Pictures for the HTML report, as large as its size allows, written by the browser's encoders. Runs in the worker.
+ * Pictures for the HTML report, as large as its size allows. Runs in the worker.
  */
 
 import { type FramePair, mapQuality, type RgbImage } from 'anyvmaf';
@@ -14,19 +14,15 @@ import {
 import { messageOf } from '../engine/calls.js';
 import { opaque } from './draw.js';
 
-/** Side of a map's square in pixels of the video, as of the command line. */
+/** Side of a map's square in pixels, as on the command line. */
 const BLOCK = 16;
 
-/** Formats that lose a little, the smallest first. */
+/** Smallest files first. */
 const LOSSY = ['image/avif', 'image/webp', 'image/jpeg'] as const;
 
-/** An encode, and whether its loss is that of Butteraugli. */
 type Listed = ListedEncode & { readonly butteraugli: boolean };
 
-/**
- * Pictures of the moments, as the command line makes them.
- * @throws the signal's reason
- */
+/** @throws the signal's reason */
 export async function reportPictures<E extends Listed>(
   encodes: readonly E[],
   pairsOf: (encode: E) => AsyncIterable<FramePair>,
@@ -35,7 +31,7 @@ export async function reportPictures<E extends Listed>(
     ...settings
   }: {
     readonly limits: PageLimits;
-    /** What allows more. */
+    /** Tells users how to allow more. */
     readonly remedy: string;
     readonly signal: AbortSignal;
     readonly onMoment: (done: number, of: number) => void;
@@ -49,7 +45,7 @@ export async function reportPictures<E extends Listed>(
   });
 }
 
-/** The first format that this browser writes: a canvas writes PNG in place of one that it does not know. */
+/** Canvases write PNG if they do not support a format. */
 async function lossyType(): Promise<string> {
   const canvas = canvasOf({ width: 1, height: 1, data: new Uint8Array(3) });
   for (const type of LOSSY) if ((await canvas.convertToBlob({ type })).type === type) return type;
@@ -72,7 +68,7 @@ async function* momentsOf(
         signal.throwIfAborted();
         const { reference, distorted, map } = draw(side);
         if (quality === 1 && !fits(reference.width * reference.height)) return undefined;
-        // PNG of the same size would be the same once more.
+        // That would only repeat the PNG.
         if (quality < 1 && lossy === 'image/png' && side >= Math.max(width, height)) return undefined;
         const encoding = { type: quality === 1 ? 'image/png' : lossy, quality };
         return {
@@ -85,7 +81,7 @@ async function* momentsOf(
   }
 }
 
-/** Draws both frames and the loss map of a pair, once for each size. */
+/** Draws each size once. */
 async function drawerOf(pair: FramePair, butteraugli: boolean) {
   const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
   const of = butteraugli ? 'butteraugli' : 'both';

@@ -1,13 +1,12 @@
 /**
  * @module web/frames/save
- * Saves pictures on show as PNG files, sample by sample.
+ * Saves the pictures on show as PNG, one pixel per sample.
  */
 import { h } from '../dom.js';
 import { text } from '../text.js';
 
 const words = text.frames.save;
 
-/** A picture that can be saved. */
 export interface Savable {
   /** Part of the file's name. */
   readonly kind: string;
@@ -15,7 +14,6 @@ export interface Savable {
   draw(): HTMLCanvasElement | Promise<HTMLCanvasElement>;
 }
 
-/** A menu with a button for each picture there is. */
 export function saveMenu(list: () => readonly Savable[], save: (one: Savable) => void): HTMLDetailsElement {
   const sheet = h('div', { class: 'frames-sheet frames-saves' });
   const opener = h('summary', { class: 'tool', title: words.title }, words.heading);
@@ -34,7 +32,7 @@ export function saveMenu(list: () => readonly Savable[], save: (one: Savable) =>
                 class: 'tool',
                 onclick: () => {
                   menu.open = false;
-                  // Keys go on working.
+                  // Keeps the viewer's keys working.
                   opener.focus();
                   save(one);
                 },
@@ -51,14 +49,13 @@ export function saveMenu(list: () => readonly Savable[], save: (one: Savable) =>
   return menu;
 }
 
-/** Saves a canvas; resolves once the browser has the file. */
+/** Resolves once the file is handed to the browser. */
 export async function savePng(canvas: HTMLCanvasElement, name: string): Promise<void> {
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
   if (!blob) throw new Error(words.failed);
   download(blob, name);
 }
 
-/** Has the browser save a file. */
 export function download(blob: Blob, name: string): void {
   const link = h('a', { href: URL.createObjectURL(blob), download: name });
   link.click();

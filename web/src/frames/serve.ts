@@ -1,6 +1,6 @@
 /**
  * @module web/frames/serve
- * The engine worker's functions for the frame viewer: pictures, differences and maps of pairs.
+ * The engine worker's functions for the frame viewer.
  */
 import { type ExtractOptions, extractFrames, type RawVideoFormat, type ScoreRequest } from 'anyvmaf';
 import type { ListedEncode, PageLimits, PagePictures } from 'anyvmaf/view';
@@ -18,9 +18,8 @@ import { PairReader, Readers } from './reader.js';
 import { reportPictures } from './report-pictures.js';
 import { type Thumb, type ThumbPair, thumb, thumbsOf } from './thumbs.js';
 
-/** The two videos of an encode and their pairing. */
 export interface PairSource {
-  /** Identical for the same files and options. */
+  /** Equal for the same files and options. */
   readonly key: string;
   readonly reference: File;
   readonly distorted: File;
@@ -29,37 +28,33 @@ export interface PairSource {
   readonly total: number;
 }
 
-/** A request for pairs `from` to `to`, inclusive. */
+/** `from` and `to` are inclusive. */
 export interface FramesCall {
   readonly source: PairSource;
   readonly from: number;
   readonly to: number;
   /** The pair to send first. */
   readonly first: number;
-  /** Distance of the pairs to send while a film plays; absent: pairs are looked at. */
+  /** Distance between pairs during playback; absent otherwise. */
   readonly step?: number;
 }
 
-/** An encode of an HTML report. */
 export interface PicturedEncode extends ListedEncode {
   /** Its options have the offset that the run found. */
   readonly source: EncodeSource;
-  /** Whether the loss is that of Butteraugli. */
   readonly butteraugli: boolean;
 }
 
-/** A request for the pictures of an HTML report. */
 export interface ReportPicturesCall {
   readonly encodes: readonly PicturedEncode[];
   readonly limits: PageLimits;
-  /** What allows more. */
+  /** Tells users how to allow more. */
   readonly remedy: string;
 }
 
-/** As many as the viewer shows encodes at once. Small pictures are made of others meanwhile. */
+/** As many as encodes on show; thumbnails are read separately. */
 const readers = new Readers(4);
 
-/** Reads pairs of a source, whose files stay open until `use` has ended. */
 function reading<Result>(
   { key, reference, distorted, options }: PairSource,
   use: (reader: PairReader) => Promise<Result>,
@@ -72,15 +67,13 @@ function requestOf(reference: File, distorted: File, { raw }: RunOptions): Score
   return { reference, distorted, ...(raw && { raw }) };
 }
 
-/** Options that determine the pairing. */
 function pairingOf(options: RunOptions): ExtractOptions {
   const given = PAIRING_SETTINGS.filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
-/** The engine's functions for frames. */
 export const frameFunctions = {
-  /** Emits pictures of pairs: `first`, then those before it, then those after it. */
+  /** Emits `first`, then the pairs before it, then those after it. */
   async frames(
     { source, from, to, first, step }: FramesCall,
     { signal, emit }: CallContext<ShownPair>,
@@ -93,7 +86,7 @@ export const frameFunctions = {
         signal.throwIfAborted();
         emit(shown, [shown.reference, shown.distorted]);
       };
-      // Decoding goes forward, so read earlier pairs first but draw them later.
+      // Decoders go forward: read earlier pairs first, draw them later.
       for (let index = from; index < first; index++) await reader.get(index, signal);
       await send(first);
       for (let index = from; index < first; index++) await send(index);
@@ -102,7 +95,6 @@ export const frameFunctions = {
     });
   },
 
-  /** Draws the difference of a pair. */
   async difference(
     { source, index, gain }: { readonly source: PairSource; readonly index: number; readonly gain?: number },
     { signal }: CallContext<never>,
@@ -112,7 +104,6 @@ export const frameFunctions = {
     return new Handover(shown, [shown.bitmap]);
   },
 
-  /** Measures where a pair loses quality. */
   async maps(
     {
       source,
@@ -131,7 +122,6 @@ export const frameFunctions = {
     return measureMap(pair, blockSize, butteraugli);
   },
 
-  /** The first frame of a file, small; `undefined` if it has none. */
   async thumb({
     file,
     raw,
@@ -149,7 +139,6 @@ export const frameFunctions = {
     return undefined;
   },
 
-  /** Emits small pictures of pairs with their loss maps. */
   async thumbs(
     {
       reference,
@@ -174,7 +163,7 @@ export const frameFunctions = {
     }
   },
 
-  /** Makes the pictures of an HTML report; emits how many moments are done, of all. */
+  /** Emits how many moments of all are done. */
   async reportPictures(
     { encodes, limits, remedy }: ReportPicturesCall,
     { signal, emit }: CallContext<readonly [done: number, of: number]>,
@@ -184,7 +173,6 @@ export const frameFunctions = {
     return reportPictures(encodes, pairsOf, { limits, remedy, signal, onMoment: (...done) => emit(done) });
   },
 
-  /** Closes all readers. */
   async closeFrames(): Promise<void> {
     readers.close();
   },

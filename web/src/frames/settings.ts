@@ -1,6 +1,6 @@
 /**
  * @module web/frames/settings
- * Settings of the views and their controls: amplification, quality map, and the flicker itself, by default at a safe rate.
+ * Settings of the views, with controls: amplification, quality map, and flicker at a safe rate by default.
  */
 import { HEATMAP_FULLS } from 'anyvmaf';
 import { Cell, h } from '../dom.js';
@@ -11,7 +11,6 @@ import { MODES, type Mode, type Role } from './stage.js';
 
 const words = text.frames;
 
-/** Amplifications of differences. */
 const GAINS = [1, 2, 4, 8, 16, 32, 64] as const;
 const ROLES = ['distorted', 'reference'] as const satisfies readonly Role[];
 const SCALES = [0, 1, 2, 3] as const;
@@ -24,25 +23,21 @@ const GRIDS: readonly GridName[] = [
   'butteraugli',
 ];
 
-/** The current settings. */
 export class ViewSettings {
   readonly mode = new Cell<Mode>('side');
   /** `null`: automatic. */
   readonly gain = new Cell<number | null>(null);
   readonly grid = new Cell<GridName>('both');
-  /** The loss with the strongest colour; `null`: automatic. */
+  /** Loss of the strongest colour; `null`: automatic. */
   readonly full = new Cell<number | null>(null);
-  /** Opacity of the colours, 0..1. */
+  /** 0..1. */
   readonly opacity = new Cell(0.85);
-  /** The picture under the map. */
   readonly base = new Cell<Role>('distorted');
 }
 
-/** Shows measured values in the controls. */
 export interface Findings {
-  /** Gain of the difference on show. */
   gain(gain: number): void;
-  /** Shows the loss or difference with the strongest colour, the frame's own, and where most of a loss is. */
+  /** `full`: the strongest colour's value; `total`: the frame's own; `where`: the place of most loss. */
   map(found: {
     readonly kind: 'loss' | 'difference';
     readonly full: number;
@@ -51,18 +46,15 @@ export interface Findings {
   }): void;
 }
 
-/** Display name of a grid. */
 function measureName(grid: GridName): string {
   if (Object.hasOwn(words.measures, grid)) return words.measures[grid as keyof typeof words.measures];
   return words.scale(grid.slice(0, 3).toUpperCase(), Number(grid.at(3)));
 }
 
-/** Formats a loss with significant digits only. */
 export function lossText(loss: number): string {
   return Math.abs(loss) >= 0.1 ? loss.toFixed(2) : loss.toFixed(3);
 }
 
-/** Buttons to choose a view. */
 export function modeButtons(settings: ViewSettings): HTMLElement {
   const buttons = MODES.map((mode, i) => {
     const button = h(
@@ -85,7 +77,6 @@ export function modeButtons(settings: ViewSettings): HTMLElement {
   return h('div', { class: 'frames-modes', role: 'group', 'aria-label': words.view }, ...buttons);
 }
 
-/** Controls and legend of the chosen view. */
 export function viewControls(
   settings: ViewSettings,
   flicker: Flicker,
@@ -95,7 +86,7 @@ export function viewControls(
   const gain = gainControls(settings);
   const map = mapControls(settings);
   const wide = matchMedia('(min-width: 761px) and (min-height: 600px)');
-  // Where there is little room they are folded, for pictures to be seen.
+  // Folded where room is short.
   const element = h(
     'details',
     { class: 'frames-options', open: wide.matches },
@@ -263,7 +254,6 @@ function mapControls(settings: ViewSettings) {
   return { element, found };
 }
 
-/** Changes the main setting of a view by one step. */
 export function tuned(settings: ViewSettings, direction: 1 | -1, gainOnShow: number): void {
   if (settings.mode.value === 'difference') {
     const now = settings.gain.value ?? gainOnShow;
@@ -275,10 +265,9 @@ export function tuned(settings: ViewSettings, direction: 1 | -1, gainOnShow: num
   }
 }
 
-/** Switches per second. WCAG 2.3.1 allows three flashes, which are six switches. */
+/** Switches per second. WCAG 2.3.1 allows three flashes, or six switches. */
 export const RATES = { least: 0.5, safe: 3, most: 12, default: 1.5 } as const;
 
-/** Calls `onSwitch` periodically while running. */
 export class Flicker {
   readonly #switch: () => void;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -298,7 +287,7 @@ export class Flicker {
     this.#timer = running ? setInterval(this.#switch, 1000 / this.rate) : undefined;
   }
 
-  /** Switches per second: never more than {@link RATES.safe} unless {@link fast}. */
+  /** At most {@link RATES.safe} unless {@link fast}. */
   get rate(): number {
     return Math.min(this.#rate, this.largest);
   }
@@ -308,7 +297,7 @@ export class Flicker {
     if (this.running) this.running = true;
   }
 
-  /** True if unsafe rates are allowed. */
+  /** Allows unsafe rates. */
   get fast(): boolean {
     return this.#fast;
   }

@@ -9,17 +9,14 @@ import { bounded, fitted, isSharp, nextZoom, originOf, type Size, type View, zoo
 
 const words = text.frames;
 
-/** Views for comparing. */
 export const MODES = ['side', 'split', 'flicker', 'difference', 'map', 'grid'] as const;
 export type Mode = (typeof MODES)[number];
 
 export type Role = 'reference' | 'distorted';
 
-/** Events of the stage. */
 export interface StageListener {
-  /** The visible part of the picture changed. */
   moved(zoom: number, fits: boolean): void;
-  /** The pointer moved over a sample, or left (`null`). */
+  /** `null` once the pointer leaves. */
   hovered(at: { readonly x: number; readonly y: number } | null): void;
 }
 
@@ -29,17 +26,15 @@ export interface Part extends Size {
   readonly y: number;
 }
 
-/** Panning step of a key in screen pixels. */
+/** Panning step of a key, in screen pixels. */
 const PAN = 80;
-/** The shape of most pictures, before there is one. */
+/** Assumed shape until there is a picture. */
 const USUAL: Size = { width: 16, height: 9 };
-/** Zoom per pixel of the wheel. */
+/** Zoom per wheel pixel, exponential. */
 const WHEEL = 0.0016;
 
-/** Further pictures in the grid. */
 const FURTHER = ['third', 'fourth'] as const;
 
-/** A canvas that fills its pane. */
 class Layer {
   readonly canvas = h('canvas', { 'aria-hidden': 'true' });
   readonly element: HTMLDivElement;
@@ -48,7 +43,6 @@ class Layer {
     this.element = h('div', { class: `frames-layer frames-${name}` }, this.canvas);
   }
 
-  /** Copies a picture, sample by sample. */
   draw(picture: Drawable | ImageData, { width, height }: Size): void {
     const { canvas } = this;
     if (canvas.width !== width) canvas.width = width;
@@ -63,7 +57,7 @@ class Layer {
   }
 }
 
-/** A pane of the grid for one more picture, which whoever draws it labels. */
+/** An additional pane of the grid; its user sets the label. */
 export class Pane {
   readonly layer: Layer;
   readonly label = h('div', { class: 'frames-label' });
@@ -76,7 +70,6 @@ export class Pane {
   }
 }
 
-/** Shows a pair in one of the views. */
 export class Stage {
   readonly element: HTMLDivElement;
   readonly divider: HTMLDivElement;
@@ -87,11 +80,10 @@ export class Stage {
   readonly #map = new Layer('map');
   readonly #panes: readonly [HTMLDivElement, HTMLDivElement];
   readonly #badges: readonly [HTMLSpanElement, HTMLSpanElement];
-  /** Panes that only the grid has. */
   readonly further = FURTHER.map((name) => new Pane(name));
   readonly #pointers = new Map<number, { readonly x: number; readonly y: number }>();
   #mode: Mode = 'side';
-  /** As shown: wider than its samples where these are not square. */
+  /** Displayed size, in square pixels. */
   #picture: Size | undefined;
   /** Width of a sample over its height. */
   #aspect = 1;
@@ -142,7 +134,6 @@ export class Stage {
     this.split = 0.5;
   }
 
-  /** The current view. */
   set mode(mode: Mode) {
     this.#mode = mode;
     this.element.dataset.view = mode;
@@ -167,7 +158,7 @@ export class Stage {
     return this.#mode;
   }
 
-  /** The picture that flicker shows now. */
+  /** The picture that flicker shows. */
   set shown(role: Role) {
     this.#shown = role;
     this.#updateLayers();
@@ -177,7 +168,6 @@ export class Stage {
     return this.#shown;
   }
 
-  /** What the badges say. */
   set names(names: Readonly<Record<Role, string>>) {
     this.#names = names;
     this.#updateLayers();
@@ -187,13 +177,11 @@ export class Stage {
     return this.#names;
   }
 
-  /** The scores of both, which badges say in the grid. */
   set scores(scores: Readonly<Record<Role, string>>) {
     this.#scores = scores;
     this.#updateLayers();
   }
 
-  /** The picture under the map. */
   set base(role: Role) {
     this.#base = role;
     this.#updateLayers();
@@ -212,7 +200,7 @@ export class Stage {
     return this.#split;
   }
 
-  /** Shows a pair; keeps zoom and position unless the size changes. */
+  /** Keeps zoom and position unless the size changes. */
   show(pair: ShownPair): void {
     const width = pair.width * pair.sampleAspect;
     const changed = this.#picture?.width !== width || this.#picture.height !== pair.height;
@@ -227,37 +215,33 @@ export class Stage {
     }
   }
 
-  /** Places further pictures that came or went. */
+  /** Call after changes to {@link further}. */
   refresh(): void {
     this.#place();
   }
 
-  /** Shows the difference of the pair. */
   showDifference(bitmap: ImageBitmap): void {
     this.#difference.draw(bitmap, bitmap);
     this.#place();
   }
 
-  /** Lays colours over the picture, one for each square of `blockSize` samples. */
+  /** One pixel per square of `blockSize` samples. */
   showMap(colours: ImageData, blockSize: number): void {
     this.#map.draw(colours, colours);
     this.#blockSize = blockSize;
     this.#place();
   }
 
-  /** Removes difference and map. */
   clear(): void {
     for (const layer of [this.#difference, this.#map]) layer.clear();
   }
 
-  /** Removes and frees all pictures. */
   empty(): void {
     this.#picture = undefined;
     this.clear();
     for (const layer of [this.#reference, this.#distorted]) layer.clear();
   }
 
-  /** The canvas of a picture; `undefined` while it is empty. */
   canvasOf(name: Role | 'difference'): HTMLCanvasElement | undefined {
     const { canvas } = {
       reference: this.#reference,
@@ -267,7 +251,7 @@ export class Stage {
     return canvas.width > 0 && this.#picture ? canvas : undefined;
   }
 
-  /** The loss map over its picture, as on show; `undefined` while there is none. */
+  /** The loss map over its picture, as shown; `undefined` without one. */
   mapCanvas(cover: number): HTMLCanvasElement | undefined {
     const [base, map] = [this.canvasOf(this.#base), this.#map.canvas];
     if (!base || map.width === 0) return undefined;
@@ -282,12 +266,11 @@ export class Stage {
     return canvas;
   }
 
-  /** Whether the whole picture is in sight. */
   get fits(): boolean {
     return this.#fits;
   }
 
-  /** The part in sight; `undefined` without a picture. */
+  /** The visible part; `undefined` without a picture. */
   get part(): Part | undefined {
     const picture = this.#picture;
     if (!picture) return undefined;
@@ -317,13 +300,11 @@ export class Stage {
     this.zoomTo(nextZoom(this.#view.zoom, direction));
   }
 
-  /** Cycles through 1:1, 2:1 and 4:1. */
   zoomCycle(): void {
     const { zoom } = this.#view;
     this.zoomTo(zoom === 1 ? 2 : zoom === 2 ? 4 : 1);
   }
 
-  /** Moves the view by steps. */
   pan(across: number, down: number): void {
     const step = PAN / this.#view.zoom;
     this.#setView({ ...this.#view, x: this.#view.x + across * step, y: this.#view.y + down * step });
@@ -352,7 +333,6 @@ export class Stage {
     });
   }
 
-  /** Puts the panes beside or above each other. */
   #turn(): void {
     const box = this.element.getBoundingClientRect();
     this.element.dataset.direction = this.#direction(this.#picture ?? USUAL, box);
@@ -372,13 +352,13 @@ export class Stage {
     const further = this.further.map(({ layer }) => layer);
     for (const layer of [this.#reference, this.#distorted, this.#difference, this.#map, ...further]) {
       const { canvas, element } = layer;
-      // Align pictures to screen pixels even if panes are not.
+      // Panes may not be aligned to screen pixels.
       const { left, top } = element.getBoundingClientRect();
       const correction = (at: number) => Math.round(at * ratio) / ratio - at;
       const x = origin.x / ratio + correction(left);
       const y = origin.y / ratio + correction(top);
       if (canvas.width === 0) continue;
-      // Encodes may be scored at sizes of their own, and are shown as large as the others.
+      // Encodes scored at other sizes are shown at the same size.
       const [across, down] =
         layer === this.#map
           ? [this.#blockSize * this.#aspect, this.#blockSize]
@@ -396,7 +376,7 @@ export class Stage {
     this.#listener.moved(zoom, this.#fits);
   }
 
-  /** Arrangement of two panes: the one that shows the picture larger. */
+  /** The arrangement that shows the picture larger. */
   #direction(picture: Size, box: Size): 'row' | 'column' {
     if (this.#mode !== 'side') return 'row';
     const row = fitted(picture, { width: box.width / 2, height: box.height }).zoom;
@@ -404,12 +384,12 @@ export class Stage {
     return column > row ? 'column' : 'row';
   }
 
-  /** Lays the grid out: in as many columns as show pictures largest. */
+  /** Chooses the number of columns that shows the pictures largest. */
   #arrange(): void {
     const isGrid = this.#mode === 'grid';
     const panes = this.further.flatMap(({ element, isUsed }) => (isGrid && isUsed ? [element] : []));
     for (const { element } of this.further) if (!panes.includes(element)) element.remove();
-    // What stands there already keeps the focus.
+    // Do not move connected panes: they would lose the focus.
     for (const element of panes) if (!element.isConnected) this.divider.before(element);
     const picture = this.#picture;
     if (!isGrid || !picture) return;
@@ -421,7 +401,6 @@ export class Stage {
     this.element.style.setProperty('--columns', String(best));
   }
 
-  /** The panes on show. */
   get #visible(): readonly HTMLElement[] {
     const further = this.further.map(({ element }) => element).filter(({ isConnected }) => isConnected);
     return [...this.#panes, ...further].filter(({ hidden }) => !hidden);
@@ -432,14 +411,13 @@ export class Stage {
     return { width: Math.floor(width * devicePixelRatio), height: Math.floor(height * devicePixelRatio) };
   }
 
-  /** Updates which pictures are visible, and their labels. */
   #updateLayers(): void {
     const mode = this.#mode;
     const hidden = (role: Role) =>
       (mode === 'flicker' && this.#shown !== role) || (mode === 'map' && this.#base !== role);
     this.#reference.element.classList.toggle('frames-unseen', hidden('reference'));
     this.#distorted.element.classList.toggle('frames-unseen', hidden('distorted'));
-    // The score first: a long name is cut.
+    // Score first, as long names are cut off.
     const scored = (role: Role) => [this.#scores[role], this.#names[role]].filter(Boolean).join(' · ');
     const names = {
       grid: [scored('reference'), scored('distorted')],
@@ -456,7 +434,7 @@ export class Stage {
     this.#badges[0].dataset.role = mode === 'flicker' ? this.#shown : '';
   }
 
-  /** Converts a screen point to coordinates relative to the centre of its pane. */
+  /** From screen coordinates to coordinates around the centre of the pane. */
   #fromMiddle(x: number, y: number): { readonly x: number; readonly y: number } {
     const boxes = this.#visible.map((pane) => pane.getBoundingClientRect());
     const inside = (box: DOMRect) => x >= box.left && x < box.right && y >= box.top && y < box.bottom;
@@ -470,7 +448,7 @@ export class Stage {
 
   #wheel(event: WheelEvent): void {
     event.preventDefault();
-    // Convert lines and pages to pixels. A trackpad pinch is a wheel event with ctrl and small deltas.
+    // Lines and pages to pixels. A trackpad pinch is a wheel event with ctrl and small deltas.
     const unit = [1, 16, 400][event.deltaMode] ?? 1;
     const speed = event.ctrlKey ? 4 * WHEEL : WHEEL;
     const zoom = this.#view.zoom * Math.exp(-event.deltaY * unit * speed);
@@ -486,7 +464,7 @@ export class Stage {
   }
 
   #down(event: PointerEvent): void {
-    // The labels of further pictures choose them.
+    // Labels of further panes are selects.
     if (event.button !== 0 || (event.target as Element).closest('select')) return;
     this.element.setPointerCapture(event.pointerId);
     this.#pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });

@@ -1,34 +1,28 @@
 /**
  * @module web/frames/store
- * Caches pictures of frames and prefetches neighbours of the current one. At most one request is pending; it is cancelled
- * once it no longer helps.
+ * Caches pictures of frames and prefetches neighbours, with at most one request, cancelled when no longer useful.
  */
 import { ByteCache } from './byte-cache.js';
 import type { ShownPair } from './draw.js';
 import type { FramesCall, PairSource } from './serve.js';
 
-/** Requests pictures; calls `onEvent` for each. */
 export type LoadFrames = (
   call: FramesCall,
   options: { readonly signal: AbortSignal; readonly onEvent: (pair: ShownPair) => void },
 ) => Promise<void>;
 
-/** Receives the wanted picture. */
 export interface StoreListener {
-  /** The wanted pair is available. */
   ready(pair: ShownPair): void;
-  /** The wanted pair failed to load. */
   failed(error: unknown): void;
 }
 
 interface Want {
   readonly source: PairSource;
   readonly index: number;
-  /** Direction of stepping. */
   readonly direction: 1 | -1;
-  /** Whether what lies before it must not hold it up: after a jump, and where a film stops, which passed over that. */
+  /** Do not wait for earlier frames: after a jump, and when playback stops. */
   readonly far: boolean;
-  /** Frames from one wanted frame to the next while a film plays. */
+  /** Distance between frames during playback. */
   readonly step: number | undefined;
 }
 
@@ -40,16 +34,14 @@ interface Loading {
   readonly stop: AbortController;
 }
 
-/** Most frames to prefetch in the direction of stepping. */
+/** Frames to prefetch in the direction of stepping. */
 const AHEAD = 10;
-/** Frames to prefetch in the other direction. */
 const BEHIND = 2;
 /** Frames to fetch together with a frame after a jump. */
 const SOON = 3;
-/** Pictures of a film to fetch at once, and those that may wait for their time. */
+/** During playback: pictures per request, and pictures ahead of the current one. */
 const [FETCHED, WAITING] = [4, 3];
 
-/** The page's pictures of frames. */
 export class FrameStore {
   readonly #load: LoadFrames;
   readonly #listener: StoreListener;
@@ -57,12 +49,12 @@ export class FrameStore {
   readonly #pairs: ByteCache<string, ShownPair>;
   #want: Want | undefined;
   #loading: Loading | undefined;
-  /** Bytes of one pair; 0 while unknown. */
+  /** 0 while unknown. */
   #pairBytes = 0;
-  /** The last frame of a film that was asked for. */
+  /** Last frame requested during playback. */
   #reached = -1;
 
-  /** @param budget bytes of pictures to keep */
+  /** @param budget in bytes */
   constructor(load: LoadFrames, listener: StoreListener, budget: number) {
     this.#load = load;
     this.#listener = listener;
@@ -73,15 +65,13 @@ export class FrameStore {
     });
   }
 
-  /** Bytes of cached pictures. */
   get bytes(): number {
     return this.#pairs.bytes;
   }
 
   /**
-   * Requests a pair; notifies the listener at once if it is cached, else when it arrives.
-   * @param step how far the next wanted frames are apart while a film plays, whose pictures may be rough; absent: the exact
-   * picture is wanted
+   * Notifies the listener at once if the pair is cached, else on arrival.
+   * @param step distance between frames during playback, where rough pictures suffice; absent: exact ones
    */
   want(source: PairSource, index: number, step?: number): void {
     const before = this.#want;
@@ -94,7 +84,7 @@ export class FrameStore {
     if (pair) this.#listener.ready(pair);
     const loading = this.#loading;
     if (loading) {
-      // Keep a pending request that includes the wanted frame.
+      // Keep a request that includes the wanted frame.
       const alike = loading.key === source.key && (loading.step === undefined) === (step === undefined);
       if (alike && (pair || (index >= loading.from && index <= loading.to))) return;
       this.#cancel();
@@ -102,7 +92,7 @@ export class FrameStore {
     this.#next();
   }
 
-  /** The frame of a film at or after `index` that is there or under way; `index` itself where there is none. */
+  /** The first frame from `index` on that is cached or loading during playback; `index` if none is. */
   upcoming(source: PairSource, index: number): number {
     const { key, from = 0, to = -1, step } = this.#loading ?? {};
     const loads = key === source.key && step !== undefined;
@@ -112,13 +102,12 @@ export class FrameStore {
     return coming <= to ? coming : index;
   }
 
-  /** Wants no picture for the time being: none arrives unasked. */
+  /** No picture arrives until the next {@link want}. */
   rest(): void {
     this.#want = undefined;
     this.#cancel();
   }
 
-  /** Cancels the request and frees all pictures. */
   close(): void {
     this.rest();
     this.#pairs.clear();
@@ -129,7 +118,6 @@ export class FrameStore {
     this.#loading = undefined;
   }
 
-  /** Requests the wanted pair, or else its neighbours. */
   #next(): void {
     const want = this.#want;
     const span = want && this.#span(want);
@@ -150,7 +138,7 @@ export class FrameStore {
     if (step !== undefined) return this.#film(want, step);
     const has = (at: number) => this.#pairs.has(keyOf(source, at));
     const last = source.total - 1;
-    // Half of the cache is for prefetching, the other half for viewed frames.
+    // Half the cache is for prefetching, half for viewed frames.
     const room = this.#pairBytes > 0 ? Math.max(2, Math.floor(this.#budget / this.#pairBytes)) : 2 * AHEAD;
     const ahead = Math.min(AHEAD, Math.floor(room / 2));
     const behind = Math.min(BEHIND, room - 1 - ahead);
@@ -164,7 +152,7 @@ export class FrameStore {
       while (at >= 0 && at <= last && Math.abs(at - index) <= reach && has(at)) at += way;
       const distance = Math.abs(at - index);
       const missing = at >= 0 && at <= last && distance <= reach;
-      // Prefetch in large steps, so that decoders are not reopened often.
+      // Large steps, so that decoders are seldom reopened.
       if (!missing || (distance > 1 && distance > Math.ceil(reach / 2))) continue;
       const end = Math.max(0, Math.min(last, index + way * reach));
       return way > 0 ? { from: at, to: end, first: at } : { from: end, to: at, first: at };
@@ -172,7 +160,7 @@ export class FrameStore {
     return undefined;
   }
 
-  /** The next pictures of a film. Decoders go on: what lies before a picture that was asked for is not fetched any more. */
+  /** Requests the next pictures during playback; never goes back, as decoders go forward only. */
   #film(want: Want, step: number): Omit<FramesCall, 'source'> | undefined {
     const { source, index } = want;
     const last = source.total - 1;
@@ -183,7 +171,7 @@ export class FrameStore {
     return { from, to, first: from, step };
   }
 
-  /** A picture that will do: while a film plays, a rough one too. */
+  /** Rough pictures suffice during playback. */
   #find({ source, index, step }: Pick<Want, 'source' | 'index' | 'step'>): ShownPair | undefined {
     const exact = this.#pairs.get(keyOf(source, index));
     return exact ?? (step === undefined ? undefined : this.#pairs.get(keyOf(source, index, true)));
@@ -200,7 +188,7 @@ export class FrameStore {
     const want = this.#want;
     if (want?.source.key !== source.key) return;
     if (want.index === pair.index) this.#listener.ready(pair);
-    // Touch the current pair, so that it is not evicted.
+    // A use, so that the current pair is not evicted.
     else this.#find(want);
   }
 
@@ -210,7 +198,7 @@ export class FrameStore {
     const want = this.#want;
     if (!want) return;
     if (!failure) this.#next();
-    // Ignore failed prefetches.
+    // Failed prefetches are ignored.
     else if (!this.#find(want)) this.#listener.failed(failure.error);
   }
 }

@@ -1,23 +1,21 @@
 /**
  * @module web/frames/thumbs
- * Small pictures: the first frame of a file, and both frames of a pair with its loss map. Runs in the worker.
+ * Small pictures: a file's first frame, or both frames of a pair with the loss map. Runs in the worker.
  */
 import type { FramePair, FramePicture } from 'anyvmaf';
 import { fittingFull, tint } from './colours.js';
 import { type FrameFacts, type LossGrid, measureMap, opaque } from './draw.js';
 
-/** A small picture: red, green, blue and 255 of each pixel. */
+/** A small picture in opaque RGBA. */
 export interface Thumb {
   readonly width: number;
   readonly height: number;
-  /** Width over height as shown; pixels need not be square. */
+  /** Displayed width over height. */
   readonly aspect: number;
-  /** As of a frame's facts. */
   readonly toneMapped?: NonNullable<FrameFacts['toneMapped']>;
   readonly data: Uint8ClampedArray<ArrayBuffer>;
 }
 
-/** Both frames of a pair, and where the distorted one lost quality. */
 export interface ThumbPair {
   readonly index: number;
   readonly reference: Thumb;
@@ -27,10 +25,10 @@ export interface ThumbPair {
 
 /** Side of a map's square in samples. */
 const BLOCK = 16;
-/** Opacity of the map's colours, and brightness of the grey picture below; as in the viewer. */
+/** Opacity of the colours and brightness of the grey picture, as in the viewer. */
 const [COVER, DIM] = [0.85, 0.62];
 
-/** Small pictures of a pair, and where it loses quality. @param side longest side in pixels */
+/** @param side longest side in pixels */
 export async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
   const { width } = pair.reference.format;
   const aspect = pair.reference.displayAspect;
@@ -43,13 +41,13 @@ export async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair
   };
 }
 
-/** A small picture. @param aspect width over height as shown */
+/** @param aspect displayed width over height */
 export function thumb(picture: FramePicture, side: number, aspect: number): Thumb {
   const { toneMapped } = picture.color;
   return { ...opaque(picture.image({ maxSide: side })), aspect, ...(toneMapped && { toneMapped }) };
 }
 
-/** The loss in colours over the grey of a picture that is `fullWidth` wide before it was made small. */
+/** Loss colours over the picture in grey. @param fullWidth of the original picture */
 function mapOver(picture: Thumb, grid: LossGrid, fullWidth: number): Thumb {
   const { width, height, data } = picture;
   const full = fittingFull(grid);

@@ -1,24 +1,20 @@
 /**
  * @module web/frames/timeline
- * Timeline: a slider over a drawing of all scores of the clip.
+ * A slider over a drawing of the clip's scores.
  */
 import type { FrameMetrics, Ranking } from 'anyvmaf';
 import { h } from '../dom.js';
 import { text } from '../text.js';
 
-/** Data of a timeline. */
 export interface TimelineData {
   readonly frames: readonly FrameMetrics[];
   readonly metric: string;
   readonly worse: Ranking['worse'];
-  /** The first frame, and how many there are. */
   readonly first: number;
   readonly total: number;
-  /** Frames to mark. */
   readonly marks: readonly number[];
 }
 
-/** The timeline. */
 export class Timeline {
   readonly element: HTMLDivElement;
   readonly #canvas = h('canvas', { class: 'frames-curve', 'aria-hidden': 'true' });
@@ -48,7 +44,6 @@ export class Timeline {
     this.#redraw();
   }
 
-  /** What screen readers say of the frame. */
   get spoken(): string {
     return this.#spoken;
   }
@@ -101,7 +96,7 @@ export class Timeline {
   }
 }
 
-/** The worst score of each pixel column, so that bad frames stay visible; NaN without scores. */
+/** Per pixel column the worst score, so that bad frames stay visible; NaN without scores. */
 function worst({ frames, metric, worse, first, total }: TimelineData, width: number): Float64Array {
   const worseOf = worse === 'low' ? Math.min : Math.max;
   const columns = new Float64Array(width).fill(Number.NaN);

@@ -3,32 +3,30 @@
  * Zoom and position of the pictures, shared by all panes.
  */
 
-/** Sizes in pixels: a picture's samples, or a pane's screen pixels. */
+/** In a picture's samples or a pane's screen pixels. */
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** Zoom and position. */
 export interface View {
   /** Screen pixels per sample. */
   readonly zoom: number;
-  /** Sample position at the centre of the pane. */
+  /** The sample at the centre of the pane. */
   readonly x: number;
   readonly y: number;
 }
 
-/** Zoom levels of the keys; at integers every sample is a square of pixels. */
+/** Levels for keys; at integers every sample is a square of pixels. */
 const ZOOMS = [1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16, 32] as const;
 const LARGEST = 32;
 
-/** Fits the whole picture into the pane. */
 export function fitted(picture: Size, pane: Size): View {
   const zoom = Math.min(pane.width / picture.width, pane.height / picture.height);
   return { zoom: Math.max(zoom, 1e-3), x: picture.width / 2, y: picture.height / 2 };
 }
 
-/** Limits a view to allowed zooms, and leaves no gap beside a picture larger than the pane. */
+/** Limits the zoom, and leaves no gap beside a picture larger than the pane. */
 export function bounded(view: View, picture: Size, pane: Size): View {
   const smallest = Math.min(fitted(picture, pane).zoom, 1 / 8);
   const zoom = Math.min(LARGEST, Math.max(smallest, view.zoom));
@@ -43,22 +41,18 @@ export function bounded(view: View, picture: Size, pane: Size): View {
   };
 }
 
-/**
- * Zooms around a point, which keeps its position.
- * @param point in screen pixels from the pane's centre
- */
+/** Keeps a point in place. @param point in screen pixels from the pane's centre */
 export function zoomedAt(view: View, zoom: number, point: { readonly x: number; readonly y: number }): View {
   const factor = 1 / view.zoom - 1 / zoom;
   return { zoom, x: view.x + point.x * factor, y: view.y + point.y * factor };
 }
 
-/** Position of the picture's first sample in the pane, rounded to screen pixels. */
+/** Where the picture's first sample lies in the pane, rounded to screen pixels. */
 export function originOf({ zoom, x, y }: View, pane: Size): { readonly x: number; readonly y: number } {
   const start = (room: number, at: number) => Math.round(room / 2 - at * zoom) + 0;
   return { x: start(pane.width, x), y: start(pane.height, y) };
 }
 
-/** The next larger or smaller of {@link ZOOMS}. */
 export function nextZoom(zoom: number, direction: 1 | -1): number {
   const near = 1e-6;
   const next =
@@ -68,12 +62,11 @@ export function nextZoom(zoom: number, direction: 1 | -1): number {
   return next ?? zoom;
 }
 
-/** True if samples show as sharp squares: at integer zooms and large ones. */
 export function isSharp(zoom: number): boolean {
   return zoom >= 4 || (zoom >= 1 && Math.abs(zoom - Math.round(zoom)) < 1e-6);
 }
 
-/** Formats a zoom: `2:1`, or percent. */
+/** `2:1`, or percent. */
 export function zoomName(zoom: number): string {
   if (zoom >= 1 && Math.abs(zoom - Math.round(zoom)) < 1e-6) return `${Math.round(zoom)}:1`;
   if (zoom < 1 && Math.abs(1 / zoom - Math.round(1 / zoom)) < 1e-6) return `1:${Math.round(1 / zoom)}`;

@@ -1,22 +1,20 @@
 /**
  * @module web/frames/versus
- * One encode against another: the pairing of their frames by the reference frames that both were scored against.
+ * Pairs the frames of two encodes by the reference frames that both were scored against.
  */
 import type { Report } from 'anyvmaf';
 import { type EncodeResult, identityOf } from '../session.js';
 import { scaledTo } from '../setup/options.js';
 import type { PairSource } from './serve.js';
 
-/** Frames of one encode beside those of another. */
 export interface Versus {
   readonly source: PairSource;
-  /** What to add to a pair's number of the first encode's run. */
+  /** Added to a pair's number in the first encode's run. */
   readonly shift: number;
-  /** Whether the other encode has a picture for this pair's number of the first encode's run. */
+  /** True if the other encode has a picture for a pair's number in the first encode's run. */
   has(frame: number): boolean;
 }
 
-/** The two sides of an encode's run, as far as they decide which frame belongs to which. */
 interface Sides {
   readonly report: Report;
   readonly width: number;
@@ -26,22 +24,20 @@ interface Sides {
 function sidesOf({ report }: EncodeResult): Sides | undefined {
   const { pairing, reference, distorted } = report ?? {};
   const rates = [reference, distorted].map((side) => JSON.stringify(side?.frameRate));
-  // With another rate, frames belong together by their times.
+  // At different rates frames belong together by time.
   if (!report || !pairing || rates[0] !== rates[1]) return undefined;
   return { report, width: pairing.width, height: pairing.height };
 }
 
 /**
- * The frames of `result` as distorted ones, with those of `other` in the place of the reference; `undefined` where frames do
- * not belong together one by one.
- * @param source of the encode's own pairs
+ * Pairs `result`, whose own pairs are `source`, with `other` as reference; `undefined` if they do not pair one to one.
  */
 export function versus(result: EncodeResult, other: EncodeResult, source: PairSource): Versus | undefined {
   const [own, its] = [sidesOf(result), sidesOf(other)];
   if (!own || !its || !other.source) return undefined;
   if (own.report.reference.skipped < 0 || its.report.reference.skipped < 0) return undefined;
   const first = own.report.distorted.skipped;
-  // The other encode's frame of the same reference frame.
+  // The other encode's frame for the same reference frame.
   const { skipped } = own.report.reference;
   const same = its.report.distorted.skipped + skipped - its.report.reference.skipped;
   const { range: _, offset: __, ...options } = source.options;
@@ -49,15 +45,15 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   const scaled = [own, its].some(({ report: { pairing } }) =>
     [pairing?.distorted].some((side) => side?.width !== width || side.height !== height),
   );
-  // The numbers of both runs, less where they begin on the reference.
+  // Difference between the two runs' numbers of a reference frame.
   const apart = skipped - its.report.reference.skipped;
   return {
-    // Before the first frame that both have, there is no pair.
+    // There is no pair before the first frame that both have.
     shift: Math.min(first, same),
     has: (frame) => frame + apart >= 0 && frame + apart < its.report.frameCount,
     source: {
       ...source,
-      // By its files: names may be equal.
+      // Identifies the files: names may be equal.
       key: `${source.key} ${identityOf(other.source)} ${same - first}`,
       reference: other.source.distorted,
       distorted: source.distorted,
@@ -71,10 +67,7 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   };
 }
 
-/**
- * An encode's own pairs with its reference so many frames later; `undefined` before its report is there.
- * @param source of the encode's own pairs
- */
+/** The encode's own pairs, `source`, with the reference `by` frames later; `undefined` without a report. */
 export function shifted({ report }: EncodeResult, source: PairSource, by: number): Versus | undefined {
   if (!report) return undefined;
   const first = report.distorted.skipped;

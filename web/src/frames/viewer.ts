@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer
- * The frame viewer: a dialog in which reference and distorted are compared, frame by frame. Its parts are in viewer/.
+ * The frame viewer: a dialog that compares reference and distorted frame by frame. Its parts are in viewer/.
  */
 
 import { distinctNames, labelOf } from 'anyvmaf/view';
@@ -32,12 +32,12 @@ import './frames.css';
 
 const words = text.frames;
 
-/** Bytes of cached pictures; less on devices with little memory. */
+/** Bytes of cached pictures. */
 const BUDGET = 2 ** 20 * ('deviceMemory' in navigator && Number(navigator.deviceMemory) <= 4 ? 128 : 256);
-/** Milliseconds until the busy state shows, until screen readers announce a frame, and until unused pictures are freed. */
+/** Milliseconds until busy shows, until screen readers announce a frame, and until unused pictures are freed. */
 const TIMES = { busy: 200, speak: 500, free: 20_000 } as const;
 
-/** Shows the frame at the session's cursor, while there is one. */
+/** Open while the session has a cursor. */
 export class FrameViewer {
   readonly #element: HTMLElement;
   readonly #session: Session;
@@ -64,25 +64,23 @@ export class FrameViewer {
   readonly #spoken = h('p', { class: 'unseen', role: 'status' });
 
   #subject: Subject | undefined;
-  /** Sizes and types of its coded frames, once they are read. */
   #coded: Coded | undefined;
-  /** Of all encodes. */
   #names: readonly string[] = [];
   #sources: readonly (EncodeSource | undefined)[] = [];
-  /** The focused element when the viewer opened. */
+  /** Focused when the viewer opened. */
   #opener: Element | null = null;
   #frame = 0;
-  /** The frame on show, which is another one while the wanted one is fetched. */
+  /** Differs from the wanted frame while that is fetched. */
   #shown = -1;
   #shownEncode = -1;
   #shownOther: number | null = null;
-  /** The encode in the place of the reference; `null`: the reference itself. */
+  /** The encode shown as reference; `null`: the reference itself. */
   #other: number | null = null;
   #versus: Versus | undefined;
   #pair: ShownPair | undefined;
-  /** The wanted pair, while the grid awaits further pictures. */
+  /** The wanted pair, while the grid's other pictures are loading. */
   #waiting: ShownPair | undefined;
-  /** Frames by which the reference is shown later than it was scored. */
+  /** Frames by which the reference is shown later than scored. */
   #shift = 0;
   #scopes: Scopes | undefined;
   #busy: ReturnType<typeof setTimeout> | undefined;
@@ -127,7 +125,7 @@ export class FrameViewer {
       () => this.#played(),
       (playing) => {
         this.#dialog.toggleAttribute('data-playing', playing);
-        // The exact picture of what the film stops at, unless the viewer closes: a rough one may still be on its way.
+        // Fetch the exact picture of the last frame, as rough ones may still arrive; not if the viewer is closing.
         if (!playing && this.#session.cursor.value) this.#want();
       },
       this.#commands,
@@ -147,11 +145,10 @@ export class FrameViewer {
         class: 'frames',
         'aria-labelledby': 'frames-title',
         onclose: () => {
-          // Not if it was opened again before the event came.
+          // It may have been opened again before the event.
           if (!this.#dialog.open) this.#session.cursor.value = null;
         },
         oncancel: (event) => {
-          // Escape closes an open menu first.
           if (this.#head.closeMenus()) event.preventDefault();
         },
         onpointerdown: (event) => this.#head.closeMenus(event.target as Node),
@@ -253,7 +250,7 @@ export class FrameViewer {
       this.#flicker.running = chosen === 'flicker' && this.#dialog.open && !this.#still.matches;
       this.#controls.refreshFlicker();
       this.#grid.on = chosen === 'grid';
-      // Further pictures are asked for with the pair.
+      // The grid's pictures are requested with the pair.
       if (chosen === 'grid' || this.#waiting) this.#want();
       this.#make();
     });
@@ -302,7 +299,7 @@ export class FrameViewer {
     clearTimeout(this.#busy);
     clearTimeout(this.#freeing);
     if (this.#subject === undefined) return;
-    // Keep pictures for a while, so that reopening the viewer is fast.
+    // Kept for a while, so that reopening is fast.
     this.#freeing = setTimeout(() => {
       this.#store.close();
       this.#grid.close();
@@ -316,7 +313,6 @@ export class FrameViewer {
     }, TIMES.free);
   }
 
-  /** Returns the focus to the opener, its replacement, or the results. */
   #returnFocus(): void {
     const opener = this.#opener;
     this.#opener = null;
@@ -325,7 +321,7 @@ export class FrameViewer {
     target?.focus({ preventScroll: true });
   }
 
-  /** Updates the encode on show; scores arrive during the run. */
+  /** Scores arrive during the run. */
   #refresh(): void {
     const cursor = this.#session.cursor.value;
     const results = this.#session.results.value;
@@ -350,7 +346,7 @@ export class FrameViewer {
     else if (this.#shown < 0 || this.#isShown) this.#describe();
   }
 
-  /** Follows encodes to other places. @returns whether some came, went or moved */
+  /** Follows encodes that moved. @returns true if any came, went or moved */
   #takeSources(results: readonly EncodeResult[]): boolean {
     const before = this.#sources;
     this.#sources = results.map(({ source }) => source);
@@ -361,7 +357,6 @@ export class FrameViewer {
     return true;
   }
 
-  /** Reads the coded frames of the encode on show, of which more is said then. */
   #readCoded(result: EncodeResult): void {
     this.#coded = undefined;
     const take = (coded: Coded | undefined) => {
@@ -369,16 +364,14 @@ export class FrameViewer {
       this.#coded = coded;
       this.#describe();
     };
-    // Without the container's facts the pictures stand as they are.
+    // Pictures show without the facts of the container too.
     codedOf(result).then(take, () => take(undefined));
   }
 
-  /** The name of an encode, told apart from those of the others. */
   #nameOf(encode: number | null): string {
     return encode === null ? '' : (this.#names[encode] ?? '');
   }
 
-  /** The pairing of one encode with another. */
   #versusOf(encode: number, other: number): Versus | undefined {
     const [result, against] = [this.#session.results.value[encode], this.#session.results.value[other]];
     const source = this.#subject?.source;
@@ -386,7 +379,7 @@ export class FrameViewer {
     return versus(result, against, source);
   }
 
-  /** Asks for the wanted frame; what is said of a frame changes with its picture. */
+  /** Requests the wanted frame; texts about it change with its picture. */
   #want(): void {
     const subject = this.#subject;
     if (!subject) return;
@@ -417,13 +410,11 @@ export class FrameViewer {
     this.#store.want(this.#source ?? subject.source, frame, this.#transport.step);
   }
 
-  /** Whether the picture on show is the wanted one. */
   get #isShown(): boolean {
     const encode = this.#session.cursor.value?.encode;
     return this.#shown === this.#frame && this.#shownEncode === encode && this.#shownOther === this.#other;
   }
 
-  /** The files whose frames are on show. */
   get #source(): PairSource | undefined {
     return this.#versus?.source ?? this.#subject?.source;
   }
@@ -439,13 +430,12 @@ export class FrameViewer {
     this.#stage.element.setAttribute('aria-busy', String(waits));
   }
 
-  /** Shows a pair, together with what the grid has beside it. */
+  /** Shows a pair once the grid's pictures are complete. */
   #take(pair: ShownPair): void {
     this.#waiting = this.#grid.isComplete ? undefined : pair;
     if (this.#grid.isComplete) this.#show(pair);
   }
 
-  /** The pictures on show, with names. */
   #pictures(): { readonly name: string; readonly picture: Drawable }[] {
     const { names } = this.#stage;
     const pair = (['reference', 'distorted'] as const).flatMap((role) =>
@@ -481,7 +471,6 @@ export class FrameViewer {
     this.#scopes?.draw();
   }
 
-  /** Requests the difference or map that the view needs. */
   #make(): void {
     const [pair, source] = [this.#pair, this.#source];
     const mode = this.#settings.mode.value;
@@ -507,7 +496,6 @@ export class FrameViewer {
     );
   }
 
-  /** Updates the texts: frame number, time and scores. */
   #describe(): void {
     const subject = this.#subject;
     const frame = this.#frame;
@@ -537,7 +525,6 @@ export class FrameViewer {
       this.#speaking = setTimeout(() => (this.#spoken.textContent = spoken), TIMES.speak);
   }
 
-  /** The other encode's score of the same reference frame. */
   #otherScore(metric: string, frame: number): number | undefined {
     const other = this.#other === null ? undefined : this.#session.results.value[this.#other];
     const [own, its] = [this.#subject?.result.report, other?.report];
@@ -546,10 +533,10 @@ export class FrameViewer {
   }
 
   #toggleFullScreen(): void {
-    // Not the dialog, which browsers refuse: the pictures, which keep the focus and the keys.
+    // The pictures, which keep focus and keys: browsers refuse full screen for dialogs.
     const theatre = this.#stage.element.parentElement ?? this.#stage.element;
     const change = document.fullscreenElement ? document.exitFullscreen() : theatre.requestFullscreen();
-    // A browser may refuse; the viewer fills its window anyway.
+    // If the browser refuses, the viewer still fills its window.
     change.catch(() => {});
   }
 
@@ -569,11 +556,11 @@ export class FrameViewer {
     };
   }
 
-  /** Shows the reference a frame earlier or later; `0` as it was scored. */
+  /** `0` restores the scored pairing. */
   #shiftBy(direction: 1 | -1 | 0): void {
     this.#shift = direction === 0 || this.#other !== null ? 0 : this.#shift + direction;
     this.#shiftShown.textContent = words.shifted(this.#shift);
-    // What is on show is of another pairing.
+    // The pair on show has the old pairing.
     this.#shown = -1;
     this.#want();
   }
@@ -591,7 +578,6 @@ export class FrameViewer {
     this.#stage.shown = this.#stage.shown === 'reference' ? 'distorted' : 'reference';
   }
 
-  /** Stops flickering and shows the other picture. */
   #hold(): void {
     this.#flicker.running = false;
     this.#switch();

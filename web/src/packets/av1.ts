@@ -5,18 +5,18 @@
 import { Ended, Fields, unlessDamaged } from './fields.js';
 import type { Head } from './headers.js';
 
-/** Types of units, of frames, and what a sequence leaves to its frames. */
+/** Types of OBUs and of frames, and the value by which a sequence leaves a choice to frames. */
 const UNIT = { sequence: 1, frameHeader: 3, frame: 6 } as const;
 const FRAME = { key: 0, intraOnly: 2, switching: 3 } as const;
 const FRAMES_CHOOSE = 2;
 
-/** What a frame's head needs of the sequence's. */
+/** Fields of the sequence header that frame headers depend on. */
 interface Sequence {
   readonly isReduced: boolean;
   readonly hasDecoderModel: boolean;
   readonly timeBits: number;
   readonly removalBits: number;
-  /** Layers of each point of operation that has a decoder model. */
+  /** Layers of each operating point with a decoder model. */
   readonly points: readonly number[];
   readonly sizeBits: readonly [number, number];
   readonly size: readonly [number, number];
@@ -32,7 +32,7 @@ interface Sequence {
   readonly superres: boolean;
 }
 
-/** A frame that later ones may show or refer to. */
+/** A reference frame slot. */
 interface Slot {
   readonly qp: number;
   readonly isKey: boolean;
@@ -43,7 +43,7 @@ export class Av1Frames {
   #sequence: Sequence | undefined;
   readonly #slots: (Slot | undefined)[] = [];
 
-  /** Reads the units of a packet, or of what a container says before the first; the last frame that is shown counts. */
+  /** Reads a packet, or the container's configuration; the last shown frame counts. */
   read(packet: Uint8Array): Head {
     let qp: number | undefined;
     for (const { type, layers, bytes } of unitsOf(packet)) {
@@ -52,7 +52,7 @@ export class Av1Frames {
       if (type !== UNIT.frame && type !== UNIT.frameHeader) continue;
       const sequence = this.#sequence;
       const frame = sequence && unlessDamaged(() => this.#frame(fields, sequence, layers));
-      // What a damaged frame refreshes is not known.
+      // It is unknown which slots a damaged frame refreshes.
       if (!frame) this.#slots.length = 0;
       if (!frame || frame.shown) qp = frame?.slot?.qp;
     }
@@ -63,7 +63,7 @@ export class Av1Frames {
     const about = startOf(fields, sequence);
     if ('repeats' in about) {
       const slot = this.#slots[about.repeats];
-      // A key frame that is shown again begins anew.
+      // A key frame that is shown again refreshes all slots.
       if (slot?.isKey) this.#slots.splice(0, 8, ...new Array<Slot>(8).fill(slot));
       return { slot, shown: true };
     }
@@ -99,7 +99,7 @@ export class Av1Frames {
     return { slot, shown };
   }
 
-  /** Size of a frame that refers to others, which may have it. */
+  /** Size of an inter frame, which may be that of a reference. */
   #referringSize(
     fields: Fields,
     sequence: Sequence,
@@ -116,7 +116,7 @@ export class Av1Frames {
       for (const reference of references) {
         if (!fields.bit()) continue;
         const whole = this.#slots[reference ?? -1]?.size;
-        // Which frame a short list means is not worked out.
+        // Short reference lists are not resolved.
         if (!whole) throw new Ended();
         return { whole, coded: codedSize(fields, sequence, whole) };
       }
@@ -126,13 +126,13 @@ export class Av1Frames {
 
 interface FrameSize {
   readonly whole: readonly [number, number];
-  /** Less wide where the decoder widens it. */
+  /** Narrower if the decoder upscales it (superres). */
   readonly coded: readonly [number, number];
 }
 
 interface Unit {
   readonly type: number;
-  /** A bit of the time layer and one of the space layer. */
+  /** One bit for the temporal layer and one for the spatial layer. */
   readonly layers: number;
   readonly bytes: Uint8Array;
 }
@@ -153,7 +153,6 @@ function* unitsOf(packet: Uint8Array): Generator<Unit> {
   }
 }
 
-/** A flag of a frame, unless the sequence says it for all. */
 function chosen(fields: Fields, said: number): number {
   return said === FRAMES_CHOOSE ? fields.bits(1) : said;
 }
@@ -179,7 +178,6 @@ function sequenceOf(fields: Fields): Sequence {
 
 const WITHOUT_TIMING = { hasDecoderModel: false, timeBits: 0, removalBits: 0, points: [] };
 
-/** When frames are shown and decoded, and for whom. */
 function timingOf(fields: Fields): Pick<Sequence, keyof typeof WITHOUT_TIMING> {
   const hasTiming = fields.bit();
   if (hasTiming) fields.bits(32);
@@ -220,7 +218,7 @@ type Start =
   | { readonly repeats: number }
   | { readonly type: number; readonly shown: boolean; readonly isResilient: boolean };
 
-/** The first fields of a frame: its type, or which earlier one is shown again. */
+/** The first fields of a frame: its type, or the slot that it shows again. */
 function startOf(fields: Fields, { isReduced, timeBits }: Sequence): Start {
   if (isReduced) return { type: FRAME.key, shown: true, isResilient: true };
   if (fields.bit()) return { repeats: fields.bits(3) };
@@ -232,7 +230,7 @@ function startOf(fields: Fields, { isReduced, timeBits }: Sequence): Start {
   return { type, shown, isResilient };
 }
 
-/** A frame's own size, and that for which it is meant. */
+/** Passes over the render size too. */
 function ownSize(fields: Fields, sequence: Sequence, hasSize: boolean): FrameSize {
   const [across, down] = sequence.sizeBits;
   const whole = hasSize ? ([fields.bits(across) + 1, fields.bits(down) + 1] as const) : sequence.size;
@@ -250,17 +248,17 @@ function codedSize(
   return [Math.floor((8 * width + (eighths >> 1)) / eighths), height];
 }
 
-/** Least number of doublings of `size` that reach `target`. */
+/** tile_log2 of the specification. */
 function doublings(size: number, target: number): number {
   let count = 0;
   while (size * 2 ** count < target) count++;
   return count;
 }
 
-/** Tiles, of at most 4096 samples across and 4096 x 2304 in all. */
+/** Tiles are at most 4096 samples wide and 4096 x 2304 large. */
 function passTiles(fields: Fields, [width, height]: readonly [number, number], isLarge: boolean): void {
   const shift = isLarge ? 7 : 6;
-  // Sizes count in pairs of blocks of 4, then in superblocks.
+  // Rounds up to 8 samples, then counts superblocks.
   const blocks = (samples: number) => Math.ceil((8 * ((samples + 7) >> 3)) / 2 ** shift);
   const [columns, rows] = [blocks(width), blocks(height)];
   const widest = 4096 >> shift;
@@ -277,7 +275,7 @@ function passTiles(fields: Fields, [width, height]: readonly [number, number], i
 
 interface Tiles {
   readonly log: number;
-  /** Superblocks of the largest. */
+  /** In superblocks. */
   readonly largest: number;
 }
 
@@ -297,7 +295,7 @@ function tilesOf(fields: Fields, all: number, most: number): Tiles {
   return { log: doublings(1, count), largest };
 }
 
-/** A number below another one, ns(n). */
+/** ns(n): a number below `count`. */
 function below(fields: Fields, count: number): number {
   const bits = 32 - Math.clz32(count);
   const few = 2 ** bits - count;

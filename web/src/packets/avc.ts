@@ -5,25 +5,25 @@
 import { Fields, unlessDamaged } from './fields.js';
 import type { Head } from './headers.js';
 
-/** What a slice's head needs of the sequence's parameters. */
+/** Fields of the SPS that slice headers depend on. */
 interface Sequence {
   readonly hasColourPlanes: boolean;
-  /** Whether slices code chroma with luma. */
+  /** Slices code chroma together with luma. */
   readonly hasChroma: boolean;
   readonly frameBits: number;
-  /** How the order of pictures is coded, and its bits. */
+  /** pic_order_cnt_type. */
   readonly order: 0 | 1 | 2;
   readonly orderBits: number;
   readonly isOrderFixed: boolean;
   readonly framesOnly: boolean;
 }
 
-/** The same of the picture's. */
+/** The same of the PPS. */
 interface Picture {
   readonly sequence: number;
   readonly isCabac: boolean;
   readonly hasBottomOrder: boolean;
-  /** References of each list. */
+  /** Number of references per list. */
   readonly references: readonly [number, number];
   readonly weighsP: boolean;
   readonly weighsB: boolean;
@@ -31,9 +31,9 @@ interface Picture {
   readonly hasRedundant: boolean;
 }
 
-/** Profiles that say more of chroma and scaling. */
+/** Profiles with fields for chroma and scaling. */
 const HIGH = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135];
-/** Quantizers that there are, with 14 bits too. */
+/** Valid quantizers, 14 bits included. */
 const [LEAST, MOST] = [-36, 51];
 const TYPES = ['P', 'B', 'I', 'P', 'I'] as const;
 
@@ -41,7 +41,7 @@ export class AvcSlices {
   readonly #sequences = new Map<number, Sequence>();
   readonly #pictures = new Map<number, Picture>();
 
-  /** Takes a NAL unit; returns what is said of the frame if it is a slice. */
+  /** Takes a NAL unit; returns the frame's head if it is a slice. */
   take(unit: Uint8Array): Head | undefined {
     const type = (unit[0] ?? 0) & 31;
     const fields = new Fields(unit.subarray(1), true);
@@ -49,7 +49,7 @@ export class AvcSlices {
     if (type === 8) unlessDamaged(() => this.#takePicture(fields));
     if (type !== 1 && type !== 5) return undefined;
     const kind = unlessDamaged(() => {
-      // The number of the slice's first macroblock.
+      // first_mb_in_slice.
       fields.code();
       return TYPES[fields.code() % 5];
     });
@@ -62,7 +62,7 @@ export class AvcSlices {
     const isHigh = HIGH.includes(fields.bits(8));
     fields.bits(16);
     const number = fields.code();
-    // Until its fields are read, slices have no quantizer.
+    // Without valid fields, slices have no quantizer.
     this.#sequences.delete(number);
     let [chroma, hasColourPlanes] = [1, false];
     if (isHigh) {
@@ -95,7 +95,7 @@ export class AvcSlices {
     this.#pictures.delete(number);
     const sequence = fields.code();
     const [isCabac, hasBottomOrder] = [fields.bit(), fields.bit()];
-    // Groups of slices are of the Extended profile, which nothing makes: no quantizer.
+    // Slice groups exist only in the Extended profile, which no encoder writes: no quantizer.
     fields.atMost(0);
     const references = [fields.code() + 1, fields.code() + 1] as const;
     const weighsP = fields.bit();
@@ -108,7 +108,6 @@ export class AvcSlices {
     this.#pictures.set(number, known);
   }
 
-  /** The quantizer of a slice whose type was read. */
   #quantizer(
     fields: Fields,
     kind: (typeof TYPES)[number],
@@ -140,7 +139,6 @@ function passScaling(fields: Fields, size: number): void {
   }
 }
 
-/** Number and order of the picture. */
 function passPlace(fields: Fields, picture: Picture, sequence: Sequence, isIdr: boolean): void {
   if (sequence.hasColourPlanes) fields.bits(2);
   fields.bits(sequence.frameBits);
@@ -163,7 +161,7 @@ function passWeights(fields: Fields, counts: readonly number[], hasChroma: boole
     }
 }
 
-/** What becomes of earlier references. */
+/** dec_ref_pic_marking. */
 function passMarking(fields: Fields, isIdr: boolean): void {
   if (isIdr) fields.bits(2);
   else if (fields.bit())

@@ -1,6 +1,6 @@
 /**
  * @module web/packets/client
- * The coded frames of a video, read once: their times, bytes and types, and the bit rate around each.
+ * The coded frames of a video, read once: times, bytes, types, and the bit rate around each.
  */
 import { frameRate, searchFrame, sizeText } from 'anyvmaf/view';
 import { Remote } from '../engine/calls.js';
@@ -14,32 +14,29 @@ const reader = new Remote<PacketFunctions>(
   text.coded.died,
 );
 
-/** Milliseconds without a sign of life after which a file is given up. */
+/** Milliseconds without an event after which reading is aborted. */
 const SILENCE = 20_000;
 
-/** What is known of one coded frame. */
 export interface CodedFrame {
   readonly kind: Kind;
   readonly bytes: number;
-  /** Whether decoding can begin here. */
   readonly isKey: boolean;
-  /** Its quantizer, where it tells. */
+  /** Absent if unknown. */
   readonly quantizer: { readonly of: Quantizer; readonly value: number } | undefined;
 }
 
-/** A coded frame in words. */
 export function codedText({ kind, bytes, quantizer }: CodedFrame, name = '', rate = ''): string {
   const words = text.results.lanes;
   const coarse = quantizer ? words.quantizer[quantizer.of](quantizer.value) : '';
   return words.now(name, kind, sizeText(bytes) ?? '', coarse, rate);
 }
 
-/** The coded frames of the distorted video of an encode. */
+/** The coded frames of an encode's distorted video. */
 export class Coded {
   readonly frames: CodedFrames;
-  /** Number of the pair that shows each, on the encode's own axis; ascending. */
+  /** Number of the pair that shows each frame, on the encode's axis; ascending. */
   readonly pairs: Float64Array;
-  /** Bytes of all frames before each, and of all. */
+  /** Cumulative bytes: before each frame, and of all. */
   readonly #sums: Float64Array;
 
   constructor(frames: CodedFrames, result: EncodeResult) {
@@ -55,7 +52,6 @@ export class Coded {
     return this.pairs.length;
   }
 
-  /** Index of the coded frame that is nearest to a pair. */
   nearest(pair: number): number {
     const after = Math.min(this.length - 1, searchFrame(this.pairs, pair));
     const before = Math.max(0, after - 1);
@@ -63,7 +59,7 @@ export class Coded {
     return away(before) < away(after) ? before : after;
   }
 
-  /** A coded frame by its number in its own video. */
+  /** @param i number in its own video */
   at(i: number): CodedFrame | undefined {
     const { kinds, quantizer: of, quantizers } = this.frames;
     const [kind, bytes, value = Number.NaN] = [KINDS[kinds[i] ?? -1], this.frames.bytes[i], quantizers[i]];
@@ -72,18 +68,18 @@ export class Coded {
     return { kind, bytes, isKey: kind === 'key', quantizer };
   }
 
-  /** The pair of the next key frame before or after another pair; `undefined` where there is none. */
+  /** The next key frame's pair before or after a pair. */
   key(pair: number, direction: 1 | -1): number | undefined {
     const keys = this.pairs.filter((_, i) => this.frames.kinds[i] === 0);
     const found = direction > 0 ? keys.find((key) => key > pair) : keys.findLast((key) => key < pair);
     return found;
   }
 
-  /** Bits per second of the frames from one index to another, inclusive; NaN where their times do not tell. */
+  /** Bits per second from one index to another, inclusive; NaN if times are unusable. */
   rate(from: number, to: number): number {
     const { times } = this.frames;
     const bytes = (this.#sums[to + 1] ?? 0) - (this.#sums[from] ?? 0);
-    // The last frame lasts as long as frames do.
+    // The last frame gets the mean duration.
     const period = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / (this.length - 1);
     const seconds = (times[to + 1] ?? (times[to] ?? 0) + period) - (times[from] ?? 0);
     return (8 * bytes) / seconds;
@@ -103,7 +99,6 @@ export class Coded {
   }
 }
 
-/** The number of the pair that shows each frame of the distorted video. */
 function pairsOf(times: Float64Array, { report }: EncodeResult): Float64Array {
   const skipped = report?.distorted.skipped ?? 0;
   const { frames: pairing } = report?.pairing ?? {};
@@ -112,13 +107,13 @@ function pairsOf(times: Float64Array, { report }: EncodeResult): Float64Array {
   const oneByOne =
     pairing?.policy === 'number' || pairing?.by === 'distorted' || lists.every(({ count }) => count === 0);
   if (oneByOne || !rate) return times.map((_, i) => i - skipped);
-  // Pairs count frames of the reference, and the first shows both of its frames.
+  // Pairs number frames of the reference, and the first pair shows both first frames.
   const start = times[skipped] ?? times[0] ?? 0;
   return times.map((time) => (time - start) * rate);
 }
 
 const known = new WeakMap<File, Promise<CodedFrames | null>>();
-/** The last read: one file at a time. */
+/** Reads are serialized. */
 let last: Promise<unknown> = Promise.resolve();
 
 function readFrames(file: File, track: number | undefined): Promise<CodedFrames | null> {
@@ -143,10 +138,7 @@ function readFrames(file: File, track: number | undefined): Promise<CodedFrames 
   return reading;
 }
 
-/**
- * The coded frames of an encode; `undefined` where there are none to read, as in raw video.
- * @throws {EngineError} if the file cannot be read
- */
+/** `undefined` if there are none, as in raw video. @throws {EngineError} if the file cannot be read */
 export async function codedOf(result: EncodeResult): Promise<Coded | undefined> {
   const file = result.source?.distorted;
   if (!file) return undefined;

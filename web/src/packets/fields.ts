@@ -1,13 +1,12 @@
 /**
  * @module web/packets/fields
- * Reads the fields of a header bit by bit. Foreign bytes may promise more than there is: reading past the end throws
- * {@link Ended}, so that every loop over fields ends with the bytes.
+ * Reads header fields bit by bit; past the end throws {@link Ended}, so loops over untrusted counts end.
  */
 
-/** A header that ends before its fields do, or has a value that no header may have. */
+/** A header that is truncated or has an impossible value. */
 export class Ended extends Error {}
 
-/** What some fields say; `undefined` where they are damaged. */
+/** `undefined` if the fields are damaged. */
 export function unlessDamaged<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -20,15 +19,14 @@ export function unlessDamaged<T>(read: () => T): T | undefined {
 export class Fields {
   readonly #bytes: Uint8Array;
   readonly #isEscaped: boolean;
-  /** The next byte. */
   #at = 0;
   #byte = 0;
-  /** Bits of the byte that are not read yet. */
+  /** Unread bits of the byte. */
   #left = 0;
-  /** Zero bytes in a row before the next one. */
+  /** Zero bytes in a row before the next byte. */
   #zeros = 0;
 
-  /** @param isEscaped whether a byte 3 after two zeros only keeps start codes out, as in NAL units */
+  /** @param isEscaped skip the emulation prevention bytes of NAL units (3 after two zeros) */
   constructor(bytes: Uint8Array, isEscaped = false) {
     this.#bytes = bytes;
     this.#isEscaped = isEscaped;
@@ -38,7 +36,7 @@ export class Fields {
     return this.bits(1) === 1;
   }
 
-  /** An unsigned number of up to 32 bits. */
+  /** At most 32 bits. */
   bits(count: number): number {
     if (!(count <= 32)) throw new Ended();
     let value = 0;
@@ -53,7 +51,7 @@ export class Fields {
     for (let left = count; left > 0; left--) this.bits(1);
   }
 
-  /** An Exp-Golomb code, ue(v). */
+  /** Exp-Golomb, ue(v). */
   code(): number {
     let zeros = 0;
     while (!this.bit()) if (++zeros > 32) throw new Ended();
@@ -64,13 +62,13 @@ export class Fields {
     for (let left = count; left > 0; left--) this.code();
   }
 
-  /** A signed Exp-Golomb code, se(v). */
+  /** Signed Exp-Golomb, se(v). */
   signed(): number {
     const code = this.code();
     return code % 2 === 1 ? (code + 1) / 2 : -code / 2;
   }
 
-  /** A code that may be no greater. */
+  /** @throws {Ended} if it is greater */
   atMost(most: number): number {
     const code = this.code();
     if (code > most) throw new Ended();

@@ -1,23 +1,22 @@
 /**
  * @module web/packets/functions
- * What a container says of the coded frames of a video: when each is shown, its bytes, type and quantizer. Nothing is decoded.
- * Runs in a worker of its own, which the page ends if a file keeps it busy.
+ * Reads a container's coded frames without decoding, in its own worker, which the page ends if a file hangs it.
  */
 import { showsFrame } from 'anyvmaf/vpx';
 import type { InputVideoTrack } from 'mediabunny';
 import type { CallContext } from '../engine/calls.js';
 import { headReader, KINDS } from './headers.js';
 
-/** The coded frames that are shown, in the order in which they are. */
+/** Shown frames in display order. */
 export interface CodedFrames {
-  /** Seconds. */
+  /** In seconds. */
   readonly times: Float64Array;
   readonly bytes: Float64Array;
   /** Indices into {@link KINDS}. */
   readonly kinds: Uint8Array;
-  /** NaN where a frame does not tell. */
+  /** NaN if unknown. */
   readonly quantizers: Float64Array;
-  /** What these are; absent if no frame tells. */
+  /** Their kind; absent if all are unknown. */
   readonly quantizer?: Quantizer;
 }
 
@@ -26,13 +25,13 @@ export type Quantizer = 'qp' | 'index';
 
 export interface CodedCall {
   readonly file: File;
-  /** 0-based number of the video track; absent if the file has one. */
+  /** 0-based; default: the first video track. */
   readonly track?: number;
 }
 
-/** Times before the first frame by no more than this are not cut off by the container, seconds. */
+/** Seconds before time 0 up to which a frame still counts as shown: rounding. */
 const SAME = 1e-6;
-/** Packets from one sign of life to the next. */
+/** Packets per `alive` event. */
 const OFTEN = 500;
 
 interface Packet {
@@ -47,7 +46,7 @@ function bytesOf(source: AllowSharedBufferSource): Uint8Array {
   return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
 }
 
-/** Packets as they are stored; frames that are never shown count as bytes of the next one. */
+/** In stored order; the bytes of frames that are never shown count for the next one. */
 async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Packet[]> {
   const { EncodedPacketSink } = await import('mediabunny');
   const codec = await track.getCodec();
@@ -57,12 +56,12 @@ async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Pac
   const packets: Packet[] = [];
   let count = 0;
   let hidden = 0;
-  // Sizes and key frames stand in the index of most containers; their frames are read only for more.
+  // Most containers index sizes and key frames; read packets only if their heads are needed.
   const metadataOnly = !reader && !hides;
   const sink = new EncodedPacketSink(track);
   for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
     if (++count % OFTEN === 0) alive();
-    // Frames that are not shown too: others refer to what they say.
+    // Read the heads of hidden frames too: others refer to them.
     const head = reader?.read(packet.data);
     if (packet.timestamp < -SAME) continue;
     if (hides && !showsFrame(codec, packet.data)) {
@@ -82,10 +81,10 @@ async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Pac
 }
 
 export const packetFunctions = {
-  /** Reads the coded frames of a file; `null` for one that is in no container. Says now and then that it goes on. */
+  /** `null` if the file is no container. Emits `alive` now and then. */
   async codedFrames({ file, track }: CodedCall, { emit }: CallContext<'alive'>): Promise<CodedFrames | null> {
     const { ALL_FORMATS, BlobSource, HLS, Input, UnsupportedInputFormatError } = await import('mediabunny');
-    // A playlist names other files, which the page does not have.
+    // Playlists name other files, which the page does not have.
     const formats = ALL_FORMATS.filter((format) => format !== HLS);
     const input = new Input({ formats, source: new BlobSource(file) });
     try {

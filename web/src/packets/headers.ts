@@ -1,21 +1,20 @@
 /**
  * @module web/packets/headers
- * Type and quantizer of a coded frame by the head of its first slice. Reads a few bytes of each packet and decodes nothing.
- * Sources: those of the codecs' own files, and ISO/IEC 14496-15 sections 5.3 and 8.3.
+ * Type and quantizer of a coded frame from the head of its first slice, without decoding. Sources: see the
+ * codecs' files, and ISO/IEC 14496-15 sections 5.3 and 8.3.
  */
 import { Av1Frames } from './av1.js';
 import { AvcSlices } from './avc.js';
 import { HevcSlices } from './hevc.js';
 import { Vp9Frames } from './vp9.js';
 
-/** Types of frames, by their numbers. `inter`: predicted from others, in a codec whose frames say no more, or too late. */
+/** By number. `inter`: predicted, in codecs whose heads say no more, or say it too late. */
 export const KINDS = ['key', 'I', 'P', 'B', 'inter'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a frame says of itself, as far as it can be read. */
 export interface Head {
   readonly kind?: Kind | undefined;
-  /** The quantizer of its first slice: QP of H.264 and H.265, the index of AV1 and VP9. */
+  /** QP for H.264 and H.265, the index for AV1 and VP9. */
   readonly qp?: number | undefined;
 }
 
@@ -23,7 +22,7 @@ interface Reader {
   read(packet: Uint8Array): Head;
 }
 
-/** The NAL units of a packet: each behind its length, or, without `lengthSize`, behind a start code. */
+/** NAL units behind their lengths or, without `lengthSize`, behind start codes. */
 function* unitsOf(packet: Uint8Array, lengthSize: number | undefined): Generator<Uint8Array> {
   if (lengthSize !== undefined) {
     for (let at = 0; at + lengthSize < packet.length; ) {
@@ -37,12 +36,11 @@ function* unitsOf(packet: Uint8Array, lengthSize: number | undefined): Generator
     if (packet[at] === 0 && packet[at + 1] === 0 && packet[at + 2] === 1) yield packet.subarray(at + 3);
 }
 
-/** Reads frames that are slices in NAL units. */
 class Slices implements Reader {
   readonly #lengthSize: number | undefined;
   readonly #slices: AvcSlices | HevcSlices;
 
-  /** @param config what the container says before the first frame; absent where frames bring it along */
+  /** @param config the container's configuration; absent if frames contain it */
   constructor(codec: 'avc' | 'hevc', config: Uint8Array | undefined) {
     this.#slices = codec === 'avc' ? new AvcSlices() : new HevcSlices();
     if (!config) return;
@@ -60,7 +58,7 @@ class Slices implements Reader {
   }
 }
 
-/** Parts of a configuration, each behind its length in two bytes. */
+/** Parts behind two-byte lengths. @returns the position after the last */
 function* partsOf(config: Uint8Array, at: number, count: number): Generator<Uint8Array, number> {
   for (let left = count; left > 0 && at + 2 <= config.length; left--) {
     const length = 256 * (config[at] ?? 0) + (config[at + 1] ?? 0);
@@ -81,13 +79,9 @@ function* parametersOfHevc(config: Uint8Array): Generator<Uint8Array> {
     at = yield* partsOf(config, at + 3, 256 * (config[at + 1] ?? 0) + (config[at + 2] ?? 0));
 }
 
-/** Bytes of an AV1 configuration before its units. */
 const BEFORE_UNITS = 4;
 
-/**
- * Reads the frames of one track, in the order in which they are stored; `undefined` for a codec that is not read.
- * @param config what the container says before the first frame
- */
+/** Reads a track's frames in stored order; `undefined` for other codecs. @param config of the container */
 export function headReader(codec: string | null, config: Uint8Array | undefined): Reader | undefined {
   if (codec === 'avc' || codec === 'hevc') return new Slices(codec, config);
   if (codec === 'vp9') return new Vp9Frames();

@@ -5,25 +5,25 @@
 import { Ended, Fields, unlessDamaged } from './fields.js';
 import type { Head } from './headers.js';
 
-/** An earlier or later picture that a set keeps, by its distance. */
+/** An entry of a short-term reference picture set. */
 interface Kept {
   readonly delta: number;
   readonly used: boolean;
 }
 
-/** What a slice's head needs of the sequence's parameters. */
+/** Fields of the SPS that slice headers depend on. */
 interface Sequence {
   readonly hasColourPlanes: boolean;
   readonly hasChroma: boolean;
   readonly orderBits: number;
   readonly offset: boolean;
   readonly sets: readonly (readonly Kept[])[];
-  /** Whether each far reference is used; `undefined` where there are none. */
+  /** used_by_curr_pic of long-term references; `undefined` without them. */
   readonly far: readonly boolean[] | undefined;
   readonly hasMotion: boolean;
 }
 
-/** The same of the picture's. */
+/** The same of the PPS. */
 interface Picture {
   readonly sequence: number;
   readonly hasOutput: boolean;
@@ -35,21 +35,21 @@ interface Picture {
   readonly canReorder: boolean;
 }
 
-/** Profiles of screen content, whose slices have fields of their own. */
+/** Screen content profiles, whose slices have other fields. */
 const SCREEN = [9, 11];
-/** Most pictures in a set, sets, references of a slice, and tiles a side, by the standard. */
+/** Limits of the standard: pictures per set, sets, references of a slice, tiles per side. */
 const [KEPT, SETS, REFERENCES, TILES] = [16, 64, 16, 22];
-/** Quantizers that there are, with 16 bits too. */
+/** Valid quantizers, 16 bits included. */
 const [LEAST, MOST] = [-48, 51];
 const TYPES = ['B', 'P', 'I'] as const;
 
 export class HevcSlices {
   readonly #sequences = new Map<number, Sequence>();
   readonly #pictures = new Map<number, Picture>();
-  /** Bits of a slice's head that an encoder may use as it likes, by the number of the picture's parameters. */
+  /** num_extra_slice_header_bits by PPS number. */
   readonly #extra = new Map<number, number>();
 
-  /** Takes a NAL unit; returns what is said of the frame if it is its first slice. */
+  /** Takes a NAL unit; returns the frame's head if it is its first slice. */
   take(unit: Uint8Array): Head | undefined {
     const [first = 0, second = 0] = unit;
     const type = (first >> 1) & 63;
@@ -58,7 +58,7 @@ export class HevcSlices {
     const fields = new Fields(unit.subarray(2), true);
     if (type === 33) unlessDamaged(() => this.#takeSequence(fields));
     if (type === 34) unlessDamaged(() => this.#takePicture(fields));
-    // Slices are 0 to 9 and, of frames at which decoding can begin, 16 to 21. The first of a frame says so.
+    // Slices are types 0 to 9, and 16 to 21 for random access; the first of a frame is flagged.
     if (type > 21 || (type > 9 && type < 16) || !unlessDamaged(() => fields.bit())) return undefined;
     let number = -1;
     const kind = unlessDamaged(() => {
@@ -77,7 +77,7 @@ export class HevcSlices {
     fields.bit();
     const isScreen = passProfile(fields, layers);
     const number = fields.code();
-    // Until its fields are read, slices have no quantizer.
+    // Without valid fields, slices have no quantizer.
     this.#sequences.delete(number);
     if (isScreen) return;
     const chroma = fields.atMost(3);
@@ -141,7 +141,6 @@ export class HevcSlices {
     });
   }
 
-  /** The quantizer of a slice whose type was read. */
   #quantizer(
     fields: Fields,
     kind: (typeof TYPES)[number],
@@ -160,7 +159,7 @@ export class HevcSlices {
   }
 }
 
-/** Passes over profile, tier and level. @returns whether the profile is one of screen content */
+/** @returns true for a screen content profile */
 function passProfile(fields: Fields, layers: number): boolean {
   const profile = fields.bits(8) & 31;
   fields.skip(88);
@@ -177,7 +176,7 @@ function passScaling(fields: Fields): void {
     }
 }
 
-/** A set of pictures that are kept: by itself or by how it differs from an earlier one. @param count of sets of the sequence */
+/** st_ref_pic_set, explicit or predicted from an earlier set. @param count of sets in the sequence */
 function setOf(fields: Fields, sets: readonly (readonly Kept[])[], count: number): Kept[] {
   const index = sets.length;
   if (index > 0 && fields.bit()) {
@@ -204,7 +203,6 @@ function setOf(fields: Fields, sets: readonly (readonly Kept[])[], count: number
   });
 }
 
-/** Which far references are used. */
 function farOf(fields: Fields, orderBits: number): boolean[] {
   return Array.from({ length: fields.atMost(32) }, () => {
     fields.bits(orderBits);
@@ -212,7 +210,7 @@ function farOf(fields: Fields, orderBits: number): boolean[] {
   });
 }
 
-/** How many pictures a slice refers to, and whether it takes motion from them. */
+/** Counts the references of a slice, and reads whether it uses temporal motion vectors. */
 function referencesOf(fields: Fields, { orderBits, sets, far, hasMotion }: Sequence) {
   fields.bits(orderBits);
   const own = !fields.bit();
@@ -231,19 +229,18 @@ function referencesOf(fields: Fields, { orderBits, sets, far, hasMotion }: Seque
   return { used, hasMotion: hasMotion && fields.bit() };
 }
 
-/** Bits that number so many things. */
 function bitsFor(count: number): number {
   return count < 2 ? 0 : 32 - Math.clz32(count - 1);
 }
 
-/** The fields that only slices of predicted pictures have. */
+/** Fields of P and B slices only. */
 function passPrediction(
   fields: Fields,
   about: {
     readonly picture: Picture;
     readonly sequence: Sequence;
     readonly isB: boolean;
-    /** References to choose from. */
+    /** Number of references. */
     readonly used: number;
     readonly hasMotion: boolean;
   },

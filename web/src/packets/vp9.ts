@@ -8,10 +8,10 @@ import type { Head } from './headers.js';
 const RGB = 7;
 
 export class Vp9Frames {
-  /** Quantizers of the eight frames that later ones may show or refer to. */
+  /** Quantizers of the eight reference slots. */
   readonly #slots: (number | undefined)[] = [];
 
-  /** Reads the frames of a packet, the last of which is shown. */
+  /** The last frame of a packet is the shown one. */
   read(packet: Uint8Array): Head {
     let qp: number | undefined;
     for (const frame of framesOf(packet)) qp = this.#frame(frame);
@@ -20,7 +20,7 @@ export class Vp9Frames {
 
   #frame(frame: Uint8Array): number | undefined {
     const fields = new Fields(frame);
-    // What a damaged frame refreshes is not known.
+    // It is unknown which slots a damaged frame refreshes.
     const found = unlessDamaged(() => this.#header(fields));
     if (!found) this.#slots.length = 0;
     return found?.qp;
@@ -40,7 +40,7 @@ export class Vp9Frames {
     if (isKey || (isIntra && profile > 0)) passColours(fields, profile);
     const refreshed = isKey ? 255 : fields.bits(8);
     if (!isIntra) fields.bits(12);
-    // A size of its own, or that of a reference.
+    // Its own size, or that of a reference.
     if (isIntra || !(fields.bit() || fields.bit() || fields.bit())) fields.bits(32);
     if (fields.bit()) fields.bits(32);
     if (!isIntra) {
@@ -55,7 +55,7 @@ export class Vp9Frames {
   }
 }
 
-/** The frames of a packet, which ends with an index if there are several. */
+/** Several frames end with a superframe index. */
 function framesOf(packet: Uint8Array): Uint8Array[] {
   const mark = packet.at(-1) ?? 0;
   const [count, size] = [(mark & 7) + 1, ((mark >> 3) & 3) + 1];

@@ -1,6 +1,6 @@
 /**
  * @module web/packets/worker
- * The worker that reads the packets of containers.
+ * Worker that reads the packets of containers.
  */
 import { serve } from '../engine/calls.js';
 import { packetFunctions } from './functions.js';

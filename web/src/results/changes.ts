@@ -1,6 +1,6 @@
 /**
  * @module web/results/changes
- * What became of each encode since an earlier run: reports held against those of a file, or against another encode on show.
+ * Compares encodes with an earlier run: the reports of a file, or another encode on show.
  */
 import { messageOf } from '../engine/calls.js';
 import './changes.css';
@@ -30,7 +30,7 @@ import type { View } from './view.js';
 
 const words = text.results.changes;
 
-/** An encode and what became of it, or why that cannot be said. */
+/** `change` may be a reason why there is none. */
 interface Compared {
   readonly encode: Encode;
   readonly change: Change | string;
@@ -51,7 +51,7 @@ class Changes implements Section {
   readonly #files: HTMLInputElement;
   readonly #stops: (() => void)[];
   #baseline: Baseline | undefined;
-  /** The frames of the encode on show that others are compared with. */
+  /** Frames of the encode that others are compared with. */
   #anchor: Encode['result']['frames'] | undefined;
   #told = '';
   #chart: ReturnType<typeof differenceChart> | undefined;
@@ -140,7 +140,7 @@ class Changes implements Section {
     this.update();
   }
 
-  /** @param first the encode that is before, where it is one of those on show */
+  /** @param first the baseline, if it is on show */
   #compared(first: Encode | undefined, metric: string): readonly Compared[] {
     const open = first?.result.report && { name: first.name, reports: [first.result.report] };
     const before = open ?? this.#baseline;
@@ -150,14 +150,13 @@ class Changes implements Section {
       .filter((encode) => encode !== first && this.#view.shown.value[encode.index])
       .map((encode) => {
         const { report } = encode.result;
-        // One that was chosen is compared with all; the only one of a file with the only one on show.
+        // A chosen encode is compared with all; a file's only one with the only one on show.
         const change = report && changeOf(before, report, metric, open ? 1 : list.length);
         return { encode, change: change ?? words.unfinished };
       });
   }
 }
 
-/** What can be before. */
 function options(
   ready: readonly Encode[],
   baseline: Baseline | undefined,
@@ -174,7 +173,7 @@ function options(
   ];
 }
 
-/** A difference with its sign; what is rounded to nothing has none. */
+/** Values rounded to 0 have no sign. */
 function signed(value: string): string {
   return Number.parseFloat(value) > 0 ? `+${value}` : value.replace(/^-/, '−');
 }
@@ -207,7 +206,7 @@ function tableOf(
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">${words.encode}</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>${why}`;
 }
 
-/** What is now, and below it the difference and what was. */
+/** Current values; below them the difference and the earlier value. */
 function cells(
   { values, rates, worst, fallen }: Change,
   { index, columns }: Encode,
@@ -243,7 +242,7 @@ function cells(
   ];
 }
 
-/** The difference in each frame, of all encodes that compare, on the axis of the page's other charts. */
+/** Difference per frame of all compared encodes, on the axis of the other charts. */
 function differenceChart(
   box: HTMLElement,
   list: readonly Compared[],
@@ -293,7 +292,7 @@ function differencesOf(list: readonly Compared[], encodes: Encodes, metric: stri
   };
 }
 
-/** The differences, and an axis that has 0 on it. */
+/** The differences, on an axis that includes 0. */
 function columnsOf({ frames }: Change, { columns: { shift } }: Encode, metric: string) {
   const columns = new Columns();
   for (const frame of frames) columns.add(frame);
@@ -302,7 +301,7 @@ function columnsOf({ frames }: Change, { columns: { shift } }: Encode, metric: s
   return {
     numbers: columns.numbers,
     values: (name: string) => columns.values(name),
-    // What is rounded away shall not fill the chart.
+    // Differences that round to 0 must not fill the chart.
     extent: () => [Math.min(-0.01, low), Math.max(0.01, high)] as const,
   };
 }

@@ -1,20 +1,19 @@
 /**
  * @module web/results/chart-file
- * Charts as files. The drawing is made of what is on show, with all styles resolved in light colours: canvases are drawn again,
- * and boxes, texts and vector shapes are taken from the page as they lie there.
+ * Charts as files in light colours: canvases redrawn as vectors, other shapes copied from the page with their styles.
  */
 import { csvLine, type Pen } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { download, savePng } from '../frames/save.js';
 import type { ChartFile, ChartFormat } from './chart-menu.js';
 
-/** Pixels around the chart, and of a line of its head. */
+/** In pixels: margin, and line height of the head. */
 const [EDGE, LINE] = [12, 20];
-/** Pixels of a picture for each of the page. */
+/** Pixels per CSS pixel. */
 const SHARP = 2;
 const FONT = 'system-ui, sans-serif';
 
-/** Saves a chart. @returns the name of the file */
+/** @returns the file's name */
 export async function saveChart(file: ChartFile, format: ChartFormat): Promise<string> {
   const name = `${file
     .title()
@@ -35,7 +34,6 @@ export async function saveChart(file: ChartFile, format: ChartFormat): Promise<s
   return name;
 }
 
-/** A drawing as a picture. */
 async function rasterOf(drawing: Blob, width: number, height: number): Promise<HTMLCanvasElement> {
   const image = new Image();
   image.src = URL.createObjectURL(drawing);
@@ -49,7 +47,7 @@ async function rasterOf(drawing: Blob, width: number, height: number): Promise<H
   return canvas;
 }
 
-/** The chart in light colours, below its title and the names of its encodes. */
+/** The chart as SVG, below its title and the names of its encodes. */
 function drawingOf({ title, element, chart, names }: ChartFile) {
   const plot = element();
   if (!plot) throw new Error('it is not on show.');
@@ -61,7 +59,7 @@ function drawingOf({ title, element, chart, names }: ChartFile) {
     const style = getComputedStyle(plot);
     const [ink, ground] = ['--ink', '--card'].map((name) => style.getPropertyValue(name).trim());
     const { shapes: head, bottom } = legend(names(), style, width, ink ?? '');
-    // Numbers of an axis may stand below the element.
+    // Axis labels may reach below the element.
     const lowest = [plot, ...plot.querySelectorAll('*')].map((one) => one.getBoundingClientRect().bottom);
     const tall = Math.max(...lowest) - plot.getBoundingClientRect().top;
     const [wide, high] = [Math.ceil(width + 2 * EDGE), Math.ceil(bottom + tall + EDGE)];
@@ -85,7 +83,7 @@ ${inner}
   }
 }
 
-/** The names of encodes with their colours, in as many lines as they need. */
+/** Names of encodes with their colours, wrapped as needed. */
 function legend(
   names: readonly { readonly index: number; readonly name: string }[],
   style: CSSStyleDeclaration,
@@ -122,7 +120,7 @@ function measured(text: string, font: string): TextMetrics {
 const widthOf = (text: string, size: number) => measured(text, `${size}px ${FONT}`).width;
 
 function escaped(text: string): string {
-  // XML has no other control characters, not even as references.
+  // XML allows no other control characters, not even as references.
   const plain = [...text].filter((sign) => sign >= ' ').join('');
   return plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
@@ -135,10 +133,9 @@ function textAt(x: number, y: number, text: string, colour: string, size: number
 
 // --- from the page ---
 
-/** Boxes, texts and vector shapes below an element, as they lie there. */
 function shapesOf(element: Element, origin: DOMRect): string[] {
   const style = getComputedStyle(element);
-  // What answers a pointer is no part of the chart.
+  // Interactive parts are not part of the chart.
   if (style.display === 'none' || style.visibility === 'hidden' || element.matches('canvas, .tip, .at'))
     return [];
   if (element instanceof SVGSVGElement) return [nested(element, origin)];
@@ -154,7 +151,6 @@ function shapesOf(element: Element, origin: DOMRect): string[] {
 
 const CLEAR = /^(?:transparent|rgba\(.*, 0\))$/;
 
-/** The ground of a box and its sides. */
 function boxOf(
   style: CSSStyleDeclaration,
   [x, y, width, height]: readonly [x: number, y: number, width: number, height: number],
@@ -189,7 +185,6 @@ function boxOf(
   return shapes;
 }
 
-/** The words of a text, where they stand. */
 function wordsOf(text: Text, style: CSSStyleDeclaration, origin: DOMRect): string[] {
   const words = text.data.trim();
   if (words === '') return [];
@@ -202,10 +197,9 @@ function wordsOf(text: Text, style: CSSStyleDeclaration, origin: DOMRect): strin
   return [textAt(left - origin.left, y, words, style.color, size, `font-weight="${style.fontWeight}"`)];
 }
 
-/** What a shape has by its style. */
 const STYLES = ['fill', 'fill-opacity', 'opacity', 'stroke', 'stroke-width', 'stroke-dasharray'] as const;
 
-/** A vector drawing of the page, its styles resolved. */
+/** An SVG element of the page with its styles resolved. */
 function nested(element: SVGSVGElement, origin: DOMRect): string {
   const { left, top, width, height } = element.getBoundingClientRect();
   const shapes = [...element.querySelectorAll<SVGGraphicsElement>('path, line, rect, circle')].map(
@@ -224,7 +218,6 @@ function nested(element: SVGSVGElement, origin: DOMRect): string {
 
 // --- from a canvas ---
 
-/** What `save` keeps. */
 interface PenState {
   readonly dx: number;
   readonly dy: number;
@@ -242,7 +235,7 @@ interface PenState {
 
 let clips = 0;
 
-/** Draws as a canvas does, and keeps shapes. */
+/** Collects shapes from canvas calls. */
 class VectorPen implements Pen {
   readonly shapes: string[] = [];
   fillStyle = '#000';
@@ -308,7 +301,7 @@ class VectorPen implements Pen {
     this.#path += `M${this.#at(x, y)}h${short(width)}v${short(height)}h${short(-width)}Z`;
   }
 
-  /** Whole circles only: charts have no others. */
+  /** Whole circles only: charts draw no other arcs. */
   arc(x: number, y: number, radius: number): void {
     const [r, d] = [short(radius), short(2 * radius)];
     this.#path += `M${this.#at(x - radius, y)}a${r} ${r} 0 1 0 ${d} 0a${r} ${r} 0 1 0 -${d} 0Z`;

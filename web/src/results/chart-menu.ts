@@ -1,6 +1,6 @@
 /**
  * @module web/results/chart-menu
- * The menu that saves a chart: as a drawing, as a picture, and its values. What makes the files loads when it is used.
+ * The menu that saves a chart as SVG, PNG or CSV. The code that makes files loads on use.
  */
 
 import { type FrameChart, labelOf } from 'anyvmaf/view';
@@ -13,20 +13,17 @@ const words = text.results.chartFile;
 export const CHART_FORMATS = ['svg', 'png', 'csv'] as const;
 export type ChartFormat = (typeof CHART_FORMATS)[number];
 
-/** A chart that can be saved, asked when it is. */
+/** A chart that can be saved; read at that time. */
 export interface ChartFile {
   title(): string;
-  /** Where it is drawn. */
   element(): HTMLElement | null;
-  /** What its canvas shows. */
   readonly chart?: FrameChart;
-  /** The encodes on show. */
   names(): readonly { readonly index: number; readonly name: string }[];
-  /** The values on show, below a row of their names. */
+  /** Values on show, below a row of headings. */
   rows(): readonly (readonly (string | number)[])[];
 }
 
-/** A choice that saves; it goes back to its name at once. */
+/** Resets itself after each choice. */
 export function chartMenu(file: ChartFile): HTMLElement {
   const save = async (format: ChartFormat) => {
     try {
@@ -54,7 +51,6 @@ export function chartMenu(file: ChartFile): HTMLElement {
   return menu;
 }
 
-/** A chart over the frames: those on show, by encode. */
 export function frameFile(chart: FrameChart, name: string): ChartFile {
   const { state } = chart;
   return {

@@ -1,6 +1,6 @@
 /**
  * @module web/results/chart
- * The large chart with its legend, zoom, map and keys, what it says in words, and its data as a table on demand.
+ * The large chart with legend, zoom, map and keys, its summary for screen readers, and its data as a table on demand.
  */
 import { colourOf, FrameChart, labelOf, listen, NONE, onKey } from 'anyvmaf/view';
 import { h } from '../dom.js';
@@ -38,12 +38,12 @@ ${legend}${around.above}${slider}${around.below}${map.element}
 <p class="hint below faint small">${matchMedia('(pointer: coarse)').matches ? words.hintTouch : words.hint}</p><p class="unseen" id="chart-keys">${words.keys}</p>${summary}${table.element}</section>`);
   const tell = () => describePointed(slider, encodes, view, large.metric);
 
-  /** Of the map: how often it was left as it is. */
+  /** Updates since the map was last drawn. */
   let beats = 0;
   function update(): void {
     metrics.update();
     large.show(view.metric ?? '');
-    // Where it shows no more than the large chart it need not keep pace with it.
+    // While the map shows the same as the chart, it may lag behind.
     beats = encodes.coming && view.zoom.value === null ? beats + 1 : 0;
     if (beats % 4 === 0) map.show(large.metric);
     summary.textContent = inWords(encodes, large.metric);
@@ -78,9 +78,9 @@ ${legend}${around.above}${slider}${around.below}${map.element}
   };
 }
 
-/** Pictures above the curve and, once no frames come, what loads below it. */
+/** Pictures above the curve and, after the run, lanes below it. */
 function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
-  // Their room is there from the start, so that nothing moves when they come.
+  // Reserve the room, so that nothing moves later.
   const above = h('div', { class: 'strip', hidden: !view.canOpen(0) });
   const below = h('div', { class: 'lanes' });
   const strip = new MomentStrip(above, encodes, view, pictures);
@@ -100,7 +100,7 @@ function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
     if (lanes || loads) return;
     const container = encodes.list[0]?.result.found?.distorted.container;
     below.classList.toggle('awaits', view.canOpen(0) && container !== 'y4m' && container !== 'yuv');
-    // Without them the curve stands as it is.
+    // The curve stands without them.
     if (!encodes.coming) load().catch(() => below.classList.remove('awaits'));
   }
   return {
@@ -120,7 +120,6 @@ function tool(sign: string, act: () => void, label?: string): HTMLButtonElement 
   return h('button', { type: 'button', class: 'tool', 'aria-label': label, onclick: act }, sign);
 }
 
-/** The choice of the large chart's metric, scores first. */
 function metricSelect(encodes: Encodes, view: View) {
   const element = h('select', {
     'aria-label': words.metric,
@@ -161,7 +160,7 @@ function metricSelect(encodes: Encodes, view: View) {
   };
 }
 
-/** What a screen reader says of the frame pointed at. */
+/** For screen readers. */
 function describePointed(slider: HTMLElement, encodes: Encodes, view: View, metric: string): void {
   const [first, last] = encodes.span;
   const frame = view.pointed.value;
@@ -196,13 +195,13 @@ function drawLegend(legend: HTMLElement, encodes: Encodes, view: View): void {
   );
 }
 
-/** A click shows an encode alone; with Shift or Control it takes it away, or back. */
+/** A click shows an encode alone; with Shift, Control or Command it toggles it. */
 function choose(event: MouseEvent, index: number, view: View): void {
   if (event.shiftKey || event.ctrlKey || event.metaKey) view.toggle(index);
   else view.isolate(index);
 }
 
-/** The chart in words: for those who do not see it. */
+/** For screen readers. */
 function inWords(encodes: Encodes, metric: string): string {
   const valueText = (value: number) => encodes.valueText(metric, value);
   return encodes.list

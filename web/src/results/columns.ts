@@ -1,44 +1,42 @@
 /**
  * @module web/results/columns
- * The values of one encode, metric by metric, in arrays that grow at their end: what charts and statistics read. Frames
- * have the numbers of the axis that all encodes share.
+ * Values of one encode in growing arrays per metric. Frames are numbered on the axis that all encodes share.
  */
 import type { FrameMetrics } from 'anyvmaf';
 import { harmonicMean, searchFrame } from 'anyvmaf/view';
 
-/** Statistics of a metric over the frames. */
 export interface Statistics {
-  /** Frames. */
+  /** Number of frames. */
   readonly count: number;
   readonly min: number;
   readonly max: number;
   readonly mean: number;
   readonly harmonic_mean: number;
   readonly stddev: number;
-  /** By per cent, 0 to 100. */
+  /** 0 to 100. */
   readonly percentile: (percent: number) => number;
 }
 
 interface Column {
   values: Float64Array;
-  /** The least and the greatest finite value. */
+  /** Finite values only. */
   low: number;
   high: number;
 }
 
-/** Frame numbers and values; NaN where a frame has none. */
+/** NaN for missing values. */
 export class Columns {
   #numbers = new Float64Array(256);
   readonly #columns = new Map<string, Column>();
   #length = 0;
   #shift = 0;
 
-  /** Where frame 0 of the report stands on the axis of all encodes. */
+  /** Position of the report's frame 0 on the shared axis. */
   get shift(): number {
     return this.#shift;
   }
 
-  /** Moves all frames, those there are and those to come. */
+  /** Moves present and later frames. */
   set shift(shift: number) {
     const by = shift - this.#shift;
     if (by === 0) return;
@@ -46,17 +44,16 @@ export class Columns {
     for (let i = 0; i < this.#length; i++) this.#numbers[i] = (this.#numbers[i] ?? 0) + by;
   }
 
-  /** Frames there are. */
   get length(): number {
     return this.#length;
   }
 
-  /** Names of the metrics, in the order in which they came. */
+  /** Metrics in order of appearance. */
   get metrics(): string[] {
     return [...this.#columns.keys()];
   }
 
-  /** Frame numbers on the axis of all encodes, ascending. The array is replaced as it grows. */
+  /** Frame numbers on the shared axis, ascending. The array is replaced as it grows. */
   get numbers(): Float64Array {
     return this.#numbers.subarray(0, this.#length);
   }
@@ -69,18 +66,17 @@ export class Columns {
     return this.#numbers[this.#length - 1] ?? 0;
   }
 
-  /** The values of a metric; `undefined` where no frame has it. */
   values(metric: string): Float64Array | undefined {
     return this.#columns.get(metric)?.values.subarray(0, this.#length);
   }
 
-  /** The least and the greatest finite value. */
+  /** Range of the finite values. */
   extent(metric: string): readonly [low: number, high: number] | undefined {
     const column = this.#columns.get(metric);
     return column && column.low <= column.high ? [column.low, column.high] : undefined;
   }
 
-  /** Takes frames, of higher numbers than those there are. */
+  /** Frames must come in ascending order. */
   add({ frameNum, metrics }: FrameMetrics): void {
     if (this.#length === this.#numbers.length) this.#grow();
     const at = this.#length++;
@@ -114,12 +110,12 @@ export class Columns {
     }
   }
 
-  /** Index of the first frame whose number is not below. */
+  /** Index of the first frame from `number` on. */
   search(number: number): number {
     return searchFrame(this.#numbers, number, this.#length);
   }
 
-  /** A metric's value in a frame; NaN where there is none. */
+  /** NaN if there is none. */
   at(metric: string, frame: number): number {
     const i = this.search(frame);
     if (i >= this.#length || this.#numbers[i] !== frame) return Number.NaN;
@@ -127,8 +123,8 @@ export class Columns {
   }
 
   /**
-   * Statistics by libvmaf's rules; `undefined` where a frame lacks a value or there is none. Percentiles are those of
-   * the frames that there are now, also when they are asked for later.
+   * Statistics by libvmaf's rules; `undefined` without frames or if one lacks a value. Percentiles are those
+   * of the frames at the time of this call.
    * @param span first and last frame number; absent: all frames
    */
   statistics(metric: string, span?: readonly [from: number, to: number]): Statistics | undefined {
@@ -147,7 +143,7 @@ export class Columns {
     const mean = sum / count;
     let squares = 0;
     for (const value of values) squares += (value - mean) ** 2;
-    // Sorting takes long, and few ask for what it gives.
+    // Sorted on demand: it is slow and seldom needed.
     let sorted: Float64Array | undefined;
     const percentile = (percent: number): number => {
       sorted ??= values.slice().sort();
@@ -168,15 +164,12 @@ export class Columns {
   }
 }
 
-/** Change from the frame before, of the reference: libvmaf's name ends so for both kinds of arithmetic. */
+/** libvmaf's SAD of a frame and the one before, in integer and float arithmetic. */
 const CHANGE = /motion_sad_score$/;
-/** The least change that is a cut, frames around it with which it is compared, and by how much it stands out. */
+/** Least change of a cut, frames on each side to compare with, and the ratio by which it must exceed them. */
 const [LEAST, AROUND, STANDS_OUT] = [10, 8, 1.7];
 
-/**
- * Frames at which shots begin: where the picture changes more than around it. Two other large changes nearby do not count, so that
- * a cut stands out beside others.
- */
+/** Frames that change more than their neighbours; the two largest neighbours do not count, so close cuts are found. */
 export function shotsOf(columns: Columns): number[] {
   const name = columns.metrics.find((metric) => CHANGE.test(metric));
   const values = name === undefined ? undefined : columns.values(name);

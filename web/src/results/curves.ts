@@ -1,6 +1,6 @@
 /**
  * @module web/results/curves
- * The result of a search, a ladder or a comparison of encoders that was opened: its answer, curves and points.
+ * Shows an opened result of a search, a ladder or a comparison of encoders: its answer, curves and points.
  */
 import './results.css';
 import './curves.css';
@@ -11,7 +11,6 @@ import { h } from '../dom.js';
 import { text } from '../text.js';
 import { html, render, templates } from './templates.js';
 
-/** Shows a result. @param close takes it away */
 export function showCurves(
   element: HTMLElement,
   { name, result }: { readonly name: string; readonly result: CurveResult },

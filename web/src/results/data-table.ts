@@ -1,6 +1,6 @@
 /**
  * @module web/results/data-table
- * The frames as a table, a page at a time, built when it is opened.
+ * The frames as a table, one page at a time, built when opened.
  */
 import { cellText, grouped, timeText } from 'anyvmaf/view';
 import { h } from '../dom.js';
@@ -65,7 +65,7 @@ export function dataTable(encodes: Encodes, view: View): Section {
     later.disabled = end >= length;
   }
 
-  // A table that someone reads does not move under their eyes, but for its length.
+  // A full page stays as it is, so that it does not change while being read.
   return {
     element,
     update: () => element.open && start + ROWS > (encodes.list[chosen]?.columns.length ?? 0) && draw(),
@@ -73,7 +73,7 @@ export function dataTable(encodes: Encodes, view: View): Section {
   };
 }
 
-/** The frames from `start` up to `end`, counted as they are scored, with the main metric first. */
+/** From `start` to before `end`, in scoring order, the main metric first. */
 function frameTable(
   encodes: Encodes,
   { columns, name }: Encode,

@@ -1,6 +1,6 @@
 /**
  * @module web/results/distribution
- * How the chart's metric is spread over the frames: a histogram or the cumulative share.
+ * Distribution of the chart's metric over the frames: a histogram or the cumulative share.
  */
 import { distribution, distributionMarks, labelOf, spreadKind } from 'anyvmaf/view';
 import { text } from '../text.js';
@@ -15,7 +15,6 @@ const HINTS = { histogram: words.hintHistogram, cumulative: words.hintCumulative
 const NO_VALUES = new Float64Array();
 const KINDS = ['histogram', 'cumulative'] as const;
 
-/** What is on show. */
 interface Drawn {
   readonly kind: (typeof KINDS)[number];
   readonly metric: string;
@@ -23,7 +22,7 @@ interface Drawn {
   readonly spread: ReturnType<typeof distribution>;
 }
 
-/** Shares of each part of the range, or of all up to its end. */
+/** Per bin: its share, or the cumulative share. */
 function rowsOf({ kind, shown, spread }: Drawn): (string | number)[][] {
   const { shares = [], range = { low: 0, high: 0 } } = spread ?? {};
   const count = shares[0]?.length ?? 0;
@@ -43,7 +42,7 @@ function rowsOf({ kind, shown, spread }: Drawn): (string | number)[][] {
 }
 
 export function distributionSection(encodes: Encodes, view: View): Section {
-  /** As somebody chose it. */
+  /** The user's choice. */
   let chosen: (typeof KINDS)[number] | undefined;
   const element = made(html`<section class="card" aria-labelledby="distribution-heading"></section>`);
 
@@ -55,7 +54,7 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     rows: () => (drawn ? rowsOf(drawn) : []),
   });
 
-  /** While frames come it keeps its place beside the chart. */
+  /** During a run it keeps its place beside the chart. */
   const hasContent = () =>
     encodes.coming || encodes.list.some(({ columns }) => columns.extent(view.metric ?? ''));
 
@@ -87,7 +86,7 @@ export function distributionSection(encodes: Encodes, view: View): Section {
     );
   }
 
-  /** The shapes of the others fade. */
+  /** Fades the shapes of other encodes. */
   const light = (lit: number | null) =>
     element.querySelectorAll<SVGElement>('.hist path').forEach((path, i) => {
       path.style.opacity = lit === null || drawn?.shown[i]?.index === lit ? '' : '0.2';

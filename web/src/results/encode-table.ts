@@ -1,6 +1,6 @@
 /**
  * @module web/results/encode-table
- * Several encodes as a table: sorted by any of its columns, each row tied to its lines in the charts and to its worst frame.
+ * Several encodes as a sortable table; each row is tied to its lines in the charts and its worst frame.
  */
 import { ranking } from 'anyvmaf';
 import {
@@ -21,24 +21,24 @@ import type { View } from './view.js';
 
 const words = text.results.table;
 
-/** By which column rows are sorted; `null`: in the order in which the encodes were given. */
+/** `null`: in the order given. */
 export type Sorting = { readonly column: number; readonly down: boolean } | null;
 
 interface Column {
   readonly head: string;
-  /** A number or a name of each row; `undefined` is last. */
+  /** Sort keys of the rows; `undefined` sorts last. */
   readonly keys: readonly (number | string | undefined)[];
-  /** Where the first click starts: with the greatest. */
+  /** The first click sorts descending. */
   readonly down: boolean;
 }
 
-/** The sorting after a click on a column: its better end first, then the other, then none. */
+/** Cycles: better end first, worse end first, unsorted. */
 export function nextSorting(now: Sorting, column: number, down: boolean): Sorting {
   if (now?.column !== column) return { column, down };
   return now.down === down ? { column, down: !down } : null;
 }
 
-/** Positions of rows in the order of a sorting; rows without a value are last either way. */
+/** Indices of rows in sorted order; rows without a value are last either way. */
 export function sorted(keys: readonly (number | string | undefined)[], down: boolean): number[] {
   const order = (a: number | string | undefined, b: number | string | undefined): number => {
     if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
@@ -51,10 +51,7 @@ export function sorted(keys: readonly (number | string | undefined)[], down: boo
   return keys.map((_, i) => i).sort((i, j) => order(keys[i], keys[j]) || i - j);
 }
 
-/**
- * @param marked whether the best of each column is said
- * @param sort called with what a click on a head asks for
- */
+/** @param marked mark the best of each column @param sort called when a head is clicked */
 export function encodeTable(
   encodes: Encodes,
   view: View,
@@ -102,7 +99,7 @@ function columnsOf(encodes: Encodes, compared: readonly ComparedRow[]): Column[]
   ];
 }
 
-/** @param own what it was set to by itself */
+/** @param own settings in which the encode differs from others */
 function rowOf(
   encodes: Encodes,
   view: View,
@@ -135,7 +132,7 @@ function rowOf(
   const take = ({ target }: Event) => {
     view.toggle(i);
     view.light(i, view.shown.value[i] === true);
-    // One stays.
+    // The last one cannot be left out.
     if (target instanceof HTMLInputElement) target.checked = view.shown.value[i] ?? true;
   };
   const taken = view.shown.value[i] ?? true;

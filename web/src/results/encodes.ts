@@ -1,6 +1,6 @@
 /**
  * @module web/results/encodes
- * The encodes on show: what the session has of them, in columns that follow while they grow, and what is common to all.
+ * The encodes on show: the session's results as growing columns, and what they have in common.
  */
 import type { Ranking } from 'anyvmaf';
 import {
@@ -18,29 +18,27 @@ import type { EncodeResult, Session } from '../session.js';
 import { text } from '../text.js';
 import { Columns, type Statistics } from './columns.js';
 
-/** One encode. */
 export interface Encode extends Shown {
   readonly columns: Columns;
   result: EncodeResult;
   facts: Facts;
-  /** Still growing. */
   growing: boolean;
   left: boolean;
 }
 
-/** Pooled values, and where they come from. `so far`: the run goes on. `computed`: a saved file lacks them. */
+/** `so far`: during a run. `computed`: the saved file lacks them. */
 export interface Pooled extends StatedPooled {
   readonly origin: 'report' | 'so far' | 'computed';
 }
 
-/** Milliseconds of taking frames over before others have their turn. */
+/** Milliseconds of copying frames before yielding. */
 const SLICE = 6;
 
 export class Encodes extends EncodeList<Encode> {
   list: readonly Encode[] = [];
-  /** Told when there are other encodes than before. */
+  /** Called when there are other encodes. */
   onReplaced: () => void = () => {};
-  /** Told when there are more frames, or a report came. */
+  /** Called on new frames and reports. */
   onGrown: () => void = () => {};
   readonly #statistics = new Map<string, Statistics | undefined>();
   readonly #session: Session;
@@ -55,29 +53,29 @@ export class Encodes extends EncodeList<Encode> {
     session.series.watch(() => this.onGrown());
   }
 
-  /** Whether more frames are to come. */
+  /** More frames are expected. */
   get running(): boolean {
     const { phase } = this.#session.run.value;
     return phase === 'running' || phase === 'paused' || this.#session.reading.value;
   }
 
-  /** Whether frames come at this time: none do while a run is held up. */
+  /** Frames are arriving: not while a run is paused. */
   get coming(): boolean {
     return this.#session.run.value.phase === 'running' || this.#session.reading.value;
   }
 
-  /** Whether all frames that will ever be are here. */
+  /** No frames are missing or expected. */
   get settled(): boolean {
     return !this.running && this.list.every(({ columns, result }) => columns.length === result.frames.length);
   }
 
-  /** Without a metric that says anything about quality, the first one there is. */
+  /** Falls back to the first metric if none ranks quality. */
   override get ranking(): Ranking | undefined {
     const metric = this.list.find(({ count }) => count > 0)?.metrics[0];
     return super.ranking ?? (metric === undefined ? undefined : { metric, worse: 'low' });
   }
 
-  /** First and last frame number of all. */
+  /** First and last frame number over all encodes. */
   get span(): readonly [first: number, last: number] {
     const filled = this.list.filter(({ columns }) => columns.length > 0);
     if (filled.length === 0) return [0, 1];
@@ -92,7 +90,7 @@ export class Encodes extends EncodeList<Encode> {
     return [first, Math.max(first + 1, ...filled.map(({ columns }) => columns.last), ...expected)];
   }
 
-  /** While the first report is not there: what the look at the pair found. */
+  /** Until the first report, from the inspection. */
   override get rate(): number | undefined {
     const known = super.rate;
     if (known !== undefined) return known;
@@ -103,7 +101,7 @@ export class Encodes extends EncodeList<Encode> {
     return undefined;
   }
 
-  /** A frame of the axis in words, with its time where that is known. */
+  /** A frame number with its time, if known. */
   said(frame: number): string {
     const words = text.results.chart;
     const name = (this.apart ? words.referenceFrame : words.frame)(frame);
@@ -116,7 +114,7 @@ export class Encodes extends EncodeList<Encode> {
     return encode && this.pooled(encode, metric)?.mean;
   }
 
-  /** Pooled values of a metric: the report's own, or made of the frames there are. */
+  /** The report's own, or computed from the frames so far. */
   pooled({ index, facts, columns, growing }: Encode, metric: string | undefined): Pooled | undefined {
     if (metric === undefined) return undefined;
     const stated = statedPooled(facts, metric);
@@ -144,7 +142,7 @@ export class Encodes extends EncodeList<Encode> {
     if (!same) {
       this.#statistics.clear();
       const names = distinctNames(results.map(({ name }) => name));
-      // Frames that were taken over are not taken again because others come.
+      // Keep the columns of encodes that stay.
       const taken = new Map(this.list.map(({ result, columns }) => [result.frames, columns]));
       this.list = results.map((result, index) =>
         encodeOf(
@@ -169,7 +167,7 @@ export class Encodes extends EncodeList<Encode> {
     this.#take();
   }
 
-  /** Takes new frames over, a slice at a time. */
+  /** Copies new frames in slices. */
   #take(): void {
     if (this.#waiting) return;
     const end = performance.now() + SLICE;
@@ -195,7 +193,6 @@ export class Encodes extends EncodeList<Encode> {
   }
 }
 
-/** How many frames of how many a run reached. */
 export function reachedText(count: number, { total = 0 }: EncodeResult): string {
   return total > count ? text.run.frames(count, total) : framesText(count);
 }
@@ -204,7 +201,7 @@ function factsOf({ report, saved, found }: EncodeResult): Facts {
   return report ?? saved ?? (found ? { preflight: found.findings } : {});
 }
 
-/** @param over whether nothing more is to come */
+/** @param over whether no more frames are expected */
 function encodeOf(
   result: EncodeResult,
   index: number,

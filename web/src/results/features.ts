@@ -1,6 +1,6 @@
 /**
  * @module web/results/features
- * Every metric but the main one as a small chart on the same frames: what was asked for, and on demand what scores are made of.
+ * Small charts of all metrics but the main one: requested ones, and on demand the features behind the scores.
  */
 import { FrameChart, featureMeaning, labelOf, shortText } from 'anyvmaf/view';
 import { h } from '../dom.js';
@@ -18,7 +18,7 @@ interface Feature {
   readonly now: HTMLElement;
 }
 
-/** The card: charts of what was asked for in `grid`, and of the rest in `inner`, which `more` unfolds. */
+/** `grid` has the requested metrics; `inner` the rest, unfolded by `more`. */
 function card() {
   const grid = h('div', { class: 'features asked' });
   const inner = h('div', { class: 'features' });
@@ -31,9 +31,9 @@ function card() {
   return { grid, inner, more, element };
 }
 
-/** Unfolds what is folded as long as the results are printed. @returns the function to call before and after */
+/** Unfolds it while printing. @returns call before and after printing */
 function unfoldedOnPaper(more: HTMLDetailsElement): () => void {
-  /** Whether it is folded on the screen, while it is open for paper. */
+  /** State on screen while it is open for printing. */
   let folded: boolean | undefined;
   return () => {
     if (document.documentElement.classList.contains('paper')) {
@@ -63,7 +63,7 @@ export function featureSection(encodes: Encodes, view: View): Section {
     render(drawn(true), grid);
     render(drawn(false), inner);
     grid.hidden = grid.childElementCount === 0;
-    // Nothing was asked for: the card is no more than what unfolds the rest.
+    // If none was requested, the card shrinks to the fold.
     element.classList.toggle('only-inner', grid.hidden);
     more.hidden = inner.childElementCount === 0;
   }
@@ -72,7 +72,6 @@ export function featureSection(encodes: Encodes, view: View): Section {
     for (const { chart, now } of features) now.textContent = nowText(encodes, view, chart.metric);
   }
 
-  /** All metrics but the main one. */
   function shown(): string[] {
     const main = encodes.ranking?.metric;
     return encodes.metrics.filter((name) => name !== main);
@@ -111,7 +110,7 @@ function button({ chart: { metric, element }, now }: Feature, view: View): Templ
   return html`<button type="button" class="feature" title="${words.enlarge(labelOf(metric))}" @click=${() => enlarge(metric, view)}><span class="label"><span>${labelOf(metric)}</span>${now}</span>${meaning === undefined ? '' : html`<span class="meaning faint small">${meaning}</span>`}${element}</button>`;
 }
 
-/** The values in the frame pointed at, else the mean of an encode by itself. */
+/** Values of the frame pointed at, else the mean of a single encode. */
 function nowText(encodes: Encodes, { pointed, visible }: View, metric: string): string {
   const frame = pointed.value;
   if (frame !== null) {

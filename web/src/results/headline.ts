@@ -1,6 +1,6 @@
 /**
  * @module web/results/headline
- * The answer: one encode's score and what it means, or several encodes in a table.
+ * The answer: one encode's score and its meaning, or a table of several encodes.
  */
 import {
   baseName,
@@ -51,7 +51,6 @@ export function headlineSection(encodes: Encodes, view: View, remedies: Remedies
   return { element, update, close: view.shown.watch(update) };
 }
 
-/** What values stand for before there is a report, or where none will come. */
 function soFar({ running }: Encodes, frames: string): string {
   return running ? words.soFarFrames(frames) : words.stopped(frames);
 }
@@ -78,7 +77,7 @@ ${word === undefined ? '' : html`<span class="pill" .style=${`--tone:var(--${ton
 ${verdict(encodes, remedies)}${tiles(templates, encodes, encode, encodes.running)}${origin(encode, pooled)}`;
 }
 
-/** How to see frames, where results have no videos. */
+/** How to get frames for results without videos. */
 function lacking(results: readonly EncodeResult[]): string | undefined {
   const bare = results.filter(({ source, scored, saved, report }) => !source && !scored && (saved || report));
   const named = bare.every(({ report, saved }) => referenceOf(report ?? saved ?? {}));
@@ -90,7 +89,7 @@ function hint(results: readonly EncodeResult[]): TemplateResult | undefined {
   return said === undefined ? undefined : html`<p class="origin small soft">${said}</p>`;
 }
 
-/** Where a saved report's numbers come from, and what its file does not say. */
+/** Where a saved report's numbers come from, and what the file lacks. */
 function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult | undefined {
   const { saved } = result;
   if (!saved) return hint([result]);
@@ -109,7 +108,6 @@ function origin({ result }: Encode, pooled: Pooled | undefined): TemplateResult 
 
 // --- several encodes ---
 
-/** How the table is shown, and what a click on it asks for. */
 interface Table {
   readonly view: View;
   readonly sorting: Sorting;
@@ -143,10 +141,7 @@ ${verdict(encodes, remedies)}
 ${hint(list.map(({ result }) => result))}`;
 }
 
-/**
- * What bold means, and why it is not said of some or of any.
- * @param wrong whether each is not to be trusted
- */
+/** Explains bold values, or why encodes have none. @param wrong per encode, whether its score is untrusted */
 function comparedNote(list: readonly Encode[], marked: boolean, wrong: readonly boolean[]): string {
   const { alike, others } = comparable(list);
   const { bestNote, apart, incomparable, differ, differs, untrusted } = words.table;

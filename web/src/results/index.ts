@@ -1,6 +1,6 @@
 /**
  * @module web/results
- * What came of a run: scores, charts, worst moments, and what to take away.
+ * The results of a run: scores, charts, worst moments, files.
  */
 import { numberedColour } from 'anyvmaf/view';
 import type { Session } from '../session.js';
@@ -23,14 +23,10 @@ import './print.css';
 import { h } from '../dom.js';
 import { oneByOne, type Sequence } from '../schedule.js';
 
-/** Milliseconds between two parts that are made while a run begins: one at a time, for it takes all cores then. */
+/** Milliseconds between parts built while a run starts, when it takes all cores. */
 const APART = 80;
 
-/**
- * Shows the session's results in an element, from the first frame on.
- * @param remedies what can be done about a result
- * @returns takes them away again; the session is not to change after that
- */
+/** Shows results from the first frame on. @returns removes them; the session must not change afterwards */
 export function mountResults(
   element: HTMLElement,
   session: Session,
@@ -52,7 +48,6 @@ export function mountResults(
   };
 }
 
-/** The parts of a session's results, in an element. */
 class Results {
   readonly #element: HTMLElement;
   readonly #encodes: Encodes;
@@ -61,10 +56,9 @@ class Results {
   readonly #view: View;
   #pictures: MomentPictures;
   #parts: Follower[] = [];
-  /** Makes the parts that are not there yet. */
   #making: Sequence | undefined;
   #coloured = '';
-  /** How often the parts were made: what is left of an earlier time stops. */
+  /** Generation: tasks of an earlier build stop. */
   #built = 0;
 
   constructor(element: HTMLElement, encodes: Encodes, session: Session, remedies: Remedies) {
@@ -76,7 +70,7 @@ class Results {
     this.#pictures = new MomentPictures(encodes, session);
   }
 
-  /** Makes the parts anew: for other encodes. Growing ones keep theirs. */
+  /** Builds the parts for other encodes; growing ones keep theirs. */
   build(): void {
     const [element, encodes] = [this.#element, this.#encodes];
     this.#coloured = '';
@@ -103,11 +97,11 @@ class Results {
     if (!encodes.coming) this.#making.finish();
   }
 
-  /** The answer at once, the rest one by one; and how often each is drawn again at most. */
+  /** The answer comes first, the rest one by one. Milliseconds: least time between redraws. */
   #sections(): readonly Part[] {
     const [session, encodes, view] = [this.#session, this.#encodes, this.#view];
     const [pictures, remedies] = [this.#pictures, this.#remedies];
-    // Side by side: the values over the frames and their distribution, and what is folded.
+    // Side by side: chart and distribution, and folded cards.
     const [charts, folds] = [h('div', { class: 'charts' }), h('div', { class: 'folds' })];
     const onTaken = () => {
       session.unsaved.value = false;
@@ -126,24 +120,22 @@ class Results {
     ];
   }
 
-  /** There may be more to show. */
   grow(): void {
     this.#colour();
     for (const part of this.#parts) part.update();
     if (!this.#encodes.coming) this.#making?.finish();
   }
 
-  /** Encodes of a run keep their colours; those of saved reports have them in their order. */
+  /** Encodes of a run keep their colours; saved reports get theirs by position. */
   #colour(): void {
     const colours = this.#encodes.list.map(({ result }, i) => result.colour ?? i);
     if (colours.join() === this.#coloured) return;
     this.#coloured = colours.join();
-    // Of the whole page, for the viewer too.
+    // On the root, so that the viewer has them too.
     for (const [name, value] of colours.flatMap(numberedColour))
       document.documentElement.style.setProperty(name, value);
   }
 
-  /** Shows all there is. */
   complete(): void {
     for (const part of this.#parts) part.complete();
   }
@@ -159,10 +151,7 @@ class Results {
 type Part = readonly [make: () => Section, milliseconds: number, into?: HTMLElement];
 
 /**
- * Has the results be printed whole: charts of a sheet's width, in colours for white, and all of them, for nothing there is out
- * of sight.
- * @param complete draws all there is, as wide as it is now
- * @returns lets it be
+ * Prints results whole: as wide as the sheet, in light colours. @param complete draws everything at its present width
  */
 function onPaper(complete: () => void): () => void {
   const { documentElement: root } = document;
@@ -177,7 +166,7 @@ function onPaper(complete: () => void): () => void {
     root.classList.remove('paper');
     if (theme !== undefined) root.dataset.theme = theme;
     theme = undefined;
-    // For the screen again.
+    // Back to the screen's width.
     complete();
   };
   addEventListener('beforeprint', before);

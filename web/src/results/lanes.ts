@@ -1,7 +1,6 @@
 /**
  * @module web/results/lanes
- * What stands below the curve, frame for frame: bytes and types of the coded frames with the bit rate, further metrics, and the
- * statistics of the span on show. Loaded once a run is over.
+ * Lanes below the curve: coded frames, further metrics, statistics of the visible span. Loaded after a run.
  */
 import './lanes.css';
 import {
@@ -32,7 +31,6 @@ import type { View } from './view.js';
 
 const words = text.results.lanes;
 
-/** Parts below the chart, in an element. */
 export function chartLanes(element: HTMLElement, encodes: Encodes, view: View): Follower {
   const coded = new CodedLane(element, encodes, view);
   const metrics = new MetricLanes(encodes, view);
@@ -55,14 +53,14 @@ export function chartLanes(element: HTMLElement, encodes: Encodes, view: View): 
   };
 }
 
-/** Codecs, by ffmpeg's names, whose frames tell their quantizer. */
+/** Codecs, by ffmpeg's names, whose frame headers tell the quantizer. */
 const TELLING = ['h264', 'hevc', 'vp9', 'av1'];
 
-/** Bytes, types and quantizers of the coded frames of one encode: that which keys are about. */
+/** Bytes, types and quantizers of the coded frames of the leading encode. */
 class CodedLane {
   readonly chart: FrameChart;
   readonly quantizers: FrameChart;
-  /** Where the lane stands, above others. */
+  /** Shared with the other lanes. */
   readonly #box: HTMLElement;
   readonly #element: HTMLElement;
   readonly #encodes: Encodes;
@@ -70,11 +68,11 @@ class CodedLane {
   readonly #legend = h('p', { class: 'lane-key small soft' });
   readonly #now = h('span', { class: 'lane-now' });
   readonly #known = new Map<File, Coded | undefined>();
-  /** Each is read once: every one that comes updates the lane, which would ask for all that are still to come again. */
+  /** Files are read once, although each that finishes calls `update`. */
   readonly #asked = new Set<File>();
   readonly #rates = new WeakMap<Coded, Float64Array>();
   readonly #stops: (() => void)[];
-  /** Told when the frames of an encode were read. */
+  /** Called when the frames of an encode were read. */
   onRead: () => void = () => {};
 
   constructor(box: HTMLElement, encodes: Encodes, view: View) {
@@ -109,7 +107,7 @@ class CodedLane {
     for (const chart of [this.chart, this.quantizers]) chart.close();
   }
 
-  /** The coded frames of an encode, as far as they are read. */
+  /** `undefined` until they are read. */
   of(encode: Encode | undefined): Coded | undefined {
     const file = encode?.result.source?.distorted;
     return file && this.#known.get(file);
@@ -120,11 +118,11 @@ class CodedLane {
     const file = encode?.result.source?.distorted;
     for (const { result } of this.#encodes.list) this.#read(result);
     const none = !file || (this.#known.has(file) && !this.#known.get(file));
-    // The room stays during a run and while a file is read, so that nothing below moves.
+    // Keep the room during a run and while reading, so that nothing below moves.
     if (none) this.#box.classList.remove('awaits');
     if (none || !this.#encode?.result.report) this.#element.remove();
     else if (!this.#element.isConnected) this.#box.prepend(this.#element);
-    // Its room too stays while a file is read that tells.
+    // Likewise keep the quantizers' room while reading a codec that has them.
     const tells = TELLING.includes(encode?.result.report?.pairing?.distorted.codec ?? '');
     this.quantizers.element.hidden =
       !tells || (this.of(encode) && !this.of(encode)?.frames.quantizer) === true;
@@ -148,7 +146,7 @@ class CodedLane {
       this.update();
       this.onRead();
     };
-    // Without the container's facts the rest stands as it is.
+    // The rest works without container facts.
     codedOf(result).then(done, () => done(undefined));
   }
 
@@ -184,7 +182,7 @@ class CodedLane {
     this.#tell();
   }
 
-  /** From which to which quantizer frames on show go; empty where they do not tell. */
+  /** Range of the visible quantizers; empty if unknown. */
   #quantizersText({ frames }: Coded, from: number, to: number): string {
     const found = extentOf([frames.quantizers.subarray(from, to + 1)]);
     const said = found && frames.quantizer ? words.quantizers[frames.quantizer](found.low, found.high) : '';
@@ -192,7 +190,7 @@ class CodedLane {
     return said;
   }
 
-  /** First and last coded frame on show. */
+  /** Indices of the first and last visible coded frame. */
   #within(coded: Coded): readonly [number, number] {
     const shift = this.#encode?.columns.shift ?? 0;
     const [from, to] = this.#view.span;
@@ -215,7 +213,6 @@ class CodedLane {
     });
   }
 
-  /** The coded frames on show. */
   #rows(): (string | number)[][] {
     const encode = this.#encode;
     const coded = this.of(encode);
@@ -233,7 +230,6 @@ class CodedLane {
     return [head, ...rows];
   }
 
-  /** What is known of the frame pointed at. */
   #tell(): void {
     const frame = this.#view.pointed.value;
     const encode = this.#encode;
@@ -246,7 +242,7 @@ class CodedLane {
       : name;
   }
 
-  /** A bar a frame, as high as it has bytes; lines where pictures are coded anew; and the bit rate. */
+  /** A bar per frame by bytes, a line per key frame, and the bit rate. */
   #paint(...[pen, scale, colour, rough]: Parameters<LanePainter>): void {
     const coded = this.of(this.#encode);
     if (!coded) return;
@@ -259,7 +255,7 @@ class CodedLane {
     const wide = Math.max(1, (width / (to - from + 1)) * 0.8);
     const keys = kinds.subarray(from, to + 1).filter((kind) => kind === 0).length;
     const colours = KINDS.map((kind) => colour(`--kind-${kind.toLowerCase()}`));
-    // Rare ones last, so that they stay visible where a pixel has several frames.
+    // Rare kinds last, so that they stay visible where frames share a pixel.
     for (const kind of [4, 3, 2, 1, 0]) {
       pen.fillStyle = colours[kind] ?? '';
       const frames = framesOf(kinds, kind, from, to);
@@ -294,19 +290,17 @@ class CodedLane {
   }
 }
 
-/** Indices of the frames of a kind. */
 function framesOf(kinds: Uint8Array, kind: number, from: number, to: number): number[] {
   const frames: number[] = [];
   for (let i = from; i <= to; i++) if (kinds[i] === kind) frames.push(i);
   return frames;
 }
 
-/** The greatest of some values; there are too many to be arguments of a call. */
+/** Too many values for `Math.max(...)`. */
 function mostOf(values: Float64Array, from: number, to: number): number {
   return values.subarray(from, to + 1).reduce((most, value) => Math.max(most, value), 0);
 }
 
-/** A further metric below the curve. */
 interface MetricLane {
   readonly chart: FrameChart;
   readonly element: HTMLElement;
@@ -314,7 +308,7 @@ interface MetricLane {
   readonly stop: () => void;
 }
 
-/** Metrics shown together with that of the curve, as many as are chosen. */
+/** Metrics chosen in addition to the curve's. */
 class MetricLanes {
   readonly element: HTMLElement;
   readonly #encodes: Encodes;
@@ -414,14 +408,14 @@ class MetricLanes {
   }
 }
 
-/** The statistics of the frames on show, once that are not all. */
+/** Statistics of the visible frames, while zoomed in. */
 class SpanStatistics {
   readonly element = h('div', { class: 'lane-box span-statistics', hidden: true });
   readonly #encodes: Encodes;
   readonly #view: View;
   readonly #coded: CodedLane;
   readonly #stops: (() => void)[];
-  /** Which values are being worked out: those of earlier turns are not shown any more. */
+  /** Invalidates values of earlier updates. */
   #turn = 0;
 
   constructor(encodes: Encodes, view: View, coded: CodedLane) {
@@ -431,7 +425,7 @@ class SpanStatistics {
     coded.onRead = () => this.update();
     this.#stops = [
       ...[view.rest, view.shown, view.chosen].map((cell) => cell.watch(() => this.update())),
-      // Its room is there at once, so that nothing moves later.
+      // Reserve the room at once, so that nothing moves later.
       view.zoom.watch((zoom) => (zoom === null) !== this.element.hidden && this.update()),
     ];
   }
@@ -441,7 +435,7 @@ class SpanStatistics {
     for (const stop of this.#stops) stop();
   }
 
-  /** Works out the values of one encode at a time, for they sort all frames; a table on show stays until all are there. */
+  /** Computes one encode at a time, as percentiles sort all frames; the old table stays until all are done. */
   update(): void {
     const turn = ++this.#turn;
     const { zoom, metric, visible, moving } = this.#view;
@@ -457,7 +451,7 @@ class SpanStatistics {
     inTime(() => this.#show(metric, span, values));
   }
 
-  /** @param values of each encode on show; of none as long as they are worked out */
+  /** @param values per visible encode; empty until computed */
   #show(metric: string, [from, to]: readonly [number, number], values: readonly string[][]): void {
     const names = Object.values(words.statistics);
     const head = [labelOf(metric), ...names];

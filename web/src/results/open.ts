@@ -1,7 +1,6 @@
 /**
  * @module web/results/open
- * Opens saved reports, ours and libvmaf's, in place of the results on show, and gives results without videos, also those of the
- * last session, their videos again once they are chosen.
+ * Opens saved reports, ours and libvmaf's, and attaches chosen videos to results that have none.
  */
 import { type CurveResult, type FrameMetrics, isReport, type ReadReport } from 'anyvmaf';
 import { type Baseline, baselineFrom, baseName, framesText, referenceOf, sizeText } from 'anyvmaf/view';
@@ -11,13 +10,10 @@ import type { EncodeResult, Session } from '../session.js';
 import { type PairFacts, pairingOf, runOptions } from '../setup/options.js';
 import { text } from '../text.js';
 
-/** Bytes. A text of more is longer than browsers let strings be. */
+/** In bytes; more exceeds the longest string of browsers. */
 const LIMIT = 500_000_000;
 
-/**
- * Reads reports and shows each as an encode, growing while it is read.
- * @throws {Error} with a sentence for people when a file is no report; what was on show before is shown again
- */
+/** Shows reports while they are read. @throws {Error} with a sentence for people; the earlier results are restored */
 export async function openReports(files: readonly File[], session: Session): Promise<void> {
   const before = session.results.value;
   const opened: EncodeResult[] = [];
@@ -56,16 +52,13 @@ export async function openReports(files: readonly File[], session: Session): Pro
   }
 }
 
-/** With its report, where the file says all that a report has. */
+/** Adds the report, if the file is complete. */
 function whole(result: EncodeResult): EncodeResult {
   const read = result.saved && { ...result.saved, frames: result.frames };
   return read && isReport(read) ? { ...result, report: read } : result;
 }
 
-/**
- * Reads the reports of an earlier run, to be compared with.
- * @throws {Error} with a sentence for people
- */
+/** Reads the reports of an earlier run as a baseline. @throws {Error} with a sentence for people */
 export async function readBaselines(files: readonly File[]): Promise<Baseline> {
   const reads: ReadReport[] = [];
   for (const file of files) {
@@ -86,7 +79,7 @@ export async function readBaselines(files: readonly File[]): Promise<Baseline> {
 
 // --- videos ---
 
-/** What is known of a result whose frames can be shown once its videos are here. */
+/** `undefined` if the result has videos or its frames cannot be shown. */
 function factsOf({ report, saved, source }: EncodeResult): PairFacts | undefined {
   const facts = report ?? saved;
   const reference = facts && referenceOf(facts);
@@ -95,8 +88,7 @@ function factsOf({ report, saved, source }: EncodeResult): PairFacts | undefined
 }
 
 /**
- * Gives each result the chosen videos of its names and, where the report says them, sizes.
- * @returns what came of it, for people; empty where no file has a name of a report
+ * Attaches chosen videos by name and stated size. @returns the outcome for people; empty if no name matches a report
  */
 export function attachVideos(session: Session): string {
   const reference = session.reference.value?.file;

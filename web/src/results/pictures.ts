@@ -1,25 +1,24 @@
 /**
  * @module web/results/pictures
- * Small pictures of the worst moments, made once the run is over: one encode at a time, and not while the viewer is open, which
- * needs the same worker.
+ * Small pictures of the worst moments, made one encode at a time while neither a run nor the viewer is active.
  */
 import { engine } from '../engine/client.js';
 import type { ThumbPair } from '../frames/thumbs.js';
 import { isActive, type Session, sourceOf } from '../session.js';
 import type { Encodes } from './encodes.js';
 
-/** Longest side of a picture in pixels: sharp at the width that a moment has on a large screen. */
+/** Pixels of the longest side: sharp at a moment's width on large screens. */
 const SIDE = 320;
 
-/** Takes a picture; `undefined`: no more can be had of the encode. */
+/** `undefined`: there will be no more of the encode. */
 type Listener = (encode: number, pair: ThumbPair | undefined) => void;
 
 export class MomentPictures {
   readonly #encodes: Encodes;
   readonly #session: Session;
-  /** By encode and by the report's frame number. */
+  /** By encode and the report's frame number. */
   readonly #made = new Map<string, ThumbPair>();
-  /** Frames that cannot be had again are not asked for twice. */
+  /** Encodes that failed are not tried again. */
   readonly #failed = new Set<number>();
   #wanted: ReadonlyMap<number, readonly number[]> = new Map();
   #stop: AbortController | undefined;
@@ -33,7 +32,6 @@ export class MomentPictures {
     this.#unwatch = [session.run.watch(turn), session.cursor.watch(turn)];
   }
 
-  /** Calls back for every picture that is made, until the returned function is called. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -43,12 +41,11 @@ export class MomentPictures {
     return this.#made.get(keyOf(encode, frame));
   }
 
-  /** Whether pictures of an encode are to come, or there. */
+  /** Pictures of the encode exist or will come. */
   expects(encode: number): boolean {
     return this.#encodes.list[encode]?.result.source !== undefined && !this.#failed.has(encode);
   }
 
-  /** Asks for the pictures of frames, by encode. */
   want(frames: ReadonlyMap<number, readonly number[]>): void {
     this.#wanted = frames;
     if (this.#allowed) this.#next();
@@ -64,7 +61,7 @@ export class MomentPictures {
     return !isActive(this.#session.run.value) && this.#session.cursor.value === null;
   }
 
-  /** Makes what is missing of the first encode that lacks something. */
+  /** Makes missing pictures of the first encode that lacks some. */
   #next(): void {
     if (this.#stop) return;
     for (const [encode, frames] of this.#wanted) {
@@ -98,7 +95,7 @@ export class MomentPictures {
         },
       );
     } catch {
-      // Without pictures, the numbers stand as they are; the viewer says what is wrong with the files.
+      // Numbers show without pictures; the viewer reports what is wrong with the files.
       if (!stop.signal.aborted) {
         this.#failed.add(encode);
         this.#tell(encode, undefined);

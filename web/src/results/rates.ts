@@ -1,7 +1,6 @@
 /**
  * @module web/results/rates
- * Quality over bit rate: a point for every encode, the encodes of a curve joined, and the same as a table. There once two
- * encodes have different bit rates.
+ * Quality over bit rate as a chart with curves and as a table, once two encodes have different bit rates.
  */
 import {
   bdTable,
@@ -33,12 +32,11 @@ import type { View } from './view.js';
 
 const words = text.results.rates;
 
-/** Pixels from which a point counts as pointed at. */
+/** Pixels within which a point counts as pointed at. */
 const REACH = 60;
 
 type Places = RateChart<unknown>['places'];
 
-/** The card: its parts that are filled in, and all of it. */
 function card() {
   const heading = h('h2', { id: 'rates-heading' });
   const hint = h('span', { class: 'hint faint small' });
@@ -125,7 +123,7 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
   };
 }
 
-/** Shows BD-rate, once all has come; made anew for other points and choices only. */
+/** Shows BD-rates after the run; redraws only for other points and choices. */
 function comparer(
   parts: Readonly<Record<'choices' | 'differences', HTMLElement>>,
   encodes: Encodes,
@@ -147,10 +145,10 @@ function comparer(
   };
 }
 
-/** Sessions whose editor of series is open: it stays so for other encodes. */
+/** Sessions with an open series editor, which stays open for other encodes. */
 const open = new WeakSet<Session>();
 
-/** What puts encodes into series, once it was opened. */
+/** Returns the editor once it was opened. */
 function openedEditor(
   { fold, series }: { readonly fold: HTMLDetailsElement; readonly series: HTMLElement },
   encodes: Encodes,
@@ -158,7 +156,7 @@ function openedEditor(
 ): () => SeriesEditor | undefined {
   let editor: SeriesEditor | undefined;
   fold.addEventListener('toggle', async () => {
-    // What is taken off the page was not folded by anybody.
+    // Removal from the page fires `toggle` too.
     if (fold.isConnected) open[fold.open ? 'add' : 'delete'](session);
     if (!fold.open || editor) return;
     const { SeriesEditor } = await import('./series.js');
@@ -169,27 +167,26 @@ function openedEditor(
   return () => editor;
 }
 
-/** The metric that was chosen, where there is one. */
+/** The chosen metric if it exists, else the ranking's. */
 function metricOf(encodes: Encodes, { comparison }: Session): string {
   const { metric } = comparison.value;
   return metric !== undefined && encodes.asked.includes(metric) ? metric : (encodes.ranking?.metric ?? '');
 }
 
-/** What was chosen; the first curve is the anchor where none was, or one that there is no more. */
+/** The first curve is the anchor unless an existing one was chosen. */
 function choiceOf({ comparison }: Session, curves: readonly { readonly name: string }[]): CurveChoice {
   const { anchor, rates } = comparison.value;
   const known = anchor === '' || curves.some(({ name }) => name === anchor);
   return { rates, anchor: known ? anchor : curves[0]?.name };
 }
 
-/** How the page compares the curves of the encodes that are taken, for a report that does the same. */
+/** The page's comparison of curves, for a report that repeats it. */
 export function comparisonOf(encodes: Encodes, session: Session): CurveChoice {
   const metric = metricOf(encodes, session);
   const { curves } = comparableCurves(encodes, ratePoints(encodes, metric), metric);
   return { ...session.comparison.value, ...choiceOf(session, curves) };
 }
 
-/** By what curves are compared, with which, and at which bit rates. */
 function choices(
   encodes: Encodes,
   { comparison }: Session,
@@ -224,16 +221,12 @@ function choices(
   ];
 }
 
-/**
- * Whether there are several bit rates; uncompressed videos all have one. A run shows the chart before there are points: later it
- * would push away what is below.
- */
+/** True for several bit rates. A run shows the chart before it has points, so that nothing below moves later. */
 function differs(encodes: Encodes): boolean {
   const points = () => ratePoints(encodes, encodes.ranking?.metric).map(({ rate }) => rate);
   return new Set(encodes.running ? ratesOf(encodes) : points()).size > 1;
 }
 
-/** Reads out the point under the pointer beside it, and lights up its encode. */
 function readOut(
   { plot, area, tip }: Readonly<Record<'plot' | 'area' | 'tip', HTMLElement>>,
   encodes: Encodes,
@@ -256,7 +249,6 @@ function readOut(
   });
 }
 
-/** The point under the pointer, or near it. */
 function nearestPlace(places: Places, area: HTMLElement, event: PointerEvent): Places[number] | undefined {
   const { left, top, width, height } = area.getBoundingClientRect();
   const away = ({ x, y }: Places[number]) =>
@@ -265,7 +257,7 @@ function nearestPlace(places: Places, area: HTMLElement, event: PointerEvent): P
   return nearest && away(nearest) <= REACH ? nearest : undefined;
 }
 
-/** Puts the readout beside a place of the drawing, where it does not leave the chart. */
+/** Keeps the readout within the chart. */
 function placeBeside(tip: HTMLElement, plot: HTMLElement, area: HTMLElement, place: Places[number]): void {
   const x = area.offsetLeft + (place.x / 100) * area.clientWidth;
   const y = area.offsetTop + (place.y / 100) * area.clientHeight;
@@ -274,7 +266,6 @@ function placeBeside(tip: HTMLElement, plot: HTMLElement, area: HTMLElement, pla
   tip.style.top = `${Math.max(0, Math.min(plot.clientHeight - tip.offsetHeight, y + 12))}px`;
 }
 
-/** All about a point. */
 function pointText(
   { index, name, quality, rate, curve }: RatePoint,
   encodes: Encodes,
@@ -288,14 +279,13 @@ function pointText(
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
 }
 
-/** Draws a chart. What has another place is made anew: names that move would be a shift of the page. */
+/** Moved points are drawn anew: labels that move would count as layout shift. */
 function draw(area: HTMLElement, chart: RateChart<TemplateResult> | undefined, lit: number | null): void {
   const { places = [], drawing = [] } = chart ?? {};
   render(keyed(places.map(({ x, y, point }) => `${point.index} ${x} ${y}`).join(), drawing), area);
   light(area, places, lit);
 }
 
-/** The dots of other encodes fade. */
 function light(area: HTMLElement, places: Places, lit: number | null): void {
   for (const [i, dot] of area.querySelectorAll('.dot').entries())
     dot.classList.toggle('unlit', lit !== null && places[i]?.point.index !== lit);

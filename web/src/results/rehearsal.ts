@@ -1,16 +1,15 @@
 /**
  * @module web/results/rehearsal
- * Results that nobody sees, once before the first run: the browser then has their fonts, which it asks another process for,
- * and has compiled what draws them. While scorers have the cores, each of that would hold the page up.
+ * Draws hidden results before the first run: loading fonts and compiling code would block the page during it.
  */
 import { h } from '../dom.js';
 import { type EncodeResult, Session } from '../session.js';
 import { mountResults } from './index.js';
 
-/** Milliseconds after which all parts are drawn on a machine that has little else to do. */
+/** Milliseconds until all parts are drawn on an idle machine. */
 const LASTS = 2000;
 
-/** Made up: as many features as the default model has, and enough frames for curves. */
+/** With the default model's features, and enough frames for curves. */
 const RESULT: EncodeResult = {
   name: 'rehearsal',
   frames: Array.from({ length: 24 }, (_, frameNum) => {
@@ -28,12 +27,11 @@ const RESULT: EncodeResult = {
   }),
 };
 
-/** Begins, and returns what ends it early. */
 export function rehearse(): () => void {
   const session = new Session();
   session.results.value = [RESULT];
   const stage = h('section', {});
-  // The word for a score, which goes by a size that nothing made up has.
+  // Words for scores, which need a picture size that the made-up result lacks.
   const word = h('span', { class: 'pill' }, 'good');
   const host = h('div', { class: 'rehearsal', inert: true, 'aria-hidden': 'true' }, stage, word);
   document.querySelector('main')?.append(host);

@@ -1,35 +1,29 @@
 /**
  * @module web/results/section
- * What every part of the result is: an element that follows the encodes until it is closed.
+ * Parts of the results: elements that follow the encodes until closed.
  */
 import { inTurn, spaced } from '../schedule.js';
 
 export interface Section {
   readonly element: HTMLElement;
-  /** Shows what there is now. */
   update(): void;
-  /** Whether there is anything to show, asked where it would not be seen; absent: always. */
+  /** Called even while hidden; absent: always true. */
   hasContent?(): boolean;
-  /** Shows what there is now to those who see all of the page at once: on paper. Absent: as `update`. */
+  /** Shows everything, for printing. Absent: as `update`. */
   complete?(): void;
-  /** Stops watching. */
   close(): void;
 }
 
-/** A section that follows. */
 export interface Follower {
-  /** There may be more to show. */
   update(): void;
-  /** Shows all there is, at once and wherever it is. */
+  /** Shows everything at once, wherever it is. */
   complete(): void;
   close(): void;
 }
 
 /**
- * Has a section follow frames that come. While they do, only what is on the screen or near it is drawn, the rest once
- * it gets there: drawing shares the cores with the scorers. While none come, all are.
- * @param milliseconds between two updates, at least
- * @param growing whether frames still come
+ * Keeps a section up to date; while frames arrive, only near the screen, as drawing shares the cores with scoring.
+ * @param milliseconds least time between updates
  */
 export function following(section: Section, milliseconds: number, growing: () => boolean): Follower {
   let seen = false;
@@ -37,7 +31,7 @@ export function following(section: Section, milliseconds: number, growing: () =>
   let closed = false;
   const show = () => {
     if (closed) return;
-    // What is hidden is nowhere, and cannot come into sight; what takes its place is drawn once, to have its names.
+    // A hidden section never comes into view; draw one that appears once, so that it has its headings.
     const content = section.hasContent?.();
     const appears = content === true && section.element.hidden;
     if (content !== undefined) section.element.hidden = !content;

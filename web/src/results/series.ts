@@ -1,7 +1,6 @@
 /**
  * @module web/results/series
- * Puts encodes into series by hand: by dragging their names, or by ticking them and choosing where they go. Loaded when it is
- * opened.
+ * Editor that puts encodes into series, by dragging or by ticking them. Loaded when opened.
  */
 import type { FrameMetrics } from 'anyvmaf';
 import { colourOf, curveNames } from 'anyvmaf/view';
@@ -12,16 +11,15 @@ import { html, render, type TemplateResult } from './templates.js';
 
 const words = text.results.series;
 
-/** What is dragged: the positions of encodes. */
+/** Type of dragged data: indices of encodes. */
 const DRAGGED = 'application/x-anyvmaf-encodes';
 
 export class SeriesEditor {
   readonly #element: HTMLElement;
   readonly #encodes: Encodes;
   readonly #session: Session;
-  /** Frames of the encodes that are ticked. */
   #ticked = new Set<object>();
-  /** Where ticked encodes go; empty: to a new series. */
+  /** Target of ticked encodes; empty: a new series. */
   #to = '';
 
   constructor(element: HTMLElement, encodes: Encodes, session: Session) {
@@ -93,7 +91,7 @@ export class SeriesEditor {
     );
   }
 
-  /** From then on all encodes are where they are now, whatever their guess becomes. @param to empty: a new series */
+  /** Fixes the series of all encodes, so that later guesses change none. @param to empty: a new series */
   #move(moved: readonly Encode[], to: string): void {
     const names = this.#names();
     let fresh = 1;
@@ -119,7 +117,6 @@ export class SeriesEditor {
   }
 }
 
-/** Lets encodes be dropped here. */
 function allow(event: DragEvent): void {
   if (event.dataTransfer?.types.includes(DRAGGED)) event.preventDefault();
 }

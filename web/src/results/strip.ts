@@ -1,6 +1,6 @@
 /**
  * @module web/results/strip
- * Small pictures of an encode's worst moments above the curve, each over its frame; each opens it.
+ * Small pictures of an encode's worst moments above the curve; each opens its frame.
  */
 import { colourOf, percentOf } from 'anyvmaf/view';
 import { drawPixels, h, svg } from '../dom.js';
@@ -11,10 +11,10 @@ import type { View } from './view.js';
 
 const words = text.results.chart;
 
-/** Pixels beside the curve, as in the large chart; and between two pictures. */
+/** In pixels: margins of the large chart, and the gap between pictures. */
 const [LEFT, RIGHT, GAP] = [40, 4, 6];
 
-/** A picture to place: where it points, and where it stands. */
+/** `at`: x of the frame; `middle`: x of the picture's centre. */
 interface Place {
   readonly frame: number;
   readonly at: number;
@@ -22,8 +22,8 @@ interface Place {
 }
 
 /**
- * Where pictures stand, as near to what they point at as fits.
- * @param frames the most important first: where there is no room for all, the last ones are left out
+ * Places pictures without overlap, as near to their frames as possible.
+ * @param frames most important first; the last are left out if there is no room
  * @param wide width of a picture
  */
 export function placed(frames: readonly Omit<Place, 'middle'>[], wide: number, width: number): Place[] {
@@ -51,12 +51,12 @@ export class MomentStrip {
   readonly #view: View;
   readonly #pictures: MomentPictures;
   readonly #stops: (() => void)[];
-  /** Pixels for all pictures, and of one: asked for when they change. */
+  /** In pixels: all pictures, and one; measured on resize. */
   #room = 0;
   #wide = 0;
   #buttons = new Map<number, HTMLButtonElement>();
   readonly #stems = svg('svg', { 'aria-hidden': 'true', height: 10 });
-  /** Canvases by encode and frame: a picture is drawn once. */
+  /** By encode and frame; each is drawn once. */
   readonly #drawn = new Map<string, HTMLCanvasElement>();
 
   constructor(element: HTMLElement, encodes: Encodes, view: View, pictures: MomentPictures) {
@@ -82,7 +82,6 @@ export class MomentStrip {
     for (const stop of this.#stops) stop();
   }
 
-  /** Makes the pictures on show anew. */
   update(): void {
     const element = this.#element;
     const { lead } = this.#view;
@@ -92,12 +91,12 @@ export class MomentStrip {
     this.#buttons = new Map(places.map(({ frame }) => [frame, this.#button(lead.value, frame)]));
     element.replaceChildren(...this.#buttons.values(), this.#stems);
     this.#put(places);
-    // What is made anew keeps the focus.
+    // Keep the focus.
     const again = [...this.#buttons.values()].find(({ textContent }) => textContent === held);
     again?.focus({ preventScroll: true });
   }
 
-  /** Moves the pictures with the curve, as long as they are the same. */
+  /** Rebuilds only if the pictures change. */
   #move(): void {
     const places = this.#places();
     if (places.map(({ frame }) => frame).join() === [...this.#buttons.keys()].join()) this.#put(places);

@@ -1,6 +1,6 @@
 /**
  * @module web/results/tables
- * What is text and tables: pooled values, and how it was run.
+ * Folded tables: pooled values, and how the run was done.
  */
 import { labelOf, percentileTable, pooledTables, runGroups } from 'anyvmaf/view';
 import { text } from '../text.js';
@@ -11,7 +11,7 @@ import type { View } from './view.js';
 
 const words = text.results;
 
-/** Tables that few look at: folded, whole on paper. */
+/** Folded on screen, unfolded on paper. */
 function foldedSection(
   heading: string,
   name: string,
@@ -33,7 +33,6 @@ function foldedSection(
   };
 }
 
-/** Statistics of all metrics, and the percentiles of the one in the large chart. */
 export function pooledSection(encodes: Encodes, view: View): Section {
   const percentiles = (metric: string) =>
     html`<h3>${words.pooled.percentiles(labelOf(metric))}</h3><div class="scroll" tabindex="0" role="region" aria-label="percentile">${percentileTable(templates, encodes, metric)}</div>`;

@@ -1,6 +1,6 @@
 /**
  * @module web/results/take
- * Files to take away: libvmaf's formats, ours, and the report as a page of its own.
+ * Files to save: libvmaf's formats, ours, and the report as a page.
  */
 
 import { type HtmlOptions, type Report, type ReportFormat, ranking } from 'anyvmaf';
@@ -32,7 +32,7 @@ import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
 
 const words = text.results.take;
-/** Of all encodes in one file. */
+/** Formats with all encodes in one file. */
 const COMPARISONS = ['csv', 'json'] as const;
 const FORMATS = ['json', 'csv', 'xml', 'sub', 'ndjson'] as const satisfies readonly ReportFormat[];
 
@@ -43,18 +43,15 @@ const labels: Readonly<Record<WriteFormat, string>> = {
   'all.json': `${words.comparison} ${words.formats.json}`,
 };
 
-/** Why nothing can be taken away. */
+/** Messages if there is nothing to save. */
 const REASONS = [words.unfinished, words.incomplete, words.stopped];
 
-/** What the buttons do. */
 interface Actions {
-  /** Writes the encode that is chosen. */
+  /** Writes the chosen encode. */
   save(format: (typeof FORMATS)[number]): void;
-  /** Writes all encodes in one file. */
   together(format: `all.${(typeof COMPARISONS)[number]}`): void;
   /** Writes the report as a page. */
   all(): void;
-  /** Gives up the pictures of the page that is being made. */
   cancel(): void;
 }
 
@@ -99,13 +96,13 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
   size.onchange = () => {
     if (size.reportValidity()) session.pageMegabytes.value = size.valueAsNumber;
   };
-  /** While a page is made. */
+  /** Set while a page is made. */
   let stop: AbortController | undefined;
 
-  /** Of the encodes that are not left out. */
+  /** Without encodes that were left out. */
   const present = () => encodes.taken.flatMap(({ result }) => result.report ?? []);
 
-  /** Has the browser save a file. @param make the file, and what else is to be said of it */
+  /** @param make returns the file and sentences about it */
   async function take(
     of: readonly Report[],
     format: WriteFormat,
@@ -123,7 +120,6 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
     }
   }
 
-  /** The page, with pictures as large as its size allows. */
   async function takePage(): Promise<void> {
     if (stop || !size.reportValidity()) return;
     stop = new AbortController();
@@ -143,7 +139,6 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
   return { element, update: () => showReady(encodes, parts), close: () => stop?.abort() };
 }
 
-/** Offers what is there, or says why nothing is. */
 function showReady(encodes: Encodes, { said, which, together, element }: ReturnType<typeof card>): void {
   const all = encodes.list.map(({ result }) => result.report);
   const ready = all.filter((report) => report);
@@ -163,7 +158,7 @@ function showReady(encodes: Encodes, { said, which, together, element }: ReturnT
   else if (REASONS.some((is) => is === said.textContent)) said.textContent = '';
 }
 
-/** A file, and what is to be said of it. */
+/** `more`: sentences about the file. */
 interface Made {
   readonly blob: Blob;
   readonly more: readonly string[];
@@ -173,10 +168,7 @@ async function plain(of: readonly Report[], format: WriteFormat, precise: boolea
   return { blob: await writeSaved(of, format, precise ? { precision: 'max' } : {}), more: [] };
 }
 
-/**
- * The report as a page, with pictures as large as its size allows.
- * @throws the signal's reason
- */
+/** The report as a page, with pictures as large as its size allows. @throws the signal's reason */
 async function pageOf(
   of: readonly Report[],
   encodes: Encodes,
@@ -193,9 +185,8 @@ async function pageOf(
   return { blob, more: [words.pictures(pictures.length, sizeText(blob.size) ?? ''), ...lacking] };
 }
 
-/** How the page shows encodes, for the report. */
 function shownAs(encodes: Encodes, session: Session): Pick<HtmlOptions, 'looks' | 'curves'> {
-  // Names of curves depend on all encodes, also on those that are left out.
+  // Names of curves depend on all encodes, including those left out.
   const curves = curveNames(encodes.list);
   const looks = encodes.taken.flatMap(({ result, index }) =>
     result.report ? [{ colour: result.colour ?? index, series: curves[index] }] : [],
@@ -209,10 +200,7 @@ function fileName([first, ...others]: readonly Report[], format: WriteFormat): s
   return `${stem}.vmaf.${format.replace('all.', '')}`;
 }
 
-/**
- * Pictures of the worst moments of reports to be written, and why there are not more.
- * @throws the signal's reason
- */
+/** Pictures of the worst moments, and why there are not more. @throws the signal's reason */
 async function picturesOf(
   encodes: readonly Encode[],
   limits: PageLimits,
@@ -230,7 +218,7 @@ async function picturesOf(
       away.push(name);
       continue;
     }
-    // One report per task: a search reads all its frames.
+    // One report per task: this reads all its frames.
     await new Promise<void>(inTurn);
     const frames = listedFrames(report, reported.length);
     const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;

@@ -1,16 +1,15 @@
 /**
  * @module web/results/templates
- * How the page renders what it shows as the HTML report does, and its own parts: by lit-html.
+ * lit-html, for the page's own parts and for those shared with the HTML report.
  */
 import type { Templates } from 'anyvmaf/view';
 import { html, render, svg, type TemplateResult } from 'lit-html';
 
 export { html, render, type TemplateResult };
 
-/** What the shared view makes its templates with. */
 export const templates: Templates<TemplateResult> = { html, svg };
 
-/** The element of a template that is made once. */
+/** Renders a template once and returns its element. */
 export function made(template: TemplateResult): HTMLElement {
   const box = document.createElement('div');
   render(template, box);

@@ -1,6 +1,6 @@
 /**
  * @module web/results/verdict
- * What stands against a score, below it: the root cause with a button that mends it, then all that was found, folded.
+ * Problems of a score: root causes with buttons that fix them, then all findings, folded.
  */
 import type { Finding } from 'anyvmaf';
 import { colourOf, findingValues, flawNote, flawsOf, namedCause, remarks } from 'anyvmaf/view';
@@ -10,30 +10,27 @@ import { html, type TemplateResult, templates } from './templates.js';
 
 const words = text.results;
 
-/** A finding, and the distorted videos that it is to be mended in. */
 export interface Mend {
   readonly finding: Finding;
   readonly files: readonly File[];
 }
 
-/** What the page can do about a result. */
 export interface Remedies {
-  /** Whether the page itself can mend what a finding says, and score again. */
   canMend(finding: Finding): boolean;
-  /** Mends each finding in its distorted videos, then scores again. */
+  /** Fixes each finding, then scores again. */
   mend(all: readonly Mend[]): void;
-  /** Whether the result is of other files or settings than those that are chosen now. */
+  /** The result has other files or settings than those chosen now. */
   readonly outdated: boolean;
 }
 
-/** Nothing can be done: of saved reports, and of a rehearsal. */
+/** For saved reports and rehearsals. */
 export const NO_REMEDIES: Remedies = {
   canMend: () => false,
   mend: () => {},
   outdated: false,
 };
 
-/** The flaws, each cause once, then everything that was found. */
+/** Each cause once, then all findings. */
 export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {
   const causes = new Map<string, Flaw[]>();
   for (const flaw of flawsOf(encodes.list.map(({ facts }) => facts))) {
@@ -47,7 +44,7 @@ export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {
 
 type Flaw = ReturnType<typeof flawsOf>[number];
 
-/** One cause: of one encode in a line; of several with a line for each, and a button for all of them. */
+/** A line for one encode; for several a list, with a button for all. */
 function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]): TemplateResult {
   const [{ trust }] = flaws as [Flaw];
   const note = trust.verdict === 'fine' ? '' : words.trust.notes[trust.verdict];
@@ -70,7 +67,7 @@ function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]
     const name = list.length > 1 ? only?.encode.name : undefined;
     return html`<div class="flaw-line">${flawNote(templates, trust, note, only?.cause ?? '', name)}${all(words.trust.mend)}</div>`;
   }
-  // Only one encode can change places with the reference.
+  // Only one encode can be swapped with the reference.
   const together = mends.length > 1 && mends[0]?.finding.hint?.option !== 'swap';
   const one = flaws.length === 1;
   const cause = one ? only.cause : `[${trust.codes[0] ?? ''}]`;
@@ -83,7 +80,7 @@ function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]
 
 const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i'] } as const;
 
-/** Everything that was found, the root causes first, folded. */
+/** Root causes first, folded. */
 function found(encodes: Encodes): TemplateResult | undefined {
   const all = remarks(encodes.list.map(({ facts }) => facts));
   if (all.length === 0) return undefined;
@@ -99,7 +96,6 @@ function found(encodes: Encodes): TemplateResult | undefined {
   return html`<details class="found"><summary>${words.findings.found(all.length)}</summary><ul class="findings">${items}</ul></details>`;
 }
 
-/** Says that a result is of other settings, above its numbers. */
 export function outdatedNote({ outdated }: Remedies): TemplateResult | undefined {
   if (!outdated) return undefined;
   return html`<p class="flaw-note outdated" role="status" .style=${'--tone:var(--warn)'}>${words.outdated}</p>`;

@@ -1,13 +1,13 @@
 /**
  * @module web/results/view
- * What all charts of the page share, with its main metric, and the way to the frames themselves.
+ * The state that all charts share, with the page's main metric and the way to the frame viewer.
  */
 import { Cell, ChartState } from 'anyvmaf/view';
 import type { Session } from '../session.js';
 import type { Encodes } from './encodes.js';
 
 export class View extends ChartState<Encodes> {
-  /** The metric of the large chart; `null`: the one that the page is about. */
+  /** Metric of the large chart; `null`: the ranking's. */
   readonly chosen = new Cell<string | null>(null);
   readonly #session: Session;
 
@@ -38,29 +38,27 @@ export class View extends ChartState<Encodes> {
     this.shown.value = this.#taken();
   }
 
-  /** Which encodes were not left out; all, if none is left. */
+  /** All, if none would be left. */
   #taken(): readonly boolean[] {
     const taken = this.encodes.list.map(({ result }) => !this.#session.leftOut.value.has(result.frames));
     return taken.includes(true) ? taken : taken.map(() => true);
   }
 
-  /** The metric of the large chart. */
   get metric(): string | undefined {
     return this.chosen.value ?? this.encodes.ranking?.metric;
   }
 
-  /** Whether the frames of an encode can be shown: not those of a saved report. */
+  /** False for saved reports without videos. */
   canOpen(encode: number): boolean {
     return this.encodes.list[encode]?.result.source !== undefined;
   }
 
-  /** Has an encode stand out, or no longer. */
   light(encode: number, on: boolean): void {
     if (on && this.visible.length > 1 && this.shown.value[encode]) this.lit.value = encode;
     else if (this.lit.value === encode) this.lit.value = null;
   }
 
-  /** The worst frame of an encode, of those on show. */
+  /** The worst frame of an encode, within the visible span by default. */
   worstWithin(encode: number, [from, to] = this.span): number | undefined {
     const { metric = '', worse } = this.encodes.ranking ?? {};
     const columns = this.encodes.list[encode]?.columns;
@@ -73,7 +71,7 @@ export class View extends ChartState<Encodes> {
     return found?.frame;
   }
 
-  /** Opens the worst of all frames of an encode. */
+  /** Opens the worst of all frames. */
   openWorst(encode: number): void {
     const frame = this.worstWithin(encode, this.encodes.span);
     if (frame === undefined) return;
@@ -81,12 +79,12 @@ export class View extends ChartState<Encodes> {
     this.open(encode, frame);
   }
 
-  /** Opens the frame at a place of the axis in the viewer; of a saved report, shows it in the chart. */
+  /** Opens a frame of the axis in the viewer, or shows it in the chart if there is no video. */
   override open(encode: number, frame: number): void {
     super.open(encode, frame);
     const columns = this.encodes.list[encode]?.columns;
     if (!columns || !this.canOpen(encode)) return;
-    // Where others have frames, this encode may have none.
+    // The axis also covers frames of other encodes.
     const within = Math.min(columns.last, Math.max(columns.first, frame));
     const own = (at: number) => at - columns.shift;
     const [from, to] = this.span.map(own) as [number, number];

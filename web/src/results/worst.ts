@@ -1,6 +1,6 @@
 /**
  * @module web/results/worst
- * The moments to look at first, kept apart, with what fell there; each opens its frame.
+ * The worst moments, kept apart, with the features that dropped; each opens its frame.
  */
 import { frameGap, type Ranking, worstFrames } from 'anyvmaf';
 import { colourOf, percentOf, timeText } from 'anyvmaf/view';
@@ -16,17 +16,16 @@ import type { View } from './view.js';
 
 const words = text.results.worst;
 
-/** A row of a list. */
 interface Row {
   readonly encode: number;
   readonly frame: number;
   readonly item: HTMLElement;
   readonly button: HTMLElement;
-  /** Reference, encode and loss map; hidden until they are to come. */
+  /** Reference, encode and loss map; hidden until they are expected. */
   readonly shots: HTMLElement;
 }
 
-/** Most encodes whose moments are all on show; of more, those of one. */
+/** With more encodes, the moments of one are on show. */
 const MOST_SHOWN = 4;
 
 interface Moment {
@@ -45,7 +44,6 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
   const moments = new MomentLists(lists, encodes, view, pictures);
   let next = 0;
   let searched = '';
-  /** A search is under way. */
   let due = false;
 
   /** One encode per task: a search reads all its frames. */
@@ -69,11 +67,11 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
       moments.map(({ frame }) => ({ encode, frame })),
     );
     tell();
-    // The search that saw all frames: pictures of others would be made in vain.
+    // Only after the search of all frames: earlier moments may change.
     if (encodes.settled) pictures.want(ownFrames(found, encodes));
   }
 
-  /** Says whether rows may still come and go: until the search that saw all frames is drawn. */
+  /** Busy while rows may still change: until the search of all frames is drawn. */
   function tell(): void {
     setBusy(lists, due || !encodes.settled || stateOf(encodes) !== searched);
   }
@@ -92,7 +90,7 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
   return { element, update, close: () => search.stop() };
 }
 
-/** Frames of moments as the encodes number them. */
+/** Frames of moments in each encode's own numbers. */
 function ownFrames(found: ReadonlyMap<number, readonly Moment[]>, encodes: Encodes): Map<number, number[]> {
   return new Map(
     [...found].map(([encode, moments]) => {
@@ -102,7 +100,7 @@ function ownFrames(found: ReadonlyMap<number, readonly Moment[]>, encodes: Encod
   );
 }
 
-/** What a search depends on. While frames come every one would be another: once there are a tenth more. */
+/** Key of a search. While frames arrive, it changes with every tenth more. */
 function stateOf(encodes: Encodes): string {
   return encodes.list
     .map((encode) => {
@@ -113,12 +111,12 @@ function stateOf(encodes: Encodes): string {
     .join();
 }
 
-/** Whether more frames of an encode come; none do after a run that was given up. */
+/** False after a run that was stopped. */
 function grows({ growing }: Encode, encodes: Encodes): boolean {
   return growing && !encodes.settled;
 }
 
-/** The worst moments of an encode, at least `gap` frames apart. */
+/** The worst moments, at least `gap` frames apart. */
 function momentsOf(encode: Encode, encodes: Encodes, rank: Ranking, gap: number): Moment[] {
   const most = Math.max(3, Math.floor(6 / encodes.list.length));
   const worst = worstFrames({ frames: encode.result.frames }, rank, most, gap);
@@ -128,16 +126,15 @@ function momentsOf(encode: Encode, encodes: Encodes, rank: Ranking, gap: number)
   });
 }
 
-/** The moments of every encode, drawn when they are others than before. */
 class MomentLists {
   readonly #lists: HTMLElement;
   readonly #encodes: Encodes;
   readonly #view: View;
   readonly #pictures: MomentPictures;
-  /** Rows by encode and frame: those that stay keep their element, to which the focus may have to return. */
+  /** By encode and frame; rows that stay keep their element, for the focus. */
   #rows = new Map<string, Row>();
   #drawn = '';
-  /** The encode whose moments are on show, of many. */
+  /** With many encodes: the one whose moments are on show. */
   #picked = 0;
 
   constructor(lists: HTMLElement, encodes: Encodes, view: View, pictures: MomentPictures) {
@@ -148,7 +145,7 @@ class MomentLists {
     pictures.listen((encode, pair) => this.#take(encode, pair));
   }
 
-  /** Shows a picture that was made; without one there are no more of the encode. */
+  /** Without a picture, there will be no more of the encode. */
   #take(encode: number, pair: ThumbPair | undefined): void {
     if (!pair) {
       for (const row of this.#rows.values()) if (row.encode === encode) giveUpShots(row.shots);
@@ -159,7 +156,7 @@ class MomentLists {
     if (row) drawShots(row.shots, pair);
   }
 
-  /** The row that is nearest in time, of the same encode; a row itself as long as it is there. */
+  /** The row of the same encode that is nearest in time. */
   #nearest({ encode, frame }: Row): Row | undefined {
     const away = (row: Row) => Math.abs(row.frame - frame);
     const [first] = [...this.#rows.values()]
@@ -176,7 +173,7 @@ class MomentLists {
       if (!row) return [];
       const made = pictures.get(index, moment.frame - encode.columns.shift);
       if (made) drawShots(row.shots, made);
-      // Rooms for pictures that come one by one, so that nothing below moves with each.
+      // Reserve room for pictures, so that nothing below moves when they come.
       else if (encodes.settled && pictures.expects(index)) awaitShots(row.shots, aspectOf(encode));
       render(content(encode, metric, moment, encodes, row.shots), row.button);
       return row.item;
@@ -187,7 +184,6 @@ class MomentLists {
     return html`<h3 .style=${colourOf(index)}><span class="swatch"></span><span>${name}</span></h3>${list}`;
   }
 
-  /** The choice of the encode whose moments are on show. */
   #picks(found: ReadonlyMap<number, readonly Moment[]>): TemplateResult {
     const pick = (index: number) => {
       this.#picked = index;
@@ -220,7 +216,7 @@ class MomentLists {
     render(encodes.list.length > MOST_SHOWN ? [this.#picks(found), ...shown] : shown, this.#lists);
     for (const [key, row] of kept)
       if (!this.#rows.has(key)) replacedBy(row.button, this.#nearest(row)?.button);
-    // What is moved loses the focus, and so does what is no more.
+    // Elements that are moved or removed lose the focus.
     const held = [...kept.values()].find(({ button }) => button === focused);
     if (held) (this.#nearest(held) ?? held).button.focus({ preventScroll: true });
   }
@@ -266,13 +262,12 @@ function content(
 ${causes.length > 0 ? html`<span class="causes soft">${causes.join(', ')}</span>` : ''}`;
 }
 
-/** Width over height of the pictures of an encode, as far as its report says. */
+/** 16:9 if the report does not say. */
 function aspectOf({ facts: { pairing, reference } }: Encode): number {
   const { width = 16, height = 9 } = pairing ?? reference ?? {};
   return width / height;
 }
 
-/** Keeps the room of pictures that are to come. */
 function awaitShots(shots: HTMLElement, aspect: number): void {
   if (!shots.hidden) return;
   const room = (name: string) =>
@@ -287,14 +282,12 @@ function awaitShots(shots: HTMLElement, aspect: number): void {
   shots.hidden = false;
 }
 
-/** Gives the room back of pictures that do not come. */
 function giveUpShots(shots: HTMLElement): void {
   if (shots.classList.contains('drawn')) return;
   shots.replaceChildren();
   shots.hidden = true;
 }
 
-/** Shows both frames and the loss map of a moment. */
 function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair): void {
   if (shots.classList.contains('drawn')) return;
   shots.classList.add('drawn');
@@ -311,7 +304,7 @@ function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair)
   shots.hidden = false;
 }
 
-/** Features that fell most against what they are in the rest of the video: more than two deviations below its mean. */
+/** Causes by features more than two standard deviations below their mean. */
 function causesOf(encode: Encode, encodes: Encodes, frame: number): string[] {
   const { columns } = encode;
   const fallen = new Map<string, number>();

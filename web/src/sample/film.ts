@@ -1,17 +1,15 @@
 /**
  * @module web/sample/film
- * A short pair of videos, as Y4M in memory: a film, painted by arithmetic, of a boat on a lake before hills, grass in front, seen by
- * a camera that moves to the right; and an encode of it that lacks bits for a while, as where an encoder met a scene that it had
- * not reckoned with.
+ * A sample pair in memory: a painted film of a boat on a lake, and an encode of it with a bad spell.
  */
 import { y4mFrame, y4mHeader } from 'anyvmaf/sample/files';
 import { makeSample, makeTexture, type SampleSide, TILE } from 'anyvmaf/sample/generator';
 
 type Rgb = readonly [red: number, green: number, blue: number];
 
-/** Rows from the top to the shore, of all. */
+/** Row of the shore, as a share of the height. */
 const SHORE = 0.64;
-/** The sun over the width and the height, and how far its light reaches. */
+/** Position in shares of width and height; reach of its light. */
 const SUN = { x: 0.72, y: 0.38, reach: 0.42 } as const;
 const SKY: Rgb = [66, 112, 178];
 const HORIZON: Rgb = [242, 208, 168];
@@ -22,7 +20,7 @@ const SAIL: Rgb = [252, 248, 238];
 const WATER: Rgb = [28, 62, 86];
 const GREEN: Rgb = [64, 84, 30];
 const STRAW: Rgb = [196, 178, 92];
-/** Hills, the furthest first: pixels that they move in a frame, share of the height, roughness and colour. */
+/** Farthest first. `speed` in pixels per frame, sizes in shares of the height. */
 const HILLS = [
   { speed: 0.25, base: 0.44, height: 0.22, stretch: 0.55, teeth: 0, colour: [126, 138, 164] },
   { speed: 0.5, base: 0.52, height: 0.16, stretch: 0.9, teeth: 0.006, colour: [84, 106, 108] },
@@ -30,24 +28,20 @@ const HILLS = [
 ] as const;
 const BOAT = { x: 0.3, speed: 1.1, size: 0.2 } as const;
 const GRASS = { speed: 4, height: 0.2 } as const;
-/** Levels of grain, as of a camera. */
+/** Amplitude of the grain in levels. */
 const GRAIN = 3;
 
-/** A picture in the making: red, green and blue of each pixel, 0..255. */
+/** RGB, 0..255. */
 interface Canvas {
   readonly width: number;
   readonly height: number;
   readonly rgb: Float32Array;
 }
 
-/**
- * A film of luma and chroma by BT.601, both chroma planes of half the size.
- * @param width in pixels, even, as `height`
- * @returns the planes of a frame, new ones, 16 bits a sample
- */
+/** Frames by BT.601 in 4:2:0, 16 bits per sample, in new planes. @param width in pixels, even, as `height` */
 function makeFilm(width: number, height: number): (frame: number) => Uint16Array[] {
   const textures = [3, 5, 8].map(makeTexture);
-  /** Smooth noise of 0..1, which repeats. */
+  /** Smooth, periodic noise, 0..1. */
   const noise = (texture: number, x: number, y: number): number => {
     const tile = textures[texture] ?? new Uint16Array();
     const [left, top] = [Math.floor(x), Math.floor(y)];
@@ -74,14 +68,14 @@ function makeFilm(width: number, height: number): (frame: number) => Uint16Array
 
 type Noise = (texture: number, x: number, y: number) => number;
 
-/** Sets a pixel, by the place of its red. */
+/** @param at index of the red sample */
 function put({ rgb }: Canvas, at: number, [red, green, blue]: Rgb, light: number): void {
   rgb[at] = red * light;
   rgb[at + 1] = green * light;
   rgb[at + 2] = blue * light;
 }
 
-/** Lays a colour over a pixel. @param share how much of it covers, 0..1 */
+/** Blends a colour in. @param share 0..1 */
 function tint({ rgb }: Canvas, at: number, colour: Rgb, share: number): void {
   for (let i = 0; i < 3; i++) {
     const before = rgb[at + i] ?? 0;
@@ -94,7 +88,7 @@ function paintSky(canvas: Canvas, noise: Noise, frame: number): void {
   const drift = 0.4 * frame;
   for (let y = 0, at = 0; y < SHORE * height; y++) {
     const depth = Math.min(1, (2 * y) / height);
-    // Clouds are wide, and flatter towards the horizon.
+    // Clouds flatten towards the horizon.
     const flat = (200 + (576 * y) / height) / height;
     const down = (0.7 * (y / height - SUN.y) * height) / width;
     for (let x = 0; x < width; x++, at += 3) {
@@ -121,13 +115,11 @@ function paintHill(canvas: Canvas, noise: Noise, frame: number, hill: (typeof HI
     for (let y = top; y < shore; y++) {
       const at = 3 * (y * width + x);
       put(canvas, at, colour, 0.7 + 0.6 * noise(2, along * 1.3 + y * 0.5, y * 1.9));
-      // Haze lies in the valleys.
       tint(canvas, at, HORIZON, (0.45 * (1 - speed) * (y - top)) / (shore - top + 1));
     }
   }
 }
 
-/** A hull, a mast and two sails. */
 function paintBoat(canvas: Canvas, frame: number): void {
   const { width, height } = canvas;
   const size = BOAT.size * height;
@@ -146,7 +138,7 @@ function paintBoat(canvas: Canvas, frame: number): void {
   }
 }
 
-/** Water shows what is above it upside down, moved by waves that are longer in front. */
+/** Mirrors what is above, distorted by waves that are longer in front. */
 function paintLake(canvas: Canvas, noise: Noise, frame: number): void {
   const { width, height, rgb } = canvas;
   const water = Math.floor(SHORE * height);
@@ -173,7 +165,7 @@ function paintGrass(canvas: Canvas, noise: Noise, frame: number): void {
   for (let x = 0; x < width; x++) {
     const along = ((x + GRASS.speed * frame) * 360) / height;
     const meadow = noise(0, along * 0.3, 11);
-    // Blades bend with the wind, their tips most.
+    // The tips bend most.
     const bend = 0.5 * (noise(1, along * 0.2 + 2 * frame, 90) - 0.5);
     for (let layer = 0; layer < 2; layer++) {
       const tall =
@@ -189,7 +181,7 @@ function paintGrass(canvas: Canvas, noise: Noise, frame: number): void {
   }
 }
 
-/** Luma and chroma of a canvas, with grain, in the range of television. */
+/** Limited range, with grain in luma. */
 function planesOf({ width, height, rgb }: Canvas, frame: number): Uint16Array[] {
   const luma = new Uint16Array(width * height);
   const half = width >> 1;
@@ -216,9 +208,8 @@ function planesOf({ width, height, rgb }: Canvas, frame: number): Uint16Array[] 
 // --- the pair ---
 
 const FORMAT = { width: 480, height: 270, bitDepth: 8, chroma: '420' } as const;
-/** Two seconds. */
 const FRAMES = 50;
-/** Frames of the encode that fall into blocks. */
+/** Frames of the bad spell. */
 const BAD = { from: 28, to: 38 } as const;
 
 export interface SamplePair {

@@ -1,6 +1,6 @@
 /**
  * @module web/sample
- * A pair to try the page with: made in this browser, chosen and scored at one click.
+ * A sample pair made in the browser, chosen and scored with one click.
  */
 import { Remote } from '../engine/calls.js';
 import type { Session } from '../session.js';
@@ -10,11 +10,7 @@ import type { Sampler } from './film.js';
 
 const NAMES = { reference: 'sample-reference.y4m', distorted: 'sample-encode.y4m' } as const;
 
-/**
- * Makes the pair and chooses it.
- * @returns false if files were chosen meanwhile, which stay
- * @throws {Error} with a sentence for people if it cannot be made
- */
+/** @returns false if files were chosen meanwhile, which stay @throws {Error} with a sentence for people */
 export async function chooseSample(session: Session): Promise<boolean> {
   const worker = new Remote<Sampler>(
     () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'anyvmaf sample' }),

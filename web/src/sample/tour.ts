@@ -1,15 +1,14 @@
 /**
  * @module web/sample/tour
- * Four steps through the result of the sample, in a card that floats over the page. It is shown until it was left once.
+ * Four steps through the result of the sample, in a floating card. Shown until left once.
  */
 import { button, fill, h, storedText, storeText } from '../dom.js';
 import type { Session } from '../session.js';
 import './tour.css';
 
-/** In `localStorage` once it was left. */
+/** `localStorage` key, set once the tour was left. */
 const SEEN = 'anyvmaf-tour';
 
-/** What each step is about, and what it says. */
 const STEPS = [
   {
     about: '.headline',
@@ -41,14 +40,13 @@ const STEPS = [
   },
 ] as const;
 
-/** Marks a part of the page instead of another one, and brings it into view, above the card. */
 function mark(before: Element | null, at: Element | null): void {
   before?.classList.remove('toured');
   at?.classList.add('toured');
   at?.scrollIntoView({ block: 'start' });
 }
 
-/** Shows the tour of the session's results, unless it was left before. */
+/** Does nothing if it was left before. */
 export function tour(session: Session): void {
   if (storedText(SEEN) !== null) return;
   let step = 0;
@@ -86,11 +84,11 @@ export function tour(session: Session): void {
     const at = document.querySelector(wanted.about);
     mark(shown, at);
     shown = at;
-    // Screen readers read its heading and text then.
+    // Screen readers then read its heading and text.
     card.focus({ preventScroll: true });
   }
 
-  /** @param leave whether the user left it, which gives the focus to what it was about */
+  /** @param leave by the user: the focus goes to the marked part */
   function end(leave = true): void {
     stop();
     mark(shown, null);
@@ -99,7 +97,7 @@ export function tour(session: Session): void {
     storeText(SEEN, '1');
   }
 
-  // Another run, or other results, are not what it is about.
+  // Ends with other results.
   const results = session.results.value;
   let stop = () => {};
   document.body.append(card);

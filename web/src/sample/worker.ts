@@ -1,6 +1,6 @@
 /**
  * @module web/sample/worker
- * The worker that makes the sample pair.
+ * Worker that makes the sample pair.
  */
 import { serve } from '../engine/calls.js';
 import { sampler } from './film.js';

@@ -12,18 +12,16 @@ const paper = new Remote<Paper>(
   text.saved.died,
 );
 
-/** Frames per message. */
 const BATCH = 400;
 
-/** Reads a saved report; calls `onEvent` for each of its parts. */
 export function readSaved(file: File, onEvent: (event: ReadEvent) => void): Promise<void> {
   return paper.call('read', { file }, { onEvent });
 }
 
-/** The last write; writes are serialized. */
+/** Writes are serialized. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Writes one report, or for HTML and comparisons any number with the same reference. */
+/** One report, or for HTML and comparisons several with the same reference. */
 export function writeSaved(
   reports: readonly Report[],
   format: WriteFormat,

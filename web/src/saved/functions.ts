@@ -1,7 +1,6 @@
 /**
  * @module web/saved/functions
- * Reads and writes saved reports in a worker, since a long report takes most of a second. Frames are sent in batches, so
- * that neither thread is blocked.
+ * Reads and writes saved reports in a worker, with frames in batches, so that neither thread is blocked.
  */
 import {
   AnyvmafError,
@@ -20,42 +19,37 @@ import {
 import { reportTexts, writeTableCsv } from 'anyvmaf/view';
 import type { CallContext } from '../engine/calls.js';
 
-/** Frames per message. */
 const BATCH = 400;
 
-/** A report without its frames, which are sent separately. */
+/** Frames are sent separately. */
 export type Head = Omit<Report, 'frames'>;
 
-/** The contents of each report of a file, then its frames; or the result of a search, a ladder or a comparison. */
+/** Each report and then its frames; or the result of a search, a ladder or a comparison. */
 export type ReadEvent =
   | { readonly curves: CurveResult }
   | { readonly saved: Omit<ReadReport, 'frames'> }
   | { readonly frames: readonly FrameMetrics[] };
 
-/** One report, a page of several, or several in one file as the command line writes them. */
+/** One report, a page of several, or several in one file as from the command line. */
 export type WriteFormat = ReportFormat | 'html' | 'all.csv' | 'all.json';
 
-/** What an HTML report says, or how the values of the other formats are written. */
 export interface WriteOptions
   extends Pick<HtmlOptions, 'written' | 'pictures' | 'picturesLacking' | 'looks' | 'curves'> {
-  /** Of the other formats; default `legacy`. */
+  /** For formats other than HTML; default `legacy`. */
   readonly precision?: Precision;
 }
 
-/** The format to write, and its options. */
 export interface WriteCall {
   readonly format: WriteFormat;
   readonly options: WriteOptions;
 }
 
-/** How the result of a search, a ladder or a comparison begins, which is no report. */
+/** Start of the result of a search, a ladder or a comparison. */
 const ENCODING = /^\s{0,8}\{\s{0,8}"kind"\s{0,8}:\s{0,8}"(?:search|ladder|comparison)"/;
 
-/** The reports to write, as they arrive. */
 let gathered: { readonly head: Head; readonly frames: FrameMetrics[] }[] = [];
 
 export const paper = {
-  /** Reads a file; emits what it says and its frames, report by report. */
   async read({ file }: { file: File }, { emit }: CallContext<ReadEvent>): Promise<void> {
     const text = await file.text();
     if (ENCODING.test(text.slice(0, 200))) {
@@ -69,7 +63,7 @@ export const paper = {
     }
   },
 
-  /** Takes the reports to write, without frames. */
+  /** Frames follow with `add`. */
   async begin(heads: readonly Head[]): Promise<void> {
     gathered = heads.map((head) => ({ head, frames: [] }));
   },
@@ -78,7 +72,6 @@ export const paper = {
     for (const frame of frames) gathered[index]?.frames.push(frame);
   },
 
-  /** Writes the gathered reports and forgets them. */
   async write({ format, options }: WriteCall): Promise<Blob> {
     const reports = gathered.map(({ head, frames }): Report => ({ ...head, frames }));
     gathered = [];
@@ -94,7 +87,6 @@ export const paper = {
   },
 };
 
-/** Whole reports in an array. */
 function* jsonList(reports: readonly Report[], precision: Precision): Generator<string, void, undefined> {
   for (const [i, report] of reports.entries()) {
     yield i === 0 ? '[\n' : ',\n';

@@ -1,6 +1,6 @@
 /**
  * @module web/saved/worker
- * The worker that reads and writes reports.
+ * Worker that reads and writes reports.
  */
 import { serve } from '../engine/calls.js';
 import { paper } from './functions.js';

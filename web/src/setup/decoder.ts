@@ -1,25 +1,24 @@
 /**
  * @module web/setup/decoder
- * Fetches ffmpeg.wasm ahead of the engine, which finds it in the browser's cache then, and tells how much is here.
+ * Fetches ffmpeg.wasm into the browser's cache ahead of the engine, with progress.
  */
 import { unlessAborted } from 'anyvmaf/abort';
 import { Cell } from '../dom.js';
 import type { Settings } from '../session.js';
 
-/** How far ffmpeg.wasm is. */
 export interface Fetched {
-  /** Megabytes that are here, whole ones. */
+  /** Whole megabytes. */
   readonly megabytes: number;
   readonly paused: boolean;
 }
 
-/** `null`: it is not fetched now. */
+/** `null`: not being fetched. */
 export const fetched = new Cell<Fetched | null>(null);
 
 let fetching: Promise<void> | undefined;
 let stop = new AbortController();
 
-/** Settles once the decoder that is set can be used; where fetching fails, the engine says why. */
+/** Settles once the chosen decoder can be used; if fetching fails, the engine reports why. */
 export async function decoderReady({ decoder }: Settings, signal?: AbortSignal): Promise<void> {
   if (decoder !== 'wasm') return;
   pauseFetching(false);
@@ -29,7 +28,6 @@ export async function decoderReady({ decoder }: Settings, signal?: AbortSignal):
   await unlessAborted(signal, fetching);
 }
 
-/** Pauses or resumes fetching. */
 export function pauseFetching(paused: boolean): void {
   if (!fetched.value || fetched.value.paused === paused) return;
   fetched.value = { ...fetched.value, paused };
@@ -54,9 +52,9 @@ async function fetchCore(): Promise<void> {
 }
 
 /**
- * Reads the file to its end and puts it where the service worker finds it, so that a pause loses nothing. Where there is none,
- * the browser's own cache keeps it, as far as the server allows.
- * @param parts what is here already; grows
+ * Reads the file to its end and stores it in the service worker's cache, so that a pause loses nothing;
+ * without one, the browser's HTTP cache keeps it if the server allows.
+ * @param parts bytes so far; grows
  */
 async function fetchOn(parts: Uint8Array<ArrayBuffer>[], signal: AbortSignal): Promise<true> {
   const cache = await pageCache();
@@ -77,7 +75,7 @@ async function fetchOn(parts: Uint8Array<ArrayBuffer>[], signal: AbortSignal): P
   return true;
 }
 
-/** The cache of the service worker (web/sw), if there is one. */
+/** The service worker's cache (web/sw), if there is one. */
 async function pageCache(): Promise<Cache | undefined> {
   if (!('caches' in globalThis)) return undefined;
   const own = `anyvmaf-page ${new URL('./', document.baseURI).pathname} `;
@@ -85,7 +83,6 @@ async function pageCache(): Promise<Cache | undefined> {
   return name === undefined ? undefined : caches.open(name);
 }
 
-/** Settles when fetching is no longer paused. */
 function resumed(): Promise<void> {
   return new Promise((resolve) => {
     fetched.watch((now) => {

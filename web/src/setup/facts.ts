@@ -20,7 +20,7 @@ const CODECS: Readonly<Record<string, string>> = {
   yuv: 'raw YUV',
 };
 
-/** Transfer functions of high dynamic range, by ffmpeg's names. */
+/** HDR transfers by ffmpeg's names. */
 const HDR: Readonly<Record<string, string>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' };
 
 /** `4.2 MB`. */
@@ -44,7 +44,7 @@ function formatRate({ num, den }: { readonly num: number; readonly den: number }
   return String(Math.round((num / den) * 1000) / 1000);
 }
 
-/** Facts about a video, the most important first. */
+/** Most important first. */
 export function describeFacts(facts: Facts): readonly string[] {
   const {
     width,

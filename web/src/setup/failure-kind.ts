@@ -1,13 +1,13 @@
 /**
  * @module web/setup/failure-kind
- * Sorts failures into the kinds that the page shows, by their data.
+ * Classifies failures by their data.
  */
 import type { Remedy } from 'anyvmaf';
 import type { Failure } from '../engine/calls.js';
 import type { Settings } from '../session.js';
 import { text } from '../text.js';
 
-/** The kind of a failure; decides on the heading, the advice and the buttons. */
+/** Decides on heading, advice and buttons. */
 export type FailureKind =
   | 'undecodable'
   | 'differs'
@@ -23,17 +23,15 @@ export type FailureKind =
   | 'usage'
   | 'other';
 
-/** The remedies of all objections. */
 function remediesOf({ objections = [] }: Failure): readonly Remedy[] {
   return objections.flatMap(({ hints = [] }) => hints);
 }
 
-/** Whether an option resolves the failure. */
 export function resolvedBy(failure: Failure, option: string): boolean {
   return remediesOf(failure).some((remedy) => typeof remedy === 'object' && remedy.option === option);
 }
 
-/** Changes of settings that the failure's own remedies advise and the page has words for, where they are not made yet. */
+/** Advised changes of settings that the page has words for and that are not made yet. */
 export function advisedSettings(
   failure: Failure,
   settings: Settings,
@@ -47,14 +45,13 @@ export function advisedSettings(
   return [...new Map(changes)];
 }
 
-/** The model that must be pulled, for the first time or again; `undefined` if none must. */
+/** The model to pull, for the first time or again. */
 export function absentModel(failure: Failure): string | undefined {
   for (const remedy of remediesOf(failure))
     if (typeof remedy === 'object' && remedy.purpose === 'pull') return remedy.model;
   return undefined;
 }
 
-/** The kind of a failure, by its code, its name and its remedies. */
 export function kindOfFailure(failure: Failure, settings: Settings): FailureKind {
   const { code, name } = failure;
   if (name === 'NotReadableError' || name === 'NotFoundError') return 'io';
@@ -82,7 +79,7 @@ export function kindOfFailure(failure: Failure, settings: Settings): FailureKind
   }
 }
 
-/** The message of a failure, without the options that forms and buttons stand for. */
+/** Without options, which forms and buttons stand for. */
 export function failureWords({ message, objections }: Failure): string {
   if (!objections) return message;
   const texts = objections.map(({ message: said, about, hints = [] }) => {

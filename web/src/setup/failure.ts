@@ -1,6 +1,6 @@
 /**
  * @module web/setup/failure
- * Shows a failure: what is wrong, in the library's words, advice, and buttons that resolve it.
+ * Shows a failure: the library's message, advice, and buttons that resolve it.
  */
 import { button, fill, h } from '../dom.js';
 import { type Failure, messageOf } from '../engine/calls.js';
@@ -18,9 +18,8 @@ import {
 import { treatAsRaw } from './files.js';
 
 /**
- * Shows a failure.
- * @param again what a button does after it changed the settings; inspections restart by themselves
- * @param of names of the encodes, where it is not of all
+ * @param again runs after a button changed settings; inspections restart by themselves
+ * @param of names of the encodes, if not all are affected
  */
 export function failureView(failure: Failure, session: Session, again?: () => void, of = ''): HTMLElement {
   const kind = kindOfFailure(failure, session.settings.value);
@@ -39,7 +38,7 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
     {
       class: 'failure',
       role: 'alert',
-      // A model to fetch is no error.
+      // A model to fetch is not an error.
       style: `--tone: var(--${absent === undefined ? 'bad' : 'note'})`,
       'data-kind': kind,
     },
@@ -60,7 +59,6 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
   );
 }
 
-/** Buttons for what the page itself can do about a failure. */
 function remedyButtons(failure: Failure, kind: FailureKind, session: Session, again?: () => void) {
   const { settings } = session;
   const { threads, backend } = settings.value;
@@ -84,16 +82,15 @@ function remedyButtons(failure: Failure, kind: FailureKind, session: Session, ag
   ];
 }
 
-/** Netflix's repository, as the library knows it. */
+/** Netflix's repository, as in the library. */
 const DEFAULT_SERVER = 'https://raw.githubusercontent.com';
 
-/** The server of models: `<meta name="anyvmaf-models-from">` of index.html, relative to the page, or GitHub. */
+/** `<meta name="anyvmaf-models-from">` of index.html, relative to the page, or GitHub. */
 function modelServer(): URL {
   const named = document.querySelector<HTMLMetaElement>('meta[name="anyvmaf-models-from"]')?.content;
   return new URL(named || DEFAULT_SERVER, document.baseURI);
 }
 
-/** Fetches a model into the browser's storage, where the engine finds it, and goes on; shows an error beside itself. */
 function fetchButton(name: string, again: () => void): HTMLElement {
   const status = h('span', { class: 'wrong small', role: 'status' });
   const fetch = button({ onclick: () => start() }, text.failures.fetch);
@@ -118,7 +115,7 @@ export function sentence(message: string): string {
   return message.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
 }
 
-/** The files that may be raw YUV although their names do not say so. */
+/** Files that may be raw YUV despite their names. */
 function maybeRaw(failure: Failure, session: Session): readonly ChosenFile[] {
   if (!resolvedBy(failure, 'raw')) return [];
   const { role, file } = failure;

@@ -1,15 +1,13 @@
 /**
  * @module web/setup/fields
- * Form fields: checkboxes, inputs and selects with their labels.
+ * Labelled form fields: checkboxes, inputs, selects.
  */
 import { h } from '../dom.js';
 
-/** A labelled field; the label names the element with that id. */
 export function labelled(id: string, label: string, ...children: readonly HTMLElement[]): HTMLElement {
   return h('div', { class: 'field' }, h('label', { for: id }, label), ...children);
 }
 
-/** A checkbox with its name, and a hint in soft type. */
 export function check(id: string, name: string, hint: string, change: (on: boolean) => void) {
   const input = h('input', { id, type: 'checkbox', onchange: () => change(input.checked) });
   const element = h(
@@ -21,13 +19,11 @@ export function check(id: string, name: string, hint: string, change: (on: boole
   return { input, element };
 }
 
-/** An input named `setting-ID` with its label. */
 export function field(id: string, label: string, attributes: Readonly<Record<string, string | number>>) {
   const input = h('input', { id: `setting-${id}`, ...attributes });
   return { input, element: labelled(`setting-${id}`, label, input) };
 }
 
-/** A select named `setting-ID` with its label. */
 export function choice<K extends string>(
   id: string,
   label: string,
@@ -46,11 +42,7 @@ export function choice<K extends string>(
   return { input, element: labelled(`setting-${id}`, label, input) };
 }
 
-/**
- * A field for text of a certain form, with a sentence below it while what was typed is of another form.
- * @param parse `undefined` for text of another form; empty text is `null`
- * @param wrong the sentence
- */
+/** A text field with a message while `parse` returns `undefined`; empty text is `null`. */
 export function typed<T>(
   id: string,
   label: string,
@@ -81,7 +73,7 @@ export function typed<T>(
   });
   return {
     element,
-    /** Shows a value; text that was refused stays until there is another one. */
+    /** Invalid text stays until there is another value. */
     show(text: string): void {
       if (text === shown && said.textContent !== '') return;
       shown = text;
@@ -91,7 +83,7 @@ export function typed<T>(
   };
 }
 
-/** Calls `change` with an integer clamped to the bounds, or with `null` for an empty field. */
+/** Calls `change` with an integer clamped to the bounds, or `null` for an empty field. */
 export function whole(
   input: HTMLInputElement,
   min: number,

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/files
- * Adds files to the session: decides on the side, tells the kind, and guesses the format of raw files.
+ * Adds files to the session: chooses sides, detects kinds, guesses raw formats.
  */
 import { baseName } from 'anyvmaf/view';
 import type { ChosenFile, FileKind, Session } from '../session.js';
@@ -11,24 +11,23 @@ export type Side = 'reference' | 'distorted';
 
 let nextId = 1;
 
-/** By which the browser finds files again after a reload, where it gives such handles. */
+/** Let the browser find files again after a reload. */
 export const handles = new WeakMap<File, FileSystemFileHandle>();
 
-/** Files of the sample, which make room for a user's own. */
+/** They make room for the user's own files. */
 export const samples = new WeakSet<File>();
 
-/** Bytes at the start of a file that {@link kindOf} reads. */
 const START_BYTES = 16;
 
 const RAW_NAME = /\.(yuv|raw|i420|iyuv|yv12|y8|nv12|nv21|p010|uyvy|yuy2)$/i;
 
-/** Tells Y4M by its content and raw YUV by its name; takes any other file as encoded, which its decoder then checks. */
+/** Y4M by content, raw YUV by name; other files count as encoded, which their decoder checks. */
 export function kindOf(name: string, start: Uint8Array): FileKind {
   if (String.fromCharCode(...start.subarray(0, 9)) === 'YUV4MPEG2') return 'y4m';
   return RAW_NAME.test(name) ? 'raw' : 'encoded';
 }
 
-/** Tells the kind of a file by its first bytes; of one that is empty or cannot be read, why it is refused. */
+/** @returns a sentence if the file is empty or cannot be read */
 export async function chosenFile(file: File): Promise<ChosenFile | string> {
   if (file.size === 0) return text.setup.empty(file.name);
   try {
@@ -39,18 +38,13 @@ export async function chosenFile(file: File): Promise<ChosenFile | string> {
   }
 }
 
-/** What became of files: sentences for people. */
+/** Sentences for people. */
 export interface Added {
-  /** Where each that was taken went. */
   readonly took: readonly string[];
-  /** Why others were not. */
   readonly refused: readonly string[];
 }
 
-/**
- * Adds files to their side. One that is empty or cannot be read keeps no other from being taken.
- * @param side where they were dropped; `null`: anywhere
- */
+/** Unusable files do not keep others from being added. @param side where they were dropped; `null`: anywhere */
 export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
   const all = await Promise.all(files.map(chosenFile));
   const chosen = all.filter((one) => typeof one !== 'string');
@@ -79,7 +73,7 @@ function dropSample({ reference, distorted }: Session): void {
 const REFERENCE_NAME =
   /(?:^|[^a-z])(?:ref|reference|orig|original|source|src|master|pristine|lossless)(?:[^a-z]|$)/i;
 
-/** The file that becomes the reference, then the others; `undefined` first if a reference is there already. */
+/** The new reference, then the others; `undefined` first if there already is a reference. */
 function withReferenceFirst(
   chosen: readonly ChosenFile[],
   session: Session,
@@ -106,7 +100,7 @@ export function rawFiles(session: Session): readonly ChosenFile[] {
   );
 }
 
-/** Guesses the format of raw files, unless a link or the user has given it. */
+/** Guesses the raw format unless a link or the user has given it. */
 function guess(session: Session): void {
   const raw = rawFiles(session);
   if (raw.length === 0 || session.raw.value) return;
@@ -114,14 +108,13 @@ function guess(session: Session): void {
   if (guessed.from !== 'none') session.raw.value = guessed.format;
 }
 
-/** Removes a file. */
 export function removeFile(session: Session, id: number): void {
   if (session.reference.value?.id === id) session.reference.value = null;
   session.distorted.value = session.distorted.value.filter((one) => one.id !== id);
   if (rawFiles(session).length === 0) session.raw.value = null;
 }
 
-/** Swaps the reference and a distorted video. @param file the distorted one; absent: the first */
+/** @param file the distorted video; default: the first */
 export function swapSides(session: Session, file?: File): void {
   const { reference, distorted } = session;
   const other = file ? distorted.value.find((one) => one.file === file) : distorted.value[0];
@@ -131,7 +124,6 @@ export function swapSides(session: Session, file?: File): void {
   distorted.value = distorted.value.map((one) => (one === other ? was : one));
 }
 
-/** Treats files as raw YUV, whatever their names say. */
 export function treatAsRaw(session: Session, files: readonly ChosenFile[]): void {
   const asRaw = (one: ChosenFile): ChosenFile =>
     files.some(({ id }) => id === one.id) ? { ...one, id: nextId++, kind: 'raw' } : one;

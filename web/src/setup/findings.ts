@@ -1,7 +1,6 @@
 /**
  * @module web/setup/findings
- * What preflight found before scoring, with a button for each fix that the page can make. It stands below the settings, which
- * must not move when it comes.
+ * Findings of preflight, with buttons for fixes. Placed below the settings, so that these never move.
  */
 import type { Finding, FindingValue } from 'anyvmaf';
 import { remarks, TRUST_OUTLOOK, trustOf } from 'anyvmaf/view';
@@ -17,17 +16,15 @@ const TONES = { error: 'var(--bad)', warning: 'var(--warn)', info: 'var(--note)'
 const SIGNS = { error: '!', warning: '!', info: 'i' } as const;
 const ORDER = ['error', 'warning', 'info'] as const;
 
-/** A finding and the encodes that it is about. */
 interface Shared {
   readonly finding: Finding;
-  /** Whether it makes a score worthless. */
+  /** Makes a score worthless. */
   readonly grave: boolean;
-  /** Whether the finding before it explains it. */
+  /** Explained by the finding before it. */
   readonly follows: boolean;
   readonly files: readonly File[];
 }
 
-/** The findings of all pairs. */
 export function findings(session: Session): HTMLElement {
   const body = h('div', { class: 'findings-body', 'aria-live': 'polite' });
   const state = h('span', { class: 'faint small state' });
@@ -39,7 +36,7 @@ export function findings(session: Session): HTMLElement {
     body,
   );
   let pending = 0;
-  // Make room for the results when a run starts.
+  // Makes room for the results.
   session.watchPhase((phase, before) => {
     if (phase === 'running' && before !== 'paused') element.open = false;
   });
@@ -54,7 +51,7 @@ export function findings(session: Session): HTMLElement {
       const count = shared.filter(({ finding }) => finding.severity === severity).length;
       return count === 0 ? [] : [text.findings.counts[severity](count)];
     });
-    // The judgement that scores get.
+    // The verdict that scores would get.
     const { verdict } = trustOf({ preflight: shared.map(({ finding }) => finding) });
     fill(state, counts.join(' · '));
     const fine = inspections.size > 0 && !waiting && failures.length === 0 && shared.length === 0;
@@ -79,7 +76,7 @@ export function findings(session: Session): HTMLElement {
   return element;
 }
 
-/** How far ffmpeg.wasm is, with a button that pauses it; empty unless it is fetched. */
+/** Progress of ffmpeg.wasm with a pause button; empty unless it is being fetched. */
 function loadingDecoder(): HTMLElement {
   const far = h('span');
   const pause = button({ class: 'tool bare', onclick: () => pauseFetching(fetched.value?.paused === false) });
@@ -93,7 +90,7 @@ function loadingDecoder(): HTMLElement {
   return element;
 }
 
-/** Findings of one cause together, at the place of the first. */
+/** Groups findings by cause, in order of first occurrence. */
 function byCause(shared: readonly Shared[]): Shared[][] {
   const groups = new Map<string, Shared[]>();
   for (const one of shared) {
@@ -104,7 +101,7 @@ function byCause(shared: readonly Shared[]): Shared[][] {
   return [...groups.values()];
 }
 
-/** Distinct findings, the gravest first, distinct failures, and the first encode whose inspection is pending. */
+/** Distinct findings, worst first, distinct failures, and the first encode still being inspected. */
 function gather({ distorted, inspections }: Session) {
   const failures = new Map<string, { readonly failure: Failure; readonly names: string[] }>();
   const found: { readonly file: File; readonly preflight: readonly Finding[] }[] = [];
@@ -128,19 +125,19 @@ function gather({ distorted, inspections }: Session) {
   return { shared, failures: [...failures.values()], waiting };
 }
 
-/** Names of encodes whose scores would be worthless. */
+/** Encodes whose scores would be worthless. */
 const graveNames = (shared: readonly Shared[]) => [
   ...new Set(shared.flatMap(({ grave, files }) => (grave ? files.map(({ name }) => name) : []))),
 ];
 
-/** A cause: of several encodes, with a line for each and a button for those that can be mended one by one. */
+/** For several encodes, with a line and a button for each that can be fixed alone. */
 function item(session: Session, group: readonly Shared[], encodes: number): HTMLElement {
   const [{ finding, grave, follows, files }] = group as [Shared];
   const { severity, message, hint, fix } = finding;
   const one = group.length === 1;
   const all = group.flatMap((shared) => shared.files);
   const action = fixOf(finding);
-  // A note that is the same for all needs no line for each.
+  // A note shared by all needs no lines.
   const each = action?.kind === 'settings' && all.length > 1 && !(one && severity === 'info');
   const lines = group.flatMap((shared) => (each || !one ? linesOf(session, shared, one, each) : []));
   const label = action && (one || !each ? actionText(action) : text.findings.mendAll(all.length));
@@ -175,9 +172,8 @@ function item(session: Session, group: readonly Shared[], encodes: number): HTML
   );
 }
 
-/** What was found on either side. */
 function sides({ reference, distorted }: Finding): HTMLElement[] {
-  // Known of neither, which two dashes would not say better.
+  // Both unknown: nothing to show.
   if (reference === null && distorted === null) return [];
   const { findings } = text;
   return [
@@ -190,11 +186,7 @@ function sides({ reference, distorted }: Finding): HTMLElement[] {
   ];
 }
 
-/**
- * A line for each encode.
- * @param said whether the message stands above
- * @param mends whether it has a button that changes it alone
- */
+/** @param said the message is shown above @param mends each line gets a button for its encode alone */
 function linesOf(session: Session, { finding, files }: Shared, said: boolean, mends: boolean): HTMLElement[] {
   const action = mends ? fixOf(finding) : undefined;
   const label = action && actionText(action);

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/fixes
- * Fixes of findings as changes of settings, for buttons.
+ * Turns fixes of findings into changes of settings, for buttons.
  */
 import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
 import { formatSize } from 'anyvmaf/view';
@@ -8,14 +8,13 @@ import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
 import { swapSides } from './files.js';
 
-/** What a button does. */
 export type Fix =
   | { readonly kind: 'settings'; readonly change: Partial<Settings> }
   | { readonly kind: 'feature'; readonly feature: string }
   | { readonly kind: 'raw'; readonly format: RawVideoFormat }
   | { readonly kind: 'swap' };
 
-/** The fix that the page can make; `undefined` if files must be prepared or the user must choose. */
+/** `undefined` if files must be prepared or the user must choose. */
 export function fixOf({ hint }: Finding): Fix | undefined {
   switch (hint?.option) {
     case 'swap':
@@ -35,14 +34,13 @@ export function fixOf({ hint }: Finding): Fix | undefined {
   }
 }
 
-/** The value of a setting, for words about it. */
 export function valueText(value: Settings[keyof Settings]): string {
   if (typeof value !== 'object' || value === null) return String(value);
   if ('width' in value) return formatSize(value).replace('x', ' × ');
   return 'unit' in value ? formatRange(value) : String(value);
 }
 
-/** Makes a fix, for the encodes alone that it is about. @param files the distorted videos that it was found in */
+/** Only for the encodes concerned. @param files the distorted videos with the finding */
 export function applyFix(session: Session, fix: Fix, files: readonly File[]): void {
   const { distorted, settings } = session;
   if (fix.kind === 'swap') swapSides(session, files[0]);
@@ -53,7 +51,7 @@ export function applyFix(session: Session, fix: Fix, files: readonly File[]): vo
   else setOwn(session, ({ file }) => files.includes(file), fix.change);
 }
 
-/** Mends findings, equal ones together: what all encodes need is set for all. */
+/** Applies equal fixes together, so that what all encodes need becomes a common setting. */
 export function applyFixes(
   session: Session,
   all: readonly { readonly finding: Finding; readonly files: readonly File[] }[],
@@ -70,7 +68,7 @@ export function applyFixes(
   for (const { fix, files } of fixes.values()) applyFix(session, fix, files);
 }
 
-/** Changes settings of some encodes; what is then as for all is no setting of their own. */
+/** Changes settings of some encodes; values equal to the common ones are dropped. */
 export function setOwn(
   { distorted, settings }: Session,
   isOne: (one: ChosenFile) => boolean,
@@ -86,7 +84,7 @@ export function setOwn(
   });
 }
 
-/** Changes settings of all encodes, also of those that had others of their own. */
+/** Drops settings of single encodes for the same options. */
 export function setForAll({ settings, distorted }: Session, change: Partial<Settings>): void {
   settings.value = { ...settings.value, ...change };
   if (!distorted.value.some(({ own }) => own && Object.keys(own).some((key) => key in change))) return;
@@ -96,25 +94,24 @@ export function setForAll({ settings, distorted }: Session, change: Partial<Sett
   });
 }
 
-/** Lets an encode have the settings of all again. */
 export function dropOwn({ distorted }: Session, id: number): void {
   distorted.value = distorted.value.map(({ own, ...one }) =>
     one.id === id ? one : { ...one, ...(own && { own }) },
   );
 }
 
-/** Parses a number of frames or `auto`; `undefined` for anything else. */
+/** A number of frames or `auto`; `undefined` for other text. */
 export function parseOffset(text: string): number | 'auto' | undefined {
   if (text === 'auto') return text;
   return /^[+-]?\d{1,6}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Parses `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`, of a side of one sample at least; `undefined` for anything else. */
+/** `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`, sides of at least one sample; `undefined` for other text. */
 export function parseArea(text: string): string | undefined {
   return /^0*[1-9]\d{0,4}:0*[1-9]\d{0,4}(:\d{1,5}:\d{1,5})?$/.test(text) ? text : undefined;
 }
 
-/** Parses `100-200` in frames or `1.5s-10s` in seconds, the end optional; `undefined` for anything else. */
+/** `100-200` in frames or `1.5s-10s` in seconds, the end optional; `undefined` for other text. */
 export function parseRange(text: string): FrameRange | undefined {
   const match = /^(\d+(?:\.\d+)?)(s?)\s*(?:-|–|to)\s*(?:(\d+(?:\.\d+)?)(s?))?$/.exec(text.trim());
   if (!match) return undefined;
@@ -127,7 +124,7 @@ export function parseRange(text: string): FrameRange | undefined {
   return { unit, start, ...(end !== undefined && { end }) };
 }
 
-/** Formats a range for {@link parseRange}. */
+/** Formats a range in the syntax of {@link parseRange}. */
 export function formatRange(range: FrameRange | null): string {
   if (!range) return '';
   const unit = range.unit === 'seconds' ? 's' : '';

@@ -1,17 +1,13 @@
 /**
  * @module web/setup/fold
- * Folds the setup into one line while a run or its result has the stage.
+ * Folds the setup into one line during a run and while its result is on show.
  */
 import { button, fill, h } from '../dom.js';
 import { isActive, type Session } from '../session.js';
 import { text } from '../text.js';
 import { summary } from './models.js';
 
-/**
- * The line and the setup that it stands for. A run folds the setup; what must be changed for the next run unfolds it: other
- * files, a run that failed or was cancelled, the button, and Back.
- * @param parts files, findings and settings
- */
+/** A run folds the setup; other files, a failed or cancelled run, the button and Back unfold it. */
 export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HTMLElement {
   const setup = h('div', { class: 'setup', id: 'setup' }, ...parts);
   const what = h('p', { class: 'setup-what' });
@@ -29,9 +25,9 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     first?.focus({ preventScroll: true });
     scrollTo({ top: 0 });
   };
-  /** Whether the history is at the results. */
+  /** The history is at the entry of the results. */
   let there = false;
-  /** Goes back where the results have an entry of the history. */
+  /** Goes back if the results have an entry in the history. */
   function unfold(): void {
     if (there && !history.state?.report) history.back();
     else fold(false, true);

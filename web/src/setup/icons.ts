@@ -18,7 +18,7 @@ const PATHS = {
   play: 'M5 3.2l7.5 4.8L5 12.8z',
 } as const;
 
-/** An icon of 16 by 16 pixels; its button has the accessible name. */
+/** 16 by 16 pixels; its button has the accessible name. */
 export function icon(name: keyof typeof PATHS): SVGElement {
   return svg(
     'svg',
@@ -34,7 +34,7 @@ export function icon(name: keyof typeof PATHS): SVGElement {
   );
 }
 
-/** A picture frame, sharp for the reference, blocky for the distorted video. */
+/** A picture frame: sharp for the reference, blocky for the distorted video. */
 export function pictogram(side: 'reference' | 'distorted'): SVGElement {
   const blocks = [
     [12, 27, 6],

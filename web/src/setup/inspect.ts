@@ -1,6 +1,6 @@
 /**
  * @module web/setup/inspect
- * Inspects every pair as soon as it is chosen, and again when settings that affect it change.
+ * Inspects every pair once it is chosen, and again when settings that affect it change.
  */
 import type { Finding } from 'anyvmaf';
 import { failureOf } from '../engine/calls.js';
@@ -12,10 +12,10 @@ import { fixOf } from './fixes.js';
 import { pairingOptions } from './options.js';
 import { guessRaw } from './raw-guess.js';
 
-/** Milliseconds from the last change of a setting to the inspection, so that typing a number starts only one. */
+/** Milliseconds from the last change of a setting, so that typing a number starts one inspection. */
 const DELAY = 250;
 
-/** Keeps `session.inspections` up to date; what is found of a pair stays while nothing that affects it changes. */
+/** Keeps `session.inspections` up to date; inspections of unaffected pairs stay. */
 export function inspectPairs(session: Session): void {
   let inspected = '';
   let keys: ReadonlyMap<number, string> = new Map();
@@ -87,7 +87,7 @@ async function inspectAll(session: Session, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Replaces a format that was guessed from file sizes alone by the one that the inspection suggests. */
+/** Replaces a format guessed from file sizes alone by the one that the inspection suggests. */
 function correctGuess(session: Session, found: readonly Finding[]): boolean {
   const guess = guessRaw(rawFiles(session).map(({ file }) => ({ name: file.name, size: file.size })));
   if (guess.from !== 'size' || JSON.stringify(guess.format) !== JSON.stringify(session.raw.value))

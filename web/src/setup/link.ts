@@ -1,7 +1,6 @@
 /**
  * @module web/setup/link
- * Settings in the part of a link after `#`, which is never sent to a server. A link holds only what differs from the
- * defaults, and not the decoder, which depends on the browser that opens the link.
+ * Settings in a link's hash, which no server sees: non-defaults only, and not the decoder, as browsers differ.
  */
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
 import { formatSize, parseSize } from 'anyvmaf/view';
@@ -9,28 +8,23 @@ import { DEFAULT_SETTINGS, type Settings } from '../session.js';
 import { formatRange, parseArea, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
-/** No VMAF model: tiny models only. */
 const NONE = 'none';
-/** A tiny model from the user's files. */
 const OWN = 'own';
 
-/** What a link restores. */
 export interface Linked {
   readonly settings: Settings;
   readonly raw: RawVideoFormat | null;
-  /** Whether the page's own tiny model scores. */
+  /** A built-in tiny model scores. */
   readonly guess: boolean;
-  /** Whether a tiny model from the user's files scores. A link never holds file names. */
+  /** A tiny model from the user's files scores; links never hold file names. */
   readonly ownTiny: boolean;
 }
 
-/** Reads one of some words. */
 const oneOf =
   <T extends string>(...all: readonly T[]) =>
   (text: string): T | undefined =>
     all.find((one) => one === text);
 
-/** Reads a whole number within bounds. */
 const whole =
   (min: number, max: number) =>
   (text: string): number | undefined => {
@@ -38,7 +32,7 @@ const whole =
     return value >= min && value <= max ? value : undefined;
   };
 
-/** A setting by its name in a link, how it is read, `undefined` for text of another form, and written. */
+/** A setting's name in links, its parser (`undefined` for invalid text) and its formatter. */
 function row<K extends keyof Settings>(
   name: string,
   key: K,
@@ -47,10 +41,10 @@ function row<K extends keyof Settings>(
 ) {
   return {
     name,
-    /** Absent where it is at its default. */
+    /** Absent at the default. */
     textOf: (settings: Settings) =>
       settings[key] === DEFAULT_SETTINGS[key] ? undefined : write(settings[key]),
-    /** A missing or invalid value is the default. */
+    /** Missing and invalid values become the default. */
     settingOf(text: string | null): Partial<Settings> {
       const value = text === null ? undefined : read(text);
       return value === undefined ? {} : { [key]: value };
@@ -58,7 +52,7 @@ function row<K extends keyof Settings>(
   };
 }
 
-/** Settings of one value, in the order in which a link has them. */
+/** Settings in their order in links. */
 const ROWS = [
   row('scale', 'scale', oneOf('bicubic', 'bilinear', 'lanczos', 'none')),
   row('scale-to', 'scaleTo', (text) => sizeOf(text) ?? oneOf('dis')(text), formatSize),
@@ -83,13 +77,13 @@ const ROWS = [
   row('track-dis', 'trackDistorted', whole(0, 999)),
 ];
 
-/** All that a link may hold: settings, then what web/linked reads. */
+/** Keys of settings, then those that web/linked reads. */
 export const LINK_KEYS: readonly string[] = [
   ...['model', 'feature', 'tiny', ...ROWS.map(({ name }) => name)],
   ...['raw', 'ref', 'dis', 'frame', 'encode'],
 ];
 
-/** The hash without `#`; empty if everything is at its default. */
+/** The hash without `#`; empty if everything has its default. */
 export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   const pairs = new URLSearchParams();
   const { models, features } = settings;
@@ -106,7 +100,7 @@ export function toHash({ settings, raw, guess, ownTiny }: Linked): string {
   return pairs.toString().replaceAll('%3D', '=').replaceAll('%3A', ':').replaceAll('%2C', ',');
 }
 
-/** Settings of a hash, with or without `#`. Models of other hosts are left out. */
+/** Parses a hash with or without `#`. Models on other hosts are left out. */
 export function fromHash(hash: string): Linked {
   const pairs = new URLSearchParams(hash.replace(/^#/, ''));
   const models = pairs.getAll('model').filter((model) => model !== '' && isOwn(model));
@@ -115,7 +109,7 @@ export function fromHash(hash: string): Linked {
     models.length > 0 && { models: models.filter((model) => model !== NONE) },
     { features: pairs.getAll('feature').filter((feature) => feature !== '') },
     ...ROWS.map(({ name, settingOf }) => settingOf(pairs.get(name))),
-    // What looks for borders and what says a part exclude each other.
+    // Automatic and explicit cropping exclude each other.
     pairs.get('crop') === 'auto' && { cropReference: undefined, cropDistorted: undefined },
   );
   return {
@@ -126,17 +120,17 @@ export function fromHash(hash: string): Linked {
   };
 }
 
-/** Where the page may stand, to tell its own addresses from others. */
+/** Stands for the page's address, to tell its own models from others. */
 const HERE = 'https://page.invalid/folder/';
 
-/** Whether a model comes with the page or lies where it does: a link must not have the page ask another host. */
+/** A link must not make the page contact another host. */
 function isOwn(model: string): boolean {
   const path = /(?:^|:)path=([^:]*)/.exec(model)?.[1];
   if (path === undefined) return true;
   return URL.canParse(path, HERE) && new URL(path, HERE).origin === new URL(HERE).origin;
 }
 
-/** Largest side that the library takes. */
+/** The library's limit. */
 const LARGEST = 16384;
 
 function sizeOf(text: string): PictureSize | undefined {

@@ -1,12 +1,12 @@
 /**
  * @module web/setup/models
- * The models on offer, their combinations, and settings in one line.
+ * The models on offer, their combinations, and summaries of settings.
  */
 import { DEFAULT_PAIRING, PAIRING_SETTINGS, type PairingSetting, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { formatRange, valueText } from './fixes.js';
 
-/** The models on offer, as libvmaf's model strings, with distinct names so that they can be combined. */
+/** libvmaf's model strings, with distinct names so that they can be combined. */
 export const MODELS = {
   auto: 'auto',
   hd: 'version=vmaf_v0.6.1',
@@ -25,7 +25,7 @@ export const MODELS = {
   v1HfrUhdFar: 'version=vmaf_v1.0.16_hfr_3d0h_2160:name=vmaf_v1_hfr_4k_far',
 } as const;
 
-/** Metrics with a box of their own, by the names of their extractors. */
+/** Metrics with a checkbox, by extractor. */
 export const METRIC_KEYS = [
   'psnr',
   'float_ssim',
@@ -37,25 +37,21 @@ export const METRIC_KEYS = [
   'butteraugli',
   'cvvdp',
 ] as const;
-/** A metric of the list. */
 export type MetricKey = (typeof METRIC_KEYS)[number];
 
-/** Features after one with a box was ticked or unticked: those first, then what was typed. */
+/** Ticks or unticks a metric; those with a checkbox come first, then typed ones. */
 export function withMetric(features: readonly string[], key: MetricKey, on: boolean): readonly string[] {
   const ticked = METRIC_KEYS.filter((one) => (one === key ? on : features.includes(one)));
   return [...ticked, ...typedMetrics(features)];
 }
 
-/** Features without a box. */
 export function typedMetrics(features: readonly string[]): readonly string[] {
   return features.filter((one) => !METRIC_KEYS.some((key) => key === one));
 }
 
-/** A model of the list. */
 export type ModelKey = keyof typeof MODELS;
-/** In the order of the list. */
 export const MODEL_KEYS = Object.keys(MODELS) as ModelKey[];
-/** Rarely needed models: folded until one is chosen. */
+/** Folded unless one is chosen. */
 export const FURTHER_KEYS: readonly ModelKey[] = [
   'v1UhdFar',
   'v1Hfr',
@@ -63,12 +59,12 @@ export const FURTHER_KEYS: readonly ModelKey[] = [
   'v1HfrUhd',
   'v1HfrUhdFar',
 ];
-/** The page's own tiny model, which needs no reference. */
+/** Built in; needs no reference. */
 export const TINY_NO_REFERENCE = 'nr_vmaf_v0.6.1';
-/** Both have the name `vmaf`, so only one can be chosen. */
+/** Both are named `vmaf`, so only one can be chosen. */
 const EITHER: readonly ModelKey[] = ['auto', 'hd'];
 
-/** Models after one was ticked or unticked; models that are not in the list stay. */
+/** Ticks or unticks a model; unlisted models stay. */
 export function withModel(models: readonly string[], key: ModelKey, on: boolean): readonly string[] {
   const model = MODELS[key];
   const out = EITHER.includes(key) ? EITHER.map((one): string => MODELS[one]) : [model as string];
@@ -78,13 +74,12 @@ export function withModel(models: readonly string[], key: ModelKey, on: boolean)
   return [...known.filter((one) => chosen.includes(one)), ...chosen.filter((one) => !known.includes(one))];
 }
 
-/** What a model is called. */
 function modelName(model: string): string {
   const key = MODEL_KEYS.find((one) => MODELS[one] === model);
   return key ? (text.settings.model[key][0] ?? model) : model.replace(/^version=/, '');
 }
 
-/** Settings that fixes change, a phrase each. */
+/** Changes of settings in words, a phrase each. */
 export function changeWords(change: Partial<Settings>): readonly string[] {
   const changed = PAIRING_SETTINGS.filter((name) => name in change);
   return [
@@ -101,7 +96,7 @@ export function changeWords(change: Partial<Settings>): readonly string[] {
   ];
 }
 
-/** What is set of pairing that not all have alike, of each a phrase for each; empty where it is as usual. */
+/** Per encode, its pairing settings that not all encodes share; empty if it has the defaults. */
 export function differingWords(all: readonly (Settings | undefined)[]): readonly string[] {
   const textOf = (settings: Settings | undefined, name: PairingSetting) =>
     JSON.stringify(settings?.[name] ?? null);
@@ -112,7 +107,7 @@ export function differingWords(all: readonly (Settings | undefined)[]): readonly
   });
 }
 
-/** What is not said of the settings of pairing in a place of its own. */
+/** Settings of pairing that the summary has no other place for. */
 const PICTURES = [
   'crop',
   'cropReference',
@@ -123,7 +118,6 @@ const PICTURES = [
   'trackDistorted',
 ] as const satisfies readonly PairingSetting[];
 
-/** Short texts that summarize the settings. */
 export function summary(settings: Settings): readonly string[] {
   const { models, features, offset, range, subsample, threads } = settings;
   const names = models.map(modelName);

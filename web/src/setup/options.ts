@@ -1,6 +1,6 @@
 /**
  * @module web/setup/options
- * Turns settings into options of the library. Defaults are left out, so that the library's own apply.
+ * Turns settings into options of the library, without defaults, so that the library's own apply.
  */
 import type { InspectOptions, RawVideoFormat, Report } from 'anyvmaf';
 import {
@@ -11,14 +11,13 @@ import {
   type Settings,
 } from '../session.js';
 
-/** Options that decide how frames are paired, for inspecting and scoring. */
+/** Pairing options for inspecting and scoring. */
 export function pairingOptions(settings: Settings): Omit<InspectOptions, 'signal'> {
   const { decoder, models } = settings;
   const changed = PAIRING_SETTINGS.filter((name) => settings[name] !== DEFAULT_PAIRING[name]);
   return { decoder, models, ...Object.fromEntries(changed.map((name) => [name, settings[name]])) };
 }
 
-/** Tiny models as options. */
 function tinyOptions(tiny: readonly ChosenTiny[]): Pick<RunOptions, 'tiny'> {
   if (tiny.length === 0) return {};
   return {
@@ -30,7 +29,6 @@ function tinyOptions(tiny: readonly ChosenTiny[]): Pick<RunOptions, 'tiny'> {
   };
 }
 
-/** Options of a run without a reference. */
 export function noReferenceOptions(
   settings: Settings,
   raw: RawVideoFormat | null,
@@ -52,7 +50,6 @@ export function noReferenceOptions(
   };
 }
 
-/** Options of a run. */
 export function runOptions(
   settings: Settings,
   raw: RawVideoFormat | null,
@@ -70,7 +67,7 @@ export function runOptions(
   };
 }
 
-/** Options that scale both videos to a size. @param by the filter; without one bicubic */
+/** @param by the filter; bicubic by default */
 export function scaledTo(
   scaleTo: { readonly width: number; readonly height: number },
   by: RunOptions['scale'],
@@ -78,10 +75,10 @@ export function scaledTo(
   return { scaleTo, scale: by === undefined || by === 'none' ? 'bicubic' : by };
 }
 
-/** What a report says of a pair. */
+/** Facts of a pair from its report. */
 export type PairFacts = Pick<Report, 'reference' | 'distorted'> & Partial<Pick<Report, 'pairing'>>;
 
-/** The options that pair frames as a report says that they were. */
+/** The options that pair frames as in a report. */
 export function pairingOf({ reference, distorted, pairing }: PairFacts, { decoder }: Settings): RunOptions {
   const { scale, width, height, range, frames } = pairing ?? {};
   const { offset = 0, policy, by } = frames ?? {};
@@ -92,7 +89,7 @@ export function pairingOf({ reference, distorted, pairing }: PairFacts, { decode
     ...(scale && scale !== 'none' && width && height && scaledTo({ width, height }, scale)),
     ...(policy && policy !== 'number' && { frameRatePolicy: policy }),
     ...(by && { pairBy: by }),
-    // What is skipped for a range or an offset is counted too.
+    // A report's `skipped` includes frames before the range or offset.
     ...(range
       ? { range }
       : {
@@ -105,21 +102,21 @@ export function pairingOf({ reference, distorted, pairing }: PairFacts, { decode
   };
 }
 
-/** Settings that decide on the numbers of a pair. @param alike whether both videos have one size, so that nothing is scaled */
+/** The settings that affect a pair's numbers. @param alike both videos have one size, so scaling has no effect */
 export function deciding(settings: Settings, alike: boolean): unknown {
-  // The same numbers come of any number of threads, and of a GPU.
+  // Threads and backends do not change numbers.
   const { threads, backend, scale, scaleTo, ...others } = settings;
   const set = Object.entries(others).filter(([, value]) => value !== undefined);
   return [set.sort(), !(alike && typeof scaleTo === 'string') && [scale, scaleTo]];
 }
 
-/** Options that are equal, once, with the places where they stand. */
+/** Groups equal options. @returns `of`: their indices */
 export function alike<T extends object>(
   options: readonly T[],
 ): (readonly [options: T, of: readonly number[]])[] {
   const groups = new Map<string, readonly [T, number[]]>();
   for (const [i, one] of options.entries()) {
-    // Files of tiny models are the same for all.
+    // Files of tiny models do not serialize, but are the same for all.
     const key = JSON.stringify(one);
     const group = groups.get(key) ?? ([one, []] as const);
     group[1].push(i);

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/own-settings
- * The form of what one encode is set to by itself, over the page. Loaded when it is opened.
+ * Dialog with the settings of a single encode. Loaded when opened.
  */
 import { button, fill, h } from '../dom.js';
 import { type ChosenFile, type Session, settingsOf } from '../session.js';
@@ -20,7 +20,7 @@ import {
 
 const words = text.setup.ownForm;
 
-/** Opens the form of an encode; its changes count at once. */
+/** Changes apply at once. */
 export function openOwnSettings(session: Session, { id, file }: ChosenFile): void {
   const set: Change = (change) => setOwn(session, (one) => one.id === id, change);
   const frames = [offsetField(set, 'own-'), rangeField(set, 'own-'), pairingFields(set, 'own-')];
@@ -71,7 +71,7 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
   dialog.addEventListener('close', () => {
     for (const end of ends) end();
     dialog.remove();
-    // The row that opened it was made anew.
+    // The row that opened it was rebuilt.
     document.getElementById(`own-${id}`)?.focus();
   });
 }

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/pairing-fields
- * Fields for how frames and pictures are brought together: in the form for all encodes, and in that of one alone.
+ * Fields for pairing frames and for pictures, in the form for all encodes and in that of a single one.
  */
 import { formatSize, parseSize } from 'anyvmaf/view';
 import { h } from '../dom.js';
@@ -9,10 +9,8 @@ import { text } from '../text.js';
 import { check, choice, field, typed, whole } from './fields.js';
 import { formatRange, parseArea, parseOffset, parseRange } from './fixes.js';
 
-/** Applies a change to the settings. */
 export type Change = (change: Partial<Settings>) => void;
 
-/** A part of a form that shows the settings. */
 export interface Part {
   readonly elements: readonly HTMLElement[];
   show(settings: Settings): void;
@@ -20,7 +18,7 @@ export interface Part {
 
 const words = text.settings;
 
-/** The offset as text. @param prefix of the ids of fields, in this and the others */
+/** @param prefix of the ids of fields, as in the others */
 export function offsetField(set: Change, prefix: string): Part {
   const { element, show } = typed(
     `${prefix}offset`,
@@ -34,7 +32,6 @@ export function offsetField(set: Change, prefix: string): Part {
   return { elements: [element], show: ({ offset }) => show(String(offset)) };
 }
 
-/** The range of the reference as text. */
 export function rangeField(set: Change, prefix = ''): Part {
   const { element, show } = typed(
     `${prefix}range`,
@@ -47,7 +44,6 @@ export function rangeField(set: Change, prefix = ''): Part {
   return { elements: [element], show: ({ range }) => show(formatRange(range)) };
 }
 
-/** Scaling, size and frame rate policy. */
 export function pairingFields(set: Change, prefix = ''): Part {
   const { choices } = words;
   const scale = choice(`${prefix}scale`, words.scale, choices.scale, (scale) => set({ scale }));
@@ -81,7 +77,7 @@ export function pairingFields(set: Change, prefix = ''): Part {
   };
 }
 
-/** The number of a video track; empty for the usual one. */
+/** Empty for the default track. */
 function trackField(set: Change, name: 'trackReference' | 'trackDistorted', id: string) {
   const made = field(id, words[name], {
     type: 'number',
@@ -94,12 +90,12 @@ function trackField(set: Change, name: 'trackReference' | 'trackDistorted', id: 
   return made;
 }
 
-/** What is done to pictures that this package can do itself, which tracks are read, and what damage does. */
+/** Picture processing that the library does without ffmpeg, tracks, and damage. */
 export function pictureFields(set: Change, prefix = ''): Part {
   const { choices } = words;
   const area = (name: 'cropReference' | 'cropDistorted', id: string) =>
     typed(`${prefix}${id}`, words[name], words.cropExample, parseArea, words.cropWrong, (part) =>
-      // What looks for borders and what says a part exclude each other.
+      // Automatic and explicit cropping exclude each other.
       set({ [name]: part ?? undefined, ...(part !== null && { crop: undefined }) }),
     );
   const [ofReference, ofDistorted] = [area('cropReference', 'crop-ref'), area('cropDistorted', 'crop-dis')];

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/raw-form
- * Asks for the format of raw YUV files and checks that each file is a whole number of frames.
+ * Asks for the format of raw YUV files, and checks that each file is a whole number of frames.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
 import { fill, h } from '../dom.js';
@@ -13,7 +13,7 @@ import { formatInName, frameBytes, guessRaw } from './raw-guess.js';
 const DEPTHS = [8, 9, 10, 12, 14, 16];
 const CHROMAS = ['420', '422', '444', '400'] as const satisfies readonly ChromaFormat[];
 
-/** The form, shown while a raw file is chosen. */
+/** Hidden unless a raw file is chosen. */
 export function rawForm(session: Session): HTMLElement {
   const fields = {
     width: number('raw-width', text.raw.width),
@@ -65,7 +65,7 @@ export function rawForm(session: Session): HTMLElement {
   return form;
 }
 
-/** Says which files are whole frames of the format, and which names give a layout that is not planar. */
+/** Tells which files are whole frames, and which names state a layout that is not planar. */
 function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: boolean): HTMLElement[] {
   const packed = files.map(({ file }) => formatInName(file.name).packed).find((layout) => layout);
   const bytes = frameBytes(format);

@@ -1,11 +1,10 @@
 /**
  * @module web/setup/raw-guess
- * Guesses the format of raw YUV from file names and from formats whose frames divide the file sizes.
+ * Guesses the format of raw YUV from file names, and from file sizes that are whole frames.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
 import { parseSize } from 'anyvmaf/view';
 
-/** What a name says about the format. */
 export interface NamedFormat {
   readonly width?: number;
   readonly height?: number;
@@ -15,14 +14,12 @@ export interface NamedFormat {
   readonly packed?: string;
 }
 
-/** A format and its origin. */
 export interface Guess {
   readonly format: RawVideoFormat;
-  /** `name`: the name has the size; `size`: a common size whose frames divide the file size; `none`: a default. */
+  /** `name`: the size is in the name; `size`: a common size of which the file is whole frames; `none`: a default. */
   readonly from: 'name' | 'size' | 'none';
 }
 
-/** Sizes by name. */
 const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
   [/(?:^|[^a-z0-9])(?:4320p?|8k|uhd2)(?![a-z0-9])/, 7680, 4320],
   [/(?:^|[^a-z0-9])(?:2160p?\d*|4k|uhd)(?![a-z0-9])/, 3840, 2160],
@@ -39,17 +36,16 @@ const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
   [/(?:^|[^a-z0-9])wvga(?![a-z])/, 832, 480],
 ];
 
-/** Common sizes, the likelier first. */
+/** Likelier ones first. */
 const USUAL_SIZES = [
   '1920x1080 3840x2160 1280x720 352x288 176x144 640x360 854x480 852x480 960x540 832x480 416x240 640x480 720x576',
   '720x480 704x576 2560x1440 2560x1600 1024x768 576x324 480x270 426x240 320x240 320x180 4096x2160 7680x4320',
 ].flatMap((line) => line.split(' ').flatMap((size) => parseSize(size) ?? []));
 
-/** Reads the format from a file's name. */
 export function formatInName(name: string): NamedFormat {
   const text = name.toLowerCase();
   const pair = /(?:^|[^0-9])(\d{2,5})\s?[x×]\s?(\d{2,5})(?![0-9])/.exec(text);
-  // Two adjacent numbers such as `_352_288_` that may be width and height.
+  // Two adjacent numbers such as `_352_288_` may be width and height.
   const loose = /(?:^|[_\-. ])(\d{3,4})[_-](\d{3,4})(?=[_\-. ]|$)/.exec(text);
   const named = NAMED_SIZES.find(([pattern]) => pattern.test(text));
   const found = pair ?? (named ? null : loose);
@@ -87,7 +83,7 @@ function isChroma(text: string | undefined): text is ChromaFormat {
   return text === '420' || text === '422' || text === '444' || text === '400';
 }
 
-/** Bytes of one frame in a raw file; odd chroma sizes are rounded down. */
+/** Bytes of a raw frame, with chroma rounded down at odd sizes. */
 export function frameBytes({ width, height, bitDepth, chroma }: RawVideoFormat): number {
   const across = chroma === '444' ? width : width >> 1;
   const down = chroma === '420' ? height >> 1 : height;
@@ -95,17 +91,14 @@ export function frameBytes({ width, height, bitDepth, chroma }: RawVideoFormat):
   return samples * (bitDepth > 8 ? 2 : 1);
 }
 
-/** A raw file to guess from. */
 export interface RawFile {
   readonly name: string;
   readonly size: number;
 }
 
-/**
- * The likeliest format of all files: what a name says, completed by a format whose frames divide all file sizes.
- */
+/** The likeliest format of all files: what names say, completed so that all files are whole frames. */
 export function guessRaw(files: readonly RawFile[]): Guess {
-  // Earlier names take precedence.
+  // Earlier names win.
   const named: NamedFormat = Object.assign({}, ...files.map(({ name }) => formatInName(name)).reverse());
   const divides = (format: RawVideoFormat) =>
     files.every(({ size }) => size >= frameBytes(format) && size % frameBytes(format) === 0);

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/run-bar
- * The button that starts a run, its progress, and how it ended.
+ * The button that starts a run, its progress and its outcome.
  */
 import type { Progress } from 'anyvmaf';
 import { announce, button, fill, h } from '../dom.js';
@@ -13,7 +13,6 @@ import { failureView, sentence } from './failure.js';
 import { failureWords } from './failure-kind.js';
 import { keptResults, missing, type Runner, unreadable } from './score.js';
 
-/** The bar: a button before and after a run, progress during it. */
 export function runBar(session: Session, runner: Runner): HTMLElement {
   const start = () => {
     runner.start();
@@ -31,7 +30,7 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
       if (!wasActive) busy.begin();
       busy.show(run);
       if (wasActive) return;
-      // Move the focus from the start button to the one in its place.
+      // Move the focus from the start button to the button that replaces it.
       const focused = document.activeElement;
       if (focused === document.body || focused === idle.button) busy.pause.focus();
       fill(outcome);
@@ -74,7 +73,6 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
   );
 }
 
-/** The start button, and what is missing before a run can start. */
 function startButton(session: Session, start: () => void) {
   const go = h('button', { class: 'primary', type: 'button', onclick: start });
   const hint = h('p', { class: 'soft small', id: 'run-hint' });
@@ -97,7 +95,7 @@ function startButton(session: Session, start: () => void) {
   return { element, button: go, update };
 }
 
-/** What the start button does: scores all, all again, or what has no result. */
+/** Scores all, all again, or encodes without a result. */
 function startText(session: Session): string {
   const { score, scoreAgain, scoreSome } = text.run;
   const all = keptResults(session);
@@ -115,7 +113,6 @@ function startText(session: Session): string {
   return session.kept.value.length > 0 || session.run.value.phase !== 'idle' ? scoreAgain : score;
 }
 
-/** Progress, speed and time left, with buttons to pause and cancel. */
 function progressBar(session: Session, runner: Runner) {
   const filled = h('i');
   const meter = h(
@@ -145,7 +142,7 @@ function progressBar(session: Session, runner: Runner) {
       announced = 0;
       announce(text.run.started);
     },
-    /** @returns seconds that the run took */
+    /** @returns seconds of the run */
     end(): number {
       const now = performance.now();
       watch.run(false, now);
@@ -172,7 +169,6 @@ function progressBar(session: Session, runner: Runner) {
   };
 }
 
-/** Frames done, and while running also frames per second and time left. */
 function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | undefined): HTMLElement[] {
   const { paused, preparing, frames, fps, left } = text.run;
   const opening = fetched.value ? text.setup.fetchingDecoder(fetched.value.megabytes) : preparing;
@@ -184,7 +180,6 @@ function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | un
   return [...(phase === 'paused' ? [h('b', {}, paused)] : []), ...texts.map((one) => h('span', {}, one))];
 }
 
-/** How a run ended. */
 function outcomeOf(run: Run, session: Session, seconds: number, again: () => void): HTMLElement[] {
   switch (run.phase) {
     case 'failed':
@@ -208,14 +203,13 @@ function outcomeOf(run: Run, session: Session, seconds: number, again: () => voi
 
 // --- progress and speed, without pauses ---
 
-/** Frames of all encodes of a run. */
+/** Frames over all encodes of a run. */
 export interface Sum {
   readonly done: number;
   /** `null` while an encode's length is unknown. */
   readonly total: number | null;
 }
 
-/** Sums up the progress of all encodes. */
 export function sumProgress(progress: readonly (Progress | null)[]): Sum {
   let done = 0;
   let total: number | null = 0;
@@ -226,18 +220,14 @@ export function sumProgress(progress: readonly (Progress | null)[]): Sum {
   return { done, total };
 }
 
-/** Seconds of measuring that tell a speed. */
+/** Seconds of measuring before speed is shown. */
 const TELLING = 1;
 
-/** Frames per second from the first frames on: opening files and starting workers says nothing of what is to come. */
+/** Frames per second since the first frames, without the time to open files and start workers. */
 export class Speed {
   #first: { readonly done: number; readonly seconds: number } | undefined;
 
-  /**
-   * @param done frames so far
-   * @param seconds of the run so far, without pauses
-   * @returns `undefined` while it is too early to tell
-   */
+  /** @param seconds of the run so far, without pauses @returns `undefined` until enough was measured */
   at(done: number, seconds: number): number | undefined {
     if (done > 0) this.#first ??= { done, seconds };
     if (!this.#first || seconds - this.#first.seconds < TELLING) return undefined;
@@ -245,12 +235,12 @@ export class Speed {
   }
 }
 
-/** Measures the time that a run was not paused. */
+/** Excludes pauses. */
 export class Stopwatch {
   #active = 0;
   #since: number | null = null;
 
-  /** Starts or stops at a time in milliseconds. */
+  /** @param now in milliseconds */
   run(running: boolean, now: number): void {
     if (running) this.#since ??= now;
     else if (this.#since !== null) {
@@ -259,7 +249,6 @@ export class Stopwatch {
     }
   }
 
-  /** Seconds measured so far. */
   seconds(now: number): number {
     return (this.#active + (this.#since === null ? 0 : now - this.#since)) / 1000;
   }

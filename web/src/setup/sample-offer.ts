@@ -1,6 +1,6 @@
 /**
  * @module web/setup/sample-offer
- * The button of the empty page that scores a sample pair.
+ * The button on the empty page that scores a sample pair.
  */
 
 import { announce, button, fill, h } from '../dom.js';
@@ -9,7 +9,7 @@ import type { Session } from '../session.js';
 import { text } from '../text.js';
 import type { Runner } from './score.js';
 
-/** There until a file is chosen. */
+/** Shown until a file is chosen. */
 export function sampleOffer(session: Session, runner: Runner): HTMLElement {
   const said = h('span', { class: 'faint small', role: 'status' }, text.setup.sampleHint);
   const go = button({ onclick: () => begin() }, text.setup.sample);
@@ -32,7 +32,7 @@ export function sampleOffer(session: Session, runner: Runner): HTMLElement {
     }
   }
 
-  /** Shows what there is to see once a run of it has ended well. */
+  /** Shows the tour after a successful run. */
   async function showTour(run: Promise<void>): Promise<void> {
     const { tour } = await import('../sample/tour.js');
     await run;

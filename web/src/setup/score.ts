@@ -1,6 +1,6 @@
 /**
  * @module web/setup/score
- * Starts, pauses and ends the run.
+ * Starts, pauses and ends runs.
  */
 import type { Progress, Report } from 'anyvmaf';
 import { type Failure, failureOf } from '../engine/calls.js';
@@ -22,10 +22,9 @@ import { type FailureKind, kindOfFailure } from './failure-kind.js';
 import { rawFiles } from './files.js';
 import { deciding, noReferenceOptions, runOptions } from './options.js';
 
-/** What is missing before a run can start. */
 export type Missing = 'both' | 'reference' | 'distorted' | 'raw';
 
-/** What the user must still choose; `null` if a run can start. Tiny models alone need no reference. */
+/** What the user must still choose; `null` if a run can start. Tiny models can score without a reference. */
 export function missing(session: Session): Missing | null {
   const { reference, distorted, raw, tiny } = session;
   if (!reference.value && distorted.value.length === 0) return 'both';
@@ -34,10 +33,10 @@ export function missing(session: Session): Missing | null {
   return rawFiles(session).length > 0 && !raw.value ? 'raw' : null;
 }
 
-/** Failures of files themselves, which no other file and no run can help. */
+/** Failures of files, which neither other files nor a run can resolve. */
 const OF_FILES: readonly FailureKind[] = ['undecodable', 'media', 'io'];
 
-/** Why no encode can be scored, as far as is known: each pair that was looked at has a file that cannot be read. */
+/** The failure if every pair has a file that is known to be unreadable. */
 export function unreadable({ distorted, inspections, settings }: Session): Failure | null {
   const pairs = distorted.value.map(({ id }) => inspections.value.get(id));
   const failures = pairs.flatMap((pair) =>
@@ -61,7 +60,7 @@ export function scoredWith(session: Session, one: ChosenFile): Scored {
   };
 }
 
-/** What decides on the numbers of a pair, as text. @param alike as {@link deciding} */
+/** A key of what affects a pair's numbers. @param alike see {@link deciding} */
 function decidingText({ settings, raw, tiny }: Scored, alike: boolean): string {
   return JSON.stringify([
     deciding(settings, alike),
@@ -70,7 +69,7 @@ function decidingText({ settings, raw, tiny }: Scored, alike: boolean): string {
   ]);
 }
 
-/** Whether a result has the numbers that files and settings give. */
+/** Whether a result has the numbers of these files and settings. */
 function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
   if (scored?.distorted !== wanted.distorted || scored.reference !== wanted.reference) return false;
   const [to, from] = [report?.reference, report?.pairing?.distorted];
@@ -78,7 +77,7 @@ function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
   return decidingText(scored, alike) === decidingText(wanted, alike);
 }
 
-/** The finished results of the encodes that are chosen; `undefined` for those that are to be scored. */
+/** `undefined` for encodes still to be scored. */
 export function keptResults(session: Session): readonly (EncodeResult | undefined)[] {
   return session.distorted.value.map((one) => {
     const wanted = scoredWith(session, one);
@@ -86,7 +85,7 @@ export function keptResults(session: Session): readonly (EncodeResult | undefine
   });
 }
 
-/** Shows finished results as soon as they are those of all that is chosen, and keeps `session.outdated` up to date. */
+/** Shows finished results once all chosen encodes have one; keeps `session.outdated` up to date. */
 export function watchChosen(session: Session): void {
   const { reference, distorted, raw, settings, tiny, results, kept, outdated, run, cursor } = session;
   const update = () => {
@@ -111,18 +110,17 @@ export function watchChosen(session: Session): void {
 /** Progress of an encode that is not scored again. */
 const NONE: Progress = { framesDone: 0, framesTotal: 0, fps: 0, secondsLeft: 0 };
 
-/** Milliseconds after Cancel in which an encode that is finished meanwhile counts; the engine mostly stops in a few. */
+/** Milliseconds after Cancel in which finished encodes still count; the engine mostly stops within a few. */
 const GRACE = 1000;
 
-/** Finished results that a session keeps: of a dozen encodes some five times. */
+/** Most results kept: about five for each of a dozen encodes. */
 const MOST_KEPT = 64;
 
-/** The options of a run. */
 function optionsOf({ reference, settings, raw, tiny }: Scored): RunOptions {
   return (reference ? runOptions : noReferenceOptions)(settings, raw, tiny);
 }
 
-/** The result of an encode before its first frame. @param index among those that are chosen */
+/** The result before its first frame. @param index among the chosen encodes */
 function awaited(session: Session, one: ChosenFile, index: number): EncodeResult {
   const scored = scoredWith(session, one);
   const { reference, distorted } = scored;
@@ -137,7 +135,7 @@ function awaited(session: Session, one: ChosenFile, index: number): EncodeResult
   };
 }
 
-/** Gives encodes that are scored again the series that they are in. */
+/** Encodes that are scored again stay in their series. */
 function keepSeries({ series, results, kept }: Session, encodes: readonly EncodeResult[]): void {
   const known = [...results.value, ...kept.value];
   const entries = encodes.flatMap(({ frames, scored }) => {
@@ -149,7 +147,6 @@ function keepSeries({ series, results, kept }: Session, encodes: readonly Encode
   if (entries.length > 0) series.value = new Map([...series.value, ...entries]);
 }
 
-/** The run of a session. */
 export class Runner {
   readonly #session: Session;
   #stop: AbortController | undefined;
@@ -158,7 +155,7 @@ export class Runner {
     this.#session = session;
   }
 
-  /** Scores the encodes that have no result, or all again. Settles when the run has ended, with success or without. */
+  /** Scores encodes without a result, or all again. Resolves when the run has ended, successfully or not. */
   async start(): Promise<void> {
     const session = this.#session;
     if (missing(session) !== null || this.#stop || session.reading.value) return;
@@ -172,7 +169,7 @@ export class Runner {
     session.cursor.value = null;
     session.run.value = { phase: 'running', progress: encodes.map(({ report }) => (report ? NONE : null)) };
     session.results.value = encodes.some(({ report }) => report) ? encodes : [];
-    /** By encode. */
+    /** By index of the encode. */
     const failures = new Map<number, Failure>();
     const scored = places.flatMap((i) => encodes[i]?.scored ?? []);
     try {
@@ -196,7 +193,7 @@ export class Runner {
       session.run.value = signal.aborted
         ? { phase: 'cancelled' }
         : { phase: 'failed', failure: failureOf(error) };
-      // Of a file that failed before its first frame there is nothing to show.
+      // A file that failed before its first frame has nothing to show.
       session.results.value = signal.aborted
         ? session.results.value.map((one, i) => ({ ...one, total: progress[i]?.framesTotal ?? undefined }))
         : session.results.value.filter(({ frames }) => frames.length > 0);
@@ -205,7 +202,7 @@ export class Runner {
     }
   }
 
-  /** A listener that writes the events of a run to the session and to `failures`. @param places of what is scored in `encodes` */
+  /** Applies events of a run to the session and `failures`. @param places indices in `encodes` of what is scored */
   #collect(encodes: EncodeResult[], places: readonly number[], failures: Map<number, Failure>) {
     const { run, results } = this.#session;
     let progress = encodes.map(({ report }): Progress | null => (report ? NONE : null));
@@ -226,15 +223,14 @@ export class Runner {
       }
       if (isActive(run.value))
         run.value = { ...run.value, progress: progress.filter((_, index) => !failures.has(index)) };
-      // A failed file stands among the failures and nowhere else.
+      // A failed encode is shown as a failure only.
       results.value = encodes.filter((_, index) => !failures.has(index));
     };
   }
 
-  /** A result with its report, which is kept. */
   #finish(encode: EncodeResult, report: Report): EncodeResult {
     const { kept, unsaved } = this.#session;
-    // The report shares the array of frames, so that it has them all.
+    // Shares the array of frames, so that the report has all of them.
     const whole = { ...report, frames: encode.frames };
     const result = { ...encode, report: this.#withFindings(whole, encode) };
     const others = kept.value.filter((one) => !encode.scored || !fits(one, encode.scored));
@@ -243,7 +239,7 @@ export class Runner {
     return result;
   }
 
-  /** Takes a failed encode off the results; the open frame stays that of its encode. */
+  /** Removes a failed encode from the results; an open frame stays with its encode. */
   #giveUp(
     index: number,
     failure: Failure,
@@ -258,10 +254,7 @@ export class Runner {
       cursor.value.encode === place ? null : { ...cursor.value, encode: cursor.value.encode - 1 };
   }
 
-  /**
-   * Adds what was found before the run to the report of stored frames. A run of encoded ones looks at their pictures itself; a
-   * short run of stored ones does not.
-   */
+  /** Adds earlier findings to reports of stored videos: short runs do not inspect their pictures. */
   #withFindings(report: Report, { scored }: EncodeResult): Report {
     const { reference, distorted, inspections } = this.#session;
     const one = distorted.value.find(({ file }) => file === scored?.distorted);
@@ -273,7 +266,6 @@ export class Runner {
     return { ...report, preflight: [...report.preflight, ...further] };
   }
 
-  /** Pauses or resumes the run. */
   async pause(paused: boolean): Promise<void> {
     const { run } = this.#session;
     if (!isActive(run.value)) return;
@@ -282,7 +274,7 @@ export class Runner {
     await engine.call('pause', paused);
   }
 
-  /** Cancels the run; scored frames stay visible. */
+  /** Scored frames stay visible. */
   cancel(): void {
     this.#stop?.abort(new DOMException('The run was cancelled.', 'AbortError'));
   }

@@ -26,7 +26,6 @@ import { type Change, type Part, pairingFields, pictureFields, rangeField } from
 import { missing } from './score.js';
 import { tinyModels } from './tiny.js';
 
-/** The form. */
 export function settingsForm(session: Session): HTMLElement {
   const { settings } = session;
   const set: Change = (change) => setForAll(session, change);
@@ -85,7 +84,6 @@ export function settingsForm(session: Session): HTMLElement {
   return element;
 }
 
-/** A box for each model; rare ones are folded. */
 function modelBoxes({ settings }: Session, set: Change): Part {
   const boxes = MODEL_KEYS.map((key) => {
     const [name = '', hint = ''] = text.settings.model[key];
@@ -110,7 +108,6 @@ function modelBoxes({ settings }: Session, set: Change): Part {
   };
 }
 
-/** A box for each of the usual metrics, and others as text. */
 function metricFields({ settings }: Session, set: Change): Part {
   const boxes = METRIC_KEYS.map((key) => {
     const [name = '', hint = ''] = text.settings.metrics[key];
@@ -139,7 +136,6 @@ function metricFields({ settings }: Session, set: Change): Part {
   };
 }
 
-/** Subsampling, what measures, and decoder. */
 function runningFields(set: Change): Part {
   const subsample = field('subsample', text.settings.subsample, { type: 'number', min: 1, step: 1 });
   whole(subsample.input, 1, 1e6, (n) => set({ subsample: n ?? 1 }));
@@ -168,7 +164,7 @@ function runningFields(set: Change): Part {
   };
 }
 
-/** Offset: typed, detected by a button, or detected for each encode when scoring. */
+/** Typed, detected by a button, or detected for each encode when scoring. */
 function offsetField(session: Session, set: Change): Part {
   const { input, element } = field('offset', text.settings.offset, { type: 'number', step: 1 });
   const status = h(

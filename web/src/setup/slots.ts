@@ -1,6 +1,6 @@
 /**
  * @module web/setup/slots
- * The two file slots: picking, dropping on a slot or anywhere on the page, and the chosen files.
+ * The two file slots: picking, pasting, dropping on a slot or anywhere on the page, and the chosen files.
  */
 import { numberedColour } from 'anyvmaf/view';
 import { announce, button, fill, h } from '../dom.js';
@@ -13,17 +13,13 @@ import { icon, pictogram } from './icons.js';
 import { changeWords } from './models.js';
 import { FileThumbs } from './thumbs.js';
 
-/** Files that the picker offers first; any other can be picked too. */
+/** The picker also allows other files. */
 const ACCEPT =
   'video/*,.mp4,.m4v,.mov,.mkv,.webm,.ts,.m2ts,.mts,.y4m,.yuv,.raw,.ivf,.avi,.mxf,.obu,.264,.265,.h264,.h265';
 
 const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 
-/**
- * The slots, side by side.
- * @param openReports opens the saved reports among the files
- * @param say shows what became of files that were dropped or pasted; nothing takes it away again
- */
+/** @param say shows a lasting message about dropped or pasted files */
 export function slots(
   session: Session,
   openReports: (files: readonly File[]) => void,
@@ -73,7 +69,7 @@ export function slots(
   return element;
 }
 
-/** Adds files at once or, during a run, when it has ended, and says so. */
+/** Adds files at once or, with a message, after the run. */
 function queued(session: Session, add: Add, say: (what: string) => void): Add {
   const waiting: Parameters<Add>[] = [];
   session.watchPhase(async () => {
@@ -109,7 +105,7 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     'aria-label': `${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}`,
     onchange: () => {
       const files = [...(input.files ?? [])];
-      // Allow choosing the same file again.
+      // Allows choosing the same file again.
       input.value = '';
       add(files, side);
     },
@@ -164,7 +160,7 @@ function pickLabel(many: boolean, empty: boolean): string {
   return empty ? choose : replace;
 }
 
-/** Puts rows in place of those before; a button that had the focus hands it to what does the same, to its row or to `instead`. */
+/** Replaces rows. The focus goes from a button to its equivalent, else to its row or to `instead`. */
 function putRows(list: Element, rows: readonly HTMLElement[], instead: HTMLElement): void {
   const focused = list.contains(document.activeElement) ? document.activeElement : null;
   fill(list, ...rows);
@@ -227,7 +223,6 @@ function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour: numb
   );
 }
 
-/** Opens the form of what an encode is set to by itself. */
 function ownButton(session: Session, one: ChosenFile): HTMLElement {
   const label = text.setup.ownForm.open(one.file.name);
   const onclick = async () => {
@@ -240,7 +235,6 @@ function ownButton(session: Session, one: ChosenFile): HTMLElement {
   );
 }
 
-/** What an encode is set to by itself, with a button that takes it back. */
 function ownSettings(session: Session, id: number, own: Partial<Settings>): HTMLElement {
   return h(
     'span',
@@ -250,7 +244,7 @@ function ownSettings(session: Session, id: number, own: Partial<Settings>): HTML
   );
 }
 
-/** Adds files dropped on a slot to it, and others where files are missing; keeps the browser from opening them. */
+/** Files dropped on a slot go there, others where files are missing; keeps the browser from opening them. */
 function dropAnywhere(add: Add): void {
   let depth = 0;
   const dragging = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
@@ -283,7 +277,7 @@ function dropAnywhere(add: Add): void {
   });
 }
 
-/** What Chromium's dragged items and windows have beyond what TypeScript knows. */
+/** Chromium's members that TypeScript's types lack. */
 interface Handing {
   getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
   showOpenFilePicker?(options: {
@@ -292,7 +286,7 @@ interface Handing {
   }): Promise<FileSystemFileHandle[]>;
 }
 
-/** Keeps the handles of dropped files; browsers give them only while the drop is handled. */
+/** Browsers give handles only while the drop is handled. */
 function keepHandles(files: readonly File[], items: readonly (DataTransferItem & Handing)[]): void {
   const dropped = items.filter(({ kind }) => kind === 'file');
   for (const [i, item] of dropped.entries()) {
@@ -300,12 +294,12 @@ function keepHandles(files: readonly File[], items: readonly (DataTransferItem &
       const file = files[i];
       if (file && handle instanceof FileSystemFileHandle) handles.set(file, handle);
     };
-    // Of what is no file of a disk there is none.
+    // Only files on disk have handles.
     item.getAsFileSystemHandle?.().then(keep, () => {});
   }
 }
 
-/** Has the user pick files by the browser's window that gives their handles. */
+/** Opens the picker that gives handles. */
 async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, many: boolean): Promise<File[]> {
   const [mime = '', ...endings] = ACCEPT.split(',');
   const picked = await picker({ multiple: many, types: [{ accept: { [mime]: endings } }] }).catch(() => []);
@@ -318,7 +312,7 @@ async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, man
   );
 }
 
-/** Adds files that are pasted; text where it cannot be typed is answered. */
+/** Adds pasted files; pasted text outside of fields gets a message. */
 function pasteAnywhere(add: Add, say: (what: string) => void): void {
   document.addEventListener('paste', (event) => {
     const { target, clipboardData } = event;

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/thumbs
- * The first frame of every chosen file, small, made while no run needs the worker.
+ * Small pictures of the first frame of each file, made while no run needs the worker.
  */
 import { drawPixels, h } from '../dom.js';
 import { engine } from '../engine/client.js';
@@ -10,12 +10,11 @@ import { type ChosenFile, isActive, type Session } from '../session.js';
 /** Longest side in pixels. */
 const SIDE = 192;
 
-/** The small pictures of a session's files. */
 export class FileThumbs {
   readonly #session: Session;
-  /** By file and the format it is read in; `null` while it is made, and where it cannot be. */
+  /** By file, raw format and decoder; `null` while it is made, or if that failed. */
   readonly #made = new Map<string, Thumb | null>();
-  /** Where each is shown; lists are drawn again while it is made. */
+  /** Canvases on show; lists may be redrawn meanwhile. */
   readonly #places = new Map<string, HTMLCanvasElement>();
   #turn: Promise<void> = Promise.resolve();
 
@@ -23,7 +22,7 @@ export class FileThumbs {
     this.#session = session;
   }
 
-  /** A place for the picture of a file, which fills as soon as there is one: nothing moves then. */
+  /** Reserves the room, so that nothing moves when the picture comes. */
   place(chosen: ChosenFile): HTMLElement {
     const canvas = h('canvas', { hidden: true });
     const { raw, settings, run, inspections } = this.#session;
@@ -35,7 +34,7 @@ export class FileThumbs {
     this.#places.set(key, canvas);
     const known = this.#made.get(key);
     if (known) drawThumb(canvas, known);
-    // What is found about the pair comes first; lists are drawn again then.
+    // Inspection comes first; lists are redrawn after it.
     const waits =
       isActive(run.value) || [...inspections.value.values()].some(({ phase }) => phase === 'pending');
     if (known === undefined && !waits && readable)
@@ -53,11 +52,11 @@ export class FileThumbs {
     this.#made.set(key, null);
     this.#turn = this.#turn.then(async () => {
       if (isActive(this.#session.run.value)) {
-        // Asked for again after the run, which has the worker to itself.
+        // Requested again after the run.
         this.#made.delete(key);
         return;
       }
-      // What is wrong with a file is said by the look at the pair.
+      // The inspection reports what is wrong with a file.
       const thumb = await engine.call('thumb', asked).catch(() => undefined);
       const place = this.#places.get(key);
       if (!thumb || !place) return;
@@ -67,7 +66,6 @@ export class FileThumbs {
   }
 }
 
-/** Draws a small picture and shows it. */
 function drawThumb(canvas: HTMLCanvasElement, thumb: Thumb): void {
   drawPixels(canvas, thumb);
   canvas.style.aspectRatio = String(thumb.aspect);

@@ -1,6 +1,6 @@
 /**
  * @module web/setup/tiny
- * Tiny ONNX models: the page's own, and one from the user's files, which is checked as soon as it is picked.
+ * Tiny ONNX models: built-in ones, and one from the user's files, checked when picked.
  */
 
 import type { TinyModelDescription } from 'anyvmaf';
@@ -12,7 +12,6 @@ import { text } from '../text.js';
 import { check, labelled } from './fields.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
-/** The fields for tiny models, for the settings form. */
 export function tinyModels(session: Session): readonly HTMLElement[] {
   const { tiny } = session;
   const [name, hint] = text.tiny.models[TINY_NO_REFERENCE];
@@ -26,7 +25,6 @@ export function tinyModels(session: Session): readonly HTMLElement[] {
   return [guess.element, ownModel(session)];
 }
 
-/** The field for a model from the user's files. */
 function ownModel({ tiny, tinyToPick }: Session): HTMLElement {
   const input = h('input', {
     id: 'pick-tiny',
@@ -49,7 +47,7 @@ function ownModel({ tiny, tinyToPick }: Session): HTMLElement {
       return;
     }
     const found = await describe(picked);
-    // Ignore the answer if other files were picked in the meantime.
+    // Other files were picked meanwhile.
     if (picked.some((file, i) => input.files?.[i] !== file)) return;
     const failed = typeof found === 'string';
     status.classList.toggle('wrong', failed);
@@ -69,7 +67,7 @@ function ownModel({ tiny, tinyToPick }: Session): HTMLElement {
   return labelled('pick-tiny', text.tiny.own, h('div', { class: 'with-button' }, input, drop), status);
 }
 
-/** The picked model, or a sentence that says why the files are not one. */
+/** A sentence if the files are not a model. */
 async function describe(
   picked: readonly File[],
 ): Promise<string | { readonly chosen: ChosenTiny; readonly words: string }> {
@@ -90,7 +88,7 @@ async function describe(
   }
 }
 
-/** Whether the model takes pictures of one size only. */
+/** Takes pictures of one size only. */
 function hasSize({ inputs }: TinyModelDescription): boolean {
   return inputs.some(({ dims }) => dims?.length === 4 && dims[2] !== null && dims[3] !== null);
 }

@@ -1,7 +1,6 @@
 /**
  * @module web/frames/viewer/grid
- * Up to two further encodes beside the pair on show, of the same moment: which they are, their pictures and their scores.
- * Pictures of all are drawn together, once all are there.
+ * Up to two more encodes beside the pair on show, at the same moment. All pictures are drawn together once loaded.
  */
 import { fill, h } from '../../dom.js';
 import { engine } from '../../engine/client.js';
@@ -14,17 +13,16 @@ import { metricsOf, momentIn, pairSource } from './subject.js';
 
 const words = text.frames;
 
-/** What is on show beside the further encodes. */
 export interface Beside {
   readonly results: readonly EncodeResult[];
   readonly names: readonly string[];
   readonly encode: number;
-  /** The encode in the place of the reference; `null`: the reference itself. */
+  /** The encode shown as reference; `null`: the reference itself. */
   readonly other: number | null;
   readonly frame: number;
 }
 
-/** Loads pictures of encodes; those of the reference are on show already. */
+/** The reference is on show already, so its picture is dropped. */
 const loadEncodes: LoadFrames = (call, { signal, onEvent }) =>
   engine.call('frames', call, {
     signal,
@@ -34,19 +32,17 @@ const loadEncodes: LoadFrames = (call, { signal, onEvent }) =>
     },
   });
 
-/** A pane for one more encode. */
 class Place {
   readonly select: HTMLSelectElement;
   readonly pane: Pane;
   readonly #store: FrameStore;
   readonly #score = h('span');
-  /** The encodes listed, with their places. */
   listed: readonly { readonly i: number; readonly source: EncodeSource | undefined }[] = [];
-  /** What the user wants here; `null`: none, `undefined`: whichever is next. */
+  /** `null`: none; `undefined`: the next free encode. */
   chosen: EncodeSource | null | undefined;
   encode: number | undefined;
   pair: ShownPair | undefined;
-  /** Whether its picture, or that there is none, is still awaited. */
+  /** True until its picture arrives or fails. */
   waits = false;
 
   /** @param there called when nothing is awaited any more */
@@ -68,7 +64,6 @@ class Place {
     this.#store = new FrameStore(loadEncodes, { ready: end, failed: () => end() }, budget);
   }
 
-  /** Asks for the picture of the moment that a frame of another encode shows. */
   want({ results, encode, frame }: Beside, step: number | undefined): void {
     const [from, own] = [results[encode], results[this.encode ?? -1]];
     const at = from && own && momentIn(from, own, frame);
@@ -110,11 +105,7 @@ export class Grid {
   #on = false;
   #beside: Beside | undefined;
 
-  /**
-   * @param budget bytes of pictures to keep
-   * @param changed called when other encodes are chosen
-   * @param there called when the pictures of all are there
-   */
+  /** @param budget in bytes @param changed called for other encodes @param there called when all pictures arrived */
   constructor(panes: readonly Pane[], budget: number, changed: () => void, there: () => void) {
     this.#places = panes.map(
       (pane, i) =>
@@ -124,30 +115,25 @@ export class Grid {
     );
   }
 
-  /** Whether the view has further encodes. */
   set on(on: boolean) {
     this.#on = on;
     if (!on) this.rest();
   }
 
-  /** Whether no picture is awaited. */
   get isComplete(): boolean {
     return !this.#places.some((place) => place.waits);
   }
 
-  /** The encodes on show. */
   get encodes(): readonly number[] {
     return this.#on ? this.#places.flatMap(({ encode }) => encode ?? []) : [];
   }
 
-  /** Their pictures, with names. */
   get pictures(): readonly { readonly name: string; readonly picture: Drawable }[] {
     return this.#places.flatMap(({ encode = -1, pair }) =>
       pair ? [{ name: this.#beside?.names[encode] ?? '', picture: pair.distorted }] : [],
     );
   }
 
-  /** Asks for the pictures beside those of a frame. @param step as of {@link FrameStore.want} */
   want(beside: Beside, step: number | undefined): void {
     this.#beside = beside;
     this.#list(beside);
@@ -157,18 +143,16 @@ export class Grid {
     }
   }
 
-  /** Draws what came for the frame that was asked for last. */
   draw(): void {
     for (const place of this.#places) place.draw();
   }
 
-  /** Updates the scores. */
   describe(metric: string): void {
     const beside = this.#beside;
     if (beside) for (const place of this.#places) place.describe(beside, metric);
   }
 
-  /** Shows the next encode in a place, or none after the last. */
+  /** Cycles through the encodes and none. */
   next(i: number): void {
     const { select } = this.#places[i] ?? {};
     if (!select || !this.#on) return;
@@ -185,7 +169,7 @@ export class Grid {
     for (const place of this.#places) place.close();
   }
 
-  /** Decides which encodes are on show: those chosen, else the next ones that are not there yet. */
+  /** Chosen encodes stay; free places get the next encodes not yet on show. */
   #list({ results, names, encode, other }: Beside): void {
     const all = results.flatMap(({ source }, i) =>
       source && i !== encode && i !== other ? [{ i, source }] : [],
@@ -196,7 +180,7 @@ export class Grid {
       const free = place.chosen === null ? undefined : all.find(({ i }) => !taken.has(i))?.i;
       place.encode = chosen[n] ?? free;
       taken.add(place.encode);
-      // What is on show stays while others come and go.
+      // Keep what is on show while other encodes come and go.
       place.chosen = all.find(({ i }) => i === place.encode)?.source ?? place.chosen;
     }
     for (const place of this.#places) {

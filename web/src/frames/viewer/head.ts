@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/head
- * The head of the viewer: which frame of which encode is on show and its scores, the choice of both sides, and the menus.
+ * The viewer's head: frame, encode and scores, the choice of both sides, and menus.
  */
 import { fill, h } from '../../dom.js';
 import { type CodedFrame, codedText } from '../../packets/client.js';
@@ -14,7 +14,6 @@ import { tool } from './tool.js';
 
 const words = text.frames;
 
-/** What the head asks for. */
 export interface HeadActions {
   choose(encode: number): void;
   /** `null`: the reference. */
@@ -25,19 +24,17 @@ export interface HeadActions {
   close(): void;
 }
 
-/** What is said of a frame. */
 export interface Described {
   readonly frame: number;
   readonly name: string;
   readonly metric: string;
-  /** `null` where the frame was not scored. */
+  /** `null` if the frame was not scored. */
   readonly value: string | null;
-  /** The score of the encode in the place of the reference. */
+  /** Score of the encode shown as reference. */
   readonly against: number | undefined;
   readonly facts: ShownPair['facts'] | undefined;
-  /** How the encode stores it, where that is known. */
   readonly coded: CodedFrame | undefined;
-  /** Whether another encode stands in the place of the reference. */
+  /** Another encode is shown as reference. */
   readonly versus: boolean;
 }
 
@@ -60,7 +57,7 @@ export class Head {
     });
     this.#against = h('select', { 'aria-label': words.against, onchange: () => this.#chooseAgainst() });
     this.#help = h('details', { class: 'frames-help' }, h('summary', { class: 'tool' }, words.keys));
-    // It scrolls on small screens, for which keys need it to have the focus.
+    // Scrolls on small screens, which by keyboard needs focus.
     const sheet = { class: 'frames-sheet', tabindex: 0, role: 'region', 'aria-label': words.keys };
     this.#help.append(h('div', sheet, keyList(), h('p', {}, words.pointer)));
     this.#save = saveMenu(actions.savable, actions.save);
@@ -84,7 +81,7 @@ export class Head {
     );
   }
 
-  /** Lists the encodes, and those that can stand in the place of the reference. */
+  /** @param others encodes that can be shown as reference */
   list(
     names: readonly string[],
     encode: number,
@@ -111,7 +108,6 @@ export class Head {
     this.#against.value = others.some(({ i }) => i === other) ? String(other) : '';
   }
 
-  /** Chooses the next one to compare with. */
   nextAgainst(): void {
     const { options, selectedIndex } = this.#against;
     if (this.#against.hidden) return;
@@ -136,7 +132,7 @@ export class Head {
       facts && words.colours(facts.distorted.matrix, facts.distorted.range, facts.distorted.guessed);
     const mapped = facts?.distorted.toneMapped;
     const bits = facts ? words.bits(facts.distorted.bitDepth) : '';
-    // Charts count frames of the reference where encodes begin apart.
+    // Charts number frames of the reference if encodes start at different ones.
     const shown = versus ? undefined : facts?.reference.frame;
     const reference = shown === undefined || shown === frame ? '' : text.results.chart.referenceFrame(shown);
     const stored = coded && codedText(coded);
@@ -151,7 +147,7 @@ export class Head {
     this.#help.open = !this.#help.open;
   }
 
-  /** Closes open menus. @param but not the one that has this element @returns whether one was open */
+  /** @param but keeps the menu with this element open @returns true if any was open */
   closeMenus(but?: Node): boolean {
     const open = [this.#help, this.#save].filter((menu) => menu.open && !(but && menu.contains(but)));
     for (const menu of open) menu.open = false;

@@ -1,13 +1,12 @@
 /**
  * @module web/frames/viewer/navigation
- * Where the viewer may go: the frames of the video or of a selected span, its worst moments and key frames, and other encodes.
+ * Where the viewer can go: frames of the video or the selected span, worst moments, key frames, other encodes.
  */
 import type { Coded } from '../../packets/client.js';
 import type { Session } from '../../session.js';
 import type { Commands } from '../keys.js';
 import { besideMoment, rateOf, type Subject, sameMoment } from './subject.js';
 
-/** What is on show. */
 export interface OnShow {
   readonly subject: Subject | undefined;
   readonly coded: Coded | undefined;
@@ -21,14 +20,13 @@ export class Navigation implements Pick<Commands, Moves> {
   readonly #now: () => OnShow;
   readonly #stays: () => void;
 
-  /** @param stays called where the frame on show is asked for again */
+  /** @param stays called if the target is the frame on show */
   constructor(session: Session, now: () => OnShow, stays: () => void) {
     this.#session = session;
     this.#now = now;
     this.#stays = stays;
   }
 
-  /** The first and the last frame that the viewer shows. */
   get ends(): readonly [number, number] {
     return this.#session.cursor.value?.span ?? [0, (this.#now().subject?.total ?? 1) - 1];
   }
@@ -87,7 +85,6 @@ export class Navigation implements Pick<Commands, Moves> {
     if (cursor.value && count > 1) this.choose((cursor.value.encode + 1) % count);
   }
 
-  /** The worst moments among those frames. */
   get #moments(): readonly number[] {
     const [first, last] = this.ends;
     const moments = this.#now().subject?.moments ?? [];

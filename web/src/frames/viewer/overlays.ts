@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/overlays
- * What is computed from a pair of pictures: the amplified difference and the map of lost quality.
+ * Computes and draws the amplified difference and the quality map of a pair.
  */
 import { engine } from '../../engine/client.js';
 import { text } from '../../text.js';
@@ -19,7 +19,6 @@ export class Overlays {
   readonly #findings: Findings;
   #map: ShownMap | undefined;
   #gain = 1;
-  /** Cancels what is being made. */
   #making: AbortController | undefined;
 
   constructor(settings: ViewSettings, stage: Stage, findings: Findings) {
@@ -28,17 +27,15 @@ export class Overlays {
     this.#findings = findings;
   }
 
-  /** Amplification of the last difference. */
   get gain(): number {
     return this.#gain;
   }
 
-  /** The map in the chosen kind, once it is there. */
   get grid(): LossGrid | undefined {
     return this.#map?.grids[this.#settings.grid.value];
   }
 
-  /** Another pair is on show, or none. */
+  /** Call when another pair is on show. */
   forget(): void {
     this.stop();
     this.#map = undefined;
@@ -48,10 +45,7 @@ export class Overlays {
     this.#making?.abort();
   }
 
-  /**
-   * Makes what the chosen view needs of a pair, and draws it.
-   * @returns `undefined` where nothing is to be made; else resolves to whether it was drawn, not given up for another
-   */
+  /** Makes and draws what the view needs. @returns `undefined` if nothing; resolves to false if superseded */
   make(source: PairSource, pair: ShownPair): Promise<boolean> | undefined {
     const mode = this.#settings.mode.value;
     this.stop();
@@ -91,13 +85,13 @@ export class Overlays {
     this.paintMap();
   }
 
-  /** Has the stage hold the map of a pair, whatever the view. */
+  /** Draws the map on the stage, whatever the view. */
   async map(source: PairSource, pair: ShownPair): Promise<void> {
     if (this.grid) this.paintMap();
     else await this.#makeMap(source, pair, new AbortController().signal);
   }
 
-  /** Draws the map again, for other settings. */
+  /** Call when settings change. */
   paintMap(): void {
     const { grid } = this;
     if (!grid) return;
@@ -108,10 +102,10 @@ export class Overlays {
   }
 }
 
-/** Smallest share of the loss, in percent, for naming a ninth of the picture; 11 % would be even. */
+/** Percent of the loss from which a ninth of the picture is named; evenly spread it would be 11. */
 const GATHERED = 20;
 
-/** Names the part of the picture with most loss, for users who cannot see colours. */
+/** For users who cannot see colours. */
 function whereOf({ width, height, density }: LossGrid): string {
   const sums = new Float64Array(9);
   let all = 0;

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/pictures
- * The pictures on show as files: which there are in the chosen view, the part of them that is in sight, and their names.
+ * Saves pictures on show: those of the chosen view, the part in sight, and their names.
  */
 import { h } from '../../dom.js';
 import { text } from '../../text.js';
@@ -10,23 +10,21 @@ import type { Part, Stage } from '../stage.js';
 
 const words = text.frames.save;
 
-/** What saving needs of the viewer. */
 export interface SaverActions {
-  /** The frame on show. `rough`: the exact picture comes when the film stops. */
+  /** `rough`: the exact picture follows when playback stops. */
   now(): { readonly name: string | undefined; readonly frame: number; readonly rough: boolean };
   stopFilm(): void;
-  /** Resolves once the stage has the loss map of the pair. */
   map(): Promise<void>;
   said(what: string): void;
   failed(error: unknown): void;
 }
 
-/** Saves pictures of the stage, exact ones only. */
+/** Saves exact pictures only. */
 export class Saver {
   readonly #stage: Stage;
   readonly #settings: ViewSettings;
   readonly #actions: SaverActions;
-  /** What waits for the exact picture, and for what the view lays over it. */
+  /** Runs once the exact picture and its overlays are on show. */
   #whenExact: (() => void) | undefined;
 
   constructor(stage: Stage, settings: ViewSettings, actions: SaverActions) {
@@ -73,7 +71,7 @@ export class Saver {
     return [...there, ...(stage.fits ? [] : [region]), triple];
   }
 
-  /** Saves what is on show, or one of {@link list}. */
+  /** @param one default: what is on show */
   save(one: Savable | undefined = this.list[0]): void {
     if (!one) return;
     const { name, frame, rough } = this.#actions.now();
@@ -90,14 +88,14 @@ export class Saver {
     made().then(() => this.#actions.said(words.saved(file)), this.#actions.failed);
   }
 
-  /** The exact picture is on show with all that belongs to it. */
+  /** Call when the exact picture and its overlays are on show. */
   complete(): void {
     const waiting = this.#whenExact;
     this.#whenExact = undefined;
     waiting?.();
   }
 
-  /** Reference, encode and loss map side by side, of the part in sight. */
+  /** The part in sight of reference, encode and loss map, side by side. */
   async #triple(): Promise<HTMLCanvasElement> {
     await this.#actions.map();
     const stage = this.#stage;
@@ -112,7 +110,6 @@ export class Saver {
   }
 }
 
-/** The same part of pictures, side by side, sample by sample. */
 function joined(pictures: readonly HTMLCanvasElement[], { x, y, width, height }: Part): HTMLCanvasElement {
   const canvas = h('canvas', { width: width * pictures.length, height });
   const context = canvas.getContext('2d');

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/readout
- * What the viewer says of pictures: the samples or the loss under the pointer, and why there are none to see.
+ * Shows the samples or loss under the pointer, and messages in place of pictures.
  */
 import { fill, h } from '../../dom.js';
 import { EngineError, messageOf } from '../../engine/calls.js';
@@ -11,10 +11,10 @@ import { lossText } from '../settings.js';
 
 const words = text.frames;
 
-/** Milliseconds for which the pointer must rest before samples are read. */
+/** Milliseconds that the pointer rests before samples are read. */
 const REST = 40;
 
-/** A place in the picture, in samples. */
+/** A position in samples. */
 export interface Place {
   readonly x: number;
   readonly y: number;
@@ -24,10 +24,7 @@ export class Readout {
   readonly element = h('p', { class: 'frames-readout', hidden: true, 'aria-hidden': 'true' });
   #resting: ReturnType<typeof setTimeout> | undefined;
 
-  /**
-   * @param grid the map on show; `undefined` where pictures are
-   * @param pictures those on show
-   */
+  /** @param grid the map, if that is on show */
   show(
     at: Place | null,
     pair: ShownPair | undefined,
@@ -63,14 +60,14 @@ function lossAt({ width, height, blockSize, density }: LossGrid, { x, y }: Place
 
 let probe: CanvasRenderingContext2D | null | undefined;
 
-/** Red, green and blue of one sample. @param whole the size that places count in */
+/** Red, green and blue. @param whole size that `at` refers to */
 function sampleOf(
   picture: Drawable,
   at: Place,
   whole: Readonly<Record<'width' | 'height', number>>,
 ): readonly number[] {
   probe ??= h('canvas', { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
-  // A picture that was closed meanwhile has no size.
+  // A picture closed meanwhile has no size.
   if (!probe || !(picture instanceof ImageBitmap) || picture.width === 0) return [];
   const x = Math.floor((at.x * picture.width) / whole.width);
   const y = Math.floor((at.y * picture.height) / whole.height);
@@ -84,12 +81,10 @@ function swatch(rgb: readonly number[]): HTMLElement {
   return element;
 }
 
-/** What the viewer says in place of pictures that it cannot show. */
 export class Message {
   readonly element = h('div', { class: 'frames-message', hidden: true });
   readonly #retry: () => void;
 
-  /** @param retry asks for the pictures again */
   constructor(retry: () => void) {
     this.#retry = retry;
   }
@@ -98,7 +93,6 @@ export class Message {
     this.element.hidden = true;
   }
 
-  /** Says why pictures of some files failed, and offers to try again. */
   fail(error: unknown, source: PairSource | undefined): void {
     const name = error instanceof Error ? error.name : '';
     const message = messageOf(error);

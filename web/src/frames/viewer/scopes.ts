@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/scopes
- * Histogram, waveform and vectorscope of both pictures, by their colours as shown. Loaded when first asked for.
+ * Histogram, waveform and vectorscope of both pictures, from displayed colours. Loaded on demand.
  */
 import { fill, h } from '../../dom.js';
 import { text } from '../../text.js';
@@ -10,10 +10,9 @@ const words = text.frames.scopes;
 
 const KINDS = ['histogram', 'waveform', 'vectorscope'] as const;
 const ROLES = ['reference', 'distorted'] as const;
-/** Pixels of a scope: a level each. */
+/** Width and height in pixels, one per level. */
 const SIDE = 256;
 
-/** Counts of places, as a picture. */
 type Counts = Uint32Array;
 
 export class Scopes {
@@ -30,13 +29,12 @@ export class Scopes {
     this.#stage = stage;
   }
 
-  /** The next kind, or none after the last. */
+  /** Cycles through the kinds and none. */
   next(): void {
     this.#kind = this.#kind + 1 < KINDS.length ? this.#kind + 1 : -1;
     this.draw();
   }
 
-  /** Draws the pictures that are on show now. */
   draw(): void {
     const kind = KINDS[this.#kind];
     this.element.hidden = kind === undefined;
@@ -58,18 +56,18 @@ export class Scopes {
   }
 }
 
-/** A picture, at most as wide as a scope: each of its columns is one of the scope's. */
+/** The picture scaled to the scope's width, so that its columns are the scope's. */
 function pixelsOf(picture: HTMLCanvasElement | undefined): ImageData | undefined {
   if (!picture) return undefined;
   const height = Math.max(1, Math.round((picture.height * SIDE) / picture.width));
   const small = h('canvas', { width: SIDE, height }).getContext('2d', { willReadFrequently: true });
-  // Levels stay what they are: none is made between two.
+  // Smoothing would invent levels.
   if (small) small.imageSmoothingEnabled = false;
   small?.drawImage(picture, 0, 0, SIDE, height);
   return small?.getImageData(0, 0, SIDE, height);
 }
 
-/** How often each place of a scope is met. Luma and colour by BT.709, which pictures on screens have. */
+/** Luma and chroma by BT.709, as displayed. */
 function counted(kind: (typeof KINDS)[number], { data, width }: ImageData): Counts {
   const counts = new Uint32Array(SIDE * SIDE);
   const add = (x: number, y: number) => {

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/subject
- * The encode on show: its frames, scores and worst moments, and the files that its pictures come from.
+ * The encode on show: frames, scores, worst moments, and the files of its pictures.
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { frameRate } from 'anyvmaf/view';
@@ -9,18 +9,17 @@ import type { PairSource } from '../serve.js';
 
 export interface Subject {
   readonly result: EncodeResult;
-  /** Number of scored frames so far. */
   readonly scored: number;
-  /** `undefined` for a saved report, which has no pictures. */
+  /** `undefined` for a saved report. */
   readonly source: PairSource | undefined;
   readonly metric: string;
   readonly worse: Ranking['worse'];
-  /** Numbers of the worst frames, the worst first. */
+  /** Frame numbers, worst first. */
   readonly moments: readonly number[];
   readonly total: number;
 }
 
-/** @param frame the frame asked for, which is there although no score of it may be yet */
+/** @param frame exists, even if not scored yet */
 export function subjectOf(result: EncodeResult, frame: number): Subject {
   const { frames, report } = result;
   const rank = rankingOf(frames, report);
@@ -35,24 +34,24 @@ export function subjectOf(result: EncodeResult, frame: number): Subject {
   };
 }
 
-/** Frames of an encode; while it is scored, those that are known of. */
+/** Frames of the encode; during a run, those known so far. */
 function totalOf({ frames, report }: EncodeResult, frame: number): number {
   return report?.frameCount ?? (frames.at(-1)?.frameNum ?? frame) + 1;
 }
 
-/** The files and pairing options for the engine; `undefined` for a saved report. @param frame as of {@link subjectOf} */
+/** `undefined` for a saved report. @param frame as of {@link subjectOf} */
 export function pairSource(result: EncodeResult, frame: number): PairSource | undefined {
   const source = sourceOf(result);
   if (!result.source || !source) return undefined;
   return { ...source, key: String(identityOf(result.source)), total: totalOf(result, frame) };
 }
 
-/** Frames of the reference before the first pair; `undefined` where that is not known. */
+/** Frames of the reference before the first pair. */
 function skippedOf({ report, saved, skipped }: EncodeResult): number | undefined {
   return report?.reference.skipped ?? saved?.reference?.skipped ?? skipped;
 }
 
-/** The frame of another encode of the same reference frame as a frame of the first one; the first is 0, the other may lack it. */
+/** The frame of `to` with the same reference frame, which may be outside of it, and the last one of `to`. */
 function sameFrame(
   from: EncodeResult,
   to: EncodeResult,
@@ -60,23 +59,23 @@ function sameFrame(
 ): readonly [same: number, last: number] {
   const [own, its] = [skippedOf(from), skippedOf(to)];
   const same = own === undefined || its === undefined ? frame : frame + own - its;
-  // During a run, more may come than there is.
+  // During a run, later frames may still come.
   return [same, to.report ? to.report.frameCount - 1 : same];
 }
 
-/** The frame of another encode that shows what a frame of the first one does, or the nearest to it. */
+/** The frame of `to` at the same moment, limited to its frames. */
 export function sameMoment(from: EncodeResult, to: EncodeResult, frame: number): number {
   const [same, last] = sameFrame(from, to, frame);
   return Math.max(0, Math.min(last, same));
 }
 
-/** The same, where there is one. */
+/** The frame of `to` at the same moment; `undefined` if it has none. */
 export function momentIn(from: EncodeResult, to: EncodeResult, frame: number): number | undefined {
   const [same, last] = sameFrame(from, to, frame);
   return same >= 0 && same <= last ? same : undefined;
 }
 
-/** The values of a frame; `undefined` for frames that were not scored. */
+/** Values of a frame; `undefined` if it was not scored. */
 export function metricsOf(
   { frames }: EncodeResult,
   frame: number,
@@ -87,24 +86,20 @@ export function metricsOf(
     : frames.find(({ frameNum }) => frameNum === frame)?.metrics;
 }
 
-/** Frames per second; 25 where the file does not say. */
+/** Frames per second; 25 if unknown. */
 export function rateOf(subject: Subject | undefined): number {
   const reference = subject?.result.report?.reference;
   return (reference && frameRate(reference)) ?? 25;
 }
 
-/** Minutes, seconds and milliseconds. */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds / 60);
   return `${whole}:${(seconds - 60 * whole).toFixed(3).padStart(6, '0')}`;
 }
 
-// --- worst moments: the same as in reports ---
-
-/** Most moments. */
 const MOST = 20;
 
-/** The ranking metric of frames; during a run the first model's score. */
+/** During a run, the first model's score. */
 export function rankingOf(frames: readonly FrameMetrics[], report: Report | undefined): Ranking | undefined {
   if (report) return ranking(report);
   const metrics = Object.keys(frames[0]?.metrics ?? {});
@@ -112,7 +107,7 @@ export function rankingOf(frames: readonly FrameMetrics[], report: Report | unde
   return score === undefined ? ranking({ models: [], metrics }) : { metric: score, worse: 'low' };
 }
 
-/** Numbers of the worst frames, the worst first, one of each moment. */
+/** Worst first, one frame per moment. */
 export function worstMoments(
   frames: readonly FrameMetrics[],
   by: Ranking | undefined,
@@ -123,8 +118,7 @@ export function worstMoments(
 }
 
 /**
- * The moment before or after the current one, ordered from worst to best; the worst if none is current.
- * @param direction 1 for the next worst, -1 for the one before
+ * The moment next to the current one, from worst to best; the worst if none is current. @param direction 1: next worst
  */
 export function besideMoment(
   moments: readonly number[],

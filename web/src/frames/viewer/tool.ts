@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/tool
- * Buttons of the viewer, which name their keys, and the row of those that choose what is seen of a frame.
+ * The viewer's buttons, whose titles name their keys, and its row of view tools.
  */
 import { h } from '../../dom.js';
 import { text } from '../../text.js';
@@ -11,7 +11,7 @@ const words = text.frames;
 
 const SIGNS: Readonly<Record<string, string>> = { ArrowLeft: '←', ArrowRight: '→' };
 
-/** @param name what it does, where the label is a sign */
+/** @param name for buttons whose label is a sign */
 export function tool(label: string, key: string, run: () => void, name = label): HTMLButtonElement {
   return h(
     'button',
@@ -26,7 +26,6 @@ export function tool(label: string, key: string, run: () => void, name = label):
   );
 }
 
-/** What the row shows, and what no key does. */
 export interface ViewTools {
   readonly fit: HTMLButtonElement;
   readonly zoom: HTMLElement;
@@ -34,7 +33,6 @@ export interface ViewTools {
   zoomTo(scale: number): void;
 }
 
-/** Views, zoom, the shift of the reference, and scopes. */
 export function viewTools(
   settings: ViewSettings,
   { zoom, shift, scopes }: Commands,

@@ -1,7 +1,6 @@
 /**
  * @module web/frames/viewer/transport
- * The foot of the viewer: the timeline, play and pause, steps, the number of the frame, and the worst moments; and what plays a
- * film.
+ * The viewer's foot: timeline, playback, steps, frame number and worst moments.
  */
 import { fill, h } from '../../dom.js';
 import type { Cursor } from '../../session.js';
@@ -13,9 +12,7 @@ import { tool } from './tool.js';
 
 const words = text.frames;
 
-/** Number of worst moments to mark. */
 const MARKS = 10;
-/** Speeds of a film. */
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2] as const;
 
 export class Transport {
@@ -24,7 +21,6 @@ export class Transport {
   readonly #player: Player;
   readonly #number: HTMLInputElement;
   readonly #play = tool(words.playFilm, 'K', () => this.toggle());
-  /** Frames from one to the next while playing. */
   #step: number | undefined;
   readonly #speed = h(
     'select',
@@ -35,11 +31,7 @@ export class Transport {
   #first = 0;
   #last = 0;
 
-  /**
-   * @param go shows a frame
-   * @param played what there is to play
-   * @param changed called when it begins or stops to play
-   */
+  /** @param changed called when playback starts or stops */
   constructor(
     go: (frame: number) => void,
     played: () => Played,
@@ -88,10 +80,7 @@ export class Transport {
     );
   }
 
-  /**
-   * While a film plays, the frames from the wanted one to the next: more than one where its pictures come slower than they
-   * are due.
-   */
+  /** Distance between frames during playback, above 1 if pictures load too slowly; absent otherwise. */
   get step(): number | undefined {
     return this.#step;
   }
@@ -104,12 +93,10 @@ export class Transport {
     this.#player.stop();
   }
 
-  /** How much faster than its own a film plays. */
   get speed(): number {
     return Number(this.#speed.value);
   }
 
-  /** Shows another encode, more of its frames, or another span of them. */
   list({ result, metric, worse, total, moments }: Subject, span: Cursor['span']): void {
     [this.#first, this.#last] = span ?? [0, total - 1];
     this.#timeline.data = {
@@ -125,7 +112,7 @@ export class Transport {
     this.#whole.hidden = span === undefined;
   }
 
-  /** Moves to a frame. @param spoken what a screen reader says of it; absent: what it said before */
+  /** @param spoken for screen readers; default: the previous text */
   show(frame: number, spoken = this.#timeline.spoken): void {
     this.#timeline.show(Math.min(frame, this.#last), spoken);
     this.#number.value = String(frame);
@@ -139,42 +126,35 @@ export class Transport {
   }
 }
 
-/** What is played. */
 export interface Played {
   /** Frames per second. */
   readonly rate: number;
-  /** The frame that was asked for last. */
   readonly frame: number;
-  /** Number of the last frame. */
   readonly last: number;
-  /** Whether the frame that was asked for is on show. */
+  /** Whether {@link frame} is on show. */
   readonly shown: boolean;
-  /** The frame at or after this one that is there first. */
+  /** The first frame from this one on that is cached or loading. */
   upcoming(frame: number): number;
 }
 
-/** Frames that may be passed over at once, at most: beyond that, the film goes slower. */
+/** Most frames to skip at once; beyond that, playback slows down. */
 const MOST = 8;
 
 /**
- * Plays a video at its own speed. Frames that come too late are passed over, and while the wanted frame is not on show, the clock
- * waits: both sides stay in step. What was passed over is not gone back to: decoders only go on.
+ * Plays a video at its own speed. Late frames are skipped, and the clock waits while the wanted frame is not
+ * on show, so both sides stay in step. Never goes back: decoders go forward only.
  */
 export class Player {
   readonly #now: () => Played;
   readonly #go: (frame: number, step: number) => void;
   readonly #changed: (playing: boolean) => void;
   #request: number | undefined;
-  /** Milliseconds at which the last frame was asked for. */
+  /** When the last frame was requested, in milliseconds. */
   #since = 0;
-  /** Frames from the last one that was asked for to the one before. */
+  /** Distance between the last two requested frames. */
   #step = 1;
 
-  /**
-   * @param now what there is to play
-   * @param go shows a frame; `step` is how far the next ones are apart
-   * @param changed called when it begins or stops to play
-   */
+  /** @param go `step` is the distance to the next frames @param changed called when playback starts or stops */
   constructor(
     now: () => Played,
     go: (frame: number, step: number) => void,
@@ -199,7 +179,7 @@ export class Player {
     const { frame, last } = this.#now();
     this.#since = performance.now();
     this.#step = 1;
-    // From the start again at the end.
+    // Replay from the start.
     if (frame >= last) this.#go(0, 1);
     this.#request = requestAnimationFrame((time) => this.#tick(time));
     this.#changed(true);
@@ -216,7 +196,7 @@ export class Player {
     const { rate, frame, last, shown, upcoming } = this.#now();
     const due = Math.floor(((time - this.#since) * rate) / 1000);
     if (shown && due > 0) {
-      // As far apart as the pictures come: a machine that is too slow for all of them shows every second, third and so on.
+      // A machine too slow for all frames shows every second, third and so on.
       this.#step = Math.min(MOST, due);
       const next = Math.min(last, upcoming(Math.min(last, frame + this.#step)));
       this.#since = due > MOST ? time : this.#since + ((next - frame) * 1000) / rate;
