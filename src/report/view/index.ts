@@ -3,6 +3,7 @@
  * What the HTML report and the web page show alike: which rows and columns, how numbers are written, scales, curves and
  * their words. The charts over the frames draw on a canvas; no other module here knows a document.
  */
+export { storedFrameBytes } from '../../core/frame.js';
 export { formatSize, parseSize } from '../../core/size.js';
 export { remarks } from '../findings.js';
 export { findingValues, flawsOf } from '../flaws.js';

@@ -3,12 +3,13 @@
  * Asks for the format of raw YUV files, and checks that each file is a whole number of frames.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
+import { storedFrameBytes } from 'anyvmaf/view';
 import { fill, h } from '../dom.js';
 import type { ChosenFile, Session } from '../session.js';
 import { text } from '../text.js';
 import { labelled } from './fields.js';
 import { rawFiles } from './files.js';
-import { formatInName, frameBytes, guessRaw } from './raw-guess.js';
+import { formatInName, guessRaw } from './raw-guess.js';
 
 const DEPTHS = [8, 9, 10, 12, 14, 16];
 const CHROMAS = ['420', '422', '444', '400'] as const satisfies readonly ChromaFormat[];
@@ -68,7 +69,7 @@ export function rawForm(session: Session): HTMLElement {
 /** Tells which files are whole frames, and which names state a layout that is not planar. */
 function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: boolean): HTMLElement[] {
   const packed = files.map(({ file }) => formatInName(file.name).packed).find((layout) => layout);
-  const bytes = frameBytes(format);
+  const bytes = storedFrameBytes(format);
   const sizes = files.map(({ file: { name, size } }) => {
     const frames = text.setup.frames(Math.floor(size / bytes));
     const rest = size % bytes;

@@ -3,7 +3,7 @@
  * Guesses the format of raw YUV from file names, and from file sizes that are whole frames.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
-import { parseSize } from 'anyvmaf/view';
+import { parseSize, storedFrameBytes } from 'anyvmaf/view';
 
 export interface NamedFormat {
   readonly width?: number;
@@ -83,14 +83,6 @@ function isChroma(text: string | undefined): text is ChromaFormat {
   return text === '420' || text === '422' || text === '444' || text === '400';
 }
 
-/** Bytes of a raw frame, with chroma rounded down at odd sizes. */
-export function frameBytes({ width, height, bitDepth, chroma }: RawVideoFormat): number {
-  const across = chroma === '444' ? width : width >> 1;
-  const down = chroma === '420' ? height >> 1 : height;
-  const samples = width * height + (chroma === '400' ? 0 : 2 * across * down);
-  return samples * (bitDepth > 8 ? 2 : 1);
-}
-
 export interface RawFile {
   readonly name: string;
   readonly size: number;
@@ -101,7 +93,7 @@ export function guessRaw(files: readonly RawFile[]): Guess {
   // Earlier names win.
   const named: NamedFormat = Object.assign({}, ...files.map(({ name }) => formatInName(name)).reverse());
   const divides = (format: RawVideoFormat) =>
-    files.every(({ size }) => size >= frameBytes(format) && size % frameBytes(format) === 0);
+    files.every(({ size }) => size >= storedFrameBytes(format) && size % storedFrameBytes(format) === 0);
   const depths = named.bitDepth === undefined ? [8, 10] : [named.bitDepth];
   const chromas: readonly ChromaFormat[] =
     named.chroma === undefined ? ['420', '422', '444'] : [named.chroma];
