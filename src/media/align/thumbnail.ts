@@ -1,22 +1,20 @@
 /**
  * @module media/align/thumbnail
- * Shrinks luma to a thumbnail by averaging a grid of samples in each box, cheap enough for every frame of a search; and compares
- * two of them.
+ * Shrinks luma to thumbnails, cheaply enough for every frame of a search, and compares them.
  */
 import { samplesOf, type VideoFormat } from '../../core/frame.js';
 
-/** Size of all thumbnails, whatever the aspect of the picture. */
+/** Size of all thumbnails, whatever the aspect ratio. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
 
 /** Boxes up to this width are read completely. */
 const WHOLE_BOX = 6;
 
-/** Layout of the luma to shrink. */
 export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
 /**
- * Positions of the samples to read along one side, box by box. The step within a box is about odd, so that both fields of
- * interlaced video count. Positions are exact fractions, so that all sizes of a picture give the same thumbnail.
+ * Positions of the samples to read along one side, box by box. The step is about odd, so that both fields of
+ * interlaced video count. Positions are exact fractions, so that a picture gives the same thumbnail at any size.
  */
 function positions(
   size: number,
@@ -77,7 +75,6 @@ export class Thumbnailer {
   }
 }
 
-/** Dot product. */
 export function dot(a: Float32Array, b: Float32Array): number {
   let [s0, s1, s2, s3] = [0, 0, 0, 0];
   const n = a.length;
@@ -92,7 +89,6 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return s0 + s1 + s2 + s3;
 }
 
-/** Sum of squared differences. */
 export function squaredDistance(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let k = 0; k < a.length; k++) {
@@ -102,7 +98,7 @@ export function squaredDistance(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-/** Sums of the differences of two pictures over blocks, which noise hardly changes. */
+/** Sums of differences over blocks, which noise hardly changes. */
 function blockSums(
   a: Float32Array,
   b: Float32Array,
@@ -119,7 +115,7 @@ function blockSums(
   return sums;
 }
 
-/** Mean squared change of the averages of blocks. */
+/** Mean squared change of block averages. */
 export function blockChange(
   a: Float32Array,
   b: Float32Array,
@@ -131,19 +127,19 @@ export function blockChange(
   return sums.reduce((total, sum) => total + (sum / (across * down)) ** 2, 0) / sums.length;
 }
 
-/** Side of the blocks of which two thumbnails of one picture have the same averages. */
+/** Side of the blocks that {@link isSamePicture} averages. */
 const ALIKE = 4;
 
-/** Change of a block's average, in 8-bit levels, that compression of a still picture does not make. */
+/** Change of a block average, in 8-bit levels, beyond what compression does to a still picture. */
 const MOVES = 1;
 
 /** Share of the frames that must differ between two offsets. */
 const TELLING = 0.05;
 
 /**
- * True if a video shows enough other pictures at one offset than at another. A still, slides, and a loop show the same picture at
- * several offsets: whichever fits best there, fits by compression alone.
- * @param pairs thumbnails of its frames at both, in 8-bit levels
+ * True if enough frames differ between two offsets. In stills, slides and loops, compression alone decides which
+ * offset fits best.
+ * @param pairs thumbnails of one video's frames at both offsets, in 8-bit levels
  * @param width of a thumbnail in samples
  */
 export function tellsApart(
@@ -154,22 +150,21 @@ export function tellsApart(
   return moved.length > 0 && moved.length >= TELLING * pairs.length;
 }
 
-/** True if two thumbnails show the same picture. */
 export function isSamePicture(one: Float32Array, other: Float32Array, width: number): boolean {
   return blockSums(one, other, width, ALIKE, ALIKE).every((sum) => Math.abs(sum) <= MOVES * ALIKE ** 2);
 }
 
-/** Size of a signature in averages. */
+/** In averages. */
 export const SIGNATURE = { width: 32, height: 18 } as const;
 
-/** Bytes of one frame's signature: 32x18 averages in 8-bit levels. */
+/** One byte per average, in 8-bit levels. */
 export const SIGNATURE_BYTES = SIGNATURE.width * SIGNATURE.height;
 
-/** Samples to read along each side of the area of one byte. */
+/** Samples to read along each side of one average. */
 const SAMPLES = 5;
-/** The same for small pictures, whose scoring costs little more than reading them. */
+/** For small pictures, which are almost as cheap to score as to read. */
 const SAMPLES_SMALL = 2;
-/** Largest small picture in luma samples. */
+/** In luma samples. */
 const SMALL = 320 * 180;
 
 /** Computes signatures of frames of one format. */
@@ -193,7 +188,7 @@ export class Signer {
 }
 
 /**
- * The signature of a frame of which there is a larger thumbnail, twice as wide and high.
+ * Computes a frame's signature from a thumbnail that is twice as wide and high.
  * @param samples averages in 8-bit levels
  */
 export function signThumb(samples: Float32Array, width: number, into: Uint8Array): void {
