@@ -1,7 +1,7 @@
 /**
  * @module metrics/descriptions
- * What the metrics are, without what they do. The build writes the value out (scripts/bundle.mjs), so that a page
- * that lists extractors or reads models loads no arithmetic.
+ * Specs of the metrics. The build inlines the value (scripts/bundle.mjs), so that pages that only list extractors or
+ * read models load no arithmetic.
  */
 import { METRICS } from './index.js';
 import type { ExtractorSpec } from './spec.js';

@@ -1,7 +1,7 @@
 /**
  * @module metrics/float-motion
- * Motion in floating point from the differences of blurred pictures (metrics spec D.13). A frame is final when the
- * frame after it is known.
+ * Motion in floating point from the differences of blurred pictures (metrics spec D.13). A frame is final once the
+ * next one is measured.
  */
 import { requireChroma } from './checks.js';
 import {
@@ -17,7 +17,6 @@ import {
 import { MOTION_OPTIONS } from './motion.js';
 import { DEBUG, extractor, flag, floatFeature, integer } from './spec.js';
 
-/** The float_motion extractor. */
 export const FLOAT_MOTION: Metric = {
   spec: extractor({
     name: 'float_motion',
@@ -47,7 +46,7 @@ export const FLOAT_MOTION: Metric = {
       MOTION_OPTIONS.maximum,
     ],
     features: [
-      // That of the first frame is 0 at once.
+      // The first frame's is 0 at once.
       floatFeature('motion2'),
       floatFeature('motion3', { emitted: 'next', atOnceWith: 'motion_force_zero' }),
       floatFeature('motion', DEBUG),
@@ -77,7 +76,7 @@ class FloatMotionSequence implements Finisher {
   readonly #blendOffset: number;
   readonly #maximum: number;
   #frames = 0;
-  /** Difference of the latest frame to the one before. */
+  /** Difference of the latest frame from the one before. */
   #latest = 0;
 
   constructor(instance: ExtractorInstance) {
@@ -100,7 +99,10 @@ class FloatMotionSequence implements Finisher {
     if (this.#frames > 0) this.#settle(this.#frames - 1, undefined, emit);
   }
 
-  /** Makes a frame final, given the difference of the next one to it; none after the last. */
+  /**
+   * Makes a frame final.
+   * @param next difference of the next frame from it; `undefined` for the last frame
+   */
   #settle(frame: number, next: number | undefined, emit: Emit): void {
     const first = frame === 0;
     const damped = (next === undefined ? this.#latest : Math.min(this.#latest, next)) * this.#weight;

@@ -1,15 +1,14 @@
 /**
  * @module metrics/names
- * How libvmaf names features and prints the numbers in those names.
+ * libvmaf's names of features, and the numbers in them.
  */
 import { formatGeneral } from '../core/printf.js';
 import type { ExtractorSpec, FeatureSpec, OptionValue } from './spec.js';
 
-/** Longest name that libvmaf stores, in characters. */
 const MAX_NAME = 255;
 
 /**
- * C's `%.{digits}g` of a number, for example 0.5 as `0.5`, 1e6 as `1e+06`; libvmaf's names have `nan` without a sign.
+ * C's `%.{digits}g`: 0.5 as `0.5`, 1e6 as `1e+06`; like in libvmaf's names, `nan` has no sign.
  * @param digits significant digits, 1..99
  */
 export function formatG(value: number, digits = 6): string {
@@ -17,9 +16,9 @@ export function formatG(value: number, digits = 6): string {
 }
 
 /**
- * What a feature's name ends in when options that count for it differ from their defaults: `_egl_1`,
- * `_mffw_mmxv_18_mma`; empty when none does (spec 6.1).
- * @param values the value of every option of the extractor
+ * Suffix of feature names for options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none
+ * does (spec 6.1).
+ * @param values of every option of the extractor
  */
 export function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<string, OptionValue>>): string {
   return extractor.options

@@ -12,7 +12,6 @@ import { choice, extractor, feature, ranked } from './spec.js';
 
 const MODES = ['fast', 'exact'] as const;
 
-/** The ssimulacra2 extractor. */
 export const SSIMULACRA2: Metric = {
   spec: extractor({
     name: 'ssimulacra2',
@@ -50,8 +49,8 @@ export const SSIMULACRA2: Metric = {
 };
 
 /**
- * The reference program takes 1 of PQ, 10,000 cd/m2, for white, as it takes the white of a picture in SDR, so that whatever
- * screens show is nearly black to it.
+ * The reference program maps PQ's peak of 10,000 cd/m2 to 1, the white of an SDR picture, so that everything a
+ * screen can show is nearly black to it.
  */
 function refuseHdr(side: string, { transfer }: ScoredColour): void {
   if (!isHdr(transfer)) return;
