@@ -57,8 +57,8 @@ export interface TrackFacts extends VideoFormat {
   /** Film grain of AV1: added by the decoder, or left out on request. */
   readonly filmGrain?: 'added' | 'left out';
   /**
-   * Why RGB was converted by {@link matrix}: the other video states it, it fits the pictures of both, or nothing
-   * decides. Absent if the video is stored as luma and chroma or both are RGB.
+   * Why RGB was converted by {@link matrix}: stated by the other video, fits both pictures, or undecided. Absent if
+   * stored as luma and chroma, or if both are RGB.
    */
   readonly fromRgb?: 'stated' | 'pictures' | 'assumed';
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
@@ -71,7 +71,7 @@ export interface DecodeRequest {
   readonly size?: { readonly width: number; readonly height: number; readonly filter: ScaleFilter };
   /**
    * Frames [start, end) in presentation order. Default: all. `at` is the first one's time in seconds from the
-   * track's first frame, if unique: the decoder may seek to it.
+   * track's first frame, if unique, to seek to.
    */
   readonly frames?: { readonly start: number; readonly end: number; readonly at?: number };
   /** Seconds from the track's start, instead of frames; decodes from the nearest key frame. */
@@ -95,7 +95,6 @@ export interface DecodedSource extends FrameSource {
   timestamp(index: number): number | undefined;
 }
 
-/** Info of decoded frames. Scaling may drop `sampleAspect`. */
 export function decodedInfo(
   facts: Omit<TrackFacts, 'sampleAspect'> & { readonly sampleAspect?: Fraction },
   frameCount: number | null,
@@ -118,10 +117,7 @@ export function decodedInfo(
   };
 }
 
-/**
- * @param next the first unread frame
- * @throws {AnyvmafError} `usage` for an earlier frame
- */
+/** @throws {AnyvmafError} `usage` for a frame before `next`, the first unread one */
 export function requireInOrder(name: string, index: number, next: number): void {
   if (index >= next) return;
   throw new AnyvmafError(
@@ -130,9 +126,7 @@ export function requireInOrder(name: string, index: number, next: number): void 
   );
 }
 
-/**
- * Facts of a file probed again, plus those a probe does not report: how RGB and alpha are delivered, and Dolby Vision.
- */
+/** Adds to a new probe what it does not report: how RGB and alpha are delivered, and Dolby Vision. */
 export function stillKnown(
   probed: TrackFacts,
   { fromRgb, matrix, colorRange, dolbyVision, alpha, chroma }: TrackFacts,
@@ -166,10 +160,7 @@ export interface Decoder {
    * @throws {AnyvmafError} with what to do, if the user refuses or fetching fails; the signal's reason
    */
   obtain?(signal?: AbortSignal): Promise<void>;
-  /**
-   * @throws {AnyvmafError} `media` if this decoder does not support the file (the message names the codec), `io` if
-   * the file cannot be read
-   */
+  /** @throws {AnyvmafError} `media` (naming the codec) if the file is not supported, `io` if it cannot be read */
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts>;
   /**
    * Presentation times of all frames in seconds, ascending, from 0 at the first. Reads the container without
@@ -178,12 +169,11 @@ export interface Decoder {
    */
   timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null>;
   /**
-   * Call after {@link timestamps} of the same input. Returns the seconds from the first frame at which the file's
-   * clock jumps back, as in joined recordings; timestamps continue regardless. Absent if the decoder rejects such
-   * files.
+   * Seconds from the first frame at which the file's clock jumps back, as in joined recordings; timestamps continue
+   * regardless. Call after {@link timestamps} of the same input. Absent if the decoder rejects such files.
    */
   setBacks?(input: VideoInput, track?: number): Promise<readonly number[]>;
-  /** Call after {@link timestamps} of the same input. Returns the bytes of all packets of the track, if known. */
+  /** Bytes of all packets of the track, if known. Call after {@link timestamps} of the same input. */
   trackBytes?(input: VideoInput, track?: number): Promise<number | undefined>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
   /**

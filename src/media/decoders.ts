@@ -23,7 +23,6 @@ import { type EncodedInput, notY4m } from './open.js';
 import { SEGMENT } from './sniff.js';
 import type { VideoInput } from './types.js';
 
-/** An unopened encoded video and a decoder that supports it. */
 export interface EncodedVideo {
   readonly input: VideoInput;
   readonly decoder: Decoder;
@@ -40,7 +39,7 @@ export interface EncodedVideo {
 
 export interface DecoderOptions {
   readonly choice: DecoderChoice;
-  /** The platform's decoders, in order of preference. */
+  /** In order of preference. */
   readonly decoders: readonly Decoder[];
   readonly signal?: AbortSignal;
 }
@@ -49,13 +48,12 @@ interface Attempt {
   readonly decoder: Decoder;
   readonly availability: DecoderAvailability;
   readonly error?: AnyvmafError;
-  /** What would let it run. */
   readonly hints?: readonly Remedy[];
 }
 
 /**
- * @throws {AnyvmafError} `media` if no decoder supports the video, `usage` if none has the requested name, `io` if
- * the file cannot be read
+ * @throws {AnyvmafError} `media` without a suitable decoder, `usage` for an unknown one, `io` if the file cannot be
+ * read
  */
 export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptions): Promise<EncodedVideo> {
   const { choice, decoders, signal } = options;
@@ -76,8 +74,8 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
 }
 
 /**
- * Result of `work` with the first decoder that can run and supports the file; `undefined` if none does.
- * @param attempts receives the answers of the others
+ * Result of `work` with the first decoder that can run and supports the file, if any. Adds the answers of the others
+ * to `attempts`.
  */
 async function firstAble<T>(
   decoders: readonly Decoder[],
@@ -130,7 +128,6 @@ function ffmpegRefused(attempts: readonly Attempt[]): boolean {
   return attempts.some(({ decoder, error }) => error !== undefined && decoder.id === 'ffmpeg');
 }
 
-/** Probes a file while availability is checked. */
 function probeEarly(
   decoder: Decoder,
   input: VideoInput,
@@ -163,8 +160,8 @@ export async function openDecoded(video: EncodedVideo, request: DecodeRequest): 
 }
 
 /**
- * Reads the times of all frames with the video's decoder, else with a fallback.
- * @returns the times, and the video with the decoder that read them and updated facts
+ * Reads the times of all frames, with a fallback decoder if necessary.
+ * @returns also the video, with the decoder that read them and updated facts
  * @throws {AnyvmafError} as {@link openDecoded}
  */
 export async function readTimes(
@@ -240,7 +237,6 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
   );
 }
 
-/** The decoder that a hint suggests. */
 const decoderOf = (hint: Remedy) =>
   typeof hint === 'object' && hint.purpose === 'fix' && hint.option === 'decoder' ? hint.value : undefined;
 
@@ -309,7 +305,6 @@ function unnamed(text: string, name: string): string {
   return begun.replaceAll(` of ${name}`, ' of it').replace(/\bthe (\w+) of it\b/g, 'its $1');
 }
 
-/** The first objection. */
 function saidBy(error: AnyvmafError | undefined): Objection {
   return error?.objections?.[0] ?? error ?? { message: '' };
 }

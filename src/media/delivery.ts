@@ -8,7 +8,7 @@ import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 
 export interface SampleFormat {
-  /** Bits per sample, 8..16. */
+  /** 8..16. */
   readonly bitDepth: number;
   readonly chroma: ChromaFormat;
 }
@@ -37,8 +37,8 @@ const FAMILIES: readonly (readonly [pattern: RegExp, chroma?: ChromaFormat])[] =
 ];
 
 /**
- * Parses ffmpeg's name of a pixel format. `undefined` unless it holds luma and chroma as 4:2:0, 4:2:2, 4:4:4 or
- * 4:0:0; for example RGB, a palette, 4:1:1 or floating point.
+ * `undefined` unless a format of ffmpeg holds luma and chroma as 4:2:0, 4:2:2, 4:4:4 or 4:0:0 (RGB, a palette, 4:1:1
+ * or floating point do not).
  */
 export function pixelFormat(name: string): SampleFormat | undefined {
   if (Object.hasOwn(REARRANGED, name)) return REARRANGED[name];
@@ -76,8 +76,7 @@ export interface Delivery extends SampleFormat {
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
 /**
- * ffmpeg filter that converts RGB to luma and chroma. Files do not state a matrix for this, so it is explicit here
- * and in the report.
+ * Converts RGB to luma and chroma. Files state no matrix for this, so it is explicit here and in the report.
  * @param size the filter's options for another size
  */
 export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): string {

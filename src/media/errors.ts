@@ -89,7 +89,7 @@ export function lostFraming(name: string, index: number, position: number, found
 export const CONVERT_WITHOUT_LOSS = 'convert it without loss first: ffmpeg -i VIDEO -strict -1 OUTPUT.y4m';
 
 /**
- * An ffmpeg command line that writes `name` as Y4M, keeping its size, frames and bit depth.
+ * Writes `name` as Y4M, keeping its size, frames and bit depth.
  * @param filter options between input and output, such as `-pix_fmt yuv422p`
  */
 export function convertCommand(name: string, filter = ''): string {
@@ -97,7 +97,6 @@ export function convertCommand(name: string, filter = ''): string {
   return `ffmpeg -i ${shellWord(printable(name))}${middle} -strict -1 OUTPUT.y4m`;
 }
 
-/** Where and why a video ends too early. */
 export interface EarlyEnd {
   /** Frames before the damage, all complete. */
   readonly frames: number;
@@ -105,7 +104,6 @@ export interface EarlyEnd {
   readonly lastTime: number | undefined;
   /** True if the file ends there; false if it continues but cannot be decoded. */
   readonly cutOff: boolean;
-  /** The evidence, as a clause. */
   readonly text: string;
 }
 

@@ -19,12 +19,11 @@ interface ProbedTrack {
 }
 
 /**
- * Parses `ffprobe -of json -show_format -show_streams -show_frames` for one video track. Width, height and sample
- * aspect are those after cropping and rotation.
+ * Parses `ffprobe -of json -show_format -show_streams -show_frames`. Width, height and aspect are after cropping and
+ * rotation.
  * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
  * @param name of the file, for messages
  * @param converts true if the decoder converts RGB to luma and chroma, which the facts then describe
- * @param track the selected one of several
  * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
  */
 export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice): ProbedTrack {
@@ -81,7 +80,6 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   return { facts, delivery: deliveredAs };
 }
 
-/** Declared length and size of a track. */
 function extent(stream: Json, format: Json, container: string) {
   const frameRate = isUntimed(container)
     ? undefined
@@ -231,8 +229,8 @@ function defined<T extends object>(members: T): T {
 const STALE = 0.1;
 
 /**
- * The declared number of frames if it fits the duration: the index of a fragmented file may count only the first
- * fragment, and tags survive cutting and re-encoding.
+ * The declared frames if they fit the duration: the index of a fragmented file may count only the first fragment,
+ * and tags survive cutting and re-encoding.
  * @param duration seconds
  * @param rate frames per second
  */

@@ -1,7 +1,7 @@
 /**
  * @module media/file-notes
- * Reads facts from encoded files that decoders miss: encryption (ISO/IEC 23001-7) and Dolby Vision of MP4, alpha
- * coded separately, settings of x264 and x265, and truncation, which decoders do not notice between two frames.
+ * Reads facts that decoders miss: encryption (ISO/IEC 23001-7) and Dolby Vision in MP4, separate alpha, settings of
+ * x264 and x265, and truncation, which decoders do not notice between two frames.
  */
 import { boxesOf } from './mp4-times.js';
 import type { ByteReader } from './platform.js';
@@ -73,9 +73,7 @@ async function find(
 /** Bytes from the start to search: the note precedes the first picture, after an index at most. */
 const LOOKED_AT = 512 * 1024;
 
-/**
- * Options that presets and tunes decide, most telling first; not those that follow from rate, picture size or machine.
- */
+/** Options that presets and tunes decide, most telling first; none that depend on rate, picture size or machine. */
 const TELLING: Readonly<Record<string, readonly string[]>> = {
   x264: [
     ...['subme', 'ref', 'me', 'trellis', 'bframes', 'b_adapt', 'rc_lookahead', 'weightp'],
@@ -89,8 +87,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Settings that determine an encode's rate-quality curve: `x264 subme=8 ref=5 ...`. `undefined` if the file does not
- * say.
+ * Settings that determine an encode's rate-quality curve: `x264 subme=8 ref=5 ...`; `undefined` if not stated.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function encoderSettings(reader: ByteReader): Promise<string | undefined> {
@@ -107,7 +104,6 @@ const MOST_STEPS = 20_000;
 /** In bytes of an MP4's segment index. */
 const MOST_INDEX = 1 << 20;
 
-/** Largest Ogg page in bytes. */
 const OGG_PAGE = 65_307;
 
 /**

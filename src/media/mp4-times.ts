@@ -1,7 +1,6 @@
 /**
  * @module media/mp4-times
- * Reads frame times from the index of an MP4 or MOV file (ISO/IEC 14496-12), if it defines unambiguously what
- * players show. Decoders would read the whole file.
+ * Reads frame times from the index of an MP4 or MOV file (ISO/IEC 14496-12) if it is unambiguous.
  */
 import type { ByteReader } from './platform.js';
 
@@ -38,8 +37,7 @@ export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes
 }
 
 /**
- * True if the index lists frames and fragments add more, as in recordings made to survive a crash. Reads the index
- * only if there are fragments.
+ * True if fragments follow an index with frames, as in recordings made to survive a crash. Only then reads the index.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
@@ -139,7 +137,6 @@ function indexOf(moov: DataView): IndexedTimes | undefined {
 
 type Boxes = Map<string, DataView[]>;
 
-/** The video tracks with their sample tables. */
 function tracksOf(
   moov: DataView,
 ): { readonly track: Boxes; readonly media: Boxes; readonly table: Boxes | undefined }[] {
@@ -153,7 +150,6 @@ function tracksOf(
   });
 }
 
-/** Entries of the table of times. */
 function timesIn(table: Boxes | undefined): number {
   const box = table?.get('stts')?.[0];
   return box && box.byteLength >= 8 ? box.getUint32(4) : 0;
@@ -199,8 +195,8 @@ function delaysOf(box: DataView | undefined, frames: number): number[] | undefin
 }
 
 /**
- * Shift of all times by an edit list: an initial pause, minus the delay of the first frame. `undefined` if it drops,
- * repeats or stretches frames.
+ * Shift by an edit list: an initial pause minus the first frame's delay; `undefined` if frames are dropped or
+ * stretched.
  * @param scale ticks of the medium per tick of the movie
  */
 function shiftOf(list: DataView, pts: readonly number[], scale: number): number | undefined {

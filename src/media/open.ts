@@ -38,7 +38,7 @@ export interface OpenOptions {
   readonly name?: string;
   readonly platform: FilePlatform;
   /**
-   * Set if there are decoders. They open URLs if allowed (a list restricts the hosts), and files that are certainly
+   * Set if there are decoders: URLs are theirs if allowed (a list restricts the hosts), and files that are certainly
    * encoded are not read as raw video. Default: URLs are unknown files.
    */
   readonly decoding?:
@@ -49,15 +49,14 @@ export interface OpenOptions {
       }
     | undefined;
   /**
-   * How to handle raw video that ends within a frame: refuse it at once, or drop that frame with a warning. Default:
-   * reading the frame fails.
+   * Raw video that ends within a frame: refused at once, or without that frame and with a warning. Default: reading
+   * it fails.
    */
   readonly partialFrame?: 'refuse' | 'drop';
   /** Aborts waiting for a stream; rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** An input that needs a decoder. */
 export interface EncodedInput extends FileNotes {
   readonly kind: 'encoded';
   readonly name: string;
@@ -66,7 +65,6 @@ export interface EncodedInput extends FileNotes {
   readonly sequence?: true;
 }
 
-/** What the bytes of an encoded file tell. */
 interface FileNotes {
   /** File type with its article; absent if unknown. */
   readonly looksLike?: string;
@@ -309,7 +307,7 @@ async function openRandom(
   return new RandomAccessSource(reader, info, index.layout, bytes.describe(info, index.layout));
 }
 
-/** @throws {MediaError} if the file ends within a frame and that is refused */
+/** @throws {MediaError} if the file ends within a frame and `what` is `refuse` */
 function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo {
   const { incompleteFrame: at, ...rest } = info;
   if (!at) return info;
@@ -401,9 +399,8 @@ function urlOf(input: VideoInput): string | undefined {
 }
 
 /**
- * Rejects values that are not video inputs.
  * @param name of the argument
- * @throws {AnyvmafError} `usage`
+ * @throws {AnyvmafError} `usage` for a value that is not a video input
  */
 export function requireVideo(name: string, input: VideoInput): void {
   if (typeof input === 'string' && input.includes('\0'))

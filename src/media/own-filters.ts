@@ -23,7 +23,6 @@ export function filteredFormat<T extends VideoFormat>(format: T, { crop, format:
   };
 }
 
-/** Filters a stored video while reading. */
 export function filteredSource(source: FrameSource, filters: OwnFilters): FrameSource {
   const { descriptor, seekable } = source;
   const info = filteredInfo(source.info, filters);
@@ -38,7 +37,6 @@ export function filteredSource(source: FrameSource, filters: OwnFilters): FrameS
   };
 }
 
-/** Filters decoded frames while reading. */
 export function filteredDecoding(
   source: DecodedSource,
   facts: TrackFacts,
@@ -138,7 +136,6 @@ interface TableOptions {
   readonly chroma: boolean;
   readonly from: number;
   readonly to: number;
-  /** True if the converted range is full. */
   readonly full: boolean;
   readonly range: OwnFilters['range'];
 }

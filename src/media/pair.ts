@@ -21,10 +21,8 @@ const UNDEFINED_IN_LIBVMAF = 32;
 const LEAST_OF_COLOUR = 2;
 
 /**
- * Checks that two videos have the same size, chroma format and bit depth, and a measurable size. Frame counts may
- * differ.
+ * Checks for equal size, chroma format and bit depth, and for a measurable size. Frame counts may differ.
  * @param anyDepth bit depths may differ too
- * @param colours whether colour metrics run, alone or with others
  * @returns warnings of the containers and about differences, as full sentences
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
@@ -66,7 +64,6 @@ export function checkPair(
   return [...warnings];
 }
 
-/** @throws {AnyvmafError} `mismatch` with every difference in one message */
 function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): void {
   const differences: string[] = [];
   const remedies: string[] = [];
@@ -122,8 +119,7 @@ export interface OpenedInputs {
 }
 
 /**
- * Opens both videos concurrently, as two pipes of one producer may require; returns encoded ones unopened. If one
- * fails, closes the other.
+ * Opens both videos concurrently, as two pipes of one producer may require; encoded ones stay unopened.
  * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
  */
 export async function openInputs(
@@ -161,7 +157,6 @@ export async function closeInput(input: OpenedInput): Promise<void> {
   if (!('kind' in input)) await input.close();
 }
 
-/** True if an input can be read only once. */
 export function readsOnce(input: VideoInput): boolean {
   if (input === '-' || typeof input === 'number') return true;
   if (typeof input !== 'object' || input === null) return false;

@@ -5,7 +5,6 @@
 import type { Origin } from '../core/origin.js';
 
 export interface ByteReader {
-  /** Total number of bytes. */
   readonly size: number;
   /**
    * Fills `parts` in order with the bytes from `position`.
@@ -17,7 +16,6 @@ export interface ByteReader {
   close(): void;
 }
 
-/** A byte stream at the reader's pace. */
 export interface ByteStream {
   /**
    * The next bytes, at least one, valid until the next call; `undefined` at the end.
@@ -66,7 +64,6 @@ export interface DecodedStream {
   readonly decodedBy: string;
 }
 
-/** A file behind a URL. */
 export interface RemoteContent {
   /** The URL without name, password and query. */
   readonly name: string;
@@ -78,10 +75,7 @@ export interface RemoteContent {
   reader(): ByteReader;
 }
 
-/**
- * A video behind a checked URL, as an input of decoders. Its text is the URL without credentials and query, so that
- * messages cannot leak them.
- */
+/** A video behind a checked URL. Its text lacks credentials and query, so that messages cannot leak them. */
 export class RemoteVideo extends URL {
   readonly content: RemoteContent;
 

@@ -1,7 +1,6 @@
 /**
  * @module media/raw-geometry
- * Checks the declared geometry of raw video: neighbouring rows and frames are similar only if width, height, depth
- * and chroma are right.
+ * Checks the declared geometry of raw video: with a wrong one, neighbouring rows and frames are unlike.
  */
 
 import type { ChromaFormat } from '../core/frame.js';
@@ -12,7 +11,6 @@ import type { RawVideoFormat } from './types.js';
 export interface WrongGeometry {
   /** Similarity of neighbouring rows and frames, about 0..1. */
   readonly likeness: number;
-  /** The geometry that fits. */
   readonly fits: RawVideoFormat;
 }
 
@@ -33,9 +31,7 @@ const DOUBTFUL = 0.6;
 const CONVINCING = 0.7;
 const BETTER = 0.3;
 
-/**
- * Offsets of the width beyond the natural similarity of samples in a row, including a multiple of any pattern's period.
- */
+/** Width offsets beyond the natural similarity within a row, including a multiple of any pattern's period. */
 const OTHER_LENGTHS = Array.from({ length: 48 }, (_, k) => 17 + k);
 
 /** Least lead in similarity of the next row over the same one. */
@@ -189,9 +185,7 @@ function candidates(declared: RawVideoFormat): RawVideoFormat[] {
 interface Examined {
   /** Similarity of neighbouring rows and of consecutive frames; 0 if the samples rule the format out. */
   readonly likeness: number;
-  /** Similarity of neighbouring rows only. */
   readonly rows: number;
-  /** The largest sample. */
   readonly most: number;
 }
 

@@ -1,7 +1,6 @@
 /**
  * @module media/readers
- * Byte access on every platform: random access to arrays and Blobs, optionally in cached blocks, and queues over
- * streams.
+ * Byte access on every platform: arrays and Blobs at random, optionally in cached blocks, and queues over streams.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
@@ -59,9 +58,7 @@ interface BlockOptions {
   readonly kept: number;
 }
 
-/**
- * Random access through a cache of the latest blocks, for slow readers (such as in another process) with small reads.
- */
+/** Caches the latest blocks, for slow readers (such as in another process) with small reads. */
 export class BlockReader implements ByteReader {
   readonly size: number;
   readonly #reader: ByteReader;
@@ -134,8 +131,8 @@ export class ByteQueue {
   }
 
   /**
-   * Returns the next `count` bytes (fewer at the end) without consuming them, valid until the next call. Copies, so
-   * keep `count` small.
+   * Next `count` bytes (fewer at the end) without consuming them, valid until the next call. Copies: keep `count`
+   * small.
    */
   async peek(count: number): Promise<Uint8Array> {
     if (this.#peeked.length === 0 && this.#chunk.length >= count) return this.#chunk.subarray(0, count);
@@ -161,7 +158,6 @@ export class ByteQueue {
     return this.#take(count, () => {});
   }
 
-  /** Everything unread, as a stream. */
   rest(): ByteStream {
     return {
       next: async () => {

@@ -19,8 +19,8 @@ import type { FrameLayout, FrameSource, SourceDescriptor, VideoInfo } from './ty
 import { badFrameHeader, FRAME_HEADER_MAX, lostChroma, lostChromaBytes, parseFrameHeader } from './y4m.js';
 
 /**
- * Maps the bytes of a stored frame to the caller's planes: skips unused ones and drops the extra chroma column of
- * odd widths. Its scratch memory allows one read at a time.
+ * Maps stored frames to the caller's planes without unused ones and the extra chroma column of odd widths. One read
+ * at a time, since scratch memory is shared.
  */
 export class PlaneMap {
   readonly #lumaBytes: number;
@@ -202,7 +202,6 @@ export class SequentialSource implements FrameSource {
   readonly #queue: ByteQueue;
   readonly #frameBytes: number;
   readonly #planes: PlaneMap;
-  /** Number of the next frame. */
   #next = 0;
   #ended = false;
 
@@ -299,8 +298,8 @@ export class SequentialSource implements FrameSource {
 const NO_REFERENCE = '(no reference)';
 
 /**
- * Stands for a missing reference; leaves the planes unchanged.
- * @param frameCount number of frames of the other video, `null` if unknown
+ * Leaves the planes unchanged.
+ * @param frameCount of the other video, `null` if unknown
  */
 export function blankSource(format: VideoFormat, frameCount: number | null): FrameSource {
   const { width, height, bitDepth, chroma } = format;

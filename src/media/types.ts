@@ -145,7 +145,6 @@ export interface SideFilters {
 /** Filters that need no particular decoder; structured-cloneable. */
 export type OwnFilters = Pick<SideFilters, 'crop' | 'range' | 'format'>;
 
-/** A chain of filters in a decoder. */
 export interface DecoderFilters {
   /** As after `-vf`. */
   readonly chain: string;

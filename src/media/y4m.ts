@@ -33,7 +33,7 @@ export interface Y4mHeader {
   >;
 }
 
-/** True for Y4M's magic number, or its beginning if the file is shorter. */
+/** Also true for a shorter file that begins like the magic number. */
 export function isY4m(start: Uint8Array): boolean {
   const magic = 'YUV4MPEG';
   return start.length > 0 && magic.startsWith(latin1(start.subarray(0, magic.length)));
@@ -158,7 +158,6 @@ export function badFrameHeader(
 
 export interface FrameIndex {
   readonly layout: FrameLayout;
-  /** Complete frames. */
   readonly frameCount: number;
   readonly incompleteFrame?: IncompleteFrame;
   /** Bytes after the last frame that are not a frame. */
@@ -280,10 +279,7 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
   };
 }
 
-/**
- * True if the last `left` bytes are appended data rather than frames after a damaged header: fewer than a frame,
- * without a frame header.
- */
+/** True if the last `left` bytes are appended data: fewer than a frame, and without a frame header. */
 async function isStray(
   reader: ByteReader,
   position: number,
@@ -298,7 +294,6 @@ async function isStray(
   return true;
 }
 
-/** Bytes to search at once. */
 const SEARCHED = 1 << 16;
 
 function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): IncompleteFrame {

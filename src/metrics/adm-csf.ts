@@ -46,8 +46,7 @@ const f32 = Math.fround;
 const MIN_LINES = 3.0 * 1080;
 
 /**
- * Mode 1 is computed like libvmaf, but its factors (1.2 to 27) do not fit the fixed point: `fi` wraps and the scores
- * are meaningless, in libvmaf too.
+ * Mode 1's factors (1.2 to 27) do not fit the fixed point: `fi` wraps and scores are meaningless, in libvmaf too.
  * @throws {AnyvmafError} `feature` if libvmaf has no factors for these settings
  */
 export function admCsf(settings: AdmCsfSettings): AdmCsf {
@@ -69,8 +68,8 @@ export function admCsf(settings: AdmCsfSettings): AdmCsf {
 }
 
 /**
- * binary32 factors of float_adm (metrics spec D.15) for any viewing condition. Modes 0 and 1 are those of {@link
- * admCsf}, 2 is a different function, and higher ones are 0.
+ * For float_adm (metrics spec D.15), in any viewing condition. Modes 0 and 1 as {@link admCsf}, 2 differs, others
+ * are 0.
  */
 export function floatAdmFactors(settings: AdmCsfSettings): FactorsByScale {
   const { csfMode } = settings;
@@ -85,7 +84,6 @@ function nativeFactors(scale: 0 | 1 | 2 | 3, resolution: number): readonly [numb
   return [sensitivity(frequency), sensitivity(f32(frequency / 0.7))];
 }
 
-/** Pixels per degree of visual angle. */
 function pixelsPerDegree({ normViewDist, refDisplayHeight }: AdmCsfSettings): number {
   return f32((normViewDist * refDisplayHeight * Math.PI) / 180);
 }

@@ -36,7 +36,6 @@ const SPEEDUP_COLUMNS: ReadonlyMap<number, number> = new Map([
   [2160, 3840],
 ]);
 
-/** Sizes of the encode and of its source, by the options. */
 function sizes(instance: ExtractorInstance, own: PictureSize): { enc: PictureSize; src: PictureSize } {
   const size = (side: string): PictureSize => ({
     width: numberOption(instance, `${side}_width`),
@@ -48,7 +47,6 @@ function sizes(instance: ExtractorInstance, own: PictureSize): { enc: PictureSiz
   return { enc: encoded ? enc : own, src: src.width > 0 && src.height > 0 ? src : own };
 }
 
-/** True if the speed-up measures an encode of this size at half size. */
 function isHalved(instance: ExtractorInstance, enc: PictureSize): boolean {
   const lines = numberOption(instance, 'cambi_high_res_speedup');
   const columns = SPEEDUP_COLUMNS.get(lines);

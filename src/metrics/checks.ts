@@ -69,8 +69,7 @@ const KERNEL_SCALES: readonly number[] = [
 ];
 
 /**
- * Options of kernel size and prescaling.
- * @param prefix of their names
+ * @param prefix of the options' names
  * @param alias of the prescale method
  */
 export function resizingOptions(prefix: string, alias: string): readonly OptionSpec[] {

@@ -79,7 +79,7 @@ function noMatrix(extractor: string, side: string, stated: string): AnyvmafError
 }
 
 /**
- * The first parameters of perceptual.wasm's functions (`AnyvmafColours`).
+ * Leading parameters of perceptual.wasm (`AnyvmafColours`).
  * @throws as {@link coloursOf}
  */
 export function colourParameters(instance: ExtractorInstance, format: ScoredFormat): readonly number[] {

@@ -1,8 +1,8 @@
 /**
  * @module metrics/cvvdp
  * ColorVideoVDP 0.5.6 (Mantiuk et al., 2024): visible differences of colour and time on a display, in
- * just-objectionable differences (JOD); 10 is no difference. The core gives each frame's visible difference Q;
- * pooled over the clip, it becomes JOD.
+ * just-objectionable differences (JOD); 10 is no difference. The core returns Q per frame; pooled over the clip it
+ * becomes JOD.
  */
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -22,7 +22,6 @@ import {
 } from './metric.js';
 import { choice, extractor, feature, real } from './spec.js';
 
-/** A display and its viewing conditions. */
 export interface Display {
   /** Signal that it expects. */
   readonly signal: 'sdr' | 'pq' | 'hlg';
@@ -42,7 +41,6 @@ export interface Display {
 const INCH = 0.0254;
 
 /**
- * @param size columns and rows
  * @param diagonal inches
  * @param distance of the viewer, metres
  */
@@ -112,7 +110,6 @@ function signalOf({ transfer }: Colour): Display['signal'] {
   return transfer === 'pq' || transfer === 'hlg' ? transfer : 'sdr';
 }
 
-/** Rejects video that does not suit the display's signal. */
 function requireSignal(instance: ExtractorInstance, colours: NonNullable<ScoredFormat['colours']>): void {
   const { signal } = displayOf(instance);
   for (const side of ['reference', 'distorted'] as const) {

@@ -1,7 +1,6 @@
 /**
  * @module metrics/descriptions
- * Specs of the metrics. The build inlines the value (scripts/bundle.mjs), so that pages that only list extractors or
- * read models load no arithmetic.
+ * Specs of the metrics. The build inlines them (scripts/bundle.mjs), so that pages load no arithmetic.
  */
 import { METRICS } from './index.js';
 import type { ExtractorSpec } from './spec.js';

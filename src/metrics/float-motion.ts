@@ -1,7 +1,6 @@
 /**
  * @module metrics/float-motion
- * Motion in floating point from the differences of blurred pictures (metrics spec D.13). A frame is final once the
- * next one is measured.
+ * Floating-point motion (metrics spec D.13). A frame is final once the next one is measured.
  */
 import { requireChroma } from './checks.js';
 import {
@@ -76,7 +75,6 @@ class FloatMotionSequence implements Finisher {
   readonly #blendOffset: number;
   readonly #maximum: number;
   #frames = 0;
-  /** Difference of the latest frame from the one before. */
   #latest = 0;
 
   constructor(instance: ExtractorInstance) {
@@ -99,10 +97,7 @@ class FloatMotionSequence implements Finisher {
     if (this.#frames > 0) this.#settle(this.#frames - 1, undefined, emit);
   }
 
-  /**
-   * Makes a frame final.
-   * @param next difference of the next frame from it; `undefined` for the last frame
-   */
+  /** Makes a frame final; `next` is the next frame's difference, `undefined` at the end. */
   #settle(frame: number, next: number | undefined, emit: Emit): void {
     const first = frame === 0;
     const damped = (next === undefined ? this.#latest : Math.min(this.#latest, next)) * this.#weight;

@@ -13,7 +13,6 @@ import type { ExtractorSpec, OptionValue } from './spec.js';
 /** An extractor with all its options resolved. */
 export interface ExtractorInstance {
   readonly spec: ExtractorSpec;
-  /** The value of every option. */
   readonly options: Readonly<Record<string, OptionValue>>;
   /** Options that were given, whatever their value. */
   readonly given: ReadonlySet<string>;
@@ -28,10 +27,7 @@ export interface ExtractorInstance {
 /** What to measure for an instance. Instances with the same `options` share a measurement. */
 export interface Variant {
   readonly options: readonly number[];
-  /**
-   * How much to measure: a number of planes, or 0 and 1 for optional parts. A shared measurement covers the largest
-   * extent.
-   */
+  /** How much to measure: planes, or 0 and 1 for optional parts. A shared measurement covers the largest extent. */
   readonly extent: readonly number[];
   /** Where to write pictures; a variant with heatmaps is not shared. */
   readonly heatmaps?: readonly HeatmapFile[];
@@ -40,16 +36,10 @@ export interface Variant {
 /** A core call from a metric; by default it reads luma of one pair. */
 export type KernelCall = Pick<CoreCall, 'run' | 'args' | 'fields' | 'cost'> & Partial<CoreCall>;
 
-/**
- * Emits a feature's value by frame number and internal name. Features and frames outside the run are ignored, so
- * finishers emit everything.
- */
+/** By frame number and internal name; features and frames outside the run are ignored, so finishers emit everything. */
 export type Emit = (frame: number, feature: string, value: number) => void;
 
-/**
- * A measured value of an instance on a frame, by index.
- * @throws {AnyvmafError} `internal` for an index beyond what its metric measures
- */
+/** @throws {AnyvmafError} `internal` for an index beyond what the metric measures */
 export type Fields = (index: number) => number;
 
 /** Turns measurements of one extractor instance into features, frame by frame in order. */
@@ -57,20 +47,19 @@ export interface Finisher {
   push(frame: number, fields: Fields, emit: Emit): void;
   /** Emits what had to wait for later frames. */
   flush?(emit: Emit): void;
-  /** Values for the whole sequence by internal name. */
+  /** By internal name. */
   aggregates?(): Readonly<Record<string, number>>;
 }
 
 export interface Metric {
   readonly spec: ExtractorSpec;
   /**
-   * What to measure for an instance; `null` if its features need no measurement.
+   * `null` if the features need no measurement.
    * @throws {AnyvmafError} `feature` if the extractor cannot work with the format or its options
    */
   measure(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Variant | null;
   /** Calls that measure all variants in order, each with the same number of fields. */
   calls(variants: readonly Variant[], format: ScoredFormat): readonly KernelCall[];
-  /** Computes the features from what {@link measure} requested. */
   finish(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Finisher;
   /** What a user should know about an instance, as a full sentence. */
   warning?(instance: ExtractorInstance): string | undefined;
@@ -79,11 +68,7 @@ export interface Metric {
 /** For metrics with a single variant. */
 export const ONLY: Variant = { options: [], extent: [] };
 
-/**
- * Measures variants one by one with a core function of frames and a struct of doubles (`anyvmaf_NAME`, or
- * `anyvmaf_NAME_map` for heatmaps).
- * @param kernel shared by all calls
- */
+/** Calls a core function of frames and doubles for each variant: `anyvmaf_NAME`, or `anyvmaf_NAME_map` for heatmaps. */
 export function callEach(
   name: string,
   kernel: Pick<CoreCall, 'fields' | 'cost'> & Partial<Pick<CoreCall, 'back' | 'pictures'>>,

@@ -1,7 +1,7 @@
 /**
  * @module metrics/motion
- * Motion from sums of absolute differences: scaled per frame, then damped over neighbouring frames to motion2 and
- * motion3 (spec 2.1, 2.2). A frame is final once the next one is measured.
+ * Motion, damped over neighbouring frames to motion2 and motion3 (spec 2.1, 2.2). A frame is final once the next one
+ * is measured.
  */
 import type { Compat } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -23,7 +23,6 @@ function windowOf(instance: ExtractorInstance): 1 | 2 {
   return flagOption(instance, 'motion_five_frame_window') ? 2 : 1;
 }
 
-/** Options that integer and floating-point motion share. */
 export const MOTION_OPTIONS = {
   forceZero: flag('motion_force_zero', false, {
     alias: 'force_0',
@@ -117,7 +116,6 @@ class MotionSequence implements Finisher {
   /** Values of the frames from `#first` on that later frames still need. */
   readonly #values: number[] = [];
   #first = 0;
-  /** The next frame to become final. */
   #next = 0;
   /** motion3 of the frame before, not averaged. */
   #previous = 0;
@@ -168,10 +166,7 @@ class MotionSequence implements Finisher {
     return value;
   }
 
-  /**
-   * Makes the next frame final.
-   * @param known number of frames measured so far
-   */
+  /** Makes the next frame final, with `known` frames measured so far. */
   #settle(known: number, emit: Emit): void {
     const frame = this.#next++;
     let motion2 = 0;

@@ -16,8 +16,7 @@ export function formatG(value: number, digits = 6): string {
 }
 
 /**
- * Suffix of feature names for options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none
- * does (spec 6.1).
+ * Suffix for options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none does (spec 6.1).
  * @param values of every option of the extractor
  */
 export function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<string, OptionValue>>): string {
@@ -33,7 +32,7 @@ export function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<str
     .join('');
 }
 
-/** The name of a feature in reports (spec 6.1, 6.2). */
+/** Name in reports (spec 6.1, 6.2). */
 export function logName(feature: FeatureSpec, suffix: string): string {
   return (feature.plainName ? feature.alias : feature.alias + suffix).slice(0, MAX_NAME);
 }

@@ -19,8 +19,8 @@ export type { ExtractorInstance };
 export type OptionTexts = Readonly<Record<string, string>>;
 
 /**
- * Parses a feature string, `NAME` or `NAME=key=value:key=value` (spec A.3). Like in libvmaf, the last of a repeated
- * key wins, and a second `=` within an item ends its value.
+ * Parses `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf, the last of a repeated key wins, and a
+ * second `=` within an item ends its value.
  * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, or an invalid value
  */
 export function parseFeature(text: string): ExtractorInstance {
@@ -90,7 +90,6 @@ function named(text: string): ExtractorSpec | undefined {
   return findExtractor(text.split('=', 1)[0] ?? '');
 }
 
-/** Names of options that are output folders. */
 const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
   options.filter(({ type }) => type === 'folder').map(({ name }) => name),
 );
@@ -104,9 +103,8 @@ export function folderOption(texts: readonly string[]): string | undefined {
 }
 
 /**
- * Rejects output folders in a model's file, which must not cause writes.
  * @param where names the file in messages
- * @throws {AnyvmafError} `model`
+ * @throws {AnyvmafError} `model` for an output folder, since a model's file must not cause writes
  */
 export function refuseFolders(options: OptionTexts, where: string): void {
   const name = FOLDERS.find((folder) => Object.hasOwn(options, folder));
@@ -145,8 +143,7 @@ function meantOption(name: string, { options }: ExtractorSpec): string {
 }
 
 /**
- * Reads a number like libvmaf: in single precision, then printed with `%g`, so 0.30000001 becomes 0.3. Takes
- * decimal, exponent and hexadecimal forms, as C's strtof; else `undefined`.
+ * As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Takes C's strtof forms; else `undefined`.
  */
 export function normaliseNumber(text: string): number | undefined {
   const start = text.trimStart();

@@ -35,7 +35,6 @@ function psnrFeatures(): FeatureSpec[] {
   return features;
 }
 
-/** The measured planes. */
 function planesOf(instance: ExtractorInstance, format: VideoFormat) {
   const measured = flagOption(instance, 'enable_chroma') && format.chroma !== '400' ? 3 : 1;
   return PLANES.slice(0, measured).map((name) => ({ name, samples: samplesOf(name, format) }));

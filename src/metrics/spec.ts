@@ -93,7 +93,6 @@ export function flag(name: string, byDefault: boolean, extras: OptionExtras): Op
   return { name, type: 'bool', default: byDefault, inName: false, ...extras };
 }
 
-/** A number; part of names by default. */
 export function real(
   name: string,
   byDefault: number,
@@ -104,7 +103,6 @@ export function real(
   return { name, type: 'double', default: byDefault, min, max, inName: true, ...extras };
 }
 
-/** A whole number; part of names by default. */
 export function integer(
   name: string,
   byDefault: number,

@@ -49,8 +49,7 @@ export const SSIMULACRA2: Metric = {
 };
 
 /**
- * The reference program maps PQ's peak of 10,000 cd/m2 to 1, the white of an SDR picture, so that everything a
- * screen can show is nearly black to it.
+ * The reference program takes PQ's 10,000 cd/m2 for the white of an SDR picture: all that screens show is nearly black.
  */
 function refuseHdr(side: string, { transfer }: ScoredColour): void {
   if (!isHdr(transfer)) return;

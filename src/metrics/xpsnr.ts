@@ -86,8 +86,8 @@ interface Plane {
   /** Samples times the square of the peak. */
   readonly peakEnergy: number;
   /**
-   * PSNR of planes without an error, in dB: that of half the smallest error, rounded up. Infinity would break means
-   * and limits.
+   * In dB for planes without an error: that of half the smallest error, rounded up. Infinity would break means and
+   * limits.
    */
   readonly cap: number;
   /** Sums over frames of the roots of weighted errors, and of values in dB. */
@@ -131,7 +131,6 @@ class XpsnrSequence implements Finisher {
     return Object.fromEntries(this.#named(values).map(([name, value]) => [`sequence_xpsnr_${name}`, value]));
   }
 
-  /** Values of the planes, their minimum and their weighted mean. */
   #named(values: readonly number[]): (readonly [string, number])[] {
     const weights = WEIGHTS.slice(0, values.length);
     const total = weights.reduce<number>((sum, weight) => sum + weight, 0);

@@ -1,17 +1,16 @@
 /**
  * @module media/align/evidence
- * Compares how well two offsets explain the thumbnails of two videos, by residuals of the pictures and of their
- * changes from frame to frame.
+ * Compares how well two offsets explain the thumbnails of two videos, by pictures and by changes from frame to frame.
  *
  * Both use the one gain and bias that fit best over all pairs, so fades and flashes count, but a constant change of
  * brightness, contrast or range does not. Changes ignore everything static (bars, logos, a crop, a tone curve).
  *
  * Fast encoders keep stale parts of the picture, so the best offset may not be the true one. Let a steady motion of
  * b squared levels per frame be d frames late, where d varies over the picture. The residual around the best offset
- * is b (o² + var d), and the true offset is k = mean d away. The mean is at most sqrt 3 deviations, both for uniform
- * and for exponential delays. So pictures rule out an offset only if it adds more than 3 times the part of the best
- * residual that lag can explain: per sample, at most its change within 2 k frames. Changes have no such bias: a part
- * that catches up shows all missed changes at once.
+ * is b (o² + var d), and the true offset is k = mean d away; the mean is at most sqrt 3 deviations for uniform and
+ * exponential delays. So pictures rule out an offset only if it adds more than 3 times the residual that lag can
+ * explain: per sample, at most its change within 2 k frames. Changes have no such bias, since a part that catches up
+ * shows all missed changes at once.
  */
 
 import { blockChange, dot, PAIR_BYTES, signThumb, squaredDistance, tellsApart } from './thumbnail.js';
@@ -28,7 +27,6 @@ const WEIGHING_APART: Weighing = { observations: 2, disregarded: Math.log(4) };
 /** Square of the largest mean delay in units of the delays' deviation. */
 const LAG_BOUND = 3;
 
-/** Delays to sample in both directions. */
 const LAG_STEPS = 4;
 
 /** Evenly spread frames in which to measure lag. */
@@ -94,7 +92,6 @@ function errorOn({ gain, mx, my }: Fit, { samples, x, y, xx, yy, xy }: Sums): nu
 }
 
 export interface Fitness {
-  /** Number of pairs. */
   readonly pairs: number;
   /** Correlation of the pictures, 0..1. */
   readonly similarity: number;
@@ -213,7 +210,6 @@ export class Evidence {
     return pictures + changes;
   }
 
-  /** Log likelihood ratio by kind of evidence. */
   kinds(
     offset: number,
     other: number,
@@ -266,7 +262,6 @@ export class Evidence {
     return added <= LAG_BOUND * (lag + FLOOR);
   }
 
-  /** For the frames added so far, by offsets and range. */
   readonly #lags = new Map<string, number>();
 
   /** The part of the mean squared residual that delays of up to `most` frames can explain, in squared levels. */
@@ -351,7 +346,6 @@ export class Evidence {
     return counts;
   }
 
-  /** Median of the mean squared difference of block averages between the pictures of a pair. */
   #codingError(offset: number): number {
     const [first, end] = this.range(offset);
     const errors: number[] = [];
@@ -407,7 +401,6 @@ export class Evidence {
 
   readonly #changes = { reference: new Map<number, number>(), distorted: new Map<number, number>() };
 
-  /** Squared change between consecutive frames `a` and `b` of one video. */
   #change(side: 'reference' | 'distorted', a: number, b: number): number {
     const key = a * 65536 + b;
     const known = this.#changes[side].get(key);

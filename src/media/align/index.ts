@@ -20,7 +20,7 @@ const MIN_MAX_FRAMES = 300;
 const MOST_AHEAD = 16;
 
 interface ThumbsOptions {
-  /** Offset of the first thumbnails; added to the result. Default 0. */
+  /** Offset of the first thumbnails, added to the result. Default 0. */
   readonly base?: number;
   /** Reference frame of each distorted frame at offset 0, ascending; needed if the rate ratio does not determine it. */
   readonly partners?: ArrayLike<number>;
@@ -29,9 +29,9 @@ interface ThumbsOptions {
 }
 
 /**
- * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit depths,
- * brightness and contrast may differ. Reads only as far as needed.
- * @param options `assumed` is relative to the base
+ * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit
+ * depths, brightness and contrast may differ. Reads only as far as needed.
+ * @param options `assumed` is relative to `base`
  * @throws errors of the readers; the signal's reason
  */
 export async function alignThumbs(
@@ -69,14 +69,13 @@ export async function alignThumbs(
   return fromTheStart(evidence, found, assumed, base);
 }
 
-/** Most frames of each video to read for a wider window. */
 export function framesForWider(window: number): number {
   return 2 * window;
 }
 
 /**
- * Frames of each video to read for `frames` pairs. Reads fewer pairs, to bound memory and time, if one rate exceeds
- * {@link MOST_AHEAD} times the other.
+ * Frames to read for `frames` pairs; fewer, to bound memory and time, if one rate exceeds {@link MOST_AHEAD} times
+ * the other.
  * @param ratio reference frames per distorted frame
  */
 export function framesToRead(frames: number, ratio: number): { reference: number; distorted: number } {
@@ -90,7 +89,6 @@ export function framesToRead(frames: number, ratio: number): { reference: number
 /** Thumbnails of frames that the caller pushes. */
 export class PassingThumbs implements Thumbs {
   readonly #thumbnailer: Thumbnailer;
-  /** Thumbnails not yet read. */
   readonly #waiting: Float32Array[] = [];
   #handed = 0;
   #over = false;
@@ -112,7 +110,6 @@ export class PassingThumbs implements Thumbs {
     return true;
   }
 
-  /** Signals that no more frames follow or are needed. */
   end(): void {
     this.#over = true;
     this.#wake();
@@ -177,7 +174,6 @@ function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, b
   };
 }
 
-/** The first slip after the beginning, and the offset before it. */
 function firstSlip(
   evidence: Evidence,
   assumed: number,

@@ -1,6 +1,6 @@
 /**
  * @module media/align/recorded
- * Shares the thumbnails of a video's first frames among several searches, reading each frame once.
+ * Shares the thumbnails of a video's first frames among searches, reading each frame once.
  */
 import { lumaBytes } from '../../core/frame.js';
 import type { FrameSource } from '../types.js';
@@ -39,7 +39,7 @@ export class RecordedThumbs {
     this.#open = open;
   }
 
-  /** @param most frames that this reader needs at most, so that the decoder can stop there */
+  /** @param most frames that this reader needs, so that the decoder can stop there */
   reader(most: number): ThumbsReader {
     let handed = 0;
     let closed = false;

@@ -5,7 +5,7 @@
 import type { Evidence, Fitness } from './evidence.js';
 import type { AlignCandidate, AlignReason, AlignResult } from './types.js';
 
-/** Offsets to try beyond the window, to detect a better one outside. */
+/** Offsets to try beyond the window, to detect a better one there. */
 const BEYOND = 2;
 
 /** Fewest frames of each video. */
@@ -21,15 +21,13 @@ const UNLIKELY = 20;
 const CLEAR = 0.9;
 
 /**
- * Upper limits of the confidence if pictures and changes agree, or only one of them decides; calibrated so that as
- * many answers are right (docs/preflight.md).
+ * Upper limits of the confidence if both kinds of evidence agree, and if one decides; calibrated in docs/preflight.md.
  */
 const MOST_STATED = { both: 0.99, one: 0.98 } as const;
 
 /**
- * Exponents for the stated confidence. The odds are cautious (small differences count for nothing), so answers are
- * right more often than they say. The power of the residuals was fitted on one half of 291 guesses and holds on the
- * other.
+ * The odds are cautious (small differences count for nothing), so answers are right more often than they say. The
+ * power of the residuals was fitted on one half of 291 guesses and holds on the other.
  */
 const STATED_POWER = { odds: 2, residuals: 5 } as const;
 
@@ -133,7 +131,6 @@ function both(evidence: Evidence, best: number, odds: ReadonlyMap<number, number
   return pictures > 0 && changes > 0;
 }
 
-/** Probability of an offset among all that were tried. */
 function stated(
   offset: number,
   best: number,
@@ -149,7 +146,6 @@ function stated(
   return total > 0 ? weight(offset) / total : 0;
 }
 
-/** Adds offsets at which the reference shows the same pictures as at the best one. */
 function addAlike(
   evidence: Evidence,
   best: number,
@@ -217,7 +213,6 @@ function explainDoubt(
   return 'static';
 }
 
-/** Returns the assumed offset and what its few pairs show. */
 function tooShort(evidence: Evidence, assumed: number, base: number): AlignResult {
   const frames = Math.min(evidence.frames.reference, evidence.frames.distorted);
   const { pairs, similarity, gain, bias } = evidence.fitness(assumed);

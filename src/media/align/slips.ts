@@ -21,9 +21,7 @@ export interface Slip {
 
 /** A distorted picture that repeats while the reference moves on. */
 export interface Freeze {
-  /** Number of the first repeating pair. */
   readonly frame: number;
-  /** Number of repeating pairs. */
   readonly frames: number;
 }
 
@@ -35,7 +33,6 @@ export interface Displacement {
 /** Largest total offset that can be found, in frames. */
 const REACH = 125;
 
-/** Pairs to judge together. */
 const BLOCK = 8;
 
 /** Pairs before the first doubtful one that a search includes, to locate the slip. */
@@ -93,7 +90,6 @@ interface Signed {
   variance: number;
 }
 
-/** Ring buffer of the latest frames of one video. */
 class Ring {
   readonly #frames: Signed[] = [];
   readonly #size: number;
@@ -152,7 +148,6 @@ export class SlipDetector {
   readonly #slips: Slip[] = [];
   readonly #freezes: Freeze[] = [];
   #count = 0;
-  /** The next pair to judge. */
   #next = 0;
   #ahead = 0;
   /** First pair after the last block that confirmed the offset. */
@@ -161,7 +156,6 @@ export class SlipDetector {
   #patience = BLOCK;
   /** Usual mean residual at a confirmed offset. */
   #usual: number | undefined;
-  /** Length of the current run of repeating frames. */
   #still = 0;
 
   /** @param signatures next pair's signatures from `at`: reference, then distorted */
@@ -311,7 +305,6 @@ export class SlipDetector {
     return { from, worth };
   }
 
-  /** True if an offset leaves little of the pictures unexplained. */
   #explains(ahead: number, here: Float64Array, first: number, from: number, end: number): boolean {
     let [left, before, variance] = [0, 0, 0];
     for (let frame = from; frame < end; frame++) {
@@ -323,7 +316,6 @@ export class SlipDetector {
     return before - left >= 2 * pairs && left <= EXPLAINED * variance;
   }
 
-  /** True if no third offset explains the pairs about as well. */
   #isDistinct(ahead: number, from: number, end: number): boolean {
     for (let other = -REACH; other <= REACH; other++) {
       if (other === ahead) continue;

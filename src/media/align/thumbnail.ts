@@ -28,7 +28,7 @@ function positions(
   return { at, perBox };
 }
 
-/** Shrinks frames of one format; keeps the sampling positions. */
+/** Keeps the sampling positions of one format. */
 export class Thumbnailer {
   readonly #format: LumaFormat;
   readonly #across: ReturnType<typeof positions>;
@@ -115,7 +115,6 @@ function blockSums(
   return sums;
 }
 
-/** Mean squared change of block averages. */
 export function blockChange(
   a: Float32Array,
   b: Float32Array,
@@ -133,7 +132,7 @@ const ALIKE = 4;
 /** Change of a block average, in 8-bit levels, beyond what compression does to a still picture. */
 const MOVES = 1;
 
-/** Share of the frames that must differ between two offsets. */
+/** Least share of different frames. */
 const TELLING = 0.05;
 
 /**
@@ -167,7 +166,6 @@ const SAMPLES_SMALL = 2;
 /** In luma samples. */
 const SMALL = 320 * 180;
 
-/** Computes signatures of frames of one format. */
 export class Signer {
   readonly #thumbnailer: Thumbnailer;
   readonly #averages = new Float32Array(SIGNATURE_BYTES);

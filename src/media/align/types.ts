@@ -34,8 +34,8 @@ export interface AlignOptions {
   /** Searches offsets of -window…window frames, 1..1000. Default 50. */
   readonly window?: number;
   /**
-   * Most frames to read from each video, at least 8. Default: four times the window, at least 300. Reading stops
-   * early once the answer is clear.
+   * Most frames to read from each video, at least 8; stops early once clear. Default: four times the window, at
+   * least 300.
    */
   readonly maxFrames?: number;
   /** Reference frames per distorted frame (50 against 25 frames per second: 2). Default 1. */
@@ -67,8 +67,8 @@ export interface AlignCandidate {
 export interface AlignResult {
   /**
    * Distorted frame i shows the same picture as reference frame i + offset. Positive: the distorted video lacks the
-   * reference's first frames. Negative: it has additional frames before them. If {@link ambiguous}, the candidate
-   * nearest to the assumed offset.
+   * reference's first frames. Negative: it has additional ones. If {@link ambiguous}, the candidate nearest to the
+   * assumed offset.
    */
   readonly offset: number;
   /** The earliest frames that show the same moment at this offset; only if the rates differ. */
@@ -86,23 +86,18 @@ export interface AlignResult {
   /** Correlation of the paired thumbnails at the offset, -1..1. */
   readonly similarity: number;
   /**
-   * Change of brightness: distorted luma is about gain * reference + bias, in 8-bit levels. The gain is the ratio of
-   * the standard deviations.
+   * Distorted luma is about gain * reference + bias, in 8-bit levels. The gain is the ratio of the standard deviations.
    */
   readonly levels: { readonly gain: number; readonly bias: number };
   /**
-   * The first frames lost or duplicated within what was read, after which this offset no longer fits; counted in
-   * pairs at the assumed offset.
+   * First lost or duplicated frames, after which this offset no longer fits; counted in pairs at the assumed offset.
    */
   readonly slip?: Slip;
   /** Frames read that repeat the previous picture while the other video moves on. */
   readonly repeated: { readonly reference: number; readonly distorted: number };
 }
 
-/**
- * `found`: one offset fits. `ambiguous`: several fit, or none is certain. `none`: the videos do not match at any
- * offset, or are too short to decide.
- */
+/** `found`: one offset fits. `ambiguous`: several fit, or none is certain. `none`: no match, or too short to decide. */
 export type AlignState = 'found' | 'ambiguous' | 'none';
 
 export function alignState({ ambiguous, reason }: Pick<AlignResult, 'ambiguous' | 'reason'>): AlignState {

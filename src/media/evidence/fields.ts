@@ -1,7 +1,6 @@
 /**
  * @module media/evidence/fields
- * Detects from luma whether frames weave two fields of different times, and which field comes first. Labels are
- * ignored: unlabelled pictures may be combed, and progressive ones labelled as interlaced.
+ * Detects from luma whether frames weave two fields of different times, and which comes first. Labels are often wrong.
  */
 
 import { samplesOf } from '../../core/frame.js';
@@ -18,8 +17,8 @@ export interface FieldStep {
   /** Share of the moving blocks whose neighbouring lines differ more than lines of one field. */
   readonly combed: number;
   /**
-   * Log of how much better the next top field fits this bottom field than the next bottom field fits this top field:
-   * positive for top first, negative for bottom first, about 0 for progressive frames.
+   * Log of how much better the next top field fits this bottom field than the other way round: positive for top
+   * first, negative for bottom first, about 0 for progressive frames.
    */
   readonly order: number;
   /** Line differences with each pair of lines swapped, over those as stored; above 1 if the lines are in order. */
@@ -28,15 +27,14 @@ export interface FieldStep {
 
 export interface FieldEvidence {
   /**
-   * `woven`: the two fields of frames are of different times. `pulldown`: in two of five frames, as in film at 29.97
-   * fps. `exchanged`: the lines of the two fields are swapped.
+   * `woven`: fields of different times. `pulldown`: only in two of five frames, as in film at 29.97 fps.
+   * `exchanged`: the lines of the two fields are swapped.
    */
   readonly kind: 'progressive' | 'woven' | 'pulldown' | 'exchanged';
   /** For `woven` and `pulldown`, if certain. */
   readonly first?: 'top-first' | 'bottom-first';
 }
 
-/** Luma as stored: rows without padding, little-endian above 8 bits. */
 interface Luma {
   readonly width: number;
   readonly height: number;
@@ -51,7 +49,6 @@ const COLUMNS = 320;
 /** Least mean difference of a moving block between frames, in 8-bit levels. */
 const MOTION = 2;
 
-/** Least share of moving blocks. */
 const MOVING = 0.02;
 
 /**
@@ -60,7 +57,6 @@ const MOVING = 0.02;
 const COMB_RATIO = 1.3;
 const COMB_LEVEL = 2;
 
-/** Compares consecutive frames. */
 export class FieldMeter {
   readonly #format: Luma;
   readonly #step: number;
@@ -158,7 +154,6 @@ const COMBED = 0.1;
 /** Least {@link FieldStep.order} of fields of different times: one order is 1.4 times as rough as the other. */
 const APART = Math.log(1.4);
 
-/** Least share of moving frames that are woven. */
 const MOST = 0.3;
 
 /**
@@ -182,8 +177,7 @@ const BESIDE = { combs: 0.005, times: 4, order: 0.15, share: 0.9 } as const;
 const EXCHANGED = 0.85;
 
 /**
- * Largest share of combed blocks in the whole frames of pulldown, relative to its combed ones; encoders smear combs
- * into them.
+ * Largest share of combed blocks in whole frames of pulldown, relative to combed ones; encoders smear combs into them.
  */
 const OTHERS = 0.5;
 
@@ -251,9 +245,7 @@ function share(steps: readonly FieldStep[], n: number): number {
   return steps[n]?.combed ?? 0;
 }
 
-/**
- * True if two neighbours in every five moving frames are woven and the others much less combed, in at least two places.
- */
+/** True if two neighbours in every five moving frames are woven, and the others much less combed, at least twice. */
 function isPulldown(steps: readonly FieldStep[]): boolean {
   let periods = 0;
   for (let at = 0; at + 5 <= steps.length; ) {
@@ -296,7 +288,6 @@ export function deinterlacing(
   return labelled || evidence?.kind === 'woven' ? 'labelled' : undefined;
 }
 
-/** ffmpeg filter that makes one picture of the two fields of each frame. */
 export function deinterlacer(how: Deinterlacing): string {
   const parity = { labelled: '', 'top-first': ':parity=tff', 'bottom-first': ':parity=bff' };
   return `bwdif=mode=send_frame${parity[how]}`;

@@ -48,7 +48,7 @@ interface Span {
   readonly to: number;
 }
 
-/** Means of rows within some columns, or of columns within some rows, in 8-bit levels. */
+/** Means in 8-bit levels of rows within some columns, or of columns within some rows. */
 function profileOf(
   { luma, width, height, bitDepth }: Picture,
   axis: 'rows' | 'columns',
@@ -108,7 +108,6 @@ export function framingOf(
   return undefined;
 }
 
-/** Luma samples per chroma sample. */
 export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
   const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
   return { x: 1 << h, y: 1 << v };

@@ -1,7 +1,6 @@
 /**
  * @module media/evidence/matrix
- * Decides from a pair's colours whether one was converted between BT.601 and BT.709. The two differ by a linear map,
- * which averages of the pictures show as well.
+ * Decides from averaged colours whether one video of a pair was converted between BT.601 and BT.709, a linear map.
  */
 
 import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
@@ -39,7 +38,6 @@ export function matrixFitOf(pairs: readonly ColourPair[]): MatrixFit | undefined
   return best.fit;
 }
 
-/** Mean squared difference over luma and chroma. */
 function errorOf(pairs: readonly ColourPair[], fit: MatrixFit): number {
   let [sum, samples] = [0, 0];
   const convert =

@@ -1,7 +1,6 @@
 /**
  * @module media/evidence/rate
- * Finds the frame rate of a video: from the commonest interval between frames, else from the declared rate. An
- * average comes last, since lost frames lower it.
+ * Finds a frame rate: by the commonest interval, else as declared, else the average, which lost frames lower.
  */
 import { type Fraction, quotientOf } from '../../core/rational.js';
 
@@ -31,7 +30,6 @@ const TICK = 2e-5;
 /** Largest ratio between the intervals of one unsteady rate. */
 const UNSTEADY = 1.2;
 
-/** Share of intervals that must be alike. */
 const MOST = 0.6;
 
 /** Largest relative difference between equal rates, a fifth of that between 24 and 24000/1001. */
@@ -40,9 +38,7 @@ const SAME_RATE = 2e-4;
 /** Relative difference of declared rates that averaging does not explain. */
 const CERTAIN_RATE = 0.01;
 
-/**
- * Range by which lost frames may lower an average below the nominal rate; above the 0.001 between 24 and 24000/1001.
- */
+/** Range by which lost frames lower an average below the nominal rate; 24 and 24000/1001 differ by 0.001. */
 const LOST = [0.0015, 0.12] as const;
 
 /** Containers without times; ffmpeg assumes 25 frames a second. */
@@ -51,10 +47,7 @@ const UNTIMED: readonly string[] = ['obu', 'av1'];
 /** Higher declared rates are clock ticks. */
 const HIGHEST = 480;
 
-/**
- * The interval between most frames, `undefined` if there is none. Rounding splits it: at 30 fps in milliseconds, 33
- * and 34 alternate.
- */
+/** Interval between most frames, if any. Rounding splits it: at 30 fps in milliseconds, 33 and 34 alternate. */
 function commonInterval(times: Float64Array): CommonInterval | undefined {
   const known = remembered.get(times);
   if (known !== undefined) return known ?? undefined;
@@ -118,7 +111,6 @@ export function rateOfTimes(times: Float64Array): number | undefined {
   return span > 0 ? (times.length - 1) / span : undefined;
 }
 
-/** Frames per second by the best evidence available. */
 export function rateOf({ timestamps, frameRate }: RateFacts): Fraction | undefined {
   const common = timestamps ? commonInterval(timestamps) : undefined;
   if (!common) {

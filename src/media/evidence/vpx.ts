@@ -1,8 +1,7 @@
 /**
  * @module media/evidence/vpx
- * Reads facts from packets without decoding them: hidden frames of VP8 and VP9, film grain of AV1, and packets that
- * share a time. Source: RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B; AV1
- * specification, sections 5.3 and 5.5.
+ * Reads facts from undecoded packets: hidden frames, film grain, shared times. Source: RFC 6386, section 9.1; VP9
+ * bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
  */
 
 /** True if packets of a codec may hold a frame that is only referred to and never shown. */
@@ -10,10 +9,7 @@ export function hidesFrames(codec: string): boolean {
   return codec === 'vp8' || codec === 'vp9';
 }
 
-/**
- * True if a packet shows a frame.
- * @param codec ffmpeg's name; packets of codecs other than VP8 and VP9 always do
- */
+/** @param codec ffmpeg's name; packets of codecs other than VP8 and VP9 always show a frame */
 export function showsFrame(codec: string, packet: Uint8Array): boolean {
   const [first = 0] = packet;
   if (codec === 'vp8') return packet.length === 0 || (first & 0x10) !== 0;
@@ -26,7 +22,7 @@ export function showsFrame(codec: string, packet: Uint8Array): boolean {
   return repeats || bit(at + 2) === 1;
 }
 
-/** True if a packet of AV1 has a sequence header with film grain. */
+/** True if a sequence header of AV1 enables film grain. */
 export function addsGrain(packet: Uint8Array): boolean {
   let at = 0;
   while (at < packet.length) {
@@ -82,12 +78,11 @@ interface PacketFacts {
 /** More packets per frame than this are fields. */
 const FIELDS = 1.5;
 
-/** Codecs whose packets may hold single fields. */
 const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
 
 /**
- * What packets of one time hold: `frames` of their own (a coarse clock), `one` frame (its two fields, or a hidden
- * frame and the shown one), or `unknown` until decoded (for example fields with a time each).
+ * What packets of one time hold: `frames` of their own (a coarse clock), `one` frame (two fields, or a hidden frame
+ * and the shown one), or `unknown` until decoded (such as fields with a time each).
  */
 export function packetsOfOneTime({
   codec,

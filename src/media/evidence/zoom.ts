@@ -3,7 +3,6 @@
  * Decides from small pictures whether one video shows a part of the other, scaled up to full size. Sizes cannot tell.
  */
 
-/** Boxes along each side of the compared pictures. */
 export const ZOOM_PICTURE = 64;
 
 /** Boxes along each side of the pictures on which the search begins. */
@@ -20,8 +19,8 @@ const LAST_STEP = 1 / 32;
 const SAME_PLACES = 0.995;
 
 /**
- * Largest error of the part, relative to that of the whole picture. Encoded parts reach 0.14; other moments, encodes
- * and videos have 0.4 or more, zooming shots included.
+ * Largest error of the part relative to the whole picture's. Encoded parts reach 0.14; other moments, encodes,
+ * videos and zooming shots have 0.4 or more.
  */
 const CLEARLY = 0.25;
 
@@ -129,7 +128,6 @@ function shifted(span: Span, [by, until]: Span): Span | undefined {
   return fits ? [start, end] : undefined;
 }
 
-/** Averages of {@link COARSE} x {@link COARSE} boxes. */
 function coarse(picture: Float32Array): Float32Array {
   const factor = ZOOM_PICTURE / COARSE;
   const sums = new Float32Array(COARSE * COARSE);
@@ -167,9 +165,7 @@ interface Fit {
   readonly variance: number;
 }
 
-/**
- * Fits a span of the rows, stretched like columns. Computes rows on the fly, since a search fits thousands of spans.
- */
+/** Fits a span of the rows like {@link stretched} columns, but without copies, since a search fits thousands. */
 function fitOfRows(ones: Pictures, others: Pictures, size: number, span: Span): Fit {
   let [x, y, xx, yy, xy] = [0, 0, 0, 0, 0];
   for (let row = 0; row < size; row++) {

@@ -1,6 +1,6 @@
 /**
  * @module media/filters/apply
- * Filters the pictures of both videos before comparison: in ffmpeg if it decodes, else with this package's own filters.
+ * Filters both videos before comparison: in ffmpeg if it decodes, else with this package's own filters.
  */
 import type { ColorMatrix } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
@@ -80,7 +80,6 @@ export function areaText({ width, height, x, y }: CropArea): string {
   return `${width}:${height}:${x}:${y}`;
 }
 
-/** True if the filters change no sample. */
 function isIdle(facts: VideoFormat, filters: SideFilters): boolean {
   const { format, ...others } = filters;
   return Object.keys(others).length === 0 && (!format || sameFormat(format, facts));
@@ -110,9 +109,8 @@ function nameOfFormat(format: SampleFormat): string {
 }
 
 /**
- * Returns the side with its filters applied and described.
  * @param signal aborts probing the filtered video
- * @throws {AnyvmafError} `usage` if the decoder cannot apply them
+ * @throws {AnyvmafError} `usage` if the decoder cannot apply the filters
  */
 export async function filterSide(
   role: InputRole,
@@ -238,7 +236,6 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
   return said;
 }
 
-/** Applies this package's filters after a decoder. */
 function ownFilterDecoder(decoder: Decoder, filters: OwnFilters): Decoder {
   return {
     id: decoder.id,

@@ -1,7 +1,6 @@
 /**
  * @module media/filters/chain
- * Checks a filter chain for ffmpeg: only filters from pictures to pictures, without files or network. Remote users'
- * chains are also limited in the work they cause.
+ * Checks ffmpeg filter chains: pictures to pictures only, no files or network, and bounded work for remote users.
  */
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
@@ -180,7 +179,6 @@ const MAX_RATE = 1000;
 const MAX_AREA = 8192 * 8192;
 /** Largest ratio of a size to those that its expression names. */
 const MAX_FACTOR = 4;
-/** Largest number in an expression, as the longest side of a picture. */
 const MAX_SIDE = 16_384;
 
 const RESIZING = new Set(['pad', 'scale', 'zscale']);
@@ -271,7 +269,6 @@ function sizesOf(args: string): Bound[] | undefined {
   return found;
 }
 
-/** Parses size expressions: sums, products, ratios and rounding. */
 class Expression {
   readonly #tokens: string[];
   #at = 0;
@@ -292,7 +289,7 @@ class Expression {
     return token;
   }
 
-  /** Adds the bounds of subtracted terms too, since these may be negative. */
+  /** Adds up, since subtracted terms may be negative. */
   #sum(): Bound | undefined {
     let sum = this.#product();
     while (sum && this.#take('+', '-')) {

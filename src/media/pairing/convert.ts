@@ -1,8 +1,8 @@
 /**
  * @module media/pairing/convert
- * Converts both videos to one format while reading: resized, then raised in depth and chroma by lossless shifts and
- * repetition. Colour metrics need the same light instead: full-range peaks stay peaks, and chroma is interpolated as
- * in perceptual.wasm.
+ * Converts both videos to one format while reading: resizes, then raises depth and chroma by lossless shifts and
+ * repetition. For colour metrics it preserves light: full-range peaks stay peaks, chroma is interpolated as in
+ * perceptual.wasm.
  */
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import type { Colour } from '../../core/colour.js';
@@ -125,7 +125,6 @@ const ON_EVEN: Phases = [
   [-1 / 16, 9 / 16, 9 / 16, -1 / 16],
 ];
 
-/** Converts without changing the light. */
 class LightConverter extends FormatConverter {
   readonly #peak: number;
   readonly #gain: number;
@@ -218,7 +217,6 @@ class AdaptedSource implements FrameSource {
   readonly seekable: boolean;
   readonly #source: FrameSource;
   readonly #stored: FramePlanes;
-  /** Stored planes in the new size. */
   readonly #resized: FramePlanes | undefined;
   readonly #luma: Resampler | undefined;
   readonly #chroma: Resampler | undefined;

@@ -38,7 +38,6 @@ export function refuseCutOff({ video, end }: CutOff, role: InputRole): void {
 }
 
 export interface CutOffOptions {
-  /** Warn instead of throwing. */
   readonly allowed: boolean;
   /** Requested frames, `Infinity` for all; an end after them does not matter. */
   readonly wanted: number;
@@ -46,7 +45,7 @@ export interface CutOffOptions {
   readonly before?: number;
 }
 
-/** Frames of a truncated file; warns or throws at its end, unless its warning came earlier. */
+/** Frames of a truncated file. Warns or throws at its end; warns at once if the end is known. */
 export class CutOffSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable: boolean;
@@ -54,7 +53,6 @@ export class CutOffSource implements FrameSource {
   readonly #cutOff: CutOff;
   readonly #options: CutOffOptions;
   readonly #warnings: string[];
-  /** Decoder warnings at the start. */
   readonly #before: number;
   #read = 0;
 

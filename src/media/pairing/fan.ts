@@ -14,7 +14,6 @@ export interface FramePart {
 
 const WHOLE: FramePart = { start: 0, end: Number.POSITIVE_INFINITY };
 
-/** The smallest range that contains all. */
 export function hull(parts: readonly FramePart[]): FramePart {
   return {
     start: Math.min(...parts.map(({ start }) => start)),
@@ -31,7 +30,6 @@ export class Fan {
   readonly #frames = new Map<number, FramePlanes>();
   readonly #spare: FramePlanes[] = [];
   #decoded = 0;
-  /** Number of frames, once known. */
   #end = Number.POSITIVE_INFINITY;
   #reading: Promise<void> | undefined;
   #failure: unknown;

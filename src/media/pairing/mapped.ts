@@ -15,7 +15,6 @@ export class MappedSource implements FrameSource {
   #kept: { readonly frame: number; readonly planes: FramePlanes } | undefined;
 
   #look: ((luma: Uint8Array) => boolean) | undefined;
-  /** Frames passed to {@link showAll} so far. */
   #shown = 0;
 
   /** @param frames ascending; numbers may repeat */

@@ -26,7 +26,6 @@ import {
 } from './timeline.js';
 import { type FrameList, type FrameRange, type InputPairing, LISTED_FRAMES, type Pairing } from './types.js';
 
-/** A video before it is opened for scoring. */
 export type Side = SidePictures &
   (
     | { readonly kind: 'frames'; readonly source: FrameSource }
@@ -58,9 +57,8 @@ export interface PairingPlanOptions {
     /** Score a damaged video up to its damage, or refuse it. */
     readonly damage: 'accept' | 'refuse';
   };
-  /** Frames to discard at the start. */
   readonly skip: FrameNumbers;
-  /** Most pairs, `Infinity` for all. */
+  /** `Infinity` for all pairs. */
   readonly frameCount: number;
   /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
@@ -87,7 +85,7 @@ export interface PairingPlan {
   readonly count: number | null;
   /** Frames of the video that does not set the pairs; absent if frames pair by number for lack of times. */
   readonly paired?: PairedTimes;
-  /** Reference frames per distorted frame at the same moments; 1 for equal rates. */
+  /** Reference frames per distorted frame at the same moments. */
   readonly ratio: number;
   /** The plan that this shard is part of. */
   readonly whole?: PairingPlan;
@@ -95,7 +93,6 @@ export interface PairingPlan {
   readonly seeks?: true;
 }
 
-/** The video whose frames repeat or are skipped. */
 export interface MappedFrames {
   readonly role: InputRole;
   readonly source: MappedSource;
@@ -111,9 +108,8 @@ export interface PairSources {
 export interface OpenPair extends PairSources {
   /** Most pairs, `Infinity` for all. */
   readonly limit: number;
-  /** Set if one video's frames repeat or are skipped. */
   readonly mapped?: MappedFrames;
-  /** Describes the conversions once the number of pairs is known; absent if frames are compared as stored. */
+  /** Absent if frames are compared as stored. */
   describe?(pairs: number): Pairing;
 }
 
@@ -262,7 +258,6 @@ function timeOf({ times }: Side, frame: number): { readonly at: number } | undef
   return own - before >= DISTINCT ? { at: own - first } : undefined;
 }
 
-/** Stands for an unknown end. */
 const UNKNOWN_END = 2 ** 31 - 1;
 
 export type OpenDecoder = (
@@ -313,7 +308,7 @@ interface OpenedSide {
 
 interface ReadSide {
   readonly source: FrameSource;
-  /** Number of its first frame in the video. */
+  /** Its first frame's number in the video. */
   readonly from: number;
   readonly scaledBy?: string;
   readonly described: Omit<InputPairing, 'conversions'>;

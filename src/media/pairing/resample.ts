@@ -1,13 +1,12 @@
 /**
  * @module media/pairing/resample
- * Resizes planes bit-exactly as swscale does on x86: rows first, to 15 bits (19 for 16-bit video), then columns,
- * with fixed-point weights. BigInts reproduce the rounding of swscale's 64-bit integers.
+ * Resizes bit-exactly like swscale on x86: rows first, to 15 bits (19 for 16-bit video), then columns, with
+ * fixed-point weights. BigInts reproduce the rounding of its 64-bit integers.
  */
 import type { Samples } from '../../core/frame.js';
 import type { PictureSize } from '../../core/size.js';
 import type { ScaleFilter } from '../decoder.js';
 
-/** One dimension of a resize. */
 interface Kernel {
   readonly from: number;
   readonly to: number;
@@ -204,7 +203,6 @@ export class Resampler {
     this.#sums = wide ? new Float64Array(to.width) : new Int32Array(to.width);
   }
 
-  /** Both hold packed rows. */
   resize(source: Samples, into: Samples): void {
     const { taps, to, start, weights } = this.#down;
     const { to: width } = this.#across;
@@ -220,7 +218,6 @@ export class Resampler {
     }
   }
 
-  /** Resizes a source row into the ring buffer. */
   #fill(source: Samples, row: number): void {
     const slot = row % this.#rows.length;
     if (this.#held[slot] === row) return;
@@ -291,7 +288,6 @@ export class Resampler {
     for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(255, sums[x]! >> 3));
   }
 
-  /** Rounds a row that needs no vertical filter. */
   #copy(first: number, into: Samples): void {
     const row = this.#rows[first % this.#rows.length];
     if (!row) return;

@@ -38,7 +38,6 @@ const TICK = 0.0011;
 /** Largest relative difference of rates that pair one to one. */
 const EQUAL_RATIO = 0.01;
 
-/** Median interval. */
 function frameInterval(times: Float64Array): number | undefined {
   if (times.length < 2) return undefined;
   const steps = new Float64Array(times.length - 1);
@@ -47,15 +46,13 @@ function frameInterval(times: Float64Array): number | undefined {
   return steps[steps.length >> 1];
 }
 
-/** True if all intervals are about equal. */
 export function isConstantRate(times: Float64Array): boolean {
   const interval = frameInterval(times) ?? 0;
   return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
 }
 
 /**
- * Reference frames per distorted frame at the same moments. 1 if the rates are about equal, if the same frames run
- * at another speed, or if times are unknown.
+ * Reference frames per distorted frame at the same moments. 1 for about equal rates, retimed frames, or unknown times.
  */
 export function frameRatio(reference: Float64Array | null, distorted: Float64Array | null): number {
   if (!reference || !distorted) return 1;
@@ -70,7 +67,7 @@ export function frameRatio(reference: Float64Array | null, distorted: Float64Arr
 }
 
 /**
- * Reference frame at the time of each distorted frame, both counted from `first`. `undefined` if times are unknown
+ * Reference frame at the time of each distorted frame, both counted from `first`; `undefined` if times are unknown
  * or both rates constant, so that {@link frameRatio} suffices.
  */
 export function framePartners(
@@ -132,7 +129,6 @@ function later(times: Float64Array, n: number): number {
   return next;
 }
 
-/** True if a frame has the same time as the next. */
 function together(times: Float64Array, n: number): boolean {
   return times[n + 1]! - times[n]! < 1e-6;
 }

@@ -13,7 +13,6 @@ export type { FrameRatePolicy, PairBy } from '../../core/choices.js';
 export type { FrameRange } from '../../core/frame.js';
 export type { ScaleTo } from '../../core/size.js';
 
-/** What was done to one video's frames. */
 export interface InputPairing {
   /** `none` for Y4M, raw video and a caller's own frames. */
   readonly decoder: DecoderId | 'none';
@@ -47,8 +46,8 @@ export interface InputPairing {
 }
 
 /**
- * How frames were paired, and which have no partner. Frame numbers are 0-based in each video. If `by` is
- * `distorted`, `missing`, `repeated` and `dropped` swap the two videos.
+ * How frames were paired. Frame numbers are 0-based in each video. If `by` is `distorted`, `missing`, `repeated` and
+ * `dropped` swap the two videos.
  */
 export interface FramePairing {
   /** `number`: the n-th frame with the n-th, regardless of times. */
@@ -79,7 +78,6 @@ export interface FrameList {
 
 export const LISTED_FRAMES = 50;
 
-/** How two videos were paired and converted. */
 export interface Pairing {
   readonly reference: InputPairing;
   readonly distorted: InputPairing;

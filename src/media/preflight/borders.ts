@@ -27,7 +27,6 @@ const BESIDE = 4;
 /** Least share of the frame within bars. */
 const LEFT_WITHIN = 0.2;
 
-/** Rows to sample in each column. */
 const COLUMN_ROWS = 200;
 
 export interface FoundBorders {
@@ -117,7 +116,6 @@ export function forEdges(value: (edge: Edge) => number): Borders {
   return { left: value('left'), top: value('top'), right: value('right'), bottom: value('bottom') };
 }
 
-/** The picture's size in the direction of an edge's border. */
 export function lengthAcross({ width, height }: PlaneSize, edge: Edge): number {
   return edge === 'left' || edge === 'right' ? width : height;
 }

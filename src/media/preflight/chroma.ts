@@ -13,10 +13,10 @@ const COMPARABLE = 0.95;
 /** Least deviation of the reference's chroma from grey, in 8-bit levels. */
 const COLOURED = 4;
 
-/** Below this share of the reference's deviation, distorted chroma is constant. */
+/** Below this share of the reference's deviation, distorted chroma counts as constant. */
 const GONE = 0.1;
 
-/** Least squared difference, relative to the reference's colour, of different colours. */
+/** Least squared difference relative to the reference's squared deviation. */
 const OFF = 0.6;
 
 /** Sums of squares over one plane, for frames measured in both videos. */
@@ -25,7 +25,6 @@ interface Plane {
   reference: number;
   distorted: number;
   difference: number;
-  /** Sum of the distorted samples. */
   sum: number;
 }
 

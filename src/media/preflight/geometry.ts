@@ -43,8 +43,8 @@ export function* geometryFindings(
 }
 
 /**
- * The area of one video that the other shows enlarged. `undefined` if another moment or the whole picture fits as
- * well, and for slips and bars.
+ * Area of one video that the other shows enlarged. `undefined` if another moment or the whole fits as well, or for
+ * slips and bars.
  */
 export function zoomedPart(
   reference: SideFacts,
@@ -121,7 +121,6 @@ function* sizeFindings(
   );
 }
 
-/** Evidence about a difference of shape. */
 interface ShapeClues {
   /** Crops borders that only one video has, which then explain the difference. */
   readonly cut: Hint | undefined;
@@ -177,7 +176,6 @@ function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hi
   return filterFiles([['distorted', distorted, `setsar=${ratio}`]]);
 }
 
-/** The likely cause of different shapes, and its fix. */
 function otherShape(
   reference: SideFacts,
   distorted: SideFacts,
@@ -266,7 +264,6 @@ function* cropFindings(reference: SideFacts, distorted: SideFacts): Generator<Fi
   );
 }
 
-/** True if only one of the two has borders. */
 function isBarred(reference: SideFacts, distorted: SideFacts): boolean {
   return [...borderFindings(reference, distorted)].some(({ severity }) => severity === 'warning');
 }
@@ -331,14 +328,14 @@ function cutHint(
   return cropFiles([name, side, areaWithin(side, borders)], [other, against, areaWithin(against, hidden)]);
 }
 
-/** The area within borders, at even positions for subsampled chroma. */
+/** Even positions, for subsampled chroma. */
 function areaWithin({ width, height }: SideFacts, { left, top, right, bottom }: Borders): string {
   const even = (value: number) => value + (value & 1);
   const [x, y] = [even(left), even(top)];
   return `${(width - x - right) & ~1}:${(height - y - bottom) & ~1}:${x}:${y}`;
 }
 
-/** Crops files to areas `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`. */
+/** Areas are `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`. */
 function cropFiles(...areas: readonly (readonly [side: Role, facts: SideFacts, area: string])[]): Hint {
   return filterFiles(
     areas.map(([side, facts, area]) => [side, facts, `crop=${area}`] as const),

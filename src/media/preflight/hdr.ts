@@ -20,7 +20,6 @@ function fromHdr({ transfer = 'smpte2084', primaries = 'bt2020', matrix = 'bt202
   return { from: `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}`, primaries, matrix };
 }
 
-/** Converts PQ and HLG to standard dynamic range in BT.709. */
 function toneMapping(side: SideFacts): string {
   const { from, primaries } = fromHdr(side);
   return (
@@ -44,7 +43,6 @@ export function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts):
   );
 }
 
-/** Converts a distorted HDR video to the reference's transfer function. */
 function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
   const { from, primaries, matrix } = fromHdr(distorted);
   const filter = `${from}:t=${reference.transfer}:p=${primaries}:m=${matrix}`;
@@ -88,7 +86,6 @@ export function* hdrFindings(
   );
 }
 
-/** Tone-maps the HDR videos of a pair. */
 function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
   const both = [
     ['reference', reference],

@@ -14,8 +14,8 @@ import { timingFindings } from './timing.js';
 import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /**
- * Compares the facts about two videos. Reads no files; uses timestamps, measurements and the alignment if present.
- * @returns findings by {@link judge}, gravest first, each followed by those it explains; empty without problems
+ * Compares two videos by their facts, without reading files.
+ * @returns findings as {@link judge} orders them; empty without problems
  */
 export function preflight(
   reference: SideFacts,
@@ -41,7 +41,6 @@ export function preflight(
 /** Least correlation that confirms the selected tracks. */
 const SAME_PICTURES = 0.95;
 
-/** One finding for each video that has several tracks. */
 function* trackFindings(
   reference: SideFacts,
   distorted: SideFacts,

@@ -16,7 +16,6 @@ interface Rule {
   readonly given?: Partial<Record<FindingCode, Condition>>;
 }
 
-/** True if the cause explains the symptom in this pair. */
 type Condition = (pair: Weighed) => boolean;
 
 interface Weighed {
@@ -165,15 +164,14 @@ const RULES: readonly Rule[] = [
   { cause: 'matrix', explains: ['levels', 'chroma'], given: { levels: byMatrix } },
 ];
 
-/** Position of a code among the causes, 0 for the first to name. */
+/** Position of a code among the causes, in order of precedence. */
 export function causeRank(code: string): number {
   const rank = RULES.findIndex(({ cause }) => cause === code);
   return rank < 0 ? RULES.length : rank;
 }
 
 /**
- * Turns findings that a graver one explains into infos without a fix, since fixing the cause solves both. May run
- * again as more is found.
+ * Turns findings that a graver one explains into infos without a fix, since its fix solves both. May run repeatedly.
  * @returns the gravest first, then by {@link causeRank}, each followed by what it explains
  */
 export function judge(findings: readonly Finding[], { alignment }: Evidence = {}): Finding[] {
@@ -214,7 +212,6 @@ function follower({ fix: _fix, hint: _hint, ...symptom }: Finding, follows: Find
   return { ...symptom, severity: 'info', follows };
 }
 
-/** Findings that a cause explains, directly or indirectly. */
 function followersOf(code: FindingCode, judged: readonly Finding[]): Finding[] {
   return judged
     .filter(({ follows }) => follows === code)

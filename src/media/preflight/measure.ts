@@ -21,10 +21,9 @@ import { barsOf, commonBorders, type FoundBorders, findBorders, forEdges, length
 import { SQUARE } from './squares.js';
 import type { Borders, ChromaSquares, SideFacts, SideMeasurements } from './types.js';
 
-/** Default number of frames. */
 const MEASURED_FRAMES = 5;
 
-/** Distance of measured frames in videos of unknown length. */
+/** Frames between measured ones if the length is unknown. */
 const UNKNOWN_LENGTH_STEP = 24;
 
 /** Samples to read along each side of a box of {@link SideMeasurements.squares}. */
@@ -44,9 +43,9 @@ const ROUNDING = 2;
 
 /**
  * RMS of the Laplacian of luma (a quarter per neighbour) over its standard deviation: 0 for a flat picture, less
- * after blurring, upscaling or compression. Independent of brightness, contrast and bit depth; comparable between
- * frames of equal size and content. Measured inside blocks of 4x4 samples so that block edges do not count, and
- * squared so that ringing in flat areas does not outweigh the edges it was taken from.
+ * after blurring, upscaling or compression. Independent of brightness, contrast and bit depth; comparable for equal
+ * sizes and content. Measured inside 4x4 blocks to exclude block edges; RMS keeps ringing in flat areas from
+ * outweighing the edges.
  * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
  * @returns `null` for a frame without contrast or detail, or with fewer than 3x3 samples
  */
@@ -187,12 +186,10 @@ export async function measureLuma(
   return meter.result;
 }
 
-/** True for the error of an empty range. */
 function showsNothing(error: unknown): boolean {
   return error instanceof AnyvmafError && error.code === 'usage';
 }
 
-/** Measures fields of up to `count` more frames. */
 async function followFields(
   reader: Pick<LumaReader, 'readFrame'>,
   meter: FrameMeter,

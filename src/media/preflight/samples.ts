@@ -27,10 +27,8 @@ const DESCRIPTION = {
   matrix: 'matrix',
 } as const;
 
-/** ffmpeg's zscale options of the parts. */
 const ZSCALE = { primaries: 'p', transfer: 't', matrix: 'm' } as const;
 
-/** Slope from limited to full range. */
 const RANGE_GAIN = 255 / 219;
 
 /** Largest relative difference of a measured contrast from {@link RANGE_GAIN}. */
@@ -137,10 +135,7 @@ function shiftOf({ gain, bias }: AlignResult['levels']): number {
   return gain * 128 + bias - 128;
 }
 
-/**
- * True if the pictures have nearly one brightness, such as titles on white, where noise dominates any measured
- * contrast.
- */
+/** True if pictures have nearly one brightness (titles on white), where noise dominates any measured contrast. */
 function isEven({ measured }: SideFacts): boolean {
   const samples = (measured?.squares ?? []).flatMap((square) => [...square]);
   if (samples.length === 0) return false;
@@ -148,7 +143,6 @@ function isEven({ measured }: SideFacts): boolean {
   return mean(samples.map((level) => (level - middle) ** 2)) < SPREAD ** 2;
 }
 
-/** How a change of contrast affects the score. */
 const EFFECT = {
   expanded: 'more contrast than the reference counts as an enhancement, so that the score is too high',
   reduced: 'less contrast than the reference counts as a loss, so that the score is too low',
@@ -196,10 +190,7 @@ function* rangeFindings(
   );
 }
 
-/**
- * Converts the distorted samples to a range.
- * @param stated the labels state both ranges, so that an option can convert
- */
+/** @param stated the labels state both ranges, so that an option can convert */
 function convertRange(distorted: SideFacts, from: Range, to: Range, stated: boolean): PrepareHint {
   const filter = `scale=in_range=${from}:out_range=${to}`;
   return prepareFiles(
@@ -221,7 +212,6 @@ function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
   return prepareFiles([['distorted', distorted, options]]);
 }
 
-/** Findings about brightness and contrast of matching pictures. */
 function* levelFindings(
   alignment: AlignResult,
   reference: SideFacts,
@@ -269,8 +259,8 @@ function sameTransfer(one: string | undefined, other: string | undefined): boole
 }
 
 /**
- * True if samples have different dynamic ranges, so that VMAF is meaningless: by their labels, or by the levels if
- * one is untagged. An encoder that only drops the label keeps the levels.
+ * True if dynamic ranges differ: by their labels, or by the levels if one is untagged (an encoder may only drop the
+ * label).
  */
 function mixesRanges(
   reference: SideFacts,
@@ -340,7 +330,6 @@ function* fixedMatrix({ codec }: SideFacts, reference: SideFacts, distorted: Sid
   );
 }
 
-/** Converts one part of the colour description. */
 function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts): PrepareHint {
   const filter = `zscale=${ZSCALE[part]}=${to}`;
   const matrix = part === 'matrix' ? scaleMatrix(to) : undefined;
@@ -348,7 +337,6 @@ function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts
   return filterFiles([['distorted', distorted, filter]], instead);
 }
 
-/** How RGB in either video was converted. */
 function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
   const [who, other, { fromRgb, matrix }] = reference.fromRgb
     ? (['reference', 'distorted', reference] as const)
@@ -367,8 +355,8 @@ function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
 }
 
 /**
- * Findings if a matrix is untagged, or fixed by a codec whose encoders ignore it. The colours show whether one video
- * was converted; without them, a matrix that differs from the other video's default is suspicious.
+ * A matrix is untagged, or fixed by a codec whose encoders ignore it. The colours show whether one video was
+ * converted; without them, a matrix other than the other video's default is suspicious.
  */
 function* silentMatrix(
   reference: SideFacts,
@@ -387,7 +375,6 @@ function* silentMatrix(
   }
   const known = reference.matrix ?? distorted.matrix;
   const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
-  // The matrix that players assume.
   const usual = isStandardDefinition(silent) ? 'smpte170m' : 'bt709';
   const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
   // Other matrices, such as RGB and BT.2020, come with other differences.
@@ -403,7 +390,6 @@ function* silentMatrix(
   );
 }
 
-/** The finding if the colours contradict the stated matrix. */
 function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const [ref, dis] = [coloursOf(reference), coloursOf(distorted)];
   const fit = matrixFitOf(ref.flatMap((one, i) => (dis[i] ? { reference: one, distorted: dis[i] } : [])));

@@ -11,10 +11,8 @@ import type { Finding } from './types.js';
 /** A slip before this pair is an offset from the start. */
 const BEGINNING = 4;
 
-/** Most places in a message. */
 const NAMED = 5;
 
-/** Most places in a finding. */
 const LISTED = 50;
 
 /**
@@ -39,7 +37,6 @@ export function slipFindings(
   ];
 }
 
-/** The middle of a run was not checked. */
 export function unwatchedFinding(why: string): Finding {
   return finding(
     'unwatched',

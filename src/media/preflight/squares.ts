@@ -1,7 +1,6 @@
 /**
  * @module media/preflight/squares
- * Compares small squares of both videos: which way a picture is rotated, and whether bars hide a part of it or frame
- * a smaller copy.
+ * Compares small squares of both videos: which way one is rotated, and whether bars hide or frame the picture.
  */
 import type { Borders, SideMeasurements } from './types.js';
 
@@ -61,8 +60,7 @@ export function correlation(a: Float32Array, b: Float32Array): number {
 }
 
 /**
- * True if the picture between bars is a part of the other video's picture, in place. False if it is a smaller copy
- * of all of it, or the pictures do not decide.
+ * True if the picture between bars is part of the other one, in place; false for a smaller copy of it, or if undecided.
  * @param bars widths of the bars, as shares of the picture's sides
  */
 export function hidesPart(

@@ -23,7 +23,7 @@ const LIKELY = 2;
 /** Fewest kinds of clues, since labels may lie and pictures may be sharpened. */
 const KINDS = 2;
 
-/** Most frames between measured frames that show about the same picture. */
+/** Most frames between measured frames to compare. */
 const SAME_PLACE = 12;
 
 /** Sharpness ratio below which the reference is softer; encodes by usual codecs reach 1.006 times their source. */
@@ -43,11 +43,10 @@ const LOSSLESS = new Set([
   ...['qtrle', 'png', 'apng', 'bmp', 'tiff', 'lagarith', 'zmbv', 'tscc', 'flashsv', 'fraps', 'msrle'],
 ]);
 
-/** What codecs are for, in ascending order of quality. */
+/** In ascending order of quality. */
 const Grade = { delivery: 0, mezzanine: 1, lossless: 2 } as const;
 type Grade = (typeof Grade)[keyof typeof Grade];
 
-/** Containers of uncompressed samples. */
 const STORED: readonly string[] = ['y4m', 'yuv'];
 
 /** Delivery codecs, with their rough efficiency relative to MPEG-2. */
@@ -158,8 +157,7 @@ function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undef
 }
 
 /**
- * Geometric mean of the sharpness ratio, reference over distorted, over frames of equal size at about the same
- * places; `same` if all are exactly the same frames.
+ * Geometric mean of sharpness, reference over distorted, at about the same places; `same` if exactly the same frames.
  */
 function sharpnessRatio(
   reference: SideFacts,

@@ -20,7 +20,7 @@ import type {
 
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
 
-/** Makes a finding, with its message as a sentence. */
+/** The message becomes a sentence. */
 export function finding(
   code: FindingCode,
   severity: Severity,
@@ -48,10 +48,7 @@ export function vf(side: Role, value: string): OptionHint {
 
 export type Role = FfmpegCommand['side'];
 
-/**
- * ffmpeg commands that filter files losslessly.
- * @param instead options that do the same without new files. Default: the same filters while ffmpeg decodes
- */
+/** @param instead options that do the same without new files. Default: the same filters while ffmpeg decodes */
 export function filterFiles(
   sides: readonly (readonly [side: Role, facts: SideFacts, filter: string])[],
   instead: readonly OptionHint[] = sides.map(([side, , filter]) => vf(side, filter)),
@@ -63,7 +60,7 @@ export function filterFiles(
 }
 
 /**
- * ffmpeg commands that rewrite files losslessly.
+ * Rewrites files losslessly.
  * @param sides each with ffmpeg options: a filter, or a bit stream filter with `-c copy`
  * @param instead options that do the same without new files
  */
@@ -107,10 +104,7 @@ function preparedName(name: string, suffix: string, copies: boolean): string {
   return `${plain}${suffix}-prepared${copies && extension !== '' ? extension : '.mkv'}`;
 }
 
-/**
- * The finding that a check failed.
- * @param what was not checked
- */
+/** @param what was not checked */
 export function uncheckedFinding(what: string, error: unknown): Finding {
   const reason = error instanceof Error ? error.message : String(error);
   const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;

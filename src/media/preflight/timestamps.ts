@@ -1,13 +1,10 @@
 /**
  * @module media/preflight/timestamps
- * Analyses presentation times: constant or variable rate, missing and doubled frames, and frames of two videos at
- * the same moment.
+ * Analyses presentation times: variable rate, missing and doubled frames, and same moments of two videos.
  */
 
 export interface Gap {
-  /** Number of the frame before the gap. */
   readonly after: number;
-  /** Number of missing frames. */
   readonly frames: number;
 }
 
@@ -34,10 +31,7 @@ const IRREGULAR = 0.02;
 /** Largest share of irregular intervals, gaps and doubles at a constant rate. */
 const FAULTY = 0.15;
 
-/**
- * @param times seconds, ascending
- * @returns `undefined` for fewer than three frames
- */
+/** `undefined` for fewer than three times, which ascend in seconds. */
 export function analyseTimestamps(times: Float64Array): TimestampAnalysis | undefined {
   if (times.length < 3) return undefined;
   const intervals = times.subarray(1).map((time, i) => time - (times[i] ?? Number.NaN));
@@ -85,7 +79,6 @@ const TWO_CLOCKS = 0.0021;
 /** Largest difference of the same moment, as a share of the time to the nearest neighbour. */
 const SAME_MOMENT = 1 / 3;
 
-/** Pairs frames at equal times, in order. */
 export function partnersInTime({ reference, distorted, first }: BothTimes): Partners {
   const { reference: a = 0, distorted: b = 0 } = first ?? {};
   const shift = (distorted[b] ?? 0) - (reference[a] ?? 0);

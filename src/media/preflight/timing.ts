@@ -32,22 +32,18 @@ const MOST_LOST = 0.5;
 /** Share of the declared length that a complete file may lack in frames. */
 const MOST_UNDECODED = 0.1;
 
-/**
- * A picture shown for longer, in seconds, stands for lost frames; above this share of the frames, the video is torn.
- */
+/** Seconds above which a picture stands for lost frames, and the share of these above which a video is torn. */
 const LONGEST_HOLD = 0.5;
 const MOST_HELD = 0.25;
 
 /** Most frames between an ambiguous offset and one that counts as equal. */
 const NEARLY = 3;
 
-/** Highest certainty to state, in percent. */
 const MOST_CERTAIN = 99;
 
 /** Repetitions that a still moment may cause. */
 const STILL_MOMENT = 1;
 
-/** Most frame numbers in a message. */
 const NAMED = 5;
 
 const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST_ADVISED };
@@ -225,14 +221,13 @@ function* lengthFindings(
   );
 }
 
-/** True if both begin together and no reference frame but the last ones lacks a partner. */
+/** True if both begin together and only the last reference frames lack partners. */
 function isWhole(partners: Partners | undefined, beginTogether: boolean): boolean {
   if (!partners || !beginTogether) return false;
   const { alone, after } = partners;
   return alone.reference.length === 0 && Math.max(after.reference, after.distorted) <= LAST;
 }
 
-/** One video lacks so many frames that a score of the others is not representative. */
 function lostFinding(
   reference: SideFacts,
   distorted: SideFacts,
@@ -261,9 +256,7 @@ function lostFinding(
   return finding('lost-frames', 'warning', said, values, undecoded ? undefined : torn ? BY_TIME : common);
 }
 
-/**
- * Frame intervals that a video covers, and how many of these it fills by showing a picture for more than half a second.
- */
+/** Frame intervals that a video covers, and those of pictures held for more than {@link LONGEST_HOLD}. */
 function timeShown(side: SideFacts): { readonly shown: number; readonly held: number } {
   const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, rateOf(side), side];
   if (!timestamps || !rate) return { shown: frames, held: 0 };
@@ -332,7 +325,6 @@ function* timestampFindings(
   );
 }
 
-/** Severity of irregular times under the run's policy, and the fix. */
 interface Advice {
   readonly severity: Finding['severity'];
   readonly fix: Hint | undefined;
@@ -406,7 +398,7 @@ function* setBackFindings(reference: SideFacts, distorted: SideFacts): Generator
 }
 
 /**
- * Describes clocks that jump back: no frames are lost, but joined recordings may be unrelated.
+ * Clocks that jump back lose no frames, but joined recordings may be unrelated.
  * @param videos by their names in the sentence
  * @returns a sentence that begins in lower case; `undefined` if no clock jumps back
  */
@@ -488,10 +480,9 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
   }
 }
 
-/** Codes for searches that failed with the pair known to be wrong. */
+/** Codes of failed searches that prove the pair wrong. */
 const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelated', edge: 'offset' };
 
-/** The search did not determine the offset in use. */
 function doubtFinding(alignment: AlignResult, { window = WIDEST_ADVISED }: PreflightContext): Finding {
   const code = UNFOUND[alignment.reason];
   const wider = code !== undefined && window < WIDEST_ADVISED ? WIDER : undefined;

@@ -86,8 +86,8 @@ export interface Finding {
   readonly reference?: FindingValue;
   readonly distorted?: FindingValue;
   /**
-   * {@link hint} as text: an option in the API's notation (`offset: 12`; report writers may use another), or, if no
-   * option helps, an ffmpeg command that prepares one of the files. Absent if there is nothing to do.
+   * {@link hint} as text: an option in the API's notation (`offset: 12`; report writers may use another), else an
+   * ffmpeg command that prepares one of the files.
    */
   readonly fix?: string;
   /** The fix as data; absent if there is nothing to do, and in findings read from a report. */
@@ -102,8 +102,8 @@ export interface FindingPlace {
   /** Number of the first affected pair, as in the report's frames. */
   readonly frame: number;
   /**
-   * `slip`: frames by which the distorted video runs further ahead from there on, negative if it falls behind.
-   * `freeze`: number of pairs that repeat the previous picture.
+   * `slip`: frames by which the distorted video runs further ahead, negative if behind. `freeze`: number of
+   * repeating pairs.
    */
   readonly frames: number;
 }
