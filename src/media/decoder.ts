@@ -169,16 +169,16 @@ export interface Decoder {
    */
   timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null>;
   /**
-   * Seconds from the first frame at which the file's clock jumps back, as in joined recordings; timestamps continue
-   * regardless. Call after {@link timestamps} of the same input. Absent if the decoder rejects such files.
+   * Call after {@link timestamps} of the same input. Seconds from the first frame at which the file's clock jumps
+   * back, as in joined recordings; timestamps continue regardless. Absent if the decoder rejects such files.
    */
   setBacks?(input: VideoInput, track?: number): Promise<readonly number[]>;
   /** Bytes of all packets of the track, if known. Call after {@link timestamps} of the same input. */
   trackBytes?(input: VideoInput, track?: number): Promise<number | undefined>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
   /**
-   * Adds filters after decoding: facts then describe the filtered frames, and times are `null` if the filters change
-   * which frames there are. Absent if the decoder has no filters.
+   * Filters frames; then facts describe these, and times are `null` if the filters select frames. Absent if
+   * unsupported.
    */
   withFilters?(filters: DecoderFilters): Decoder;
 }

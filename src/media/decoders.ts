@@ -51,10 +51,7 @@ interface Attempt {
   readonly hints?: readonly Remedy[];
 }
 
-/**
- * @throws {AnyvmafError} `media` without a suitable decoder, `usage` for an unknown one, `io` if the file cannot be
- * read
- */
+/** @throws {AnyvmafError} `media` without a suitable decoder, `usage` for an unknown one, `io` if unreadable */
 export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptions): Promise<EncodedVideo> {
   const { choice, decoders, signal } = options;
   if (choice === 'none') throw undecoded(encoded);
@@ -73,10 +70,7 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   throw nobody(encoded, attempts);
 }
 
-/**
- * Result of `work` with the first decoder that can run and supports the file, if any. Adds the answers of the others
- * to `attempts`.
- */
+/** Works with the first decoder that runs and supports the file, if any; `attempts` receives the others' answers. */
 async function firstAble<T>(
   decoders: readonly Decoder[],
   input: VideoInput,

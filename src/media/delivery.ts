@@ -36,10 +36,7 @@ const FAMILIES: readonly (readonly [pattern: RegExp, chroma?: ChromaFormat])[] =
   [/^p4(1[0246])(?:le|be)$/, '444'],
 ];
 
-/**
- * `undefined` unless a format of ffmpeg holds luma and chroma as 4:2:0, 4:2:2, 4:4:4 or 4:0:0 (RGB, a palette, 4:1:1
- * or floating point do not).
- */
+/** `undefined` unless the format is 4:2:0, 4:2:2, 4:4:4 or 4:0:0; RGB, palettes, 4:1:1 and floats are not. */
 export function pixelFormat(name: string): SampleFormat | undefined {
   if (Object.hasOwn(REARRANGED, name)) return REARRANGED[name];
   for (const [pattern, fixed] of FAMILIES) {
@@ -75,10 +72,7 @@ export interface Delivery extends SampleFormat {
 /** swscale flags that round to the nearest value; without them grey becomes one level darker. */
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
-/**
- * Converts RGB to luma and chroma. Files state no matrix for this, so it is explicit here and in the report.
- * @param size the filter's options for another size
- */
+/** Converts RGB to luma and chroma; explicit, since no file states a matrix for this. `size` holds further options. */
 export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): string {
   const options = [...size, `out_color_matrix=${matrix}`, 'out_range=limited', `flags=${EXACT}`];
   return `scale=${options.join(':')}`;

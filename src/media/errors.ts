@@ -88,10 +88,7 @@ export function lostFraming(name: string, index: number, position: number, found
 /** For platforms that cannot decode a video. A lossy transcode would have another score. */
 export const CONVERT_WITHOUT_LOSS = 'convert it without loss first: ffmpeg -i VIDEO -strict -1 OUTPUT.y4m';
 
-/**
- * Writes `name` as Y4M, keeping its size, frames and bit depth.
- * @param filter options between input and output, such as `-pix_fmt yuv422p`
- */
+/** Keeps size, frames and bit depth; `filter` holds options before the output, such as `-pix_fmt yuv422p`. */
 export function convertCommand(name: string, filter = ''): string {
   const middle = filter === '' ? '' : ` ${filter}`;
   return `ffmpeg -i ${shellWord(printable(name))}${middle} -strict -1 OUTPUT.y4m`;

@@ -19,10 +19,8 @@ interface ProbedTrack {
 }
 
 /**
- * Parses `ffprobe -of json -show_format -show_streams -show_frames`. Width, height and aspect are after cropping and
- * rotation.
+ * Parses `ffprobe -of json -show_format -show_streams -show_frames`; sizes are after cropping and rotation.
  * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
- * @param name of the file, for messages
  * @param converts true if the decoder converts RGB to luma and chroma, which the facts then describe
  * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
  */
@@ -229,10 +227,8 @@ function defined<T extends object>(members: T): T {
 const STALE = 0.1;
 
 /**
- * The declared frames if they fit the duration: the index of a fragmented file may count only the first fragment,
- * and tags survive cutting and re-encoding.
- * @param duration seconds
- * @param rate frames per second
+ * The declared frames if they fit the duration in seconds: the index of a fragmented file may count only the first fragment, and
+ * tags survive cutting and re-encoding.
  */
 export function declaredFrames(
   declared: number | undefined,
@@ -265,7 +261,6 @@ export function declaredBitrate({ indexed, tag, file }: DeclaredBitrates): numbe
 
 /**
  * Bits per second; `undefined` for fewer than two frames.
- * @param bytes of all packets
  * @param times of all frames in seconds, ascending
  */
 export function packetBitrate(bytes: number, times: Float64Array): number | undefined {

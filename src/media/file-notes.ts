@@ -87,7 +87,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Settings that determine an encode's rate-quality curve: `x264 subme=8 ref=5 ...`; `undefined` if not stated.
+ * What determines an encode's rate-quality curve: `x264 subme=8 ref=5 ...`; `undefined` if not stated.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function encoderSettings(reader: ByteReader): Promise<string | undefined> {
@@ -108,8 +108,7 @@ const OGG_PAGE = 65_307;
 
 /**
  * Checks the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
- * @returns what is missing, as a clause: `the mdat box should have 4096 bytes, of which 1024 are there`; `undefined`
- * if the file is complete or of unknown length
+ * @returns what is missing: `the mdat box should have 4096 bytes, of which 1024 are there`; else `undefined`
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findCutOff(reader: ByteReader): Promise<string | undefined> {

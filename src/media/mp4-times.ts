@@ -195,9 +195,8 @@ function delaysOf(box: DataView | undefined, frames: number): number[] | undefin
 }
 
 /**
- * Shift by an edit list: an initial pause minus the first frame's delay; `undefined` if frames are dropped or
- * stretched.
- * @param scale ticks of the medium per tick of the movie
+ * Shift by an edit list: an initial pause minus the first delay; `undefined` if it drops or stretches frames.
+ * `scale` is ticks of the medium per tick of the movie.
  */
 function shiftOf(list: DataView, pts: readonly number[], scale: number): number | undefined {
   const long = list.getUint8(0) === 1;

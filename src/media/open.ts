@@ -48,10 +48,7 @@ export interface OpenOptions {
         readonly streams?: boolean;
       }
     | undefined;
-  /**
-   * Raw video that ends within a frame: refused at once, or without that frame and with a warning. Default: reading
-   * it fails.
-   */
+  /** If raw video ends within a frame: refuse it at once, or drop the frame and warn. Default: reading fails. */
   readonly partialFrame?: 'refuse' | 'drop';
   /** Aborts waiting for a stream; rejects with the signal's reason. */
   readonly signal?: AbortSignal;

@@ -130,10 +130,7 @@ export class ByteQueue {
     return this.#position;
   }
 
-  /**
-   * Next `count` bytes (fewer at the end) without consuming them, valid until the next call. Copies: keep `count`
-   * small.
-   */
+  /** Next `count` bytes (fewer at the end), not consumed, valid until the next call. For small counts: copies. */
   async peek(count: number): Promise<Uint8Array> {
     if (this.#peeked.length === 0 && this.#chunk.length >= count) return this.#chunk.subarray(0, count);
     while (this.#peeked.length < count) {

@@ -297,10 +297,7 @@ export class SequentialSource implements FrameSource {
 
 const NO_REFERENCE = '(no reference)';
 
-/**
- * Leaves the planes unchanged.
- * @param frameCount of the other video, `null` if unknown
- */
+/** Leaves the planes unchanged. `frameCount` is the other video's, `null` if unknown. */
 export function blankSource(format: VideoFormat, frameCount: number | null): FrameSource {
   const { width, height, bitDepth, chroma } = format;
   const info = {

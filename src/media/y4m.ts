@@ -41,7 +41,6 @@ export function isY4m(start: Uint8Array): boolean {
 
 /**
  * @param start the first {@link STREAM_HEADER_MAX} bytes of the data, or all of shorter data
- * @param name of the video, for messages
  * @throws {AnyvmafError} `media`
  */
 export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
@@ -124,8 +123,7 @@ function parseTags(
 
 /**
  * @param start the next {@link FRAME_HEADER_MAX} bytes, or all of shorter data
- * @returns the header's length; `end`: no further frame; `incomplete`: the data end within the header; `lost`: not a
- * frame header; `overlong`: its parameters do not end
+ * @returns its length; `end`: no further frame; `incomplete`: cut short; `lost`: no header; `overlong`: without end
  */
 export function parseFrameHeader(start: Uint8Array): number | 'end' | 'incomplete' | 'lost' | 'overlong' {
   if (start.length < PLAIN_FRAME_HEADER) {

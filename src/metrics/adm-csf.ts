@@ -67,10 +67,7 @@ export function admCsf(settings: AdmCsfSettings): AdmCsf {
   };
 }
 
-/**
- * For float_adm (metrics spec D.15), in any viewing condition. Modes 0 and 1 as {@link admCsf}, 2 differs, others
- * are 0.
- */
+/** Any viewing condition works (metrics spec D.15). Modes 0 and 1 as in {@link admCsf}, 2 differs, others are 0. */
 export function floatAdmFactors(settings: AdmCsfSettings): FactorsByScale {
   const { csfMode } = settings;
   if (csfMode === 2) return SCALES.map((scale) => nativeFactors(scale, pixelsPerDegree(settings)));

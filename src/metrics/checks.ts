@@ -68,10 +68,6 @@ const KERNEL_SCALES: readonly number[] = [
   1.111111,
 ];
 
-/**
- * @param prefix of the options' names
- * @param alias of the prescale method
- */
 export function resizingOptions(prefix: string, alias: string): readonly OptionSpec[] {
   return [
     real(`${prefix}_kernelscale`, 1, 0.1, 4, {

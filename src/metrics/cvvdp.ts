@@ -1,8 +1,7 @@
 /**
  * @module metrics/cvvdp
- * ColorVideoVDP 0.5.6 (Mantiuk et al., 2024): visible differences of colour and time on a display, in
- * just-objectionable differences (JOD); 10 is no difference. The core returns Q per frame; pooled over the clip it
- * becomes JOD.
+ * ColorVideoVDP 0.5.6 (Mantiuk et al., 2024): visible differences of colour and time on a display. The core returns
+ * Q per frame; pooled over the clip it becomes just-objectionable differences (JOD), 10 for none.
  */
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -40,10 +39,7 @@ export interface Display {
 /** Metres. */
 const INCH = 0.0254;
 
-/**
- * @param diagonal inches
- * @param distance of the viewer, metres
- */
+/** `diagonal` is in inches, `distance` of the viewer in metres. */
 function display(
   signal: Display['signal'],
   [columns, rows]: readonly [number, number],

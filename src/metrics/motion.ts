@@ -1,7 +1,7 @@
 /**
  * @module metrics/motion
- * Motion, damped over neighbouring frames to motion2 and motion3 (spec 2.1, 2.2). A frame is final once the next one
- * is measured.
+ * Motion, damped over neighbours to motion2 and motion3 (spec 2.1, 2.2). A frame is final once the next one is
+ * measured.
  */
 import type { Compat } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';

@@ -7,18 +7,12 @@ import type { ExtractorSpec, FeatureSpec, OptionValue } from './spec.js';
 
 const MAX_NAME = 255;
 
-/**
- * C's `%.{digits}g`: 0.5 as `0.5`, 1e6 as `1e+06`; like in libvmaf's names, `nan` has no sign.
- * @param digits significant digits, 1..99
- */
+/** C's `%.{digits}g` with 1..99 significant digits: 1e6 as `1e+06`; as in libvmaf's names, `nan` has no sign. */
 export function formatG(value: number, digits = 6): string {
   return Number.isNaN(value) ? 'nan' : formatGeneral(value, digits);
 }
 
-/**
- * Suffix for options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none does (spec 6.1).
- * @param values of every option of the extractor
- */
+/** Options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none does (spec 6.1). */
 export function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<string, OptionValue>>): string {
   return extractor.options
     .filter((option) => option.inName && values[option.name] !== option.default)

@@ -94,10 +94,7 @@ const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
   options.filter(({ type }) => type === 'folder').map(({ name }) => name),
 );
 
-/**
- * The first option that would write files, if any.
- * @param texts feature strings, and model strings with their overloads
- */
+/** The first option that would write files, among feature strings and model strings with overloads. */
 export function folderOption(texts: readonly string[]): string | undefined {
   return FOLDERS.find((name) => texts.some((text) => new RegExp(`[=:.]${name}=`).test(text)));
 }
@@ -142,9 +139,7 @@ function meantOption(name: string, { options }: ExtractorSpec): string {
   return meant === undefined ? '' : `Did you mean ${meant}? `;
 }
 
-/**
- * As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Takes C's strtof forms; else `undefined`.
- */
+/** As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Takes C's strtof forms. */
 export function normaliseNumber(text: string): number | undefined {
   const start = text.trimStart();
   const negative = start.startsWith('-');

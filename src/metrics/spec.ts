@@ -128,7 +128,6 @@ export function feature(name: string, alias = name, extras: Partial<FeatureSpec>
   return { name, alias, when: [], emitted: 'frame', ...extras };
 }
 
-/** Sets which values are worse. */
 export function ranked(worse: 'low' | 'high', features: readonly FeatureSpec[]): FeatureSpec[] {
   return features.map((spec) => ({ ...spec, worse }));
 }

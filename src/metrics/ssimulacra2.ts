@@ -48,9 +48,7 @@ export const SSIMULACRA2: Metric = {
   }),
 };
 
-/**
- * The reference program takes PQ's 10,000 cd/m2 for the white of an SDR picture: all that screens show is nearly black.
- */
+/** The reference program takes PQ's 10,000 cd/m2 for SDR white, so all that screens show is nearly black. */
 function refuseHdr(side: string, { transfer }: ScoredColour): void {
   if (!isHdr(transfer)) return;
   const name = transfer.toUpperCase();

@@ -83,12 +83,8 @@ export const XPSNR: Metric = {
 
 interface Plane {
   readonly name: (typeof PLANES)[number];
-  /** Samples times the square of the peak. */
   readonly peakEnergy: number;
-  /**
-   * In dB for planes without an error: that of half the smallest error, rounded up. Infinity would break means and
-   * limits.
-   */
+  /** In dB without an error: that of half the smallest error, rounded up. Infinity would break means and limits. */
   readonly cap: number;
   /** Sums over frames of the roots of weighted errors, and of values in dB. */
   roots: number;

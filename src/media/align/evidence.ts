@@ -69,7 +69,6 @@ interface Fit {
   /** Means of x and y; 0 for a line through the origin. */
   readonly mx: number;
   readonly my: number;
-  /** Mean squared residual. */
   readonly error: number;
   /** Mean squared deviation of y. */
   readonly variance: number;
@@ -130,18 +129,13 @@ export class Evidence {
 
   readonly #width: number;
 
-  /**
-   * @param ratio reference frames per distorted frame
-   * @param width of the thumbnails
-   * @param partners reference frame of each distorted frame at offset 0, ascending, if the ratio does not determine it
-   */
+  /** @param partners reference frame of each distorted frame at offset 0, ascending; default: by the ratio */
   constructor(ratio: number, width: number, partners?: ArrayLike<number>) {
     this.#ratio = ratio;
     this.#partners = partners;
     this.#width = width;
   }
 
-  /** True if frames pair one to one. */
   get oneByOne(): boolean {
     return this.#ratio === 1 && !this.#partners;
   }
@@ -240,11 +234,7 @@ export class Evidence {
     return { pictures: told ? pictures : 0, changes: gain('changes') };
   }
 
-  /**
-   * True if lag alone may explain why the pictures fit `better`, while `worse` is the true offset.
-   * @param best picture sums of `range` at `better`
-   * @param rest picture sums of `range` at `worse`
-   */
+  /** True if `worse` may be true, and lag alone makes pictures fit `better`; `best` and `rest` are their sums. */
   #mayLag(
     better: number,
     worse: number,
@@ -328,8 +318,8 @@ export class Evidence {
 
   /**
    * Counts frames that repeat their predecessor while their partner moves on.
-   * @param still largest mean squared change of samples of a repetition, in squared levels
-   * @param moves smallest mean squared change of block averages (unaffected by noise) of a partner that moves on
+   * @param still largest mean squared change of a repetition, in squared levels
+   * @param moves smallest mean squared change of block averages of a partner that moves on
    */
   repeated(offset: number, still: number, moves: number): { reference: number; distorted: number } {
     const [first, end] = this.range(offset);

@@ -73,11 +73,7 @@ export function framesForWider(window: number): number {
   return 2 * window;
 }
 
-/**
- * Frames to read for `frames` pairs; fewer, to bound memory and time, if one rate exceeds {@link MOST_AHEAD} times
- * the other.
- * @param ratio reference frames per distorted frame
- */
+/** Reads fewer frames, to bound memory and time, if one rate exceeds {@link MOST_AHEAD} times the other. */
 export function framesToRead(frames: number, ratio: number): { reference: number; distorted: number } {
   const most = frames * MOST_AHEAD;
   return {
@@ -138,7 +134,6 @@ const BEGINNING = 4;
 /** Log likelihood ratio required on either side of a slip. */
 const ENOUGH = 6;
 
-/** Answers that no slip explains. */
 const NO_SLIP: readonly AlignReason[] = ['unrelated', 'short'];
 
 /**

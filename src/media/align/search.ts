@@ -8,7 +8,6 @@ import type { AlignCandidate, AlignReason, AlignResult } from './types.js';
 /** Offsets to try beyond the window, to detect a better one there. */
 const BEYOND = 2;
 
-/** Fewest frames of each video. */
 const MIN_FRAMES = 4;
 
 /** Fewest pairs of an offset in videos that are long enough. */
@@ -20,9 +19,7 @@ const UNLIKELY = 20;
 /** Least confidence of a clear answer. */
 const CLEAR = 0.9;
 
-/**
- * Upper limits of the confidence if both kinds of evidence agree, and if one decides; calibrated in docs/preflight.md.
- */
+/** Upper limits of the confidence if both kinds of evidence agree, or one decides; see docs/preflight.md. */
 const MOST_STATED = { both: 0.99, one: 0.98 } as const;
 
 /**
@@ -36,7 +33,6 @@ const AT_END = 10;
 
 const MAX_CANDIDATES = 12;
 
-/** Most rounds of comparing the best offset with the others. */
 const ROUNDS = 8;
 
 /** Unrelated pictures with a smaller mean squared residual, in squared 8-bit levels, are featureless. */
@@ -106,7 +102,6 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   };
 }
 
-/** Fitness of offsets, up to a little beyond the window, that leave enough pairs. */
 function tryOffsets(evidence: Evidence, window: number): Map<number, Fitness> {
   const { reference, distorted } = evidence.frames;
   const shorter = Math.min(reference, distorted);

@@ -40,7 +40,6 @@ const BEFORE = 16;
 
 const LONGEST = 64;
 
-/** Pairs to keep for locating a slip. */
 const KEPT = 192;
 
 /** Mean squared difference, in squared 8-bit levels, that rounding and sampling cause. */
@@ -166,7 +165,6 @@ export class SlipDetector {
     if (this.#count >= this.#next + BLOCK + REACH) this.#judge(this.#next + BLOCK);
   }
 
-  /** Judges the remaining pairs and returns all slips and freezes. */
   finish(): Displacement {
     while (this.#next < this.#count) this.#judge(Math.min(this.#count, this.#next + BLOCK));
     this.#thaw(this.#count);
@@ -274,9 +272,7 @@ export class SlipDetector {
     return from;
   }
 
-  /**
-   * Log likelihood ratio of an offset against the current one over the latest pairs, from the pair where it is largest.
-   */
+  /** Log likelihood ratio against the current offset over the latest pairs, from where it is largest. */
   #worth(
     ahead: number,
     here: Float64Array,

@@ -28,7 +28,6 @@ function positions(
   return { at, perBox };
 }
 
-/** Keeps the sampling positions of one format. */
 export class Thumbnailer {
   readonly #format: LumaFormat;
   readonly #across: ReturnType<typeof positions>;
@@ -36,10 +35,7 @@ export class Thumbnailer {
   readonly width: number;
   readonly height: number;
 
-  /**
-   * @param width of the thumbnail; a video narrower than that repeats samples
-   * @param most positions to read along each side of a box, to read less of large pictures
-   */
+  /** @param most positions to read along each side of a box, to read less of large pictures */
   constructor(format: LumaFormat, width: number, height: number, most = Number.POSITIVE_INFINITY) {
     this.#format = format;
     this.width = width;
@@ -136,10 +132,8 @@ const MOVES = 1;
 const TELLING = 0.05;
 
 /**
- * True if enough frames differ between two offsets. In stills, slides and loops, compression alone decides which
- * offset fits best.
+ * In stills, slides and loops, compression alone decides which offset fits best.
  * @param pairs thumbnails of one video's frames at both offsets, in 8-bit levels
- * @param width of a thumbnail in samples
  */
 export function tellsApart(
   pairs: readonly (readonly [one: Float32Array, other: Float32Array])[],
@@ -153,7 +147,6 @@ export function isSamePicture(one: Float32Array, other: Float32Array, width: num
   return blockSums(one, other, width, ALIKE, ALIKE).every((sum) => Math.abs(sum) <= MOVES * ALIKE ** 2);
 }
 
-/** In averages. */
 export const SIGNATURE = { width: 32, height: 18 } as const;
 
 /** One byte per average, in 8-bit levels. */
@@ -175,20 +168,14 @@ export class Signer {
     this.#thumbnailer = new Thumbnailer(format, SIGNATURE.width, SIGNATURE.height, samples);
   }
 
-  /**
-   * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
-   * @param into receives the signature at `at`
-   */
+  /** @param luma packed rows, one byte a sample at 8 bit, two (little endian) above */
   sign(luma: Uint8Array, into: Uint8Array, at = 0): void {
     this.#thumbnailer.shrink(luma, this.#averages);
     for (let k = 0; k < SIGNATURE_BYTES; k++) into[at + k] = Math.round(this.#averages[k]!);
   }
 }
 
-/**
- * Computes a frame's signature from a thumbnail that is twice as wide and high.
- * @param samples averages in 8-bit levels
- */
+/** From a thumbnail in 8-bit levels that is twice as wide and high. */
 export function signThumb(samples: Float32Array, width: number, into: Uint8Array): void {
   for (let k = 0; k < SIGNATURE_BYTES; k++) {
     const x = k % SIGNATURE.width;

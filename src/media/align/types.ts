@@ -33,10 +33,7 @@ export interface Thumbs {
 export interface AlignOptions {
   /** Searches offsets of -window…window frames, 1..1000. Default 50. */
   readonly window?: number;
-  /**
-   * Most frames to read from each video, at least 8; stops early once clear. Default: four times the window, at
-   * least 300.
-   */
+  /** Most frames to read from each video, at least 8. Default: four times the window, at least 300. */
   readonly maxFrames?: number;
   /** Reference frames per distorted frame (50 against 25 frames per second: 2). Default 1. */
   readonly rateRatio?: number;
@@ -66,9 +63,8 @@ export interface AlignCandidate {
 /** The temporal relation of two videos. */
 export interface AlignResult {
   /**
-   * Distorted frame i shows the same picture as reference frame i + offset. Positive: the distorted video lacks the
-   * reference's first frames. Negative: it has additional ones. If {@link ambiguous}, the candidate nearest to the
-   * assumed offset.
+   * Distorted frame i shows reference frame i + offset. Positive: the distorted video lacks the reference's first
+   * frames. Negative: it has additional ones. If {@link ambiguous}, the candidate nearest to the assumed one.
    */
   readonly offset: number;
   /** The earliest frames that show the same moment at this offset; only if the rates differ. */
@@ -85,13 +81,9 @@ export interface AlignResult {
   readonly explanation: string;
   /** Correlation of the paired thumbnails at the offset, -1..1. */
   readonly similarity: number;
-  /**
-   * Distorted luma is about gain * reference + bias, in 8-bit levels. The gain is the ratio of the standard deviations.
-   */
+  /** Distorted luma is about gain * reference + bias, in 8-bit levels. The gain is a ratio of deviations. */
   readonly levels: { readonly gain: number; readonly bias: number };
-  /**
-   * First lost or duplicated frames, after which this offset no longer fits; counted in pairs at the assumed offset.
-   */
+  /** First lost or duplicated frames; from there on, this offset no longer fits. In pairs at `assumed`. */
   readonly slip?: Slip;
   /** Frames read that repeat the previous picture while the other video moves on. */
   readonly repeated: { readonly reference: number; readonly distorted: number };

@@ -10,15 +10,14 @@ export const FIELD_RUN = 6;
 
 /** A frame compared with the next. Shares and ratios are over blocks of 16 x 16 samples. */
 export interface FieldStep {
-  /** Number of the first frame. */
   readonly frame: number;
   /** True if enough of the picture moves to judge. */
   readonly moves: boolean;
   /** Share of the moving blocks whose neighbouring lines differ more than lines of one field. */
   readonly combed: number;
   /**
-   * Log of how much better the next top field fits this bottom field than the other way round: positive for top
-   * first, negative for bottom first, about 0 for progressive frames.
+   * Log of how much better the next top field fits this bottom field than vice versa: positive for top first, about
+   * 0 for progressive frames.
    */
   readonly order: number;
   /** Line differences with each pair of lines swapped, over those as stored; above 1 if the lines are in order. */
@@ -27,8 +26,8 @@ export interface FieldStep {
 
 export interface FieldEvidence {
   /**
-   * `woven`: fields of different times. `pulldown`: only in two of five frames, as in film at 29.97 fps.
-   * `exchanged`: the lines of the two fields are swapped.
+   * `woven`: fields of different times. `pulldown`: in two of five frames (film at 29.97 fps). `exchanged`: swapped
+   * lines.
    */
   readonly kind: 'progressive' | 'woven' | 'pulldown' | 'exchanged';
   /** For `woven` and `pulldown`, if certain. */
@@ -51,9 +50,7 @@ const MOTION = 2;
 
 const MOVING = 0.02;
 
-/**
- * A block is combed if neighbouring lines differ this much more than lines of one field, and by this many 8-bit levels.
- */
+/** Neighbouring lines of a combed block differ this much more than lines of a field, and by this many levels. */
 const COMB_RATIO = 1.3;
 const COMB_LEVEL = 2;
 
@@ -157,8 +154,8 @@ const APART = Math.log(1.4);
 const MOST = 0.3;
 
 /**
- * Vertical motion leaves few combs: then this share of moving frames must show the same order, with this mean share
- * of combed blocks. Rolling credits show an order too, but have no combs.
+ * Least share of frames with one order, and their mean share of combed blocks, if vertical motion hides most combs.
+ * Rolling credits show an order too, but no combs.
  */
 const ORDERED = 0.8;
 const FEW_COMBS = 0.01;
@@ -167,26 +164,21 @@ const FEW_COMBS = 0.01;
 const NO_ORDER = 0.1;
 
 /**
- * Weaker limits if the other video has the same content without combs: least mean share of combed blocks, its least
- * ratio to the other's, the least mean order (also beyond the other's), and the least share of frames that agree on
- * it. Encodes of progressive frames move the mean order by up to 0.07.
+ * Weaker limits if the other video has the content without combs: least mean share of combed blocks, its ratio to
+ * the other's, the mean order (also minus the other's), and the share of frames that agree. Encodes of progressive
+ * frames move the mean order by up to 0.07.
  */
 const BESIDE = { combs: 0.005, times: 4, order: 0.15, share: 0.9 } as const;
 
 /** Largest {@link FieldStep.exchanged} of swapped lines. */
 const EXCHANGED = 0.85;
 
-/**
- * Largest share of combed blocks in whole frames of pulldown, relative to combed ones; encoders smear combs into them.
- */
+/** Largest share of combed blocks in pulldown's whole frames, relative to combed ones; encoders smear combs. */
 const OTHERS = 0.5;
 
 const ENOUGH = 3;
 
-/**
- * Judges all steps of one video. `undefined` if too little moves or nothing is certain.
- * @param beside steps of the other video of the pair, since what both show belongs to the content
- */
+/** `undefined` if too little moves or nothing is certain; `beside` is the other video of the pair. */
 export function judgeFields(
   steps: readonly FieldStep[],
   beside: readonly FieldStep[] = [],
@@ -275,10 +267,7 @@ function firstField(woven: readonly FieldStep[]): Pick<FieldEvidence, 'first'> {
 
 export type Deinterlacing = 'labelled' | 'top-first' | 'bottom-first';
 
-/**
- * How to deinterlace a video, or `undefined` if it has no fields.
- * @param label field order that the video declares; certain evidence overrides it
- */
+/** How to deinterlace, if at all; certain evidence overrides the video's `label`. */
 export function deinterlacing(
   label: string | undefined,
   evidence: FieldEvidence | undefined,

@@ -12,7 +12,6 @@ export interface Picture {
   readonly bitDepth: number;
 }
 
-/** One moment in both videos. */
 export interface PicturePair {
   readonly reference: Picture;
   readonly distorted: Picture;
@@ -66,10 +65,7 @@ function profileOf(
   return Float32Array.from(sums, (sum) => sum / ((to - from) * 2 ** (bitDepth - 8)));
 }
 
-/**
- * The part of one picture that the other one shows; `undefined` if scaling fits as well or the pixels do not decide.
- * @param pairs of a few moments
- */
+/** The part of one picture that the other shows; `undefined` if scaling fits as well or nothing is certain. */
 export function framingOf(
   reference: Shape,
   distorted: Shape,
@@ -139,10 +135,7 @@ function bestPlace(
   return best;
 }
 
-/**
- * Where the part begins along one side; `undefined` if scaling fits as well.
- * @param length of the part in samples of the whole
- */
+/** Where the part, of a length in samples of the whole, begins; `undefined` if scaling fits as well. */
 function placeOf(lines: readonly Lines[], length: number, step: number): Place | undefined {
   const size = lines[0]?.all.length ?? 0;
   if (size === length) return { at: 0, padding: true };

@@ -12,7 +12,6 @@ export interface Colours {
   readonly cr: ArrayLike<number>;
 }
 
-/** One moment in both videos. */
 export interface ColourPair {
   readonly reference: Colours;
   readonly distorted: Colours;

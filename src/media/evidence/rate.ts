@@ -126,7 +126,6 @@ export function rateOf({ timestamps, frameRate }: RateFacts): Fraction | undefin
 
 /**
  * The nearest usual rate: whole, whole / 1.001 or half, if near enough; else rounded to 1/1000.
- * @param perSecond frames per second
  * @param error relative error of `perSecond`
  */
 export function meantRate(perSecond: number, error = 0): Fraction | undefined {

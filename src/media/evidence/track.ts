@@ -16,7 +16,6 @@ export interface VideoTrack {
 export interface TrackRequest {
   /** 0-based, among the video tracks. */
   readonly index: number;
-  /** For messages. */
   readonly option: 'trackReference' | 'trackDistorted';
 }
 

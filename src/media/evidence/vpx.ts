@@ -53,10 +53,7 @@ function bitBeforeTrailing(unit: Uint8Array): boolean {
 /** Share of the median interval below which two frames are too close for both to be shown. */
 const CROWDED = 0.3;
 
-/**
- * True if times are so close that some may belong to hidden frames.
- * @param times ascending
- */
+/** True if ascending times are so close that some may belong to hidden frames. */
 export function isCrowded(times: ArrayLike<number>): boolean {
   const steps = Float64Array.from({ length: Math.max(0, times.length - 1) }, (_, i) => {
     return (times[i + 1] ?? Number.NaN) - (times[i] ?? Number.NaN);

@@ -18,10 +18,7 @@ const LAST_STEP = 1 / 32;
 /** Above this correlation, pictures have the same details in the same places. */
 const SAME_PLACES = 0.995;
 
-/**
- * Largest error of the part relative to the whole picture's. Encoded parts reach 0.14; other moments, encodes,
- * videos and zooming shots have 0.4 or more.
- */
+/** Largest error relative to the whole picture's. Encoded parts reach 0.14; other videos and zooms exceed 0.4. */
 const CLEARLY = 0.25;
 
 /** Least correlation of the part with the other video. */
@@ -70,7 +67,6 @@ export function zoomOf(pairs: readonly SmallPair[]): Zoom | undefined {
   return { whole: best.whole, part, similarity: best.similarity };
 }
 
-/** The best part, in boxes, and its fit. */
 function bestPart(whole: Pictures, part: Pictures) {
   const factor = ZOOM_PICTURE / COARSE;
   const spans: Span[] = [];

@@ -28,7 +28,6 @@ type Facts = VideoFormat &
   Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
 
 /**
- * Checks options that do not depend on the videos.
  * @param foreign true if a remote user asks
  * @throws {AnyvmafError} `usage`
  */
@@ -108,10 +107,7 @@ function nameOfFormat(format: SampleFormat): string {
   return pixelFormatName({ bitDepth: format.bitDepth, chroma: format.chroma });
 }
 
-/**
- * @param signal aborts probing the filtered video
- * @throws {AnyvmafError} `usage` if the decoder cannot apply the filters
- */
+/** @throws {AnyvmafError} `usage` if the decoder cannot apply the filters */
 export async function filterSide(
   role: InputRole,
   side: Side,

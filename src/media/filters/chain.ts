@@ -186,10 +186,7 @@ const RESIZING = new Set(['pad', 'scale', 'zscale']);
 const NO_SIZE =
   /^(?:flags|interl|in_.*|out_.*|force_.*|eval|param\d|color|[dfcmtprna]|dither|filter|range|primaries|transfer|matrix|.*in|npl|agamma|chromal|reset_sar)$/;
 
-/**
- * The first filter that causes unbounded work, and the limit it breaks.
- * @param filters with bare arguments
- */
+/** The first filter that causes unbounded work, and the limit it breaks. Expects bare arguments. */
 function excessiveWork(
   filters: readonly Filter[],
 ): { readonly filter: Filter; readonly why: string } | undefined {

@@ -1,8 +1,7 @@
 /**
  * @module media/pairing/convert
- * Converts both videos to one format while reading: resizes, then raises depth and chroma by lossless shifts and
- * repetition. For colour metrics it preserves light: full-range peaks stay peaks, chroma is interpolated as in
- * perceptual.wasm.
+ * Converts both videos to one format while reading: resizes, then raises depth and chroma without loss. For colour
+ * metrics it preserves light: full-range peaks stay peaks, chroma is interpolated as in perceptual.wasm.
  */
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import type { Colour } from '../../core/colour.js';
@@ -32,10 +31,7 @@ export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   };
 }
 
-/**
- * One phrase for each conversion.
- * @param light true if the conversion preserves light
- */
+/** One phrase for each conversion, which preserves light if `light`. */
 export function describeConversion(from: VideoFormat, to: VideoFormat, light = false): string[] {
   const phrases: string[] = [];
   if (to.bitDepth !== from.bitDepth) {

@@ -41,8 +41,7 @@ export class Fan {
   }
 
   /**
-   * A reader's source. The last one to close closes the decoder.
-   * @param reader from 0, each once
+   * Source of a reader, from 0, each once. The last one to close closes the decoder.
    * @param part of the decoder's frames; its start is the reader's frame 0
    */
   tap(reader: number, { start, end }: FramePart = WHOLE): DecodedSource {

@@ -26,8 +26,8 @@ export class MappedSource implements FrameSource {
   }
 
   /**
-   * Makes later reads pass all frames in order, including skipped ones, from the first used one on.
-   * @param look receives each luma plane; returns false to stop
+   * Makes later reads pass the luma of all frames, skipped ones too, from the first used one, until `look` returns
+   * false.
    */
   showAll(look: (luma: Uint8Array) => boolean): void {
     this.#look = look;

@@ -222,10 +222,7 @@ function shiftOf(
   return (distorted[skip.distorted] ?? 0) - (reference[skip.reference] ?? 0) - seconds;
 }
 
-/**
- * Plans a range of pairs to open separately, with decoders that start at the range.
- * @param count at least 1; the pairs must exist as far as the plan knows
- */
+/** Plans one or more pairs, which must exist as far as known, to open separately: decoders start there. */
 export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
   const { paired } = plan;
   const frames = paired?.frames.subarray(start, start + count);
@@ -239,10 +236,7 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
   };
 }
 
-/**
- * Plans a shard, which handles truncated files as the whole plan would.
- * @param end exclusive; `null` to read on as the whole plan does
- */
+/** Plans pairs [start, end), or all from `start` if `null`; handles truncated files as the whole plan would. */
 export function shardOfPlan(plan: PairingPlan, start: number, end: number | null): PairingPlan {
   const part = partOfPlan(plan, start, (end ?? plan.count ?? plan.asked) - start);
   return { ...part, ...(end === null && { asked: plan.asked - start }), whole: plan };

@@ -87,10 +87,7 @@ function sampled(from: number, to: number, step: bigint, unit: bigint, filter: S
   return { size, start, weights };
 }
 
-/**
- * Filter function with `unit` as 1.
- * @param d distance from the centre, with 2^30 as 1
- */
+/** Filter function with `unit` as 1, at distance `d` from the centre with 2^30 as 1. */
 function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
   if (filter === 'bilinear') return d < ONE_30 ? (ONE_30 - d) * (unit >> 30n) : 0n;
   if (filter === 'lanczos') {

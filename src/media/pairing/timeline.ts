@@ -51,9 +51,7 @@ export function isConstantRate(times: Float64Array): boolean {
   return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
 }
 
-/**
- * Reference frames per distorted frame at the same moments. 1 for about equal rates, retimed frames, or unknown times.
- */
+/** Reference frames per distorted frame at the same moments; 1 for about equal rates, retimed frames or no times. */
 export function frameRatio(reference: Float64Array | null, distorted: Float64Array | null): number {
   if (!reference || !distorted) return 1;
   const [first, second] = [rateOfTimes(reference), rateOfTimes(distorted)];

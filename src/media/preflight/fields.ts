@@ -87,7 +87,6 @@ function named(sides: readonly Fields[]): string {
   return sides.length === 2 ? 'both videos have' : `${sides[0]?.role} has`;
 }
 
-/** What the pictures show, else what the label says. */
 function scanOf({ facts, seen }: Fields): FindingValue {
   if (seen?.kind === 'pulldown' || seen?.kind === 'exchanged') return seen.kind;
   return (seen?.kind === 'woven' && seen.first) || (facts.fieldOrder ?? null);

@@ -42,10 +42,7 @@ export function* geometryFindings(
   yield* borders;
 }
 
-/**
- * Area of one video that the other shows enlarged. `undefined` if another moment or the whole fits as well, or for
- * slips and bars.
- */
+/** Area of one video that the other shows enlarged; `undefined` if all of it or another moment fits as well. */
 export function zoomedPart(
   reference: SideFacts,
   distorted: SideFacts,

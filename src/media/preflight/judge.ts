@@ -171,7 +171,7 @@ export function causeRank(code: string): number {
 }
 
 /**
- * Turns findings that a graver one explains into infos without a fix, since its fix solves both. May run repeatedly.
+ * Turns findings that a graver one explains into infos, since its fix solves both. May run again with more findings.
  * @returns the gravest first, then by {@link causeRank}, each followed by what it explains
  */
 export function judge(findings: readonly Finding[], { alignment }: Evidence = {}): Finding[] {

@@ -67,7 +67,6 @@ export function* sampleFindings(
   if (!mixed) yield* hdrFindings(reference, distorted, context);
 }
 
-/** True for RGB that is compared as RGB. */
 function isRgb({ matrix, chroma }: SideFacts): boolean {
   return matrix === 'gbr' && chroma === '444';
 }
@@ -258,10 +257,7 @@ function sameTransfer(one: string | undefined, other: string | undefined): boole
   );
 }
 
-/**
- * True if dynamic ranges differ: by their labels, or by the levels if one is untagged (an encoder may only drop the
- * label).
- */
+/** True if dynamic ranges differ by label, or by levels if one is untagged; encoders may drop only the label. */
 function mixesRanges(
   reference: SideFacts,
   distorted: SideFacts,

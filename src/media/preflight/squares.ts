@@ -59,10 +59,7 @@ export function correlation(a: Float32Array, b: Float32Array): number {
   return aa > 0 && bb > 0 ? both / Math.sqrt(aa * bb) : 0;
 }
 
-/**
- * True if the picture between bars is part of the other one, in place; false for a smaller copy of it, or if undecided.
- * @param bars widths of the bars, as shares of the picture's sides
- */
+/** True if the picture within bars (shares of the sides) is a part of the other one, rather than a smaller copy. */
 export function hidesPart(
   barred: SideMeasurements | undefined,
   whole: SideMeasurements | undefined,

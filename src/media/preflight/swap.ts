@@ -156,9 +156,7 @@ function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undef
   return ratio > 1 / softer ? { kind: 'pictures', weight: -1.5, text: '' } : undefined;
 }
 
-/**
- * Geometric mean of sharpness, reference over distorted, at about the same places; `same` if exactly the same frames.
- */
+/** Geometric mean of sharpness, reference over distorted, at about the same places; `same` if exactly the same. */
 function sharpnessRatio(
   reference: SideFacts,
   distorted: SideFacts,

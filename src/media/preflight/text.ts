@@ -60,7 +60,6 @@ export function filterFiles(
 }
 
 /**
- * Rewrites files losslessly.
  * @param sides each with ffmpeg options: a filter, or a bit stream filter with `-c copy`
  * @param instead options that do the same without new files
  */

@@ -91,7 +91,6 @@ function* noRateFindings(
   );
 }
 
-/** Partners in time; `undefined` if either video has no times. */
 function partnersOf(
   { timestamps: reference }: SideFacts,
   { timestamps: distorted }: SideFacts,

@@ -101,10 +101,7 @@ export interface Finding {
 export interface FindingPlace {
   /** Number of the first affected pair, as in the report's frames. */
   readonly frame: number;
-  /**
-   * `slip`: frames by which the distorted video runs further ahead, negative if behind. `freeze`: number of
-   * repeating pairs.
-   */
+  /** `slip`: frames by which distorted runs further ahead, negative if behind. `freeze`: number of repeating pairs. */
   readonly frames: number;
 }
 
