@@ -176,9 +176,6 @@ export interface Decoder {
   /** Bytes of all packets of the track, if known. Call after {@link timestamps} of the same input. */
   trackBytes?(input: VideoInput, track?: number): Promise<number | undefined>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
-  /**
-   * Filters frames; then facts describe these, and times are `null` if the filters select frames. Absent if
-   * unsupported.
-   */
+  /** Facts then describe filtered frames; times are `null` if filters add or drop frames. Absent if unsupported. */
   withFilters?(filters: DecoderFilters): Decoder;
 }

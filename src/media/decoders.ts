@@ -70,7 +70,7 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   throw nobody(encoded, attempts);
 }
 
-/** Works with the first decoder that runs and supports the file, if any; `attempts` receives the others' answers. */
+/** Calls `work` with the first decoder that can run and supports the file; `attempts` receives other answers. */
 async function firstAble<T>(
   decoders: readonly Decoder[],
   input: VideoInput,

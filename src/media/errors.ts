@@ -101,6 +101,7 @@ export interface EarlyEnd {
   readonly lastTime: number | undefined;
   /** True if the file ends there; false if it continues but cannot be decoded. */
   readonly cutOff: boolean;
+  /** The evidence, as a clause. */
   readonly text: string;
 }
 

@@ -227,8 +227,8 @@ function defined<T extends object>(members: T): T {
 const STALE = 0.1;
 
 /**
- * The declared frames if they fit the duration in seconds: the index of a fragmented file may count only the first fragment, and
- * tags survive cutting and re-encoding.
+ * The declared frames if they fit the duration in seconds. The index of a fragmented file may count only the first
+ * fragment, and tags survive cutting and re-encoding.
  */
 export function declaredFrames(
   declared: number | undefined,

@@ -136,6 +136,7 @@ interface TableOptions {
   readonly chroma: boolean;
   readonly from: number;
   readonly to: number;
+  /** Of the converted range. */
   readonly full: boolean;
   readonly range: OwnFilters['range'];
 }

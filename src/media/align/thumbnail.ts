@@ -132,7 +132,7 @@ const MOVES = 1;
 const TELLING = 0.05;
 
 /**
- * In stills, slides and loops, compression alone decides which offset fits best.
+ * True if enough frames differ between two offsets. In stills and loops, compression alone decides which fits best.
  * @param pairs thumbnails of one video's frames at both offsets, in 8-bit levels
  */
 export function tellsApart(

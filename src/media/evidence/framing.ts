@@ -135,7 +135,7 @@ function bestPlace(
   return best;
 }
 
-/** Where the part, of a length in samples of the whole, begins; `undefined` if scaling fits as well. */
+/** Where a part of `length` samples of the whole begins; `undefined` if scaling fits as well. */
 function placeOf(lines: readonly Lines[], length: number, step: number): Place | undefined {
   const size = lines[0]?.all.length ?? 0;
   if (size === length) return { at: 0, padding: true };

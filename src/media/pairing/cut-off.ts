@@ -38,6 +38,7 @@ export function refuseCutOff({ video, end }: CutOff, role: InputRole): void {
 }
 
 export interface CutOffOptions {
+  /** Warn instead of throwing. */
   readonly allowed: boolean;
   /** Requested frames, `Infinity` for all; an end after them does not matter. */
   readonly wanted: number;
