@@ -37,7 +37,7 @@ export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes
 }
 
 /**
- * True if fragments continue an index with frames, as in crash-safe recordings. Reads the index only if so.
+ * True if fragments continue an index with frames, as in crash-safe recordings. Reads it only if there are fragments.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {

@@ -70,7 +70,7 @@ const DISTINCT = 3;
 /** Largest share of the distorted variance that may stay unexplained. */
 const EXPLAINED = 0.25;
 
-/** Fewest repetitions of a freeze; coarse encodes of slow motion repeat up to that. */
+/** Fewest repetitions of a freeze; coarse encodes of slow motion repeat fewer. */
 const FROZEN = 3;
 
 /** A picture whose mean squared change, in squared 8-bit levels, is at most this repeats its predecessor. */

@@ -81,7 +81,7 @@ export interface AlignResult {
   readonly explanation: string;
   /** Correlation of the paired thumbnails at the offset, -1..1. */
   readonly similarity: number;
-  /** Distorted luma is about gain * reference + bias, in 8-bit levels. The gain is a ratio of deviations. */
+  /** Distorted luma is about gain * reference + bias in 8-bit levels; gain is the ratio of standard deviations. */
   readonly levels: { readonly gain: number; readonly bias: number };
   /** First lost or duplicated frames; from there on, this offset no longer fits. In pairs at `assumed`. */
   readonly slip?: Slip;

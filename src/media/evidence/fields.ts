@@ -34,6 +34,7 @@ export interface FieldEvidence {
   readonly first?: 'top-first' | 'bottom-first';
 }
 
+/** Rows without padding, little-endian above 8 bits. */
 interface Luma {
   readonly width: number;
   readonly height: number;

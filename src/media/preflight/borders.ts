@@ -37,7 +37,7 @@ export interface FoundBorders {
 }
 
 /**
- * Finds the borders of a frame that are `certain`ly and `possibl`y black; `null` if the frame is too dark to judge.
+ * Finds `certain` and `possible` black borders of a frame; `null` if the frame is too dark to judge.
  * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
  */
 export function findBorders(

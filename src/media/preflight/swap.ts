@@ -23,7 +23,7 @@ const LIKELY = 2;
 /** Fewest kinds of clues, since labels may lie and pictures may be sharpened. */
 const KINDS = 2;
 
-/** Most frames between measured frames to compare. */
+/** Largest distance between measured frames that are compared. */
 const SAME_PLACE = 12;
 
 /** Sharpness ratio below which the reference is softer; encodes by usual codecs reach 1.006 times their source. */
