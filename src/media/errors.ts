@@ -10,7 +10,6 @@ import { shellWord } from '../core/shell.js';
 import type { TrackFacts } from './decoder.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
-/** Suggests declaring the input as raw video. */
 export const DECLARE_RAW: Remedy = { purpose: 'declare', option: 'raw' };
 
 export const FETCH_URL = { purpose: 'fix', option: 'allowUrl', value: true } as const satisfies OptionHint;

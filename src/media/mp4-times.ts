@@ -16,9 +16,7 @@ const UNIT_RATE = 0x10000;
 export interface IndexedTimes {
   /** Ticks per second. */
   readonly timescale: number;
-  /** Presentation times. */
   readonly pts: readonly number[];
-  /** Decoding times. */
   readonly dts: readonly number[];
 }
 

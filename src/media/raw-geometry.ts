@@ -24,7 +24,6 @@ const HOPELESS = 0.4;
 /** Samples on either side of an edge. Finer detail is noise, coarser detail is similar everywhere. */
 const EDGE = 4;
 
-/** Below this similarity, the geometry is doubtful. */
 const DOUBTFUL = 0.6;
 
 /** Least similarity of another geometry, and its least lead over the declared one. */

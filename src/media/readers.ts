@@ -52,7 +52,6 @@ function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]):
 }
 
 interface BlockOptions {
-  /** Bytes of a block. */
   readonly bytes: number;
   /** Blocks to cache, at least one. */
   readonly kept: number;

@@ -22,11 +22,9 @@ import {
 import { choice, extractor, feature, real } from './spec.js';
 
 export interface Display {
-  /** Signal that it expects. */
   readonly signal: 'sdr' | 'pq' | 'hlg';
   /** Luminance of its white, cd/m2. */
   readonly peak: number;
-  /** Ratio of white to black. */
   readonly contrast: number;
   /** Ambient light, lux. */
   readonly ambient: number;

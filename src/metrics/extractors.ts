@@ -21,7 +21,6 @@ export function listExtractors(): readonly ExtractorSpec[] {
   return EXTRACTORS;
 }
 
-/** Finds an extractor by name or other name. */
 export function findExtractor(name: string): ExtractorSpec | undefined {
   return EXTRACTORS.find((extractor) => extractor.name === name || extractor.otherName === name);
 }

@@ -32,7 +32,6 @@ function ssimScale(instance: ExtractorInstance, { width, height }: VideoFormat):
   return Math.max(1, Math.floor(Math.fround(Math.min(width, height) / AUTOMATIC_LINES) + 0.5));
 }
 
-/** Converts a score to decibels if requested. */
 function ssimScore(
   instance: ExtractorInstance,
   { width, height, bitDepth }: VideoFormat,

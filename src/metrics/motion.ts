@@ -192,7 +192,6 @@ class MotionSequence implements Finisher {
     return earlier >= this.#lead ? Math.min(this.#value(earlier), later) : later;
   }
 
-  /** Drops values that no later frame needs. */
   #forget(frame: number): void {
     const keep = Math.max(0, frame + 1 - (this.#lead - 1));
     this.#values.splice(0, Math.max(0, keep - this.#first));

@@ -155,7 +155,6 @@ export function quotientParts(x: string): FeatureSpec[] {
   );
 }
 
-/** The scales of VIF and ADM. */
 export const SCALES = [0, 1, 2, 3] as const;
 /** For features that `debug` adds. */
 export const DEBUG = { when: ['debug'] } as const;

@@ -16,7 +16,6 @@ const MIN_PAIRS = 8;
 /** A candidate is at most this many times less likely than the best offset. */
 const UNLIKELY = 20;
 
-/** Least confidence of a clear answer. */
 const CLEAR = 0.9;
 
 /** Upper limits of the confidence if both kinds of evidence agree, or one decides; see docs/preflight.md. */

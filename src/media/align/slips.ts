@@ -79,7 +79,6 @@ const STILL = 0.25;
 /** A picture whose block averages change by at least this mean square has moved on. Noise hardly changes these. */
 const MOVES = 0.5;
 
-/** Size of the blocks in samples. */
 const ACROSS = 4;
 const DOWN = 3;
 

@@ -6,14 +6,12 @@ import type { VideoFormat } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import type { Slip } from './slips.js';
 
-/** Default {@link AlignOptions.window}. */
 export const DEFAULT_WINDOW = 50;
 
 /** Windows to try in turn while the result is ambiguous; the last is also the widest to suggest. */
 export const WIDER = [150, 500] as const;
 export const [, WIDEST_ADVISED] = WIDER;
 
-/** Largest {@link AlignOptions.window}. */
 export const WIDEST = 1000;
 
 /** A source of luma, such as a `FrameSource`. Frames are read in ascending order, each once. */
@@ -22,7 +20,6 @@ export interface LumaReader {
   readonly readFrame: FrameSource['readFrame'];
 }
 
-/** Thumbnails of a video's frames, in order. */
 export interface Thumbs {
   /** True once all thumbnails were handed out. */
   readonly ended: boolean;

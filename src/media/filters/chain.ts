@@ -34,7 +34,6 @@ const KNOWN = new Set([...PLAIN, ...ONE_TO_ONE, ...RETIMES_PLAIN, ...RETIMES]);
 const FOREIGN = new Set([...PLAIN, ...RETIMES_PLAIN]);
 const RETIMING = new Set([...RETIMES_PLAIN, ...RETIMES]);
 
-/** Deinterlacer modes that return one frame per frame. */
 const FRAME_BY_FRAME = /^(?:send_frame|send_frame_nospatial|frame|0|2)$/;
 
 const MAX_LENGTH = 2000;
@@ -182,7 +181,6 @@ const MAX_FACTOR = 4;
 const MAX_SIDE = 16_384;
 
 const RESIZING = new Set(['pad', 'scale', 'zscale']);
-/** Options of resizing filters that are not sizes. */
 const NO_SIZE =
   /^(?:flags|interl|in_.*|out_.*|force_.*|eval|param\d|color|[dfcmtprna]|dither|filter|range|primaries|transfer|matrix|.*in|npl|agamma|chromal|reset_sar)$/;
 

@@ -77,7 +77,6 @@ export interface PairingPlan {
   readonly sides: Sides;
   readonly options: PairingPlanOptions;
   readonly format: VideoFormat;
-  /** First scored frame of each video. */
   readonly first: FrameNumbers;
   /** Pairs that range and limit request, `Infinity` for all. */
   readonly asked: number;

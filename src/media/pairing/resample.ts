@@ -46,7 +46,6 @@ export function makeKernel(from: number, to: number, { filter, bits }: KernelOpt
   return settled(wide, taps, from, to, bits);
 }
 
-/** Before negligible weights are cut off. */
 interface WideFilter {
   readonly size: number;
   readonly start: Int32Array;

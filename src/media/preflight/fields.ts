@@ -24,7 +24,6 @@ function fieldsOf(role: Role, facts: SideFacts, beside: SideFacts): Fields {
   return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? [], beside.measured?.fields) };
 }
 
-/** At most one finding of each kind. */
 export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const both = fieldsOfBoth(reference, distorted);
   const values = both.map(scanOf) as [FindingValue, FindingValue];

@@ -428,7 +428,6 @@ function placesOf(side: string, frames: readonly number[], count: number, where:
   return [`${side} lacks ${counted(count, 'frame')} ${where} frame ${named}${more}`];
 }
 
-/** Findings if the first seconds contradict the offset in use. */
 function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
   const { offset, ambiguous, candidates, confidence, reason, explanation, slip } = alignment;
   if (slip) yield slipFinding([slip]);
