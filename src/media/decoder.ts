@@ -11,22 +11,22 @@ import { hasAlpha } from './delivery.js';
 import type { TrackChoice } from './evidence/track.js';
 import type { DecoderFilters, FrameSource, VideoInfo, VideoInput } from './types.js';
 
-/** Facts that container and codec declare about a video track of a file. */
+/** What container and codec declare about a file's video track. */
 export interface TrackFacts extends VideoFormat {
   /** The user's name for the file. */
   readonly name: string;
   /** Container and codec by ffmpeg's short names: `mov,mp4,m4a,3gp,3g2,mj2`, `matroska,webm`; `h264`, `hevc`, `av1`. */
   readonly container: string;
-  /** Which of several video tracks it is; absent if the file has one. */
+  /** The selected one of several video tracks; absent if the file has one. */
   readonly track?: TrackChoice;
   readonly codec: string;
   readonly profile?: string;
   /** ffmpeg's name of the decoded pixel format, such as `yuv420p10le`. */
   readonly pixelFormat: string;
   readonly chroma: ChromaFormat;
-  /** Frames per second, by the times of all frames where these are known, else as declared. */
+  /** Frames per second, from the times of all frames if known, else as declared. */
   readonly frameRate?: Fraction;
-  /** Number of frames, of the times of all where these are known; `null` if only reading all packets or decoding determines it. */
+  /** From the times of all frames if known; `null` if only reading all packets or decoding would tell. */
   readonly frameCount: number | null;
   /** Seconds. */
   readonly duration: number | null;
@@ -50,15 +50,15 @@ export interface TrackFacts extends VideoFormat {
   readonly primaries?: string;
   readonly transfer?: string;
   readonly matrix?: string;
-  /** Where chroma samples lie: `left`, `center`, `topleft`. */
+  /** Position of chroma samples: `left`, `center`, `topleft`. */
   readonly chromaLocation?: string;
   /** Profile of Dolby Vision. */
   readonly dolbyVision?: number;
-  /** Whether its decoder adds grain to AV1 pictures, as their encoder asks, or was told not to. */
+  /** Film grain of AV1: added by the decoder, or left out on request. */
   readonly filmGrain?: 'added' | 'left out';
   /**
-   * Why RGB became luma and chroma by {@link matrix}: the other video states it, or it fits the pictures of both; or nothing
-   * tells. Absent for what is stored as luma and chroma, and where both are RGB.
+   * Why RGB was converted by {@link matrix}: stated by the other video, fits both pictures, or undecided. Absent if
+   * stored as luma and chroma, or if both are RGB.
    */
   readonly fromRgb?: 'stated' | 'pictures' | 'assumed';
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
@@ -66,23 +66,22 @@ export interface TrackFacts extends VideoFormat {
 
 export type { DecoderChoice, DecoderId, ScaleFilter } from '../core/choices.js';
 
-/** Which frames to decode, and how. */
 export interface DecodeRequest {
   /** Size to resize to, if the decoder can; see {@link DecodedSource.scaledBy}. */
   readonly size?: { readonly width: number; readonly height: number; readonly filter: ScaleFilter };
   /**
-   * First frame and the one after the last, in presentation order. Default: all. `at` is when the first one is shown, in
-   * seconds from the track's first frame, where that tells it from its neighbours: a decoder may start near it.
+   * Frames [start, end) in presentation order. Default: all. `at` is the first one's time in seconds from the
+   * track's first frame, if unique, to seek to.
    */
   readonly frames?: { readonly start: number; readonly end: number; readonly at?: number };
   /** Seconds from the track's start, instead of frames; decodes from the nearest key frame. */
   readonly time?: { readonly start: number; readonly end: number };
-  /** `accept` ends at the first damage, which fails otherwise. */
+  /** `accept` ends at the first damage instead of failing. */
   readonly damage?: 'accept' | 'refuse';
   readonly signal?: AbortSignal;
 }
 
-/** Frames from a decoder. Sequential. */
+/** Frames from a decoder, in ascending order. */
 export interface DecodedSource extends FrameSource {
   readonly facts: TrackFacts;
   readonly decoder: DecoderId;
@@ -90,13 +89,12 @@ export interface DecodedSource extends FrameSource {
   readonly decodedBy: string;
   /** The filter that resized (`swscale bicubic`); if absent, the caller must resize. */
   readonly scaledBy?: string;
-  /** Set once frames ended at damage that the request allowed: a full sentence. */
+  /** Set once frames ended at accepted damage: a full sentence. */
   readonly damage?: string;
-  /** Presentation time of a frame that was read, in seconds from the first frame of the track. */
+  /** Presentation time of a frame already read, in seconds from the track's first frame. */
   timestamp(index: number): number | undefined;
 }
 
-/** Format and facts of decoded frames. `sampleAspect` may be absent after scaling. */
 export function decodedInfo(
   facts: Omit<TrackFacts, 'sampleAspect'> & { readonly sampleAspect?: Fraction },
   frameCount: number | null,
@@ -119,10 +117,7 @@ export function decodedInfo(
   };
 }
 
-/**
- * @param next the first unread frame
- * @throws {AnyvmafError} `usage` for an earlier frame
- */
+/** @throws {AnyvmafError} `usage` for a frame before `next`, the first unread one */
 export function requireInOrder(name: string, index: number, next: number): void {
   if (index >= next) return;
   throw new AnyvmafError(
@@ -131,7 +126,7 @@ export function requireInOrder(name: string, index: number, next: number): void 
   );
 }
 
-/** Facts of a file that was probed once more, with what its probe does not tell: how RGB and alpha are delivered, and Dolby Vision. */
+/** Adds to a new probe what it does not report: how RGB and alpha are delivered, and Dolby Vision. */
 export function stillKnown(
   probed: TrackFacts,
   { fromRgb, matrix, colorRange, dolbyVision, alpha, chroma }: TrackFacts,
@@ -145,49 +140,42 @@ export function stillKnown(
   };
 }
 
-/** Whether a decoder can run here, and what to do if not. */
+/** Whether a decoder can run here. */
 export interface DecoderAvailability {
   readonly id: DecoderId;
   readonly usable: boolean;
   readonly version?: string;
-  /** Why not, and how to get it: a sentence. */
+  /** If not usable: why, and how to get it, as a sentence. */
   readonly reason?: string;
 }
 
-/** A decoder. Implemented in `platform/`. */
+/** Implemented in `platform/`. */
 export interface Decoder {
   readonly id: DecoderId;
-  /** Set if {@link probe} may run concurrently with {@link availability}, to save time. */
+  /** Set if {@link probe} may run concurrently with {@link availability}. */
   readonly probesAtOnce?: boolean;
   availability(): Promise<DecoderAvailability>;
   /**
    * Fetches what it needs to run, if the user agrees. Absent if nothing can be fetched.
-   * @throws {AnyvmafError} if they do not, or it cannot be fetched, with what to do; the signal's reason
+   * @throws {AnyvmafError} with what to do, if the user refuses or fetching fails; the signal's reason
    */
   obtain?(signal?: AbortSignal): Promise<void>;
-  /**
-   * @throws {AnyvmafError} `media` if this decoder does not support the file (the message names the codec), `io` if the
-   * file cannot be read
-   */
+  /** @throws {AnyvmafError} `media` (naming the codec) if the file is not supported, `io` if it cannot be read */
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts>;
   /**
-   * Presentation times of all frames in seconds, ascending, from 0 at the first. Reads the container without decoding;
-   * `null` if it has no times.
-   * @param track number of the track, as {@link probe} says it
+   * Presentation times of all frames in seconds, ascending, from 0 at the first. Reads the container without
+   * decoding; `null` if it has no times.
+   * @param track {@link TrackChoice.index} of the probed facts
    */
   timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null>;
   /**
-   * Call after {@link timestamps} of the same input. Returns the seconds from the first frame at which the file's clock
-   * is set back, as in joined recordings; timestamps continue as if it was not. Absent if the decoder refuses such
-   * files.
+   * Call after {@link timestamps} of the same input. Seconds from the first frame at which the file's clock jumps
+   * back, as in joined recordings; timestamps continue regardless. Absent if the decoder rejects such files.
    */
   setBacks?(input: VideoInput, track?: number): Promise<readonly number[]>;
-  /** Call after {@link timestamps} of the same input. Returns the bytes of all packets of the track, where they are known. */
+  /** Bytes of all packets of the track, if known. Call after {@link timestamps} of the same input. */
   trackBytes?(input: VideoInput, track?: number): Promise<number | undefined>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
-  /**
-   * This decoder with filters between the decoded pictures and all else: its facts are of what the filters give, its times
-   * `null` where they give other frames. Absent if it has no filters.
-   */
+  /** Facts then describe filtered frames; times are `null` if filters add or drop frames. Absent if unsupported. */
   withFilters?(filters: DecoderFilters): Decoder;
 }

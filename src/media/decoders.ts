@@ -1,7 +1,6 @@
 /**
  * @module media/decoders
- * Chooses the decoder of an encoded video: the first in order of preference that can run and supports the file. If no
- * decoder does, the error names those tried and what to install.
+ * Selects the decoder of an encoded video: the first preferred one that runs and supports the file.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
@@ -24,43 +23,35 @@ import { type EncodedInput, notY4m } from './open.js';
 import { SEGMENT } from './sniff.js';
 import type { VideoInput } from './types.js';
 
-/** An encoded video, not opened, and a decoder that supports it. */
 export interface EncodedVideo {
   readonly input: VideoInput;
   readonly decoder: Decoder;
   readonly facts: TrackFacts;
   /** Fallback decoders if this one probed the file but cannot open it. */
   readonly others: readonly Decoder[];
-  /** What is done to its pictures, in words; such videos are told apart by it. */
+  /** What filters do to its pictures; part of the video's identity. */
   readonly filters?: string;
-  /** Set for a truncated file: what is missing, a clause. */
+  /** Set for a truncated file: what is missing, as a clause. */
   readonly cutOff?: string;
-  /** What its encoder says of how it encoded, if anything. */
+  /** Settings that x264 or x265 recorded in the stream. */
   readonly encoderSettings?: string;
 }
 
-/** How to choose a decoder. */
 export interface DecoderOptions {
   readonly choice: DecoderChoice;
-  /** The platform's decoders, the preferred first. */
+  /** In order of preference. */
   readonly decoders: readonly Decoder[];
   readonly signal?: AbortSignal;
 }
 
-/** A decoder's answer about a file. */
 interface Attempt {
   readonly decoder: Decoder;
   readonly availability: DecoderAvailability;
   readonly error?: AnyvmafError;
-  /** What would let it run. */
   readonly hints?: readonly Remedy[];
 }
 
-/**
- * Finds a decoder that supports the video.
- * @throws {AnyvmafError} `media` if no decoder does, `usage` if no decoder has the requested name, `io` if the file
- * cannot be read
- */
+/** @throws {AnyvmafError} `media` without a suitable decoder, `usage` for an unknown one, `io` if unreadable */
 export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptions): Promise<EncodedVideo> {
   const { choice, decoders, signal } = options;
   if (choice === 'none') throw undecoded(encoded);
@@ -79,10 +70,7 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   throw nobody(encoded, attempts);
 }
 
-/**
- * What the first of some decoders makes that can run and supports a file; `undefined` if none does.
- * @param attempts gets what the others say
- */
+/** Calls `work` with the first decoder that can run and supports the file; `attempts` receives other answers. */
 async function firstAble<T>(
   decoders: readonly Decoder[],
   input: VideoInput,
@@ -110,7 +98,7 @@ async function firstAble<T>(
   return undefined;
 }
 
-/** Whether a decoder can run, once what it needs is fetched; nothing is where that would be in vain. */
+/** Whether a decoder can run, after fetching what it needs, unless that would not help. */
 async function available(
   decoder: Decoder,
   attempts: readonly Attempt[],
@@ -134,7 +122,6 @@ function ffmpegRefused(attempts: readonly Attempt[]): boolean {
   return attempts.some(({ decoder, error }) => error !== undefined && decoder.id === 'ffmpeg');
 }
 
-/** Asks a decoder about a file; uses the answer only if the decoder can run. */
 function probeEarly(
   decoder: Decoder,
   input: VideoInput,
@@ -154,7 +141,7 @@ function probeEarly(
 }
 
 /**
- * Opens a video with its decoder, or with another one if that fails.
+ * Opens a video with its decoder, else with a fallback.
  * @throws {AnyvmafError} as the decoders do; `media` if all that can run fail
  */
 export async function openDecoded(video: EncodedVideo, request: DecodeRequest): Promise<DecodedSource> {
@@ -167,8 +154,8 @@ export async function openDecoded(video: EncodedVideo, request: DecodeRequest): 
 }
 
 /**
- * Reads the times of all frames with the video's decoder, or with another one if that fails.
- * @returns the times, and the video with the decoder that read them and what they tell of its facts
+ * Reads the times of all frames, with a fallback decoder if necessary.
+ * @returns also the video, with the decoder that read them and updated facts
  * @throws {AnyvmafError} as {@link openDecoded}
  */
 export async function readTimes(
@@ -184,7 +171,7 @@ export async function readTimes(
   if (!found) return { video: by, times: null };
   const bytes = await decoder.trackBytes?.(input, facts.track?.index);
   const bitrate = (bytes && packetBitrate(bytes, found)) || facts.bitrate;
-  // What a file that is cut off declares tells how much of it is missing.
+  // The declared count of a truncated file tells how much is missing.
   const frameCount = by.cutOff === undefined ? found.length : facts.frameCount;
   const frameRate = rateOf({ ...facts, timestamps: found });
   return {
@@ -193,7 +180,6 @@ export async function readTimes(
   };
 }
 
-/** The result of the first decoder that succeeds, starting with the video's own. */
 async function firstOf<T>(
   video: EncodedVideo,
   work: (video: EncodedVideo) => Promise<T>,
@@ -216,15 +202,15 @@ async function firstOf<T>(
   throw nobody({ kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) }, attempts);
 }
 
-/** True if another decoder may succeed; false for other failures, such as a missing file. */
+/** Returns the error if another decoder may succeed; throws it otherwise, for example if the file is missing. */
 function refusal(error: unknown): AnyvmafError {
   if (error instanceof AnyvmafError && error.objections?.some(asksForTrack)) throw error;
-  // `usage`: a kind of input that a decoder does not support, such as bytes in memory.
+  // `usage`: an unsupported kind of input, such as bytes in memory.
   if (error instanceof AnyvmafError && (error.code === 'media' || error.code === 'usage')) return error;
   throw error;
 }
 
-/** Every decoder knows the same tracks. */
+/** A wrong track is wrong for every decoder. */
 function asksForTrack({ about }: Objection): boolean {
   return about === 'trackReference' || about === 'trackDistorted';
 }
@@ -245,11 +231,10 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
   );
 }
 
-/** The decoder that a hint names. */
 const decoderOf = (hint: Remedy) =>
   typeof hint === 'object' && hint.purpose === 'fix' && hint.option === 'decoder' ? hint.value : undefined;
 
-/** Why no decoder succeeded: the errors of those that ran, then why the others did not run. */
+/** Why no decoder succeeded: errors of those that ran, then why the others did not. */
 function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
   const { name, looksLike } = encoded;
   const tried = attempts.filter(({ error }) => error !== undefined);
@@ -269,7 +254,6 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
       ? `${shown(name)} is ${looksLike}, and ${reasons}`
       : `${shown(name)} is not a Y4M file, and if it is encoded, ${reasons}`;
     const convert = `convert the video first: ${convertCommand(name)}`;
-    // Another decoder needs no installation.
     const install = fetchable.some(decoderOf)
       ? []
       : [fetchable.length > 0 ? 'install ffmpeg' : 'install one of them'];
@@ -284,7 +268,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   }
   const { message, hints = [] } = saidBy(error);
   const others = tried.slice(1);
-  // What says the same of another decoder is not repeated.
+  // Name decoders that failed for the same reason together.
   const alike = others
     .filter((one) => reasonOf(one, name) === reasonOf(first, name))
     .map(({ decoder }) => decoder.id);
@@ -309,18 +293,17 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
 }
 
-/** A clause about a file that was named before. */
+/** Replaces the file's name, which the sentence has already given. */
 function unnamed(text: string, name: string): string {
   const begun = text.startsWith(`${name} `) ? `it${text.slice(name.length)}` : text;
   return begun.replaceAll(` of ${name}`, ' of it').replace(/\bthe (\w+) of it\b/g, 'its $1');
 }
 
-/** What an error objects to first. */
 function saidBy(error: AnyvmafError | undefined): Objection {
   return error?.objections?.[0] ?? error ?? { message: '' };
 }
 
-/** Why a decoder failed, without its name and that of the file. */
+/** Why a decoder failed, without its name and the file's. */
 function reasonOf({ decoder, error }: Attempt, name: string): string {
   return clause(saidBy(error).message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
 }

@@ -1,21 +1,19 @@
 /**
  * @module media/delivery
- * ffmpeg's pixel formats: which are planar luma and chroma as the scorer needs, which planar one holds the samples of another
- * unchanged, and how ffmpeg is told to hand out pictures.
+ * ffmpeg's pixel formats: which planar one holds the samples of another unchanged, and how to make ffmpeg deliver it.
  */
 import type { ColorMatrix } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 
-/** Sample format of a picture without its size. */
 export interface SampleFormat {
-  /** Bits per sample, 8..16. */
+  /** 8..16. */
   readonly bitDepth: number;
   readonly chroma: ChromaFormat;
 }
 
-/** Formats that store the same luma and chroma samples in another order. */
+/** Formats with the same luma and chroma samples in another order. */
 const REARRANGED: Readonly<Record<string, SampleFormat>> = {
   nv12: { bitDepth: 8, chroma: '420' },
   nv21: { bitDepth: 8, chroma: '420' },
@@ -28,21 +26,17 @@ const REARRANGED: Readonly<Record<string, SampleFormat>> = {
 };
 
 const FAMILIES: readonly (readonly [pattern: RegExp, chroma?: ChromaFormat])[] = [
-  /** Planar, alpha in a separate plane: `yuv420p`, `yuvj444p`, `yuva422p10le`. */
+  /** Planar, with alpha as a separate plane: `yuv420p`, `yuvj444p`, `yuva422p10le`. */
   [/^yuv[aj]?(420|422|444)p(9|1[0246])?(?:le|be)?$/],
   [/^gray(9|1[0246])?(?:le|be)?$/, '400'],
   [/^ya(16)(?:le|be)$/, '400'],
-  /** Semi-planar, values in the high bits: `p010le`. */
+  /** Semi-planar, with values in the high bits: `p010le`. */
   [/^p0(1[0246])(?:le|be)$/, '420'],
   [/^p2(1[0246])(?:le|be)$/, '422'],
   [/^p4(1[0246])(?:le|be)$/, '444'],
 ];
 
-/**
- * Parses ffmpeg's name of a pixel format (`yuv420p10le`, `nv12`, `gray`).
- * @returns `undefined` for formats whose samples are not luma and chroma in 4:2:0, 4:2:2, 4:4:4 or 4:0:0, such as
- * RGB, a palette, 4:1:1 or floating point
- */
+/** `undefined` unless the format is 4:2:0, 4:2:2, 4:4:4 or 4:0:0; RGB, palettes, 4:1:1 and floats are not. */
 export function pixelFormat(name: string): SampleFormat | undefined {
   if (Object.hasOwn(REARRANGED, name)) return REARRANGED[name];
   for (const [pattern, fixed] of FAMILIES) {
@@ -57,39 +51,34 @@ export function pixelFormat(name: string): SampleFormat | undefined {
   return undefined;
 }
 
-/** ffmpeg's name of the planar little-endian pixel format: `yuv422p10le`, `gray`. */
 export function pixelFormatName({ bitDepth, chroma }: SampleFormat): string {
   const base = chroma === '400' ? 'gray' : `yuv${chroma}p`;
   return bitDepth === 8 ? base : `${base}${bitDepth}le`;
 }
 
-/** A planar format for decoded samples; values do not change. */
+/** A planar format that holds decoded samples unchanged. */
 export interface Delivery extends SampleFormat {
-  /** ffmpeg's name of the planar format. */
   readonly pixelFormat: string;
-  /** Describes the repetition of chroma samples, if the format requires it, for the report. */
+  /** How chroma samples are repeated, if necessary, for the report. */
   readonly note?: string;
-  /** Filters of ffmpeg that make luma and chroma of RGB. */
+  /** ffmpeg filters that convert RGB to luma and chroma. */
   readonly fromRgb?: string;
-  /** Set if alpha comes after the other planes. */
+  /** Set if alpha follows the other planes. */
   readonly alpha?: true;
-  /** Filters of ffmpeg that keep samples, where a change of the layout alone does not. */
+  /** ffmpeg filters that preserve samples if changing the layout alone does not. */
   readonly unpacked?: string;
 }
 
-/** Flags with which swscale rounds a conversion of colours to the nearest value; without them grey becomes a level darker. */
+/** swscale flags that round to the nearest value; without them grey becomes one level darker. */
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
-/**
- * ffmpeg's filter by which RGB becomes luma and chroma: no file says, so it is stated here and in the report.
- * @param size options of the filter for another size
- */
+/** Converts RGB to luma and chroma; explicit, since no file states a matrix for this. `size` holds further options. */
 export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): string {
   const options = [...size, `out_color_matrix=${matrix}`, 'out_range=limited', `flags=${EXACT}`];
   return `scale=${options.join(':')}`;
 }
 
-/** The scale filter's names of matrices, by those of video streams. */
+/** Matrix names of the scale filter by those of video streams. */
 const SCALE_MATRIX: Readonly<Record<string, ColorMatrix>> = {
   bt709: 'bt709',
   smpte170m: 'bt601',
@@ -97,43 +86,40 @@ const SCALE_MATRIX: Readonly<Record<string, ColorMatrix>> = {
   bt2020nc: 'bt2020',
 };
 
-/** A matrix by the name of ffmpeg's scale filter; `undefined` for those that it cannot convert. */
+/** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert by it. */
 export function scaleMatrix(matrix: string): ColorMatrix | undefined {
   return Object.hasOwn(SCALE_MATRIX, matrix) ? SCALE_MATRIX[matrix] : undefined;
 }
 
-/** Whether RGB can be converted by a matrix of ffmpeg's name. */
 export function convertsBy(matrix: string | undefined): matrix is string {
   return matrix !== undefined && scaleMatrix(matrix) !== undefined;
 }
 
-/** Whether a video is usually in BT.601 where it states no matrix; larger ones are in BT.709. */
+/** True for sizes that are usually BT.601 if untagged; larger ones are BT.709. */
 export function isStandardDefinition({ width, height }: Pick<VideoFormat, 'width' | 'height'>): boolean {
   return width <= 1024 && height <= 576;
 }
 
-/** ffmpeg's layouts of red, green and blue, with or without alpha; those of floating point are left out. */
+/** ffmpeg's integer RGB layouts, with or without alpha. */
 const RGB =
   /^(?:(?:[abrgx0]{3,4}|rgb|bgr)(?:24|48|64|0)?(?:le|be)?|gbra?p(9|1[0246])?(?:le|be)?|pal8|rgb8|bgr8|x2rgb10(?:le|be))$/;
 
-/** Layouts with alpha. A palette has one for each of its colours. */
+/** Layouts with alpha; palettes have it per colour. */
 const ALPHA = /^(?:yuva|ya\d|gbrap|rgba|argb|abgr|bgra|pal8)/;
 
-/** swscale makes some values of alpha one less when it unpacks 8 bits. */
+/** swscale lowers some alpha values by one when it unpacks 8 bits. */
 const UNPACK_ALPHA =
   'format=rgba,split[rgb][a];[rgb]format=gbrp,format=gbrap[planar];[a]alphaextract[alpha];[planar][alpha]alphamerge';
 
-/** Whether a layout of ffmpeg's name has alpha. */
 export function hasAlpha(pixelFormat: string): boolean {
   return ALPHA.test(pixelFormat);
 }
 
-/** Whether a layout of ffmpeg's name is RGB of integers. */
 export function isRgb(pixelFormat: string): boolean {
   return RGB.test(pixelFormat);
 }
 
-/** Chroma formats without support, and the supported one that holds their samples repeated. */
+/** Unsupported chroma formats, and the supported one that holds their samples repeated. */
 const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chroma: '422' | '444' }>> = {
   '411': { ratio: '4:1:1', chroma: '422' },
   '440': { ratio: '4:4:0', chroma: '444' },
@@ -143,9 +129,8 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
  * @param name ffmpeg's name of the decoded layout
  * @param rotation of the picture in degrees
  * @param file name of the file, for messages
- * @param how RGB is converted by {@link Delivery.fromRgb} and its matrix, by ffmpeg's name: BT.709 unless it is another
- *   that is known. `gbr`: RGB is delivered as it is, its planes in the order G, B, R. Absent: RGB is refused. With `alpha`,
- *   alpha comes behind, and grey with alpha is RGB
+ * @param how to deliver RGB; refused if absent. `matrix`: ffmpeg's name of the one to convert by (BT.709 if absent
+ * or unknown), or `gbr` for unconverted planes G, B, R. `alpha`: appends alpha, and delivers grey with alpha as RGB
  * @throws {AnyvmafError} `media` if no planar format holds the samples
  */
 export function delivery(
@@ -156,7 +141,7 @@ export function delivery(
 ): Delivery {
   const known = pixelFormat(name);
   const alpha = how?.alpha && ALPHA.test(name);
-  // Full-range layouts have names of their own; any other name would make ffmpeg convert the range.
+  // Full-range layouts have their own names; under any other, ffmpeg would convert the range.
   const full = /^yuvj4\d\dp$/.test(name);
   const named = (format: SampleFormat) =>
     full ? `yuvj${format.chroma}p` : pixelFormatName(format).replace(/^yuv/, alpha ? 'yuva' : 'yuv');
@@ -193,7 +178,7 @@ export function delivery(
   );
 }
 
-/** RGB as it is, perhaps with alpha, or converted by a matrix; grey with alpha as RGB of the same samples. */
+/** RGB as stored, or converted by a matrix; grey with alpha becomes RGB of the same samples. */
 function rgbDelivery(name: string, matrix: string, alpha: true | false | undefined): Delivery {
   const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
   if (matrix !== 'gbr') {
@@ -214,7 +199,7 @@ function rgbDepth(name: string): number {
   return /^x2rgb10/.test(name) ? 10 : 8;
 }
 
-/** What becomes of the planes that are not compared, a phrase each. */
+/** One phrase for each conversion or omission of planes, for the report. */
 export function deliveryPhrases(name: string, { fromRgb, pixelFormat }: Delivery): string[] {
   const filter = fromRgb?.replace(/,format=.*$/, '');
   const matrix = /matrix=bt(\d+)/.exec(filter ?? '')?.[1];
@@ -230,10 +215,7 @@ function ratio({ chroma }: SampleFormat): string {
   return [...chroma].join(':');
 }
 
-/**
- * Options by which ffmpeg hands out frames as they are decoded, none repeated or dropped to even out their times.
- * @param version ffmpeg's, as it says it
- */
+/** Makes ffmpeg output all frames as decoded, without repeating or dropping any to even out their times. */
 export function everyFrame(version: string): string[] {
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
   const old = major !== '' && Number(major) * 100 + Number(minor) < 501;

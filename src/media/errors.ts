@@ -10,17 +10,15 @@ import { shellWord } from '../core/shell.js';
 import type { TrackFacts } from './decoder.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
-/** Possible reasons why a file is not recognised. */
 export const DECLARE_RAW: Remedy = { purpose: 'declare', option: 'raw' };
 
-/** Lets what is named by URL be fetched. */
 export const FETCH_URL = { purpose: 'fix', option: 'allowUrl', value: true } as const satisfies OptionHint;
 
 /** A frame of an open video cannot be read. */
 export class MediaError extends AnyvmafError {
   /** `incomplete`: the data end within the frame. `damaged`: no frame begins at its position. */
   readonly reason: 'incomplete' | 'damaged';
-  /** 0-based number of the frame; all frames before it are whole. */
+  /** 0-based; all frames before it are complete. */
   readonly frame: number;
 
   constructor(
@@ -35,13 +33,12 @@ export class MediaError extends AnyvmafError {
   }
 }
 
-/** Bytes of a file, or text read as Latin-1 from them, quoted; all but printable ASCII becomes `\xNN`. */
+/** Bytes of a file, or Latin-1 text from them, in quotes; all but printable ASCII becomes `\xNN`. */
 export function quoted(found: string | Uint8Array): string {
   const text = typeof found === 'string' ? found : String.fromCharCode(...found.subarray(0, SHOWN));
   return `"${text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, hexEscape)}"${text.length > SHOWN ? ` (${text.length} characters)` : ''}`;
 }
 
-/** Most characters of a header in a message. */
 const SHOWN = 80;
 
 function hexEscape(character: string): string {
@@ -49,7 +46,7 @@ function hexEscape(character: string): string {
 }
 
 /**
- * The error for reading the incomplete last frame (cli-formats-metrics B.5).
+ * The incomplete last frame was read (cli-formats-metrics B.5).
  * @param hints fixes other than a correct format
  */
 export function incompleteFrame(
@@ -74,7 +71,6 @@ export function incompleteFrame(
 }
 
 /**
- * The error for bytes that are not a frame where one should begin.
  * @param position byte at which the frame should begin, from the start of the data
  * @param found the bytes at that position
  */
@@ -88,33 +84,29 @@ export function lostFraming(name: string, index: number, position: number, found
   );
 }
 
-/** What helps where nothing here decodes a video. A transcode would have another score than the encode. */
+/** For platforms that cannot decode a video. A lossy transcode would have another score. */
 export const CONVERT_WITHOUT_LOSS = 'convert it without loss first: ffmpeg -i VIDEO -strict -1 OUTPUT.y4m';
 
-/**
- * An ffmpeg command line that writes `name` as Y4M, keeping its size, frames and bit depth.
- * @param filter options between input and output, such as `-pix_fmt yuv422p`
- */
+/** Keeps size, frames and bit depth; `filter` holds options before the output, such as `-pix_fmt yuv422p`. */
 export function convertCommand(name: string, filter = ''): string {
   const middle = filter === '' ? '' : ` ${filter}`;
   return `ffmpeg -i ${shellWord(printable(name))}${middle} -strict -1 OUTPUT.y4m`;
 }
 
-/** Where and why a video ends too early. */
 export interface EarlyEnd {
-  /** Number of frames before the damage, all complete. */
+  /** Frames before the damage, all complete. */
   readonly frames: number;
   /** Presentation time of the last complete frame, in seconds. */
   readonly lastTime: number | undefined;
   /** True if the file ends there; false if it continues but cannot be decoded. */
   readonly cutOff: boolean;
-  /** The evidence, a clause. */
+  /** The evidence, as a clause. */
   readonly text: string;
 }
 
 type Named = Pick<TrackFacts, 'name' | 'codec'>;
 
-/** The error if damage is not allowed. */
+/** Thrown unless damage is accepted. */
 export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
   return new MediaError(end.cutOff ? 'incomplete' : 'damaged', end.frames, where(facts, end), {
     hints: [
@@ -125,13 +117,13 @@ export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
   });
 }
 
-/** The warning if damage is allowed. */
+/** Reported if damage is accepted. */
 export function earlyEndWarning(facts: Named, end: EarlyEnd): string {
   const { frames } = end;
   return `${where(facts, end)}; ${frames === 1 ? 'the frame before it is' : `the ${frames} frames before it are`} used.`;
 }
 
-/** The warning about missing packets that the decoder conceals or does not notice. */
+/** Packets are missing that the decoder conceals or does not notice. */
 export function gapWarning(name: string): string {
   return (
     `Packets are missing in ${shown(name)}: their counter jumps, as where a recording was cut or its reception was ` +
@@ -145,7 +137,7 @@ function where({ name, codec }: Named, { frames, lastTime, cutOff, text }: Early
   return `${shown(name)} ${what} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
 }
 
-/** `, after 2.360 s`; empty if the time is unknown. */
+/** For example `, after 2.360 s`; empty if the time is unknown. */
 export function afterTime(seconds: number | undefined): string {
   return seconds === undefined ? '' : `, after ${seconds.toFixed(3)} s`;
 }

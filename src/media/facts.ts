@@ -13,19 +13,15 @@ import type { TrackChoice, VideoTrack } from './evidence/track.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Facts about a track, and the planar format in which its samples are delivered. */
 interface ProbedTrack {
   readonly facts: TrackFacts;
   readonly delivery: Delivery;
 }
 
 /**
- * Parses the output of `ffprobe -of json -show_format -show_streams -show_frames` for one video track. Width, height and
- * sample aspect are those after cropping and rotation.
+ * Parses `ffprobe -of json -show_format -show_streams -show_frames`; sizes are after cropping and rotation.
  * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
- * @param name the file, for messages
- * @param converts the decoder makes luma and chroma of RGB; the facts are then of these
- * @param track which track it is, of a file with several
+ * @param converts true if the decoder converts RGB to luma and chroma, which the facts then describe
  * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
  */
 export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice): ProbedTrack {
@@ -82,7 +78,6 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   return { facts, delivery: deliveredAs };
 }
 
-/** How long and how large the container says a track is. */
 function extent(stream: Json, format: Json, container: string) {
   const frameRate = isUntimed(container)
     ? undefined
@@ -224,19 +219,16 @@ function fraction(value: unknown, separator: string): Fraction | undefined {
   return num && den && num > 0 && den > 0 ? { num, den } : undefined;
 }
 
-/** An object without the members that are undefined. */
 function defined<T extends object>(members: T): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Relative difference between what a file declares and what it shows from which the former is not believed. */
+/** Relative difference from the duration above which a declared frame count is stale. */
 const STALE = 0.1;
 
 /**
- * The number of frames that is declared, unless it does not fit the duration: the index of a file in fragments may count the
- * first of them only, and tags stay from the file that was cut or encoded again.
- * @param duration seconds
- * @param rate frames per second
+ * The declared frames if they fit the duration in seconds. The index of a fragmented file may count only the first
+ * fragment, and tags survive cutting and re-encoding.
  */
 export function declaredFrames(
   declared: number | undefined,
@@ -249,35 +241,32 @@ export function declaredFrames(
   return Math.abs(declared - fitting) <= Math.max(2, STALE * fitting) ? declared : null;
 }
 
-/** Relative excess over the file's bit rate from which a track's is not believed. */
+/** Relative excess over the file's bit rate above which a track's is not credible. */
 const EXCESS = 0.1;
 
-/** What a container declares, bits per second. */
+/** In bits per second. */
 interface DeclaredBitrates {
-  /** By an index that counts all frames. */
+  /** From an index that counts all frames. */
   readonly indexed?: number;
-  /** By a tag, which may stem from another encode. */
+  /** From a tag, possibly of another encode. */
   readonly tag?: number;
-  /** Of the file. */
   readonly file?: number;
 }
 
-/** The most credible of the bit rates that are declared; `null` if none is. */
+/** The most credible declared bit rate, or `null`. */
 export function declaredBitrate({ indexed, tag, file }: DeclaredBitrates): number | null {
   const own = indexed ?? tag;
   return (own === undefined || (file !== undefined && own > (1 + EXCESS) * file) ? file : own) ?? own ?? null;
 }
 
 /**
- * The bit rate of packets.
- * @param bytes of all packets
+ * Bits per second; `undefined` for fewer than two frames.
  * @param times of all frames in seconds, ascending
- * @returns `undefined` for fewer than two frames, which tell no time
  */
 export function packetBitrate(bytes: number, times: Float64Array): number | undefined {
   const between = (times.at(-1) ?? 0) - (times[0] ?? 0);
   if (!(between > 0)) return undefined;
-  // The last frame is shown as long as the others are on average.
+  // Assume an average duration for the last frame.
   const seconds = (between * times.length) / (times.length - 1);
   return Math.round((8 * bytes) / seconds);
 }

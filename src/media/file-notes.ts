@@ -1,29 +1,27 @@
 /**
  * @module media/file-notes
- * What a file says of its video before anything is decoded. The sample entries of an MP4: encryption (ISO/IEC 23001-7), which
- * decoders report as damage, and Dolby Vision, which they do not report. Alpha that is coded apart from the pictures, which
- * decoders leave out. A stream: how x264 and x265 encoded it. The lengths that containers state: whether the file was cut off,
- * which decoders do not notice between two frames.
+ * Reads facts that decoders miss: encryption (ISO/IEC 23001-7) and Dolby Vision in MP4, separate alpha, settings of
+ * x264 and x265, and truncation, which decoders do not notice between two frames.
  */
 import { boxesOf } from './mp4-times.js';
 import type { ByteReader } from './platform.js';
 
-/** Path of boxes to the sample entries of each track. */
+/** Box types down to the sample entries of each track. */
 const PATH = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'].map((type) => [type]);
 
-/** Sample entries of video that may be Dolby Vision. */
+/** Video sample entries that may be Dolby Vision. */
 const VISUAL = ['hvc1', 'hev1', 'dvh1', 'dvhe', 'avc1', 'avc3', 'dva1', 'dvav', 'av01', 'dav1'];
 
-/** Its configuration record, by profile. */
+/** Dolby Vision configuration records, by range of profiles. */
 const DOLBY_VISION = ['dvcC', 'dvvC', 'dvwC'];
 
-/** Bytes of fields in a box before the boxes in it. */
+/** Bytes of a box's fields before its child boxes. */
 const FIELDS: Readonly<Record<string, number>> = {
   stsd: 8,
   ...Object.fromEntries(VISUAL.map((type) => [type, 78])),
 };
 
-/** Most boxes to visit in one box; few precede the index of a fragmented file. */
+/** Per parent box; few precede the index of a fragmented file. */
 const MOST_BOXES = 1000;
 
 /** @throws {AnyvmafError} `io` if reading fails */
@@ -31,25 +29,22 @@ export async function isEncrypted(reader: ByteReader): Promise<boolean> {
   return (await find(reader, 0, reader.size, [...PATH, ['encv']])) !== undefined;
 }
 
-/**
- * The profile of Dolby Vision; `undefined` of other video.
- * @throws {AnyvmafError} `io` if reading fails
- */
+/** @throws {AnyvmafError} `io` if reading fails */
 export async function dolbyVisionProfile(reader: ByteReader): Promise<number | undefined> {
   const at = await find(reader, 0, reader.size, [...PATH, VISUAL, DOLBY_VISION]);
   if (at === undefined) return undefined;
-  // Two bytes of a version, then seven bits of the profile.
+  // Two bytes of version, then seven bits of profile.
   const [, , profile] = await bytesAt(reader, at, 3);
   return profile === undefined ? undefined : profile >> 1;
 }
 
-/** The items of an AVIF or HEIF file, or the tracks of a WebM file, are described within so many bytes. */
+/** Bytes from the start that describe the items of an AVIF or HEIF file, or the tracks of WebM. */
 const DESCRIBED = 4096;
-/** What an item of alpha is called (ISO/IEC 23008-12), and Matroska's AlphaMode 1. */
+/** Alpha item (ISO/IEC 23008-12), and Matroska's AlphaMode 1. */
 const ALPHA_APART = ['urn:mpeg:mpegB:cicp:systems:auxiliary:alpha', '\x53\xc0\x81\x01'];
 
 /**
- * Whether a file has alpha in an item or in blocks of its own: AVIF, or VP8 and VP9 in WebM.
+ * True for separate alpha: in an item of AVIF, or in extra blocks of VP8 and VP9 in WebM.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function hasAlphaApart(reader: ByteReader): Promise<boolean> {
@@ -57,7 +52,7 @@ export async function hasAlphaApart(reader: ByteReader): Promise<boolean> {
   return ALPHA_APART.some((sign) => text.includes(sign));
 }
 
-/** Where the content of the first box at the end of a path lies, of which each step may be one of several types. */
+/** Position of the content of the first box on a path whose steps each allow several types. */
 async function find(
   reader: ByteReader,
   from: number,
@@ -75,10 +70,10 @@ async function find(
   return undefined;
 }
 
-/** Bytes at the start of a file to look at: the note stands before the first picture, behind an index at most. */
+/** Bytes from the start to search: the note precedes the first picture, after an index at most. */
 const LOOKED_AT = 512 * 1024;
 
-/** What presets and tunes decide on, the most telling first; not what follows from rate, picture size or machine. */
+/** Options that presets and tunes decide, most telling first; none that depend on rate, picture size or machine. */
 const TELLING: Readonly<Record<string, readonly string[]>> = {
   x264: [
     ...['subme', 'ref', 'me', 'trellis', 'bframes', 'b_adapt', 'rc_lookahead', 'weightp'],
@@ -92,8 +87,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The settings of an encode that decide on its curve of quality over rate: `x264 subme=8 ref=5 ...`.
- * @returns `undefined` where the file does not say
+ * What determines an encode's rate-quality curve: `x264 subme=8 ref=5 ...`; `undefined` if not stated.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function encoderSettings(reader: ByteReader): Promise<string | undefined> {
@@ -104,19 +98,17 @@ export async function encoderSettings(reader: ByteReader): Promise<string | unde
   return known.length > 0 ? [encoder, ...known].join(' ') : undefined;
 }
 
-/** Most boxes, elements or chunks to skip before giving up; live recordings have many. */
+/** Most boxes, elements or chunks to skip; live recordings have many. */
 const MOST_STEPS = 20_000;
 
-/** Most bytes of an MP4's index to read. */
+/** In bytes of an MP4's segment index. */
 const MOST_INDEX = 1 << 20;
 
-/** Largest size of an Ogg page. */
 const OGG_PAGE = 65_307;
 
 /**
  * Checks the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
- * @returns what is missing, as a clause: `the mdat box should have 4096 bytes, of which 1024 are there`; `undefined` if the
- * file is complete or of unknown length
+ * @returns what is missing: `the mdat box should have 4096 bytes, of which 1024 are there`; else `undefined`
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findCutOff(reader: ByteReader): Promise<string | undefined> {
@@ -135,7 +127,7 @@ export async function findCutOff(reader: ByteReader): Promise<string | undefined
 async function boxes(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   for await (const { type, at, length } of boxesOf(reader, 0, size, MOST_STEPS)) {
-    // A box without a printable name is not a box.
+    // Not a box unless its type is printable.
     if (!/^[\w \xa9-]{4}$/.test(type)) return undefined;
     if (at + length > size) return missing(`the ${type} box`, length, size - at);
     if (type !== 'sidx') continue;
@@ -145,7 +137,7 @@ async function boxes(reader: ByteReader): Promise<string | undefined> {
   return undefined;
 }
 
-/** Size of the segments in a segment index; 0 if it cannot be read. */
+/** Bytes of the segments in a segment index; 0 if it cannot be read. */
 function indexed(box: Uint8Array): number {
   const view = viewOf(box);
   const version = box[8];
@@ -236,11 +228,11 @@ async function ogg(reader: ByteReader): Promise<string | undefined> {
   return length > page.length ? missing('its last page', length, page.length) : undefined;
 }
 
-/** ISO/IEC 13818-1: packets of fixed length that begin with a sync byte. Their number is unknown. */
+/** ISO/IEC 13818-1: packets of fixed length that begin with a sync byte, in unknown number. */
 async function packets(reader: ByteReader, length: number, sync: number): Promise<string | undefined> {
   const rest = reader.size % length;
   if (rest === 0) return undefined;
-  // If packets were lost or other data is in between, the remainder proves nothing.
+  // After lost packets or foreign data, the remainder proves nothing.
   const [last] = await bytesAt(reader, reader.size - rest - length + sync, 1);
   return last === 0x47 ? missing('its last packet', length, rest) : undefined;
 }
@@ -258,7 +250,6 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Bytes as text, a character each. */
 function latin1(bytes: Uint8Array): string {
   return new TextDecoder('latin1').decode(bytes);
 }

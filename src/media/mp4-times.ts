@@ -1,31 +1,27 @@
 /**
  * @module media/mp4-times
- * Times of a video's frames from the index of an MP4 or MOV file (ISO/IEC 14496-12), without its pictures: what a decoder
- * reads a whole file for. Only of files whose index tells without doubt what a player shows.
+ * Reads frame times from the index of an MP4 or MOV file (ISO/IEC 14496-12) if it is unambiguous.
  */
 import type { ByteReader } from './platform.js';
 
-/** Largest index that is read, bytes. */
+/** In bytes. */
 const MOST_INDEX = 256 << 20;
-/** Most boxes to visit in one box. */
+/** Per parent box. */
 const MOST_BOXES = 4096;
 /** More than a day at any rate. */
 const MOST_FRAMES = 1 << 23;
 const UNIT_RATE = 0x10000;
 
-/** Times of all frames in the order of decoding. */
+/** Times of all frames in decoding order, in ticks of the file's clock. */
 export interface IndexedTimes {
   /** Ticks per second. */
   readonly timescale: number;
-  /** Of showing, in ticks on the file's clock. */
   readonly pts: readonly number[];
-  /** Of decoding. */
   readonly dts: readonly number[];
 }
 
 /**
- * Times of the first video track.
- * @returns `undefined` for other files, those in fragments, and those whose edits leave out more than a delay
+ * Times of the first video track. `undefined` for other files, fragmented ones, and edit lists that do more than shift.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes | undefined> {
@@ -39,8 +35,7 @@ export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes
 }
 
 /**
- * Whether the index lists frames and fragments with more of them follow, as recorders write files that a crash leaves whole.
- * Reads the index only where there are fragments.
+ * True if fragments continue an index with frames, as in crash-safe recordings. Reads it only if there are fragments.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
@@ -54,13 +49,12 @@ export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
   return false;
 }
 
-/** A box in the file. */
 interface PlacedBox extends Box {
   readonly at: number;
 }
 
 /**
- * The boxes of a file, or of a part of it, by their heads alone. The last one may be cut off.
+ * Boxes of a file, or of a part of it; reads their headers only. The last one may be truncated.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function* boxesOf(
@@ -80,7 +74,7 @@ export async function* boxesOf(
   }
 }
 
-/** @returns `undefined` for a box that is cut off or too large */
+/** `undefined` for a box that is truncated or too large. */
 async function contentOf(reader: ByteReader, { at, length, head }: PlacedBox): Promise<DataView | undefined> {
   if (at + length > reader.size || length > MOST_INDEX) return undefined;
   const bytes = new Uint8Array(length);
@@ -90,7 +84,7 @@ async function contentOf(reader: ByteReader, { at, length, head }: PlacedBox): P
 
 interface Box {
   readonly type: string;
-  /** Bytes with its head, and of its head. */
+  /** Bytes, including `head`. */
   readonly length: number;
   readonly head: number;
 }
@@ -105,7 +99,7 @@ function boxAt(view: DataView, at: number, left: number): Box | undefined {
   return length >= head ? { type, length, head } : undefined;
 }
 
-/** The content of each box in a box, by type. @returns `undefined` where they do not fit */
+/** Contents of the boxes in a box, by type; `undefined` if they do not fit. */
 function boxesIn(view: DataView | undefined): Boxes | undefined {
   if (!view) return undefined;
   const found = new Map<string, DataView[]>();
@@ -141,7 +135,6 @@ function indexOf(moov: DataView): IndexedTimes | undefined {
 
 type Boxes = Map<string, DataView[]>;
 
-/** The video tracks, each with its tables of samples. */
 function tracksOf(
   moov: DataView,
 ): { readonly track: Boxes; readonly media: Boxes; readonly table: Boxes | undefined }[] {
@@ -155,19 +148,18 @@ function tracksOf(
   });
 }
 
-/** Entries of the table of times. */
 function timesIn(table: Boxes | undefined): number {
   const box = table?.get('stts')?.[0];
   return box && box.byteLength >= 8 ? box.getUint32(4) : 0;
 }
 
-/** Ticks per second of a header of a movie or of a medium. */
+/** Ticks per second in the header of a movie or medium. */
 function scaleOf(header: DataView | undefined): number | undefined {
   if (!header || header.byteLength < 24) return undefined;
   return header.getUint32(header.getUint8(0) === 1 ? 20 : 12) || undefined;
 }
 
-/** A full box with a table of pairs. @returns `undefined` where it is cut off */
+/** A full box with a table of pairs; stops where it is truncated. */
 function* pairs(box: DataView): Generator<readonly [number, number]> {
   const count = box.byteLength < 8 ? 0 : box.getUint32(4);
   for (let i = 0; i < count && 16 + 8 * i <= box.byteLength; i++)
@@ -179,7 +171,7 @@ function decodingTimes(box: DataView | undefined): number[] | undefined {
   const times: number[] = [];
   let time = 0;
   for (const [count, delta] of pairs(box)) {
-    // A table that says more than any file has would fill the memory.
+    // Bounds memory against tables that exceed any real file.
     if (delta < 0 || times.length + count > MOST_FRAMES) return undefined;
     for (let i = 0; i < count; i++) {
       times.push(time);
@@ -189,7 +181,7 @@ function decodingTimes(box: DataView | undefined): number[] | undefined {
   return times;
 }
 
-/** How much later than decoded each frame is shown; `undefined` for tables of another kind. */
+/** Presentation minus decoding time of each frame; `undefined` for invalid tables. */
 function delaysOf(box: DataView | undefined, frames: number): number[] | undefined {
   const delays: number[] = [];
   if (!box) return delays;
@@ -201,9 +193,8 @@ function delaysOf(box: DataView | undefined, frames: number): number[] | undefin
 }
 
 /**
- * How an edit list moves all times: a pause before the video, and the delay of its first frame taken away.
- * @param scale ticks of the medium per tick of the movie
- * @returns `undefined` where it leaves out frames, repeats or stretches them
+ * Shift by an edit list: an initial pause minus the first delay; `undefined` if it drops or stretches frames.
+ * `scale` is ticks of the medium per tick of the movie.
  */
 function shiftOf(list: DataView, pts: readonly number[], scale: number): number | undefined {
   const long = list.getUint8(0) === 1;

@@ -31,60 +31,53 @@ import type {
 import { indexFrames, isY4m, parseY4mHeader, STREAM_HEADER_MAX, type Y4mHeader, y4mInfo } from './y4m.js';
 import { checkRawFormat, rawInfo, rawLayout } from './yuv.js';
 
-/** How to open a video. */
 export interface OpenOptions {
-  /** Format of the frames when the input is raw planar YUV. A Y4M input must agree with it. */
+  /** Format of raw planar YUV. A Y4M input must agree with it. */
   readonly raw?: RawVideoFormat;
-  /** Name for messages. Default: the path, the `File`'s name, or the kind of input. */
+  /** For messages. Default: the path, the `File`'s name, or the kind of input. */
   readonly name?: string;
   readonly platform: FilePlatform;
   /**
-   * There are decoders: URLs are theirs (when allowed, without a list of hosts that they must be on), and what surely is
-   * an encoded file is not read as raw video. Default: URLs are unknown files.
+   * Set if there are decoders: URLs are theirs if allowed (a list restricts the hosts), and files that are certainly
+   * encoded are not read as raw video. Default: URLs are unknown files.
    */
   readonly decoding?:
     | {
         readonly urls: boolean | readonly string[];
-        /** Encoded video that comes as a stream is decoded in order, where the platform can. */
+        /** Decode encoded streams in order, if the platform can. */
         readonly streams?: boolean;
       }
     | undefined;
-  /**
-   * What to do about raw video that ends within a frame: refuse it at once, or leave that frame out with a warning.
-   * Default: reading the frame fails.
-   */
+  /** If raw video ends within a frame: refuse it at once, or drop the frame and warn. Default: reading fails. */
   readonly partialFrame?: 'refuse' | 'drop';
   /** Aborts waiting for a stream; rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** An input that needs a decoder. */
 export interface EncodedInput extends FileNotes {
   readonly kind: 'encoded';
   readonly name: string;
-  /** The caller's input. */
   readonly input: VideoInput;
-  /** Set for pictures in files of their own. */
+  /** Set for a sequence of picture files. */
   readonly sequence?: true;
 }
 
-/** What the bytes of an encoded file say of it. */
 interface FileNotes {
-  /** File type by its first bytes, with its article; absent if unknown. */
+  /** File type with its article; absent if unknown. */
   readonly looksLike?: string;
-  /** Set for a truncated file: what is missing, a clause. */
+  /** Set for a truncated file: what is missing, as a clause. */
   readonly cutOff?: string;
-  /** What its encoder says of how it encoded, if anything. */
+  /** Settings that x264 or x265 recorded in the stream. */
   readonly encoderSettings?: string;
-  /** Profile of Dolby Vision, of an MP4 that has one. */
+  /** Profile of Dolby Vision in an MP4. */
   readonly dolbyVision?: number;
-  /** Set if the file has alpha that decoders leave out. */
+  /** Set if the file has alpha that decoders omit. */
   readonly alphaApart?: boolean;
 }
 
 /**
- * Opens a video; the caller closes the source. Recognises Y4M by its content. Files, Blobs and bytes give random access;
- * pipes and streams give frames in order; a {@link FrameSource} is returned unchanged.
+ * Opens a video; the caller closes the source. Recognises Y4M by its content. Files, Blobs and bytes give random
+ * access, pipes and streams frames in order; a {@link FrameSource} is returned unchanged.
  * @throws {AnyvmafError} `io` if the input cannot be read, `media` if it needs a decoder, `mismatch` if a Y4M header
  * contradicts `raw`, `usage` for other inputs
  */
@@ -95,8 +88,8 @@ export async function openVideo(input: VideoInput, options: OpenOptions): Promis
 }
 
 /**
- * As {@link openVideo}, but returns encoded inputs unopened.
- * @throws {AnyvmafError} as openVideo; `media` for a stream that is encoded
+ * Like {@link openVideo}, but returns encoded inputs unopened.
+ * @throws {AnyvmafError} as openVideo; `media` for an encoded stream
  */
 export async function openInput(
   input: VideoInput,
@@ -187,7 +180,6 @@ export async function bytesOfInput(
   return undefined;
 }
 
-/** Opens the bytes of a described source; `undefined` if it has none. */
 function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
   if (descriptor.kind === 'blank') return undefined;
   return descriptor.kind === 'filtered' ? bytesOf(descriptor.of, platform) : readerOf(descriptor, platform);
@@ -209,14 +201,13 @@ function readerOf(
   }
 }
 
-/** A random-access input with its descriptor for workers. */
 interface RandomBytes {
   readonly kind: 'random';
   readonly reader: ByteReader;
   describe(info: VideoInfo, layout: FrameLayout): SourceDescriptor;
 }
 
-/** @throws {AnyvmafError} `usage` where nothing is fetched; as the platform's */
+/** @throws {AnyvmafError} `usage` if the platform cannot fetch; as {@link FilePlatform.openUrl} */
 async function openUrl(
   url: string,
   hosts: readonly string[],
@@ -313,7 +304,7 @@ async function openRandom(
   return new RandomAccessSource(reader, info, index.layout, bytes.describe(info, index.layout));
 }
 
-/** @throws {MediaError} if the file ends within a frame and that is not allowed */
+/** @throws {MediaError} if the file ends within a frame and `what` is `refuse` */
 function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo {
   const { incompleteFrame: at, ...rest } = info;
   if (!at) return info;
@@ -329,7 +320,6 @@ function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo
   return { ...rest, warnings: [...info.warnings, warning] };
 }
 
-/** Encoded video of a stream, as its decoder writes it. */
 async function openDecodedStream({ stream, decodedBy }: DecodedStream, name: string): Promise<FrameSource> {
   const source = await openStream(stream, name, undefined);
   const warning = `${shown(name)} was decoded in order while it came, by ${decodedBy}; its frames are paired by number.`;
@@ -364,7 +354,6 @@ type Recognised =
   | { readonly kind: 'yuv'; readonly raw: RawVideoFormat }
   | { readonly kind: 'other'; readonly looksLike?: string };
 
-/** Determines the type of the data by content. */
 function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefined): Recognised {
   if (start.length === 0) throw new AnyvmafError('io', `${shown(name)} is empty.`);
   if (isY4m(start)) {
@@ -387,7 +376,7 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
   return { kind: 'other', ...(looksLike && { looksLike }) };
 }
 
-/** The error for an input that is neither Y4M nor declared as raw, without a decoder. */
+/** The input is neither Y4M nor declared as raw, and there is no decoder. */
 export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLike'>): AnyvmafError {
   return looksLike
     ? new AnyvmafError(
@@ -399,7 +388,7 @@ export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLi
     : new AnyvmafError('media', `${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
 }
 
-/** True for network addresses; a single letter before the colon is a drive. */
+/** The network address, if it is one; a single letter before the colon is a drive. */
 function urlOf(input: VideoInput): string | undefined {
   const text = input instanceof URL ? input.href : input;
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
@@ -407,9 +396,8 @@ function urlOf(input: VideoInput): string | undefined {
 }
 
 /**
- * Refuses values that are not video inputs, before opening anything.
  * @param name of the argument
- * @throws {AnyvmafError} `usage`
+ * @throws {AnyvmafError} `usage` for a value that is not a video input
  */
 export function requireVideo(name: string, input: VideoInput): void {
   if (typeof input === 'string' && input.includes('\0'))

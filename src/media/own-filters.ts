@@ -1,7 +1,6 @@
 /**
  * @module media/own-filters
- * Filters of this package, for frames of whatever decoder: cutting a part out, other ranges, more bits. Their samples are
- * those of ffmpeg's filters.
+ * Crops, converts range and raises depth after any decoder; bit-exact with ffmpeg's filters.
  */
 import {
   allocateFrame,
@@ -16,7 +15,6 @@ import {
 import type { DecodedSource, TrackFacts } from './decoder.js';
 import type { CropArea, FrameSource, OwnFilters, VideoInfo } from './types.js';
 
-/** The format after filters. */
 export function filteredFormat<T extends VideoFormat>(format: T, { crop, format: to }: OwnFilters): T {
   return {
     ...format,
@@ -25,7 +23,6 @@ export function filteredFormat<T extends VideoFormat>(format: T, { crop, format:
   };
 }
 
-/** Frames of a stored video, filtered while they are read. */
 export function filteredSource(source: FrameSource, filters: OwnFilters): FrameSource {
   const { descriptor, seekable } = source;
   const info = filteredInfo(source.info, filters);
@@ -40,7 +37,6 @@ export function filteredSource(source: FrameSource, filters: OwnFilters): FrameS
   };
 }
 
-/** Frames of a decoder, filtered while they are read. */
 export function filteredDecoding(
   source: DecodedSource,
   facts: TrackFacts,
@@ -58,13 +54,13 @@ export function filteredDecoding(
   };
 }
 
-/** `warnings` stays the list that the source adds to. */
+/** Shares `warnings` with the source, which appends to it. */
 function filteredInfo(info: VideoInfo, filters: OwnFilters): VideoInfo {
   const { range } = filters;
   return { ...filteredFormat(info, filters), ...(range && { colorRange: range.to }) };
 }
 
-/** The planes that the caller wants and this video has. */
+/** The planes of a buffer that `wanted` has too. */
 export function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlanes): FramePlanes {
   return {
     y,
@@ -76,7 +72,6 @@ export function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlane
 
 type PlaneKey = 'y' | 'cb' | 'cr' | 'alpha';
 
-/** Filters one frame at a time. */
 class PictureFilter {
   readonly #from: VideoFormat;
   readonly #to: VideoFormat;
@@ -125,7 +120,7 @@ class PictureFilter {
     const isChroma = key === 'cb' || key === 'cr';
     const { h, v } = (isChroma && SUBSAMPLING[this.#from.chroma]) || { h: 0, v: 0 };
     const [x, y] = [(this.#crop?.x ?? 0) >> h, (this.#crop?.y ?? 0) >> v];
-    // Only metrics of colour read alpha, and they read samples of the range and depth that are stored.
+    // Only colour metrics read alpha, and they expect the stored range and depth.
     const table = key === 'alpha' ? undefined : isChroma ? this.#tables?.chroma : this.#tables?.luma;
     for (let row = 0; row < to.height; row++) {
       const at = (row + y) * from.width + x;
@@ -139,20 +134,19 @@ class PictureFilter {
 
 interface TableOptions {
   readonly chroma: boolean;
-  /** Bits a sample. */
   readonly from: number;
   readonly to: number;
-  /** The range once converted. */
+  /** Of the converted range. */
   readonly full: boolean;
   readonly range: OwnFilters['range'];
 }
 
-/** The sample that each becomes: first its range, then its depth, as ffmpeg's scale and format do one after the other. */
+/** Maps each sample: first its range, then its depth, like ffmpeg's scale followed by format. */
 function sampleTable({ chroma, from, to, full, range }: TableOptions): Samples {
   const count = 2 ** from;
   const most = count - 1;
   const unit = 2 ** (from - 8);
-  // Luma has 219 steps and chroma 224 in limited range; the middle of chroma stays.
+  // Limited range has 219 steps of luma and 224 of chroma; the middle of chroma stays.
   const steps = (chroma ? 224 : 219) * unit;
   const [low, middle] = [(chroma ? 0 : 16) * unit, (chroma ? 128 : 0) * unit];
   const converted = (sample: number): number => {
@@ -167,7 +161,7 @@ function sampleTable({ chroma, from, to, full, range }: TableOptions): Samples {
   const table = to > 8 ? new Uint16Array(count) : new Uint8Array(count);
   for (let sample = 0; sample < count; sample++) {
     const value = converted(sample);
-    // White stays white in full range.
+    // In full range, white stays white.
     const rest = full && !chroma && more > 0 ? value >> Math.max(0, from - more) : 0;
     table[sample] = (value << more) | rest;
   }

@@ -14,18 +14,16 @@ import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
-/** For smaller sides libvmaf's ADM is undefined at its smallest scale (integer-features 4.3). */
+/** Up to this side libvmaf's ADM is undefined at its smallest scale (integer-features 4.3). */
 const UNDEFINED_IN_LIBVMAF = 32;
 
-/** Shortest side for metrics of colour: a sample of subsampled chroma. */
+/** Shortest side for colour metrics: one sample of subsampled chroma. */
 const LEAST_OF_COLOUR = 2;
 
 /**
- * Checks that two videos have the same size, chroma format and bit depth, and that the size can be measured.
- * Frame counts may differ.
+ * Checks for equal size, chroma format and bit depth, and for a measurable size. Frame counts may differ.
  * @param anyDepth bit depths may differ too
- * @param colours whether metrics of colour are measured, and whether nothing else is
- * @returns warnings of the containers and about relevant differences, full sentences
+ * @returns warnings of the containers and about differences, as full sentences
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
 export function checkPair(
@@ -66,7 +64,6 @@ export function checkPair(
   return [...warnings];
 }
 
-/** @throws {AnyvmafError} `mismatch` with every difference in one message */
 function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): void {
   const differences: string[] = [];
   const remedies: string[] = [];
@@ -96,13 +93,10 @@ function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth 
   }
 }
 
-/** Whether metrics of colour are measured, and whether nothing else is. */
+/** Whether colour metrics run, alone or with others. */
 export type ColoursAsked = 'no' | 'also' | 'only';
 
-/**
- * Checks that pictures of a format can be measured.
- * @throws {AnyvmafError} `media`
- */
+/** @throws {AnyvmafError} `media` if pictures of this format cannot be measured */
 export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no'): void {
   const problem = formatProblem(format);
   if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
@@ -116,18 +110,16 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
   );
 }
 
-/** An open video, or one that needs a decoder. */
 export type OpenedInput = FrameSource | EncodedInput;
 
-/** The videos of a request, opened; some have no reference. */
+/** Without a reference for no-reference metrics. */
 export interface OpenedInputs {
   readonly reference?: OpenedInput;
   readonly distorted: OpenedInput;
 }
 
 /**
- * Opens both videos concurrently, as two pipes of one producer may require, and returns encoded ones unopened. If one fails,
- * closes the other.
+ * Opens both videos concurrently, as two pipes of one producer may require; encoded ones stay unopened.
  * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
  */
 export async function openInputs(
@@ -153,7 +145,7 @@ export async function openInputs(
     return { reference: first, distorted: second };
   } catch (error) {
     giveUp.abort(error);
-    // Close a video that is still opening once it has opened; ignore its errors.
+    // Close the other once it has opened, and ignore its errors.
     for (const input of opening) input?.then(closeInput).catch(() => {});
     throw error;
   } finally {
@@ -161,12 +153,10 @@ export async function openInputs(
   }
 }
 
-/** Closes inputs of {@link openInputs}. */
 export async function closeInput(input: OpenedInput): Promise<void> {
   if (!('kind' in input)) await input.close();
 }
 
-/** True if an input can be read only once. */
 export function readsOnce(input: VideoInput): boolean {
   if (input === '-' || typeof input === 'number') return true;
   if (typeof input !== 'object' || input === null) return false;

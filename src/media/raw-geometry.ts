@@ -1,7 +1,6 @@
 /**
  * @module media/raw-geometry
- * Checks the declared geometry of raw video against its pictures. Neighbouring rows and frames are similar if width, height,
- * depth and chroma are right, and unrelated if one of them is wrong.
+ * Checks the declared geometry of raw video: with a wrong one, neighbouring rows and frames are unlike.
  */
 
 import type { ChromaFormat } from '../core/frame.js';
@@ -9,41 +8,38 @@ import { sampleBytes, storedFrameBytes } from '../core/frame.js';
 import type { ByteReader } from './platform.js';
 import type { RawVideoFormat } from './types.js';
 
-/** A geometry that does not fit. */
 export interface WrongGeometry {
   /** Similarity of neighbouring rows and frames, about 0..1. */
   readonly likeness: number;
-  /** The geometry that fits. */
   readonly fits: RawVideoFormat;
 }
 
-/** Number of sampled frames, and of row groups in each. */
+/** Sampled frames, and groups of rows in each. */
 const PLACES = 3;
 const GROUPS = 8;
 
-/** Rejects a candidate early if its rows are less similar than this. */
+/** Below this similarity of rows, a candidate is rejected early. */
 const HOPELESS = 0.4;
 
 /** Samples on either side of an edge. Finer detail is noise, coarser detail is similar everywhere. */
 const EDGE = 4;
 
-/** Doubt a geometry with less similarity than this. */
 const DOUBTFUL = 0.6;
 
-/** Similarity that another geometry must have, and by how much it must exceed the declared one's. */
+/** Least similarity of another geometry, and its least lead over the declared one. */
 const CONVINCING = 0.7;
 const BETTER = 0.3;
 
-/** Width offsets beyond the natural similarity of samples in a row. Each is a multiple of some pattern's period. */
+/** Width offsets beyond the natural similarity within a row, including a multiple of any pattern's period. */
 const OTHER_LENGTHS = Array.from({ length: 48 }, (_, k) => 17 + k);
 
-/** By how much a row must be more similar to the next row than to the one after. */
+/** Least lead in similarity of the next row over the same one. */
 const NEARER = 0.02;
 
 /** If low and high bytes correlate more than this, each is a sample of its own. */
 const TWO_SAMPLES = 0.8;
 
-/** Usual sizes of files; files may also have them turned on their side. */
+/** Usual sizes of files, also turned on their side. */
 const SIZES = (
   '128x96 160x90 160x120 176x144 192x108 320x180 320x240 352x240 352x288 416x240 426x240 480x270 ' +
   '480x360 512x384 576x324 640x360 640x480 704x480 704x576 720x480 720x576 768x432 768x576 800x600 ' +
@@ -75,7 +71,7 @@ export async function findWrongGeometry(
     const low = format.bitDepth === 16 && most < 4096 && most > 255;
     return low ? { likeness, fits: { ...format, bitDepth: depthOf(most) } } : undefined;
   }
-  // If rows are similar, the width is right; height, chroma or depth may be wrong.
+  // Similar rows confirm the width; height, chroma or depth may be wrong.
   const rightRows = rows >= DOUBTFUL;
   const others = candidates(format).filter(
     (other) =>
@@ -130,7 +126,7 @@ interface Rated {
   readonly likeness: number;
 }
 
-/** Prior preference of a format, as the same bytes can fit several formats. */
+/** Preference among formats that fit the same bytes. */
 function prior(format: RawVideoFormat): number {
   return (isUsual(format) ? 0.1 : 0) + (format.chroma === '420' ? 0.1 : 0);
 }
@@ -155,7 +151,6 @@ async function bestOf(bytes: ByteReader, formats: readonly RawVideoFormat[]): Pr
   return best;
 }
 
-/** The usual bit depth for samples up to `most`. */
 function depthOf(most: number): number {
   return most < 1024 ? 10 : most < 4096 ? 12 : 16;
 }
@@ -186,13 +181,10 @@ function candidates(declared: RawVideoFormat): RawVideoFormat[] {
   return formats;
 }
 
-/** How well a file fits a format. */
 interface Examined {
   /** Similarity of neighbouring rows and of consecutive frames; 0 if the samples rule the format out. */
   readonly likeness: number;
-  /** Similarity of neighbouring rows only. */
   readonly rows: number;
-  /** The largest sample. */
   readonly most: number;
 }
 
@@ -246,7 +238,7 @@ async function examine(
   // If low bytes correlate with high bytes, they are 8-bit samples.
   if (bitDepth > 8 && (halves.value ?? 0) > TWO_SAMPLES && halves.differ > 0.05)
     return { likeness: 0, rows: 0, most };
-  // Twice the true width: the second half of a row is adjacent to the first half of the row below.
+  // At twice the true width, the second half of a row is adjacent to the first half of the next.
   const next = halfRows.next.value ?? 0;
   if (next >= CONVINCING && next > (halfRows.same.value ?? 0) + NEARER) return { likeness: 0, rows: 0, most };
   // Fields of interlaced video and patterns of single rows resemble the second row below.
@@ -260,13 +252,12 @@ function larger(a: number | undefined, b: number | undefined): number | undefine
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
-/** Statistics of samples: correlation of low with high bytes, and the largest value. */
 interface Seen {
   readonly halves: Correlation;
   most: number;
 }
 
-/** Samples as numbers; `undefined` if one exceeds its bit depth. */
+/** `undefined` if a sample exceeds its bit depth. */
 function samples(bytes: Uint8Array, bitDepth: number, seen: Seen): Float64Array | undefined {
   if (bitDepth === 8) {
     // Remove alternation from byte to byte, which is similar at every even distance without being a picture.
@@ -310,7 +301,6 @@ function edgesOf(row: Float64Array): Float64Array {
   return edges;
 }
 
-/** Means of runs of twice {@link EDGE} samples. */
 function smooth(row: Float64Array): Float64Array {
   const length = 2 * EDGE;
   return Float64Array.from({ length: Math.floor(row.length / length) }, (_, i) => {
@@ -320,7 +310,6 @@ function smooth(row: Float64Array): Float64Array {
   });
 }
 
-/** Running Pearson correlation. */
 class Correlation {
   #count = 0;
   #unequal = 0;
@@ -351,7 +340,6 @@ class Correlation {
     return (this.#ab - (this.#a * this.#b) / n) / Math.sqrt(varA * varB);
   }
 
-  /** Share of pairs whose values differ. */
   get differ(): number {
     return this.#count === 0 ? 0 : this.#unequal / this.#count;
   }

@@ -1,13 +1,12 @@
 /**
  * @module media/readers
- * Bytes on every platform: random access to arrays and Blobs, by itself or in whole blocks, and streams in pieces of any size,
- * whatever chunks their producers make.
+ * Byte access on every platform: arrays and Blobs at random, optionally in cached blocks, and queues over streams.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import type { ByteReader, ByteStream } from './platform.js';
 
-/** Reads an array, on shared memory or not, without a copy of the whole. */
+/** Reads an array (shared memory too) without copying the whole. */
 export function bytesReader(bytes: Uint8Array): ByteReader {
   return {
     size: bytes.length,
@@ -16,7 +15,7 @@ export function bytesReader(bytes: Uint8Array): ByteReader {
   };
 }
 
-/** Reads only the requested slices of a Blob or File. */
+/** Reads only the requested slices. */
 export function blobReader(blob: Blob, name: string): ByteReader {
   return {
     size: blob.size,
@@ -34,12 +33,10 @@ export function blobReader(blob: Blob, name: string): ByteReader {
   };
 }
 
-/**
- * The error for a source that fails while being read; returns an `AnyvmafError` unchanged.
- */
+/** Returns an `AnyvmafError` unchanged. */
 function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  // Browsers end their reasons with a full stop.
+  // Browsers end their messages with a full stop.
   const reason = clause(cause instanceof Error ? cause.message : String(cause));
   return new AnyvmafError('io', `reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
 }
@@ -54,24 +51,19 @@ function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]):
   return at - from;
 }
 
-/** How much is read at once, and how much of it is kept. */
 interface BlockOptions {
-  /** Bytes of a block. */
   readonly bytes: number;
-  /** Blocks that are kept, at least one. */
+  /** Blocks to cache, at least one. */
   readonly kept: number;
 }
 
-/**
- * Random access in whole blocks, of which the latest are kept: for bytes that take long to ask for, as where each read crosses
- * processes, and callers that ask for few at a time.
- */
+/** Caches the latest blocks, for slow readers (such as in another process) with small reads. */
 export class BlockReader implements ByteReader {
   readonly size: number;
   readonly #reader: ByteReader;
   readonly #options: BlockOptions;
   readonly #onFetch: (block: number) => void;
-  /** By number, the latest last. */
+  /** By number, latest last. */
   readonly #blocks = new Map<number, Promise<Uint8Array>>();
 
   /** @param onFetch called with the number of each block that is read */
@@ -133,14 +125,11 @@ export class ByteQueue {
     this.#stream = stream;
   }
 
-  /** Bytes read or skipped so far. */
   get position(): number {
     return this.#position;
   }
 
-  /**
-   * Returns the next `count` bytes (fewer at the end) without consuming them, valid until the next call. For small counts.
-   */
+  /** Next `count` bytes (fewer at the end), not consumed, valid until the next call. For small counts: copies. */
   async peek(count: number): Promise<Uint8Array> {
     if (this.#peeked.length === 0 && this.#chunk.length >= count) return this.#chunk.subarray(0, count);
     while (this.#peeked.length < count) {
@@ -160,12 +149,11 @@ export class ByteQueue {
     return this.#take(into.length, (bytes, at) => into.set(bytes, at));
   }
 
-  /** Skips `count` bytes; returns the number skipped, fewer only at the end. */
+  /** Returns the number skipped, fewer than `count` only at the end. */
   skip(count: number): Promise<number> {
     return this.#take(count, () => {});
   }
 
-  /** All that was not read, as a stream. */
   rest(): ByteStream {
     return {
       next: async () => {
@@ -200,10 +188,7 @@ export class ByteQueue {
   }
 }
 
-/**
- * A web stream as a {@link ByteStream}.
- * @throws {AnyvmafError} `usage` if the stream is locked
- */
+/** @throws {AnyvmafError} `usage` if the stream is locked */
 export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
   if (stream.locked) {
     throw usageError('the stream is locked to another reader; give each video a stream of its own.');
@@ -219,7 +204,7 @@ export function webByteStream(stream: ReadableStream<Uint8Array>, name: string):
           throw readFailure(name, cause);
         }
         if (result.done) return undefined;
-        // Node streams may yield strings at run time.
+        // Node streams may yield strings.
         if (!(result.value instanceof Uint8Array)) {
           throw usageError(`the stream must yield Uint8Array chunks, not ${typeof result.value}.`);
         }
@@ -227,7 +212,6 @@ export function webByteStream(stream: ReadableStream<Uint8Array>, name: string):
       }
     },
     close() {
-      // Ignore errors of cancellation.
       reader.cancel().catch(() => {});
     },
   };

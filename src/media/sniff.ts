@@ -1,20 +1,19 @@
 /**
  * @module media/sniff
- * Recognises file types by their first bytes, for error messages.
+ * Recognises file types by their first bytes.
  */
 
-/** Bytes that {@link sniffContent} needs. */
 const SNIFF_BYTES = 256;
 
 interface Signature {
   readonly name: string;
   readonly at: number;
   readonly magic: string;
-  /** A second sequence of bytes that must match too. */
+  /** Another sequence that must match too. */
   readonly also?: { readonly at: number; readonly magic: string };
 }
 
-/** Part of a stream, which cannot be read without the part that all others need. */
+/** Cannot be decoded without the stream's initialisation segment. */
 export const SEGMENT = 'a segment of an MP4 stream';
 
 /** Magic numbers as Latin-1 text. */
@@ -45,7 +44,7 @@ const SIGNATURES: readonly Signature[] = [
   { name: 'a GIF image', at: 0, magic: 'GIF8' },
 ];
 
-/** True if the content begins with a container's magic number of at least four bytes, so it is not raw video. */
+/** True for a container's magic number of at least four bytes, which rules out raw video. */
 export function isContainer(start: Uint8Array): boolean {
   const found = signatureOf(start);
   return (
@@ -55,7 +54,7 @@ export function isContainer(start: Uint8Array): boolean {
   );
 }
 
-/** Names the file type with its article (`an MP4 or MOV file`), or `undefined`. */
+/** The file type with its article (`an MP4 or MOV file`), or `undefined`. */
 export function sniffContent(start: Uint8Array): string | undefined {
   return signatureOf(start)?.name;
 }

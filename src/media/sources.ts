@@ -1,6 +1,6 @@
 /**
  * @module media/sources
- * Stored frames: by number from a file, a Blob or bytes; in order from a pipe or stream; and a placeholder for no frames.
+ * Stored frames: by number from a file, a Blob or bytes; in order from a stream; and a blank placeholder.
  */
 import { usageError } from '../core/errors.js';
 import {
@@ -19,16 +19,16 @@ import type { FrameLayout, FrameSource, SourceDescriptor, VideoInfo } from './ty
 import { badFrameHeader, FRAME_HEADER_MAX, lostChroma, lostChromaBytes, parseFrameHeader } from './y4m.js';
 
 /**
- * Maps the bytes of a stored frame to the caller's planes: skips unused ones, and cuts off the extra chroma column of odd widths.
- * Its scratch memory serves one read at a time.
+ * Maps stored frames to the caller's planes without unused ones and the extra chroma column of odd widths. One read
+ * at a time, since scratch memory is shared.
  */
 export class PlaneMap {
   readonly #lumaBytes: number;
   readonly #rows: number;
-  /** Bytes of a chroma row in the caller's planes, and as stored. */
+  /** Bytes of a chroma row: the caller's, and as stored. */
   readonly #rowBytes: number;
   readonly #storedRowBytes: number;
-  /** Bytes of a chroma plane in the caller's planes, and as stored. */
+  /** Bytes of a chroma plane, likewise. */
   readonly #planeBytes: number;
   readonly #storedPlaneBytes: number;
   #cbScratch: Uint8Array | undefined;
@@ -67,7 +67,7 @@ export class PlaneMap {
     }
     if (cr) parts.push(this.#crops ? this.#scratchCr() : cr);
     if (!alpha) return parts;
-    // Whoever reads alpha reads all planes.
+    // Alpha is only read together with all planes.
     const belowCr = this.#crops ? 0 : this.#storedPlaneBytes - this.#planeBytes;
     if (belowCr > 0) parts.push(this.#scratchCr().subarray(0, belowCr));
     parts.push(alpha);
@@ -108,7 +108,7 @@ export class PlaneMap {
   }
 }
 
-/** A seekable source over a {@link ByteReader}; synchronous if the reader is. */
+/** A seekable source; synchronous if the reader is. */
 export class RandomAccessSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable = true;
@@ -194,7 +194,7 @@ export class RandomAccessSource implements FrameSource {
   }
 }
 
-/** A source over a {@link ByteQueue} positioned at the first frame. */
+/** A source over a queue positioned at the first frame. */
 export class SequentialSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable = false;
@@ -202,7 +202,6 @@ export class SequentialSource implements FrameSource {
   readonly #queue: ByteQueue;
   readonly #frameBytes: number;
   readonly #planes: PlaneMap;
-  /** Number of the next frame. */
   #next = 0;
   #ended = false;
 
@@ -250,7 +249,7 @@ export class SequentialSource implements FrameSource {
     return true;
   }
 
-  /** @throws {AnyvmafError} `media` if the second frame, or the end, comes too early by a byte in each row of chroma */
+  /** @throws {AnyvmafError} `media` if the second frame, or the end, comes {@link lostChromaBytes} too early */
   async #refuseLostChroma(): Promise<void> {
     const lost = lostChromaBytes(this.info);
     if (lost === 0) return;
@@ -265,7 +264,7 @@ export class SequentialSource implements FrameSource {
   /** Reads the next frame's header, if frames have one; returns false at the end of the video. */
   async #frameHeader(): Promise<boolean> {
     if (this.info.container !== 'y4m') return (await this.#queue.peek(1)).length > 0;
-    // Do not wait for bytes beyond this frame: an interactive producer may not have sent them.
+    // Do not wait for bytes beyond this frame, which an interactive producer may not have sent.
     const within = Math.min(6 + this.#frameBytes, FRAME_HEADER_MAX);
     let start = await this.#queue.peek(within);
     let header = parseFrameHeader(start);
@@ -288,7 +287,7 @@ export class SequentialSource implements FrameSource {
     }
   }
 
-  /** Reports a video that ends within its next frame, unless the source was closed. */
+  /** Throws if the video ends within its next frame, unless the source was closed. */
   #incomplete(foundBytes: number): false {
     if (this.#ended) return false;
     this.#ended = true;
@@ -296,13 +295,9 @@ export class SequentialSource implements FrameSource {
   }
 }
 
-/** Name in reports. */
 const NO_REFERENCE = '(no reference)';
 
-/**
- * A source whose frames leave the planes unchanged.
- * @param frameCount number of frames of the other video, `null` if unknown
- */
+/** Leaves the planes unchanged. `frameCount` is the other video's, `null` if unknown. */
 export function blankSource(format: VideoFormat, frameCount: number | null): FrameSource {
   const { width, height, bitDepth, chroma } = format;
   const info = {

@@ -15,34 +15,32 @@ import type { ByteReader } from './platform.js';
 export interface VideoInfo extends VideoFormat {
   /** The user's name for it, for messages: a path, a file name, `-`. */
   readonly name: string;
-  /** How the frames are stored. */
   readonly container: 'y4m' | 'yuv' | 'frames';
   /** Number of frames; `null` if unknown before reading to the end. */
   readonly frameCount: number | null;
   /** Frames per second, if the container states it. */
   readonly frameRate?: Fraction;
-  /** Sample aspect ratio, if the container states it. */
   readonly sampleAspect?: Fraction;
   /** Range of sample values, if the container states it. */
   readonly colorRange?: 'limited' | 'full';
-  /** By ffmpeg's names, if they are known; metrics of colour need them. */
+  /** By ffmpeg's names, if known; colour metrics need them. */
   readonly primaries?: string;
   readonly transfer?: string;
   readonly matrix?: string;
   readonly chromaLocation?: string;
-  /** By the header of Y4M. */
+  /** As a Y4M header states it. */
   readonly fieldOrder?: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
-  /** File size in bytes, if known. */
+  /** Bytes, if known. */
   readonly fileSize?: number | null;
   /** Set if the source is known to end within a frame; {@link frameCount} counts the complete ones before it. */
   readonly incompleteFrame?: IncompleteFrame;
-  /** Warnings about the container, full sentences. */
+  /** Warnings about the container, as full sentences. */
   readonly warnings: readonly string[];
 }
 
 /** The incomplete last frame of a truncated source. Reading it throws a `MediaError`. */
 export interface IncompleteFrame {
-  /** Its 0-based number. */
+  /** 0-based. */
   readonly index: number;
   /** Bytes of a complete frame's samples as stored. */
   readonly expectedBytes: number;
@@ -50,12 +48,12 @@ export interface IncompleteFrame {
   readonly foundBytes: number;
 }
 
-/** A recipe from which a worker opens its own copy of a random-access source: structured-cloneable, but for `here`. */
+/** A recipe from which a worker opens its own copy of a random-access source: structured-cloneable, except `here`. */
 export type SourceDescriptor =
   | {
       readonly kind: 'file';
       readonly path: string;
-      /** Absent: the user named it. */
+      /** Absent if the user named the file. */
       readonly origin?: Origin;
       readonly info: VideoInfo;
       readonly layout: FrameLayout;
@@ -67,14 +65,14 @@ export type SourceDescriptor =
       readonly info: VideoInfo;
       readonly layout: FrameLayout;
     }
-  /** Another one with filters of this package. */
+  /** Another source with this package's filters. */
   | {
       readonly kind: 'filtered';
       readonly of: SourceDescriptor;
       readonly filters: OwnFilters;
       readonly info: VideoInfo;
     }
-  /** What only this thread can read. */
+  /** Readable in this thread only. */
   | {
       readonly kind: 'here';
       readonly open: () => ByteReader;
@@ -99,7 +97,7 @@ export interface FrameLayout {
 /** Frames by number, in presentation order. */
 export interface FrameSource {
   readonly info: VideoInfo;
-  /** False: frames must be read in ascending order, each at most once (a pipe). */
+  /** If false, frames must be read in ascending order, each at most once (a pipe). */
   readonly seekable: boolean;
   /** Set if the same frames can be opened again. */
   readonly descriptor?: SourceDescriptor;
@@ -109,9 +107,7 @@ export interface FrameSource {
    * @throws {MediaError} if the frame is incomplete or damaged, or reading fails
    */
   readFrame(index: number, into: FramePlanes): Promise<boolean> | boolean;
-  /**
-   * Returns and throws as {@link readFrame} would, without reading samples. Absent if that would not be faster.
-   */
+  /** Returns and throws as {@link readFrame} would, without reading samples. Absent if that is not faster. */
   checkFrame?(index: number): Promise<boolean> | boolean;
   /** Releases files and streams. May be called twice. */
   close(): Promise<void> | void;
@@ -126,7 +122,7 @@ export type VideoInput = string | URL | number | Blob | Uint8Array | ReadableStr
 /** Geometry of raw planar YUV, which has no header of its own. */
 export interface RawVideoFormat extends VideoFormat {}
 
-/** A part of a picture, in samples. */
+/** In samples. */
 export interface CropArea {
   readonly width: number;
   readonly height: number;
@@ -134,9 +130,9 @@ export interface CropArea {
   readonly y: number;
 }
 
-/** What is done to one video, its facts known. */
+/** Filters of one video, resolved against its facts. */
 export interface SideFilters {
-  /** Which field is shown first: by the label, or by the pictures where these tell otherwise. */
+  /** By the label, or by the pictures if these contradict it. */
   readonly deinterlace?: Deinterlacing;
   readonly crop?: CropArea;
   /** A checked chain of ffmpeg's filters. */
@@ -146,13 +142,12 @@ export interface SideFilters {
   readonly format?: SampleFormat;
 }
 
-/** What needs no decoder of a certain kind; structured-cloneable. */
+/** Filters that need no particular decoder; structured-cloneable. */
 export type OwnFilters = Pick<SideFilters, 'crop' | 'range' | 'format'>;
 
-/** A chain of filters in a decoder. */
 export interface DecoderFilters {
   /** As after `-vf`. */
   readonly chain: string;
-  /** Whether each frame gives one of the same time. */
+  /** True if each frame gives one frame of the same time. */
   readonly keepsFrames: boolean;
 }

@@ -1,7 +1,6 @@
 /**
  * @module media/y4m
- * The YUV4MPEG2 format: stream header, frame headers, and the positions of frames
- * (cli-formats-metrics B.2, B.3).
+ * The YUV4MPEG2 format: headers and frame positions (cli-formats-metrics B.2, B.3).
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
@@ -11,21 +10,20 @@ import { convertCommand, incompleteFrame, lostFraming, MediaError, quoted } from
 import type { ByteReader } from './platform.js';
 import type { FrameLayout, IncompleteFrame, VideoInfo } from './types.js';
 
-/** Largest stream header: 255 bytes and the newline. */
+/** 255 bytes and the newline. */
 export const STREAM_HEADER_MAX = 256;
 
-/** Largest frame header: `FRAME`, one byte, and 79 more up to the newline. */
+/** `FRAME`, one byte, and 79 more up to the newline. */
 export const FRAME_HEADER_MAX = 85;
 
-/** Size of a frame header without parameters, `FRAME\n`. */
+/** `FRAME\n`, without parameters. */
 const PLAIN_FRAME_HEADER = 6;
 
 const NEWLINE = 0x0a;
 
-/** A parsed stream header. */
 export interface Y4mHeader {
   readonly format: VideoFormat;
-  /** Bytes of the header, newline included. */
+  /** Newline included. */
   readonly headerBytes: number;
   /** Bytes of one frame's samples, an alpha plane included. */
   readonly frameBytes: number;
@@ -35,16 +33,14 @@ export interface Y4mHeader {
   >;
 }
 
-/** True if the first bytes of a file are Y4M's magic number, or its beginning if the file is shorter. */
+/** Also true for a shorter file that begins like the magic number. */
 export function isY4m(start: Uint8Array): boolean {
   const magic = 'YUV4MPEG';
   return start.length > 0 && magic.startsWith(latin1(start.subarray(0, magic.length)));
 }
 
 /**
- * Parses the stream header.
  * @param start the first {@link STREAM_HEADER_MAX} bytes of the data, or all of shorter data
- * @param name of the video, for messages
  * @throws {AnyvmafError} `media`
  */
 export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
@@ -81,7 +77,6 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   };
 }
 
-/** The parameters by their letters, and where the header ends. */
 function parseTags(
   start: Uint8Array,
   name: string,
@@ -127,10 +122,8 @@ function parseTags(
 }
 
 /**
- * Parses a frame header.
  * @param start the next {@link FRAME_HEADER_MAX} bytes, or all of shorter data
- * @returns the header's length; or `end`: no further frame; `incomplete`: the data end within the header;
- * `lost`: not a frame header; `overlong`: its parameters do not end
+ * @returns its length; `end`: no further frame; `incomplete`: cut short; `lost`: no header; `overlong`: without end
  */
 export function parseFrameHeader(start: Uint8Array): number | 'end' | 'incomplete' | 'lost' | 'overlong' {
   if (start.length < PLAIN_FRAME_HEADER) {
@@ -143,10 +136,7 @@ export function parseFrameHeader(start: Uint8Array): number | 'end' | 'incomplet
   return start.length < FRAME_HEADER_MAX ? 'incomplete' : 'overlong';
 }
 
-/**
- * The error for a frame header that is `lost` or `overlong`.
- * @param position of the header's first byte, from the start of the data
- */
+/** @param position byte at which the header begins, from the start of the data */
 export function badFrameHeader(
   kind: 'lost' | 'overlong',
   name: string,
@@ -164,10 +154,8 @@ export function badFrameHeader(
   );
 }
 
-/** Positions of the frames of a file. */
 export interface FrameIndex {
   readonly layout: FrameLayout;
-  /** Number of complete frames. */
   readonly frameCount: number;
   readonly incompleteFrame?: IncompleteFrame;
   /** Bytes after the last frame that are not a frame. */
@@ -175,8 +163,8 @@ export interface FrameIndex {
 }
 
 /**
- * Finds the frames of a file without reading samples. Nearly all writers make frame headers of equal length. A few probes
- * confirm that; each header is then verified when its frame is read. Otherwise visits every header.
+ * Finds the frames of a file without reading samples. Nearly all writers make frame headers of equal length: a few
+ * probes confirm that, and each header is verified when its frame is read. Otherwise visits every header.
  * @throws {AnyvmafError} `media` if a frame header is missing
  */
 export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
@@ -205,17 +193,13 @@ export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: s
   return scanFrames(reader, header, name);
 }
 
-/**
- * Bytes by which frames of ffmpeg up to 5.1 are too short: its writer drops one of each row of chroma above 8 bit where
- * the width is odd.
- */
+/** Missing bytes per frame in Y4M by ffmpeg up to 5.1: one in each chroma row above 8 bit with odd widths. */
 export function lostChromaBytes(format: VideoFormat): number {
   const { width, bitDepth, chroma } = format;
   if (bitDepth === 8 || width % 2 === 0 || chroma === '444' || chroma === '400') return 0;
   return 2 * storedChromaSize(format).height;
 }
 
-/** The error for frames that are too short by {@link lostChromaBytes}. */
 export function lostChroma(name: string, { width, bitDepth }: VideoFormat): AnyvmafError {
   return bad(
     `the frames of ${shown(name)} lack a byte in each row of chroma: ffmpeg up to 5.1 writes ${bitDepth}-bit Y4M of odd ` +
@@ -224,7 +208,7 @@ export function lostChroma(name: string, { width, bitDepth }: VideoFormat): Anyv
   );
 }
 
-/** Number of frames to probe for equal distances, besides the first, the last and the one after. */
+/** Frames to probe for equal distances, besides the last and the one after. */
 const PROBES = 6;
 
 async function equallySpaced(
@@ -245,7 +229,6 @@ async function equallySpaced(
   return true;
 }
 
-/** Visits every frame header. */
 async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
   const { headerBytes, frameBytes } = header;
   // Read many small frames at once, but only the headers of large ones.
@@ -294,10 +277,7 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
   };
 }
 
-/**
- * True if the last `left` bytes of a file are appended data and not frames after a damaged header: they are fewer than a
- * frame and contain no frame header.
- */
+/** True if the last `left` bytes are appended data: fewer than a frame, and without a frame header. */
 async function isStray(
   reader: ByteReader,
   position: number,
@@ -312,14 +292,13 @@ async function isStray(
   return true;
 }
 
-/** Bytes to search at once. */
 const SEARCHED = 1 << 16;
 
 function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): IncompleteFrame {
   return { index, expectedBytes: frameBytes, foundBytes: Math.max(0, foundBytes) };
 }
 
-/** Facts about a Y4M video; `index` is absent for a stream. */
+/** `index` is absent for a stream. */
 export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): VideoInfo {
   const warnings = [...header.details.warnings];
   if (index && index.strayBytes > 0) {
@@ -343,7 +322,7 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
 
 function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true } {
   switch (tag) {
-    // These differ in chroma siting only. 420jpeg states none: ffmpeg writes it for whatever it does not know.
+    // These differ in chroma siting only. ffmpeg writes 420jpeg for unknown siting.
     case '420':
     case '420jpeg':
     case '420mpeg2':

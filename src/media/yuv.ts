@@ -8,22 +8,17 @@ import { shown } from '../core/printable.js';
 import { sniffContent } from './sniff.js';
 import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';
 
-/**
- * Checks the caller's raw format.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` */
 export function checkRawFormat(raw: RawVideoFormat): void {
   const problem = formatProblem(raw);
   if (problem) throw usageError(`the format given for raw video is not usable: ${problem}.`);
 }
 
-/** Frames start at the first byte. */
 export function rawLayout(raw: RawVideoFormat): FrameLayout {
   return { start: 0, frameHeader: 0, frameBytes: storedFrameBytes(raw) };
 }
 
 /**
- * Facts about a raw video.
  * @param size file size in bytes; `null` for a stream
  * @param start the first bytes, to recognise files that are not raw video
  * @throws {AnyvmafError} `media` if the file is smaller than one frame

@@ -6,7 +6,7 @@ import { AnyvmafError } from '../core/errors.js';
 import { log10 } from '../core/log10.js';
 import { type ExtractorInstance, numberOption } from './metric.js';
 
-/** The options of the adm and float_adm extractors that decide the factors. */
+/** Options of adm and float_adm that determine the factors. */
 export interface AdmCsfSettings {
   /** `adm_norm_view_dist` in picture heights. */
   readonly normViewDist: number;
@@ -20,7 +20,6 @@ export interface AdmCsfSettings {
   readonly csfDiagScale: number;
 }
 
-/** The settings of an instance of adm or float_adm. */
 export function csfSettings(instance: ExtractorInstance): AdmCsfSettings {
   return {
     normViewDist: numberOption(instance, 'adm_norm_view_dist'),
@@ -31,28 +30,24 @@ export function csfSettings(instance: ExtractorInstance): AdmCsfSettings {
   };
 }
 
-/** For each scale 0..3 the factor of the horizontal and vertical bands, then that of the diagonal band. */
+/** For scales 0..3: the factor of the horizontal and vertical bands, then of the diagonal band. */
 export type FactorsByScale = readonly (readonly [number, number])[];
 
-/** The factors in both forms that ADM works with. */
 export interface AdmCsf {
-  /** binary32 values, used by the denominator. */
+  /** binary32, for the denominator. */
   readonly rf: FactorsByScale;
-  /** Fixed point, used by the numerators: 16 bits at scale 0, 32 bits at scales 1..3. */
+  /** Fixed point, for the numerators: 16 bits at scale 0, 32 bits at scales 1..3. */
   readonly fi: FactorsByScale;
 }
 
 const f32 = Math.fround;
 
-/** Below this product of view distance and display height the display is too coarse for the finest scale. */
+/** Below this product of view distance and display height, the display is too coarse for the finest scale. */
 const MIN_LINES = 3.0 * 1080;
 
 /**
- * The factors for a viewing condition.
- *
- * Mode 1 is computed as libvmaf does, but its factors (1.2 to 27) do not fit the fixed point that follows: `fi` wraps
- * at its width and the scores mean nothing, in libvmaf too.
- * @throws {AnyvmafError} `feature` when libvmaf has no factors for these settings
+ * Mode 1's factors (1.2 to 27) do not fit the fixed point: `fi` wraps and scores are meaningless, in libvmaf too.
+ * @throws {AnyvmafError} `feature` if libvmaf has no factors for these settings
  */
 export function admCsf(settings: AdmCsfSettings): AdmCsf {
   const { normViewDist, refDisplayHeight, csfMode } = settings;
@@ -72,29 +67,25 @@ export function admCsf(settings: AdmCsfSettings): AdmCsf {
   };
 }
 
-/**
- * The factors of float_adm, binary32 values (metrics spec D.15). Any viewing condition will do; modes 0 and 1 are those
- * of {@link admCsf}, 2 is another function than there, and higher ones are 0.
- */
+/** Any viewing condition works (metrics spec D.15). Modes 0 and 1 as in {@link admCsf}, 2 differs, others are 0. */
 export function floatAdmFactors(settings: AdmCsfSettings): FactorsByScale {
   const { csfMode } = settings;
   if (csfMode === 2) return SCALES.map((scale) => nativeFactors(scale, pixelsPerDegree(settings)));
   return floatFactors({ ...settings, csfMode: csfMode === 1 ? 1 : 0 });
 }
 
-/** Of mode 2: the diagonal band is seen at a higher frequency. */
+/** Mode 2, where the diagonal band has a higher frequency. */
 function nativeFactors(scale: 0 | 1 | 2 | 3, resolution: number): readonly [number, number] {
   const frequency = resolution / 2 ** (scale + 1);
   const sensitivity = (rho: number) => f32((0.31 + 0.69 * rho) * Math.exp(-0.29 * rho));
   return [sensitivity(frequency), sensitivity(f32(frequency / 0.7))];
 }
 
-/** Pixels per degree of visual angle. */
 function pixelsPerDegree({ normViewDist, refDisplayHeight }: AdmCsfSettings): number {
   return f32((normViewDist * refDisplayHeight * Math.PI) / 180);
 }
 
-/** At 3.0 x 1080 the reference has these, rounded by hand, where conversion would give 36451 and 49414. */
+/** libvmaf's hand-rounded factors at 3.0 x 1080; conversion would give 36451 and 49414. */
 const USUAL_SCALE0: readonly [number, number] = [36453, 49417];
 
 function fixedFactors([hv, d]: readonly [number, number], scale: number): readonly [number, number] {
@@ -120,7 +111,7 @@ function floatFactors(settings: AdmCsfSettings): FactorsByScale {
 
 const SCALES = [0, 1, 2, 3] as const;
 
-/** Amplitudes of Watson's wavelet thresholds by scale, for the horizontal and vertical bands and for the diagonal. */
+/** Amplitudes of Watson's wavelet thresholds by scale: horizontal and vertical bands, then diagonal. */
 const WATSON_AMPLITUDE = [
   [0.67234, 0.72709],
   [0.41317, 0.49428],
@@ -129,7 +120,7 @@ const WATSON_AMPLITUDE = [
 ] as const;
 const WATSON_ORIENTATION = [1, f32(0.534)] as const;
 
-/** What `**` leaves open in a last bit of a double, the rounding to single precision hides (chance of 2^-28). */
+/** Rounding to single precision hides last-bit differences of `**` in doubles (chance of 2^-28). */
 function watson(scale: 0 | 1 | 2 | 3, band: 0 | 1, resolution: number): number {
   const a = f32(0.495);
   const k = f32(0.466);
@@ -139,7 +130,7 @@ function watson(scale: 0 | 1 | 2 | 3, band: 0 | 1, resolution: number): number {
   return f32(1 / f32((2 * a * 10 ** exponent) / f32(WATSON_AMPLITUDE[scale][band])));
 }
 
-/** Parameters of Barten's function at 20 and at 150 cd/m2; the display is taken to have 100. */
+/** Parameters of Barten's function at 20 and at 150 cd/m2; interpolated for a display of 100. */
 const BARTEN_20 = [0.334278, 3.79542, 1.07327, 6.4635] as const;
 const BARTEN_150 = [0.394533, 2.7755, 1.16577, 7.45665] as const;
 /** Amplitude and decay of each term of the eye's modulation transfer function. */
@@ -174,7 +165,7 @@ function bartenParameter(index: 0 | 1 | 2 | 3): number {
 interface BlendRow {
   readonly height: number;
   readonly distance: number;
-  /** By csf mode, the factors of scales 0..3 for the horizontal and vertical bands, then for the diagonal. */
+  /** By csf mode: factors of scales 0..3 for the horizontal and vertical bands, then for the diagonal. */
   readonly 2: readonly number[];
   readonly 3: readonly number[];
 }
@@ -184,7 +175,7 @@ const BLEND_1080_3 = {
   3: [0.011249, 0.022606, 0.03593, 0.045673, 0.004097, 0.010921, 0.02143, 0.031313],
 } as const;
 
-/** Viewing conditions for which the blended factors are tabulated. Those below 3240 lines are refused before. */
+/** Tabulated viewing conditions. {@link admCsf} rejects those below 3240 lines. */
 const BLEND: readonly BlendRow[] = [
   { height: 1080, distance: 3, ...BLEND_1080_3 },
   { height: 2160, distance: 1.5, ...BLEND_1080_3 },

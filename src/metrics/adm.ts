@@ -27,15 +27,15 @@ import {
 } from './spec.js';
 import { admLimit, atLeast } from './values.js';
 
-/** Most parameter sets that one call measures. */
+/** Most parameter sets per call. */
 const MOST = 64;
 /** Per parameter set: numerators of the scales, denominators, AIM numerators. */
 const FIELDS = 12;
 
-/** Bytes of the core's `AnyvmafAdmVariant`, and where its members are that do not come first. */
+/** Bytes of the core's `AnyvmafAdmVariant`, and offsets of its members. */
 const STRUCT = { bytes: 88, rf: 16, fi: 48, parts: 80 };
 
-/** What the reference puts in the denominator of a scale 0 that it skips. */
+/** libvmaf's denominator of a skipped scale 0. */
 const SKIPPED_DEN = Math.fround(1e-10);
 
 const ADM2 = integerFeature('adm2', { worse: 'low' });
@@ -44,7 +44,6 @@ const ADM_SCALES = ranked(
   SCALES.map((s) => feature(`integer_adm_scale${s}`)),
 );
 
-/** A parameter set of ADM. */
 export function admVariant(
   gainLimit: number,
   noiseWeight: number,
@@ -57,7 +56,7 @@ export function admVariant(
   };
 }
 
-/** Parameter sets as the core's `AnyvmafAdmVariant`. */
+/** Packs parameter sets as the core's `AnyvmafAdmVariant`. */
 export function admStructs(variants: readonly Variant[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(variants.length * STRUCT.bytes));
   variants.forEach(({ options, extent }, i) => {
@@ -73,7 +72,7 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
     write(options.slice(0, 2), 0, 8, 'Float64');
     write(options.slice(2, 10), STRUCT.rf, 4, 'Float32');
     write(options.slice(10), STRUCT.fi, 4, 'Uint32');
-    // The core is told what to skip.
+    // The core takes flags of what to skip.
     write(
       extent.map((part) => 1 - part),
       STRUCT.parts,
@@ -84,7 +83,6 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** Options that integer and floating-point ADM share. */
 export const ADM_OPTIONS = [
   flag('debug', false, {
     description: 'Also emit ADM under its own name, and numerators and denominators.',
@@ -125,7 +123,6 @@ export const LAST_OPTIONS = [
   real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
 ];
 
-/** The adm extractor. */
 export const ADM: Metric = {
   spec: extractor({
     name: 'adm',
@@ -174,7 +171,7 @@ export const ADM: Metric = {
       cost: 8 * group.length,
     })),
   finish: finishAdm,
-  // Barten's sensitivities are above 1, so the factors do not fit the fixed point of this extractor.
+  // Barten's sensitivities above 1 do not fit this extractor's fixed point.
   warning: (instance) =>
     numberOption(instance, 'adm_csf_mode') === 1
       ? 'The adm extractor overflows with adm_csf_mode=1, in libvmaf too, so its values mean nothing; float_adm takes this mode.'
@@ -206,7 +203,7 @@ function finishAdm(instance: ExtractorInstance, { width, height }: VideoFormat):
       if (totalNum < limit) totalNum = 0;
       if (totalDen < limit) totalDen = 0;
       const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
-      // The reference leaves aim undefined where there is nothing to divide by.
+      // Undefined in libvmaf without a denominator.
       const aim = totalDen === 0 ? 0 : totalAim / totalDen;
       const adm3 = atLeast(adm2 * dlmWeight + (1 - aim) * (1 - dlmWeight), minimum);
       emit(frame, 'VMAF_integer_feature_adm2_score', adm2);

@@ -1,12 +1,11 @@
 /**
  * @module metrics/butteraugli
- * Butteraugli of libjxl since 0.8: how visible differences are to a viewer of a display of known luminance.
+ * Butteraugli of libjxl since 0.8: visibility of differences on a display of known luminance.
  */
 import { COLOUR_OPTIONS, colourParameters } from './colour.js';
 import { callEach, type Metric, numberOption } from './metric.js';
 import { extractor, feature, ranked, real } from './spec.js';
 
-/** The butteraugli extractor. */
 export const BUTTERAUGLI: Metric = {
   spec: extractor({
     name: 'butteraugli',

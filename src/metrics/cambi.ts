@@ -1,6 +1,6 @@
 /**
  * @module metrics/cambi
- * CAMBI of the distorted video, of the reference, and its increase, each limited (metrics spec D.9).
+ * CAMBI of the distorted video, of the reference, and its increase, each capped (metrics spec D.9).
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -20,23 +20,22 @@ import { choice, extractor, feature, flag, folder, integer, real } from './spec.
 
 const EOTFS = ['bt1886', 'pq'] as const;
 
-/** The default of topk and cambi_topk: the first counts unless it has it. */
+/** Default of topk and cambi_topk; cambi_topk applies only if topk has this value. */
 const DEFAULT_TOPK = 0.6;
 
-/** Pictures that are smaller on both sides are not measured. */
+/** Pictures smaller than this on both sides are rejected. */
 const LEAST_SIDE = 216;
 
-/** Largest window, in samples of the measured picture. */
+/** In samples of the measured picture. */
 const LARGEST_WINDOW = 65;
 
-/** Columns from which on a value of cambi_high_res_speedup, lines of a 16:9 picture, halves the picture. */
+/** For each cambi_high_res_speedup (lines of a 16:9 picture), the columns from which it halves the picture. */
 const SPEEDUP_COLUMNS: ReadonlyMap<number, number> = new Map([
   [1080, 1920],
   [1440, 2560],
   [2160, 3840],
 ]);
 
-/** What was encoded, and what it was encoded from, as the options say. */
 function sizes(instance: ExtractorInstance, own: PictureSize): { enc: PictureSize; src: PictureSize } {
   const size = (side: string): PictureSize => ({
     width: numberOption(instance, `${side}_width`),
@@ -48,14 +47,13 @@ function sizes(instance: ExtractorInstance, own: PictureSize): { enc: PictureSiz
   return { enc: encoded ? enc : own, src: src.width > 0 && src.height > 0 ? src : own };
 }
 
-/** Whether the speed-up has an encode of this size measured at half of it. */
 function isHalved(instance: ExtractorInstance, enc: PictureSize): boolean {
   const lines = numberOption(instance, 'cambi_high_res_speedup');
   const columns = SPEEDUP_COLUMNS.get(lines);
   return columns !== undefined && enc.width * enc.height >= columns * lines;
 }
 
-/** Scales that are measured, each half the size of the one before. */
+/** Measured scales, each half the size of the one before. */
 const SCALES = 5;
 
 const half = ({ width, height }: PictureSize): PictureSize => ({
@@ -63,7 +61,7 @@ const half = ({ width, height }: PictureSize): PictureSize => ({
   height: (height + 1) >> 1,
 });
 
-/** The heatmaps asked for; as in libvmaf their names have the sizes without the speed-up, their pictures those with it. */
+/** Like libvmaf, names state sizes without the speed-up, while pictures have those with it. */
 function heatmapFiles(instance: ExtractorInstance, own: PictureSize): readonly HeatmapFile[] | undefined {
   const folder = choiceOption(instance, 'heatmaps_path');
   if (folder === '') return undefined;
@@ -78,10 +76,7 @@ function heatmapFiles(instance: ExtractorInstance, own: PictureSize): readonly H
   });
 }
 
-/**
- * Refuses sizes that cannot be measured.
- * @throws {AnyvmafError} `feature`
- */
+/** @throws {AnyvmafError} `feature` for sizes that cannot be measured */
 function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
   const { enc, src } = sizes(instance, format);
   const text = ({ width, height }: PictureSize) => `${width}x${height}`;
@@ -113,7 +108,6 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
   }
 }
 
-/** The cambi extractor. */
 export const CAMBI: Metric = {
   spec: extractor({
     name: 'cambi',

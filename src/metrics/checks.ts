@@ -1,16 +1,14 @@
 /**
  * @module metrics/checks
- * What formats an extractor can take, as errors that say what to do; and resizing before measuring, as float_vif and
- * SpEED do it.
+ * Rejects formats that an extractor cannot measure; and the prescaling options of float_vif and SpEED.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { choice, type OptionSpec, real } from './spec.js';
 
 /**
- * Refuses video without chroma.
- * @param option what makes the extractor measure colour, where it does not always
- * @throws {AnyvmafError} `feature`
+ * @param option that makes the extractor measure colour, unless it always does
+ * @throws {AnyvmafError} `feature` for video without chroma
  */
 export function requireChroma(extractor: string, { chroma }: VideoFormat, option?: string): void {
   if (chroma !== '400') return;
@@ -22,10 +20,7 @@ export function requireChroma(extractor: string, { chroma }: VideoFormat, option
   );
 }
 
-/**
- * Refuses pictures with a side shorter than `least`.
- * @throws {AnyvmafError} `feature`
- */
+/** @throws {AnyvmafError} `feature` for pictures with a side shorter than `least` */
 export function requireSide(
   extractor: string,
   { width, height }: VideoFormat,
@@ -40,15 +35,15 @@ export function requireSide(
   );
 }
 
-/** What to do about an extractor that cannot work, whoever asked for it. */
+/** What to do about an extractor that cannot work, whether requested by name or by a preset. */
 export function leaveOut(extractor: string): string {
   return `leave ${extractor} out, and a preset that asks for it.`;
 }
 
-/** How a prescale option resamples, in the core's order. */
+/** Methods of a prescale option, in the core's order. */
 export const RESAMPLING: readonly string[] = ['nearest', 'bilinear', 'bicubic', 'lanczos4'];
 
-/** Kernel scales for which libvmaf has kernels. */
+/** Kernel scales that libvmaf supports. */
 const KERNEL_SCALES: readonly number[] = [
   1,
   1 / 2,
@@ -73,11 +68,6 @@ const KERNEL_SCALES: readonly number[] = [
   1.111111,
 ];
 
-/**
- * The options of kernels' sizes and of resizing.
- * @param prefix of their names
- * @param alias of how to resize
- */
 export function resizingOptions(prefix: string, alias: string): readonly OptionSpec[] {
   return [
     real(`${prefix}_kernelscale`, 1, 0.1, 4, {
@@ -96,13 +86,11 @@ export function resizingOptions(prefix: string, alias: string): readonly OptionS
   ];
 }
 
-/** Widest picture that libvmaf resamples bilinearly. */
 const WIDEST_BILINEAR = 7680;
 
 /**
- * Refuses a prescale whose result is too small to measure or too wide for its method.
  * @param least shortest side that can be measured
- * @throws {AnyvmafError} `feature`
+ * @throws {AnyvmafError} `feature` for a prescale whose result is too small to measure or too wide for its method
  */
 export function requirePrescale(
   extractor: string,

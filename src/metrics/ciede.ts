@@ -7,7 +7,6 @@ import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 
-/** The ciede extractor. */
 export const CIEDE: Metric = {
   spec: extractor({
     name: 'ciede',

@@ -1,6 +1,6 @@
 /**
  * @module metrics/colour
- * What the metrics of colour have in common: options that replace what the videos say of their colours.
+ * Options of all colour metrics that override how the videos tag their colours.
  */
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import { type Colour, colourNumbers, isHdr, type ScoredColour, type ScoredFormat } from '../core/colour.js';
@@ -8,7 +8,7 @@ import { AnyvmafError } from '../core/errors.js';
 import { choiceOption, type ExtractorInstance } from './metric.js';
 import { choice, type OptionSpec } from './spec.js';
 
-/** What each option replaces, for both videos; `auto` is what a video says, or what is usual where it says nothing. */
+/** Each option overrides both videos; `auto` is the tag, or the usual value of an untagged video. */
 const PARTS = {
   matrix: [COLOUR_MATRICES, 'Matrix of luma and chroma; gbr: the planes are G, B and R.'],
   range: [['limited', 'full'], 'Range of sample values.'],
@@ -22,14 +22,13 @@ const PARTS = {
   primaries: [PRIMARIES, 'Primaries. auto without a statement: those that go with matrix and transfer.'],
 } as const;
 
-/** The options that every metric of colour has. */
 export const COLOUR_OPTIONS: readonly OptionSpec[] = Object.entries(PARTS).map(
   ([name, [values, description]]) => choice(name, ['auto', ...values], { description }),
 );
 
 /**
- * The colours that an instance takes the videos for.
- * @throws {AnyvmafError} `feature` if the colours of the videos are not known
+ * Colours of both videos, with the instance's options applied.
+ * @throws {AnyvmafError} `feature` if the colours of the videos are unknown or cannot be converted to RGB
  */
 export function coloursOf(
   instance: ExtractorInstance,
@@ -57,7 +56,7 @@ export function coloursOf(
   return { reference: replaced('reference'), distorted: replaced('distorted') };
 }
 
-/** What both matrices of BT.2020 and BT.2100 are defined for, by H.273. */
+/** H.273 defines bt2020c only for SDR, and ictcp only for PQ and HLG. */
 function requirePossible(extractor: string, side: string, { matrix, transfer }: Colour): void {
   const hdr = isHdr(transfer);
   if (matrix !== (hdr ? 'bt2020c' : 'ictcp')) return;
@@ -79,7 +78,10 @@ function noMatrix(extractor: string, side: string, stated: string): AnyvmafError
   );
 }
 
-/** The numbers that parameters of perceptual.wasm begin with (`AnyvmafColours`). @throws as {@link coloursOf} */
+/**
+ * Leading parameters of perceptual.wasm (`AnyvmafColours`).
+ * @throws as {@link coloursOf}
+ */
 export function colourParameters(instance: ExtractorInstance, format: ScoredFormat): readonly number[] {
   return colourNumbers(coloursOf(instance, format));
 }

@@ -1,8 +1,7 @@
 /**
  * @module metrics/cvvdp
- * ColorVideoVDP 0.5.6 (Mantiuk et al., 2024): visible differences of colour and time on a display, in just-objectionable
- * differences (JOD); 10 is no difference. The core gives each frame's Q, the size of the visible difference; JOD follow
- * from Q pooled over the clip.
+ * ColorVideoVDP 0.5.6 (Mantiuk et al., 2024): visible differences of colour and time on a display. The core returns
+ * Q per frame; pooled over the clip it becomes just-objectionable differences (JOD), 10 for none.
  */
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -22,17 +21,14 @@ import {
 } from './metric.js';
 import { choice, extractor, feature, real } from './spec.js';
 
-/** A display and how it is looked at. */
 export interface Display {
-  /** What it takes its signal for. */
   readonly signal: 'sdr' | 'pq' | 'hlg';
   /** Luminance of its white, cd/m2. */
   readonly peak: number;
-  /** Of white to black. */
   readonly contrast: number;
-  /** Light of the room, lux. */
+  /** Ambient light, lux. */
   readonly ambient: number;
-  /** Share of that light that the screen reflects. */
+  /** Share of the ambient light that the screen reflects. */
   readonly reflectivity: number;
   /** Pixels per degree of the visual field. */
   readonly pixelsPerDegree: number;
@@ -41,11 +37,7 @@ export interface Display {
 /** Metres. */
 const INCH = 0.0254;
 
-/**
- * @param size columns and rows
- * @param diagonal inches
- * @param distance from which it is looked at, metres
- */
+/** `diagonal` is in inches, `distance` of the viewer in metres. */
 function display(
   signal: Display['signal'],
   [columns, rows]: readonly [number, number],
@@ -61,8 +53,8 @@ function display(
 }
 
 /**
- * The displays that ColorVideoVDP knows by name, the default first. The numbers are those of display_models.json in
- * gfxdisp/ColorVideoVDP 0.5.6, MIT licence (THIRD-PARTY-NOTICES.md); left out are headsets and displays for linear light.
+ * ColorVideoVDP's displays, the default first, except headsets and displays for linear light. Numbers from
+ * display_models.json in gfxdisp/ColorVideoVDP 0.5.6, MIT licence (THIRD-PARTY-NOTICES.md).
  */
 export const DISPLAYS = {
   standard_4k: display('sdr', [3840, 2160], 30, 0.7472, 200, 1000, 250),
@@ -88,10 +80,10 @@ export const DISPLAYS = {
 /** As in wasm/include/perceptual.h. */
 const LEAST_SIDE = 2;
 const HIGHEST_RATE = 240;
-/** Numbers that parameters begin with: the colours of both videos. */
+/** The first parameters, for the colours of both videos. */
 const COLOUR_NUMBERS = 12;
 
-/** Frames that a frame is seen with, itself included: those of the last quarter of a second. */
+/** Frames of the last quarter of a second, the current one included. */
 function windowOf(frameRate: number): number {
   return frameRate === 0 ? 1 : 2 * Math.ceil(frameRate / 8) + 1;
 }
@@ -108,12 +100,10 @@ function displayOf(instance: ExtractorInstance): Display {
   return found[1];
 }
 
-/** The signal of a video. */
 function signalOf({ transfer }: Colour): Display['signal'] {
   return transfer === 'pq' || transfer === 'hlg' ? transfer : 'sdr';
 }
 
-/** Refuses a video that the display does not show as it is meant. */
 function requireSignal(instance: ExtractorInstance, colours: NonNullable<ScoredFormat['colours']>): void {
   const { signal } = displayOf(instance);
   for (const side of ['reference', 'distorted'] as const) {
@@ -128,7 +118,6 @@ function requireSignal(instance: ExtractorInstance, colours: NonNullable<ScoredF
   }
 }
 
-/** The cvvdp extractor. */
 export const CVVDP: Metric = {
   spec: extractor({
     name: 'cvvdp',
@@ -192,13 +181,13 @@ export const CVVDP: Metric = {
   finish: (instance, format) => new Clip(rateOf(instance, format) === 0 ? stillPower : power),
 };
 
-/** Stills are not pooled over time, so that one has its own Q. */
+/** Stills are not pooled over time, so that a single one keeps its own Q. */
 const stillPower = (x: number, exponent: number): number => x ** exponent;
 
 class Clip implements Finisher {
   readonly #power: typeof power;
   #frames = 0;
-  /** Of the squares of Q. */
+  /** Sum of the squares of Q. */
   #sum = 0;
 
   constructor(ofTime: typeof power) {

@@ -1,7 +1,6 @@
 /**
  * @module metrics/descriptions
- * What the metrics are, without what they do. The build writes the value out (scripts/bundle.mjs), so that a page
- * that lists extractors or reads models loads no arithmetic.
+ * Specs of the metrics. The build inlines them (scripts/bundle.mjs), so that pages load no arithmetic.
  */
 import { METRICS } from './index.js';
 import type { ExtractorSpec } from './spec.js';

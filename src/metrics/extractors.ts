@@ -1,16 +1,16 @@
 /**
  * @module metrics/extractors
- * The feature extractors this library knows: their options, the features they emit and how libvmaf names them.
+ * Looks up feature extractors, their options and the features they emit.
  */
 import { DESCRIPTIONS } from './descriptions.js';
 import type { ExtractorSpec, FeatureSpec } from './spec.js';
 
 export type { ExtractorSpec, FeatureSpec, OptionSpec, OptionValue } from './spec.js';
 
-/** In libvmaf's order of registration: where two extractors emit one feature, the first has it. */
+/** In libvmaf's order of registration: the first of two extractors that emit one feature provides it. */
 export const EXTRACTORS: readonly ExtractorSpec[] = frozen(DESCRIPTIONS);
 
-/** The value, no part of which can be changed from now on: the table is handed out to callers. */
+/** Deeply freezes a value that is handed out to callers. */
 function frozen<T extends object>(value: T): T {
   for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) frozen(part);
   return Object.freeze(value);
@@ -21,14 +21,13 @@ export function listExtractors(): readonly ExtractorSpec[] {
   return EXTRACTORS;
 }
 
-/** The extractor of that name or other name, if there is one. */
 export function findExtractor(name: string): ExtractorSpec | undefined {
   return EXTRACTORS.find((extractor) => extractor.name === name || extractor.otherName === name);
 }
 
 /**
- * The feature that a report has under a name, which may end in options.
- * @param name also an extractor's own, as in logs of older programs: then its feature of that name, or its first
+ * Finds a feature by its name in reports, which may end in options.
+ * @param name may be an extractor's own, as in old logs: then its feature of that name, or its first
  */
 export function reportedFeature(name: string): FeatureSpec | undefined {
   let found: FeatureSpec | undefined;
@@ -44,7 +43,7 @@ export function reportedFeature(name: string): FeatureSpec | undefined {
   return found;
 }
 
-/** The extractor that emits a feature, given by its internal name as model files do. */
+/** Finds the extractor of a feature by its internal name, as in model files. */
 export function findProvider(
   featureName: string,
 ): { extractor: ExtractorSpec; feature: FeatureSpec } | undefined {

@@ -38,7 +38,6 @@ function factorOptions(): OptionSpec[] {
   );
 }
 
-/** The float_adm extractor. */
 export const FLOAT_ADM: Metric = {
   spec: extractor({
     name: 'float_adm',
@@ -127,7 +126,7 @@ function finishFloatAdm(instance: ExtractorInstance, { width, height }: VideoFor
       if (totalNum < limit) totalNum = 0;
       if (totalDen < limit) totalDen = 0;
       const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
-      // Without a denominator libvmaf leaves it undefined.
+      // Undefined in libvmaf without a denominator.
       const aim = totalDen === 0 ? 0 : atMost(aimNum / aimDen, 1);
       const mixed = harmonic ? (2 * adm2 * aim) / (adm2 + aim) : adm2 * weight + (1 - aim) * (1 - weight);
       const adm3 = atLeast(mixed, minimum);

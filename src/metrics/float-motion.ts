@@ -1,7 +1,6 @@
 /**
  * @module metrics/float-motion
- * Motion in floating point from the differences of blurred pictures (metrics spec D.13). A frame is final when the
- * frame after it is known.
+ * Floating-point motion (metrics spec D.13). A frame is final once the next one is measured.
  */
 import { requireChroma } from './checks.js';
 import {
@@ -17,7 +16,6 @@ import {
 import { MOTION_OPTIONS } from './motion.js';
 import { DEBUG, extractor, flag, floatFeature, integer } from './spec.js';
 
-/** The float_motion extractor. */
 export const FLOAT_MOTION: Metric = {
   spec: extractor({
     name: 'float_motion',
@@ -47,7 +45,7 @@ export const FLOAT_MOTION: Metric = {
       MOTION_OPTIONS.maximum,
     ],
     features: [
-      // That of the first frame is 0 at once.
+      // The first frame's is 0 at once.
       floatFeature('motion2'),
       floatFeature('motion3', { emitted: 'next', atOnceWith: 'motion_force_zero' }),
       floatFeature('motion', DEBUG),
@@ -77,7 +75,6 @@ class FloatMotionSequence implements Finisher {
   readonly #blendOffset: number;
   readonly #maximum: number;
   #frames = 0;
-  /** Difference of the latest frame to the one before. */
   #latest = 0;
 
   constructor(instance: ExtractorInstance) {
@@ -100,7 +97,7 @@ class FloatMotionSequence implements Finisher {
     if (this.#frames > 0) this.#settle(this.#frames - 1, undefined, emit);
   }
 
-  /** Makes a frame final, given the difference of the next one to it; none after the last. */
+  /** Makes a frame final; `next` is the next frame's difference, `undefined` at the end. */
   #settle(frame: number, next: number | undefined, emit: Emit): void {
     const first = frame === 0;
     const damped = (next === undefined ? this.#latest : Math.min(this.#latest, next)) * this.#weight;

@@ -7,7 +7,6 @@ import { callEach, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 import { decibelCap, floatPeak } from './values.js';
 
-/** The float_psnr extractor. */
 export const FLOAT_PSNR: Metric = {
   spec: extractor({
     name: 'float_psnr',
@@ -26,7 +25,6 @@ export const FLOAT_PSNR: Metric = {
   }),
 };
 
-/** The float_ansnr extractor. */
 export const FLOAT_ANSNR: Metric = {
   spec: extractor({
     name: 'float_ansnr',
@@ -52,7 +50,6 @@ export const FLOAT_ANSNR: Metric = {
 
 const MOMENTS = ['ref1st', 'dis1st', 'ref2nd', 'dis2nd'];
 
-/** The float_moment extractor. */
 export const FLOAT_MOMENT: Metric = {
   spec: extractor({
     name: 'float_moment',

@@ -1,6 +1,6 @@
 /**
  * @module metrics/float-ssim
- * SSIM, at the scale chosen, and MS-SSIM; the scores in decibels where asked for (metrics spec D.7).
+ * SSIM at a selectable scale, and MS-SSIM, optionally in decibels (metrics spec D.7).
  */
 import type { VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
@@ -9,12 +9,10 @@ import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption
 import { extractor, feature, flag, integer, type OptionSpec, ranked } from './spec.js';
 import { atMost } from './values.js';
 
-/** Lines that are left when the scale is chosen for the picture. */
+/** Lines that the automatic scale leaves. */
 const AUTOMATIC_LINES = 256;
-/** Taps of the window. */
 const WINDOW = 11;
 
-/** Options of SSIM and MS-SSIM. */
 const SSIM_OPTIONS: readonly OptionSpec[] = [
   flag('enable_lcs', false, { description: 'Also emit the means of luminance, contrast and structure.' }),
   flag('enable_db', false, { description: 'Give the score in dB, -10 * log10(1 - score).' }),
@@ -23,19 +21,17 @@ const SSIM_OPTIONS: readonly OptionSpec[] = [
   }),
 ];
 
-/** Luminance, contrast and structure. */
 const SSIM_PARTS = ['l', 'c', 's'] as const;
-/** Of a feature that the option `enable_lcs` adds. */
+/** For features that `enable_lcs` adds. */
 const LCS = { when: ['enable_lcs'] } as const;
 
 function ssimScale(instance: ExtractorInstance, { width, height }: VideoFormat): number {
   const asked = numberOption(instance, 'scale');
   if (asked > 0) return asked;
-  // To the nearest, half up, of a quotient in single precision.
+  // Rounds a single-precision quotient, half up.
   return Math.max(1, Math.floor(Math.fround(Math.min(width, height) / AUTOMATIC_LINES) + 0.5));
 }
 
-/** The score as it is or in decibels. */
 function ssimScore(
   instance: ExtractorInstance,
   { width, height, bitDepth }: VideoFormat,
@@ -45,11 +41,10 @@ function ssimScore(
   const limit = flagOption(instance, 'clip_db')
     ? Math.ceil(10 * log10((peak * peak) / (0.5 / (width * height))))
     : Number.POSITIVE_INFINITY;
-  // A score above 1, which nearly flat pictures get, has no logarithm: it is at the limit.
+  // Nearly flat pictures can score above 1, which has no logarithm: use the limit.
   return (score) => atMost(-10 * log10(1 - score), limit);
 }
 
-/** The float_ssim extractor. */
 export const FLOAT_SSIM: Metric = {
   spec: extractor({
     name: 'float_ssim',
@@ -90,11 +85,10 @@ export const FLOAT_SSIM: Metric = {
   },
 };
 
-/** Least side of MS-SSIM, so that its smallest scale is as large as the window. */
+/** Makes the smallest scale as large as the window. */
 const LEAST_SIDE = 176;
 const SCALES = [0, 1, 2, 3, 4] as const;
 
-/** The float_ms_ssim extractor. */
 export const FLOAT_MS_SSIM: Metric = {
   spec: extractor({
     name: 'float_ms_ssim',

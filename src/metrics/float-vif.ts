@@ -9,10 +9,9 @@ import { DEBUG, extractor, feature, floatFeature, quotientParts, ranked, real, S
 import { atLeast } from './values.js';
 import { VIF_OPTIONS } from './vif.js';
 
-/** So that the fourth scale has a sample. */
+/** The fourth scale needs at least one sample. */
 const LEAST_SIDE = 8;
 
-/** The float_vif extractor. */
 export const FLOAT_VIF: Metric = {
   spec: extractor({
     name: 'float_vif',

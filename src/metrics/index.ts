@@ -1,6 +1,6 @@
 /**
  * @module metrics/index
- * The list of metrics: the feature extractors this library knows. To add one, write its file and enter it here.
+ * The list of metrics. To add one, write its file and enter it here.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { ADM } from './adm.js';
@@ -23,7 +23,7 @@ import { SSIMULACRA2 } from './ssimulacra2.js';
 import { VIF } from './vif.js';
 import { XPSNR } from './xpsnr.js';
 
-/** In libvmaf's order of registration, then ours: where two extractors emit one feature, the first has it. */
+/** In libvmaf's order of registration, then ours: the first of two extractors that emit one feature provides it. */
 export const METRICS: readonly Metric[] = [
   FLOAT_PSNR,
   FLOAT_ANSNR,
@@ -48,7 +48,6 @@ export const METRICS: readonly Metric[] = [
   CVVDP,
 ];
 
-/** The metric that an instance runs. */
 export function metricOf({ spec }: { readonly spec: ExtractorSpec }): Metric {
   const metric = METRICS.find((candidate) => candidate.spec.name === spec.name);
   if (!metric) throw new AnyvmafError('internal', `The ${spec.name} extractor is not listed.`);

@@ -1,15 +1,15 @@
 /**
  * @module metrics/jod
- * The last step of ColorVideoVDP: from the visible differences (Q) of frames to just-objectionable differences (JOD).
+ * The last step of ColorVideoVDP: from visible differences (Q) to just-objectionable differences (JOD).
  */
 
-/** The method's power, which has a finite slope at 0. */
+/** The method's power function, with a finite slope at 0. */
 export function power(x: number, exponent: number): number {
   const start = 1e-5;
   return (x + start) ** exponent - start ** exponent;
 }
 
-/** JOD of a Q; linear near 0, where the power's slope has no end. */
+/** JOD of a Q; linear near 0, where the power's slope is infinite. */
 export function jodOf(q: number): number {
   const factor = 0.0439569391310215;
   const exponent = 0.9302042722702026;

@@ -1,7 +1,7 @@
 /**
  * @module metrics/motion
- * Motion from sums of absolute differences: scaled per frame, then damped by the pass over neighbouring frames that
- * gives motion2 and motion3 (spec 2.1, 2.2). A frame is final when the frame after it is known.
+ * Motion, damped over neighbours to motion2 and motion3 (spec 2.1, 2.2). A frame is final once the next one is
+ * measured.
  */
 import type { Compat } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -18,12 +18,11 @@ import {
 } from './metric.js';
 import { DEBUG, extractor, feature, flag, integerFeature, real } from './spec.js';
 
-/** Frames between the reference pictures that are compared. */
+/** Distance in frames between the compared reference pictures. */
 function windowOf(instance: ExtractorInstance): 1 | 2 {
   return flagOption(instance, 'motion_five_frame_window') ? 2 : 1;
 }
 
-/** Options that integer and floating-point motion share, by what they set. */
 export const MOTION_OPTIONS = {
   forceZero: flag('motion_force_zero', false, {
     alias: 'force_0',
@@ -48,7 +47,6 @@ export const MOTION_OPTIONS = {
   }),
 };
 
-/** The motion extractor. */
 export const MOTION: Metric = {
   spec: extractor({
     name: 'motion',
@@ -74,7 +72,7 @@ export const MOTION: Metric = {
       }),
     ],
     features: [
-      // Without an alias in libvmaf: it appears under its raw name in reports.
+      // libvmaf has no alias for it, so reports show the raw name.
       feature('VMAF_integer_feature_motion_sad_score'),
       integerFeature('motion', DEBUG),
       integerFeature('motion2', { emitted: 'flush' }),
@@ -86,7 +84,7 @@ export const MOTION: Metric = {
   }),
   measure: (instance, _, compat) => {
     if (flagOption(instance, 'motion_force_zero')) return null;
-    // libvmaf up to 3.0 blurred each frame by itself, later ones their difference.
+    // libvmaf up to 3.0 blurred each frame, later ones the difference.
     return { options: [windowOf(instance), Number(compat === 'libvmaf-3.0')], extent: [] };
   },
   calls: (variants) =>
@@ -113,12 +111,11 @@ class MotionSequence implements Finisher {
   readonly #weight: number;
   readonly #maximum: number;
   readonly #average: boolean;
-  /** Frames at the start that have no earlier picture to differ from. */
+  /** First frames, which have no earlier picture. */
   readonly #lead: number;
-  /** Values of the frames from `#first` on: all that frames still to come look back to. */
+  /** Values of the frames from `#first` on that later frames still need. */
   readonly #values: number[] = [];
   #first = 0;
-  /** The next frame to become final. */
   #next = 0;
   /** motion3 of the frame before, not averaged. */
   #previous = 0;
@@ -140,7 +137,7 @@ class MotionSequence implements Finisher {
     this.#values.push(value);
     emit(frame, 'VMAF_integer_feature_motion_sad_score', value);
     emit(frame, 'VMAF_integer_feature_motion_score', value);
-    // The frames without an earlier picture take motion3 from the first that has one.
+    // Frames without an earlier picture take motion3 from the first that has one.
     while (this.#next < frame && frame >= this.#lead) this.#settle(frame + 1, emit);
   }
 
@@ -169,7 +166,7 @@ class MotionSequence implements Finisher {
     return value;
   }
 
-  /** Makes the next frame final, given the number of frames known so far. */
+  /** Makes the next frame final, with `known` frames measured so far. */
   #settle(known: number, emit: Emit): void {
     const frame = this.#next++;
     let motion2 = 0;
@@ -195,7 +192,6 @@ class MotionSequence implements Finisher {
     return earlier >= this.#lead ? Math.min(this.#value(earlier), later) : later;
   }
 
-  /** Drops values that no frame after this one needs. */
   #forget(frame: number): void {
     const keep = Math.max(0, frame + 1 - (this.#lead - 1));
     this.#values.splice(0, Math.max(0, keep - this.#first));

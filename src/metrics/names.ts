@@ -1,26 +1,18 @@
 /**
  * @module metrics/names
- * How libvmaf names features and prints the numbers in those names.
+ * libvmaf's names of features, and the numbers in them.
  */
 import { formatGeneral } from '../core/printf.js';
 import type { ExtractorSpec, FeatureSpec, OptionValue } from './spec.js';
 
-/** Longest name that libvmaf stores, in characters. */
 const MAX_NAME = 255;
 
-/**
- * C's `%.{digits}g` of a number, for example 0.5 as `0.5`, 1e6 as `1e+06`; libvmaf's names have `nan` without a sign.
- * @param digits significant digits, 1..99
- */
+/** C's `%.{digits}g` with 1..99 significant digits: 1e6 as `1e+06`; as in libvmaf's names, `nan` has no sign. */
 export function formatG(value: number, digits = 6): string {
   return Number.isNaN(value) ? 'nan' : formatGeneral(value, digits);
 }
 
-/**
- * What a feature's name ends in when options that count for it differ from their defaults: `_egl_1`,
- * `_mffw_mmxv_18_mma`; empty when none does (spec 6.1).
- * @param values the value of every option of the extractor
- */
+/** Options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none does (spec 6.1). */
 export function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<string, OptionValue>>): string {
   return extractor.options
     .filter((option) => option.inName && values[option.name] !== option.default)
@@ -34,7 +26,7 @@ export function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<str
     .join('');
 }
 
-/** The name of a feature in reports (spec 6.1, 6.2). */
+/** Name in reports (spec 6.1, 6.2). */
 export function logName(feature: FeatureSpec, suffix: string): string {
   return (feature.plainName ? feature.alias : feature.alias + suffix).slice(0, MAX_NAME);
 }

@@ -1,6 +1,6 @@
 /**
  * @module metrics/options
- * Turns option texts and feature strings into extractor instances: checked values, defaults filled in, names decided.
+ * Parses option texts and feature strings into extractor instances: validates values and fills in defaults.
  */
 
 import { MAX_STRING, requireLength } from '../core/arguments.js';
@@ -15,13 +15,13 @@ import type { ExtractorSpec, OptionSpec, OptionValue } from './spec.js';
 
 export type { ExtractorInstance };
 
-/** Option texts by option name, as they stand in a feature string, a model overload or a model file. */
+/** Option texts by name, as in a feature string, a model overload or a model file. */
 export type OptionTexts = Readonly<Record<string, string>>;
 
 /**
- * Reads a feature string, `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf the last of a repeated key
- * wins, and a second `=` within an item ends its value.
- * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, a value it cannot take
+ * Parses `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf, the last of a repeated key wins, and a
+ * second `=` within an item ends its value.
+ * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, or an invalid value
  */
 export function parseFeature(text: string): ExtractorInstance {
   requireLength('A feature string', text, MAX_STRING);
@@ -44,10 +44,9 @@ export function parseFeature(text: string): ExtractorInstance {
 }
 
 /**
- * An extractor with the given options, the rest at their defaults.
- * @param options texts as a user or a model wrote them
- * @param where what messages call the place they stand in, for example `model "vmaf"`
- * @throws {AnyvmafError} `feature`: an unknown option or a value it cannot take
+ * @param options as a user or a model wrote them; the rest have their defaults
+ * @param where they were given, for messages: `model "vmaf"`
+ * @throws {AnyvmafError} `feature`: an unknown option or an invalid value
  */
 export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where: string): ExtractorInstance {
   const values: Record<string, OptionValue> = {};
@@ -74,12 +73,12 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   };
 }
 
-/** Whether a feature string names a metric of colour. */
+/** True if a feature string names a colour metric. */
 export function isOfColour(text: string): boolean {
   return named(text)?.module === 'perceptual';
 }
 
-/** The extractors of feature strings that libvmaf lacks. */
+/** Extractors of feature strings that libvmaf lacks. */
 export function beyondLibvmaf(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => {
     const spec = named(text);
@@ -87,28 +86,22 @@ export function beyondLibvmaf(texts: readonly string[]): readonly string[] {
   });
 }
 
-/** The extractor that a feature string names, if there is one. */
 function named(text: string): ExtractorSpec | undefined {
   return findExtractor(text.split('=', 1)[0] ?? '');
 }
 
-/** Options that are folders to write into, by name. */
 const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
   options.filter(({ type }) => type === 'folder').map(({ name }) => name),
 );
 
-/**
- * The option by which files would be written, `undefined` for none.
- * @param texts feature strings, and model strings with their overloads
- */
+/** The first option that would write files, among feature strings and model strings with overloads. */
 export function folderOption(texts: readonly string[]): string | undefined {
   return FOLDERS.find((name) => texts.some((text) => new RegExp(`[=:.]${name}=`).test(text)));
 }
 
 /**
- * Refuses option texts that name a folder to write into: a file that is only read does not get to say so.
- * @param where what messages call the file
- * @throws {AnyvmafError} `model`
+ * @param where names the file in messages
+ * @throws {AnyvmafError} `model` for an output folder, since a model's file must not cause writes
  */
 export function refuseFolders(options: OptionTexts, where: string): void {
   const name = FOLDERS.find((folder) => Object.hasOwn(options, folder));
@@ -120,10 +113,7 @@ export function refuseFolders(options: OptionTexts, where: string): void {
   );
 }
 
-/**
- * The extractor of that name.
- * @throws {AnyvmafError} `feature`, naming those there are
- */
+/** @throws {AnyvmafError} `feature`, naming the known extractors */
 function requireExtractor(name: string, where: string): ExtractorSpec {
   const spec = findExtractor(name);
   if (spec) return spec;
@@ -134,7 +124,7 @@ function requireExtractor(name: string, where: string): ExtractorSpec {
   );
 }
 
-/** A guess at the extractor that was meant: by what it emits, by its plain name, or but for a slip. */
+/** Suggests an extractor: by what it emits, as the float_ variant, or by spelling. */
 function meantExtractor(name: string): string {
   const emitting = EXTRACTORS.find(({ features }) =>
     features.some((feature) => feature.name === name || feature.alias === name),
@@ -149,10 +139,7 @@ function meantOption(name: string, { options }: ExtractorSpec): string {
   return meant === undefined ? '' : `Did you mean ${meant}? `;
 }
 
-/**
- * The number a text stands for as libvmaf takes it: read in single precision and printed with `%g`, so 0.30000001
- * becomes 0.3. Decimal, exponent and hexadecimal forms, as C's strtof; `undefined` when the text is anything else.
- */
+/** As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Takes C's strtof forms. */
 export function normaliseNumber(text: string): number | undefined {
   const start = text.trimStart();
   const negative = start.startsWith('-');
@@ -160,11 +147,11 @@ export function normaliseNumber(text: string): number | undefined {
     magnitude(negative || start.startsWith('+') ? start.slice(1) : start) ?? Number.NaN,
   );
   if (!Number.isFinite(single)) return undefined;
-  // Of the two zeros the negative one would show in names and reports.
+  // Turns -0 into 0, since its sign would show in names and reports.
   return Number(`${negative ? '-' : ''}${formatG(single)}`) + 0;
 }
 
-/** How close to a listed number an option must be. */
+/** Largest distance from a listed number. */
 const NEAR = 1e-3;
 
 function parseOption(option: OptionSpec, text: string, extractor: string, where: string): OptionValue {

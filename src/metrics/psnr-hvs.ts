@@ -8,7 +8,6 @@ import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 
-/** The psnr_hvs extractor. */
 export const PSNR_HVS: Metric = {
   spec: extractor({
     name: 'psnr_hvs',

@@ -18,7 +18,7 @@ import { decibelCap } from './values.js';
 
 const PLANES = ['y', 'cb', 'cr'] as const;
 
-/** Emission order of psnr: for each plane the PSNR, then with `enable_mse` the mean squared error. */
+/** In order of emission: for each plane the PSNR, then with `enable_mse` the mean squared error. */
 function psnrFeatures(): FeatureSpec[] {
   const features: FeatureSpec[] = [];
   for (const plane of PLANES) {
@@ -35,7 +35,6 @@ function psnrFeatures(): FeatureSpec[] {
   return features;
 }
 
-/** Planes that are measured. */
 function planesOf(instance: ExtractorInstance, format: VideoFormat) {
   const measured = flagOption(instance, 'enable_chroma') && format.chroma !== '400' ? 3 : 1;
   return PLANES.slice(0, measured).map((name) => ({ name, samples: samplesOf(name, format) }));
@@ -46,7 +45,6 @@ function samplesOf(plane: (typeof PLANES)[number], format: VideoFormat): number 
   return width * height;
 }
 
-/** The psnr extractor. */
 export const PSNR: Metric = {
   spec: extractor({
     name: 'psnr',
@@ -89,9 +87,9 @@ export const PSNR: Metric = {
 
 interface Plane {
   readonly name: (typeof PLANES)[number];
-  /** Samples of a frame. */
+  /** Per frame. */
   readonly samples: number;
-  /** Largest PSNR given. */
+  /** Largest PSNR to report, in dB. */
   readonly cap: number;
   /** Sums of the high and of the low halves of all frames' errors: exact for 2^21 frames. */
   high: number;
@@ -99,7 +97,6 @@ interface Plane {
 }
 
 class PsnrSequence implements Finisher {
-  /** Those that are measured. */
   readonly #planes: readonly Plane[];
   readonly #peakSquared: number;
   #frames = 0;
@@ -129,7 +126,7 @@ class PsnrSequence implements Finisher {
     }
   }
 
-  /** Like libvmaf also of the planes that are not measured, which gives minus infinity. */
+  /** Like libvmaf, planes that are not measured have minus infinity. */
   aggregates(): Readonly<Record<string, number>> {
     const none = PLANES.map((name) => [`apsnr_${name}`, Number.NEGATIVE_INFINITY] as const);
     const measured = this.#planes.map(({ name, samples, high, low }) => {

@@ -1,99 +1,98 @@
 /**
  * @module metrics/spec
- * What an extractor is to the rest of the library: options, features, and short ways to write them down.
+ * Specs of extractors: options, features, and helpers to write them.
  */
 
-/** A value an option can take. */
+/** A value of an extractor's option. */
 export type OptionValue = boolean | number | string;
 
 /** One option of an extractor. */
 export interface OptionSpec {
   readonly name: string;
-  /** Short name that stands for the option in feature names; the option's own name where there is none. */
+  /** Short name of the option in feature names; if absent, its own name. */
   readonly alias?: string;
-  /** A `folder` is one to write into, empty for none. */
+  /** `folder`: a path to write into, empty for none. */
   readonly type: 'bool' | 'int' | 'double' | 'choice' | 'folder';
   readonly default: OptionValue;
-  /** Smallest value accepted, inclusive. */
+  /** Smallest valid value, inclusive. */
   readonly min?: number;
-  /** Largest value accepted, inclusive. */
+  /** Largest valid value, inclusive. */
   readonly max?: number;
-  /** Of a choice: the texts accepted. */
+  /** Valid texts of a choice. */
   readonly choices?: readonly string[];
-  /** Only numbers within 0.001 of one of these are accepted. */
+  /** Valid numbers, within 0.001. */
   readonly near?: readonly number[];
-  /** True: a value other than the default becomes part of the names of all the extractor's features. */
+  /** True if values other than the default become part of the names of all the extractor's features. */
   readonly inName: boolean;
   readonly description: string;
 }
 
-/** One number an extractor emits per frame, or once per sequence. */
+/** One number that an extractor emits per frame, or once per sequence. */
 export interface FeatureSpec {
-  /** libvmaf's internal name: what model files call it. */
+  /** libvmaf's internal name, as in model files. */
   readonly name: string;
-  /** What reports call it. */
+  /** Name in reports. */
   readonly alias: string;
   /** Boolean options that must all be true for the feature to be emitted. */
   readonly when: readonly string[];
   /**
-   * `frame`: known as soon as its frame is measured. `next`: known with the next frame, so libvmaf stores its first value
-   * after those of the first frame. `flush`: stored at the end of the run. `sequence`: one value for the whole run (an
-   * aggregate).
+   * `frame`: known once its frame is measured. `next`: known with the next frame, so libvmaf stores its first value
+   * after those of the first frame. `flush`: stored at the end of the run. `sequence`: one value for the whole run
+   * (an aggregate).
    */
   readonly emitted: 'frame' | 'next' | 'flush' | 'sequence';
-  /** A boolean option that, when true, makes a `next` or `flush` feature known with its frame. */
+  /** Boolean option that makes a `next` or `flush` feature known with its frame. */
   readonly atOnceWith?: string;
-  /** True: emitted only for pictures without a frame rate. */
+  /** True if emitted only for pictures without a frame rate. */
   readonly stills?: boolean;
-  /** True: emitted only for videos with chroma. */
+  /** True if emitted only for videos with chroma. */
   readonly chroma?: boolean;
-  /** True: its name never ends in options. */
+  /** True if its name never ends in options. */
   readonly plainName?: boolean;
-  /** Which of its values are the worse ones; absent if its size says nothing about quality. */
+  /** Which values are worse; absent if the size says nothing about quality. */
   readonly worse?: 'low' | 'high';
 }
 
-/** What an extractor is, in libvmaf's words. */
+/** A feature extractor, in libvmaf's terms. */
 export interface ExtractorSpec {
   readonly name: string;
-  /** What else people call it; libvmaf has it under one name only. */
+  /** An alternative name, which libvmaf does not accept. */
   readonly otherName?: string;
   /** Set if libvmaf has no such extractor. */
   readonly beyondLibvmaf?: true;
-  /** Set if perceptual.wasm measures it: a metric of colour. */
+  /** Set for colour metrics, which perceptual.wasm measures. */
   readonly module?: 'perceptual';
-  /** Where its arithmetic is written, in the source tree of this package. */
+  /** File that implements it, in the source tree of this package. */
   readonly source: string;
-  /** What it measures, one sentence. */
+  /** What it measures, in one sentence. */
   readonly description: string;
   readonly options: readonly OptionSpec[];
   /** In order of emission. */
   readonly features: readonly FeatureSpec[];
-  /** The features libvmaf 2.x to 3.0 emitted instead, in its order. */
+  /** Features that libvmaf 2.x to 3.0 emitted instead, in its order. */
   readonly featuresUpTo30?: readonly FeatureSpec[];
-  /** Boolean options that libvmaf 2.x to 3.0 had switched on by default. */
+  /** Boolean options that were on by default in libvmaf 2.x to 3.0. */
   readonly onUpTo30?: readonly string[];
-  /** Frames must be measured in order and subsampling does not skip any. */
+  /** True if frames must be measured in order and subsampling must not skip any. */
   readonly temporal: boolean;
-  /** Needs earlier reference pictures; subsampling does not skip frames for it either. */
+  /** True if it needs earlier reference pictures; subsampling then skips no frames either. */
   readonly previousReference: boolean;
 }
 
 type OptionExtras = Pick<OptionSpec, 'description'> & Partial<Pick<OptionSpec, 'alias' | 'inName' | 'near'>>;
 
-/** An extractor; frames are independent of each other unless told otherwise. */
+/** Fills in defaults: frames are independent of each other. */
 export function extractor(
   spec: Omit<ExtractorSpec, 'temporal' | 'previousReference'> & Partial<ExtractorSpec>,
 ): ExtractorSpec {
   return { temporal: false, previousReference: false, ...spec };
 }
 
-/** A boolean option; not part of names unless told so. */
+/** A boolean option; not part of names by default. */
 export function flag(name: string, byDefault: boolean, extras: OptionExtras): OptionSpec {
   return { name, type: 'bool', default: byDefault, inName: false, ...extras };
 }
 
-/** An option that is a number; part of names unless told otherwise. */
 export function real(
   name: string,
   byDefault: number,
@@ -104,7 +103,6 @@ export function real(
   return { name, type: 'double', default: byDefault, min, max, inName: true, ...extras };
 }
 
-/** An option that is a whole number; part of names unless told otherwise. */
 export function integer(
   name: string,
   byDefault: number,
@@ -115,12 +113,12 @@ export function integer(
   return { name, type: 'int', default: byDefault, min, max, inName: true, ...extras };
 }
 
-/** An option that is one of some texts, the first by default; part of names unless told otherwise. */
+/** One of several texts, the first by default; part of names by default. */
 export function choice(name: string, choices: readonly string[], extras: OptionExtras): OptionSpec {
   return { name, type: 'choice', default: choices[0] ?? '', choices, inName: true, ...extras };
 }
 
-/** An option that is a folder to write into, none by default; not part of names. */
+/** A folder to write into, none by default; not part of names. */
 export function folder(name: string, extras: OptionExtras): OptionSpec {
   return { name, type: 'folder', default: '', inName: false, ...extras };
 }
@@ -130,35 +128,33 @@ export function feature(name: string, alias = name, extras: Partial<FeatureSpec>
   return { name, alias, when: [], emitted: 'frame', ...extras };
 }
 
-/** Features by which frames can be ranked. */
 export function ranked(worse: 'low' | 'high', features: readonly FeatureSpec[]): FeatureSpec[] {
   return features.map((spec) => ({ ...spec, worse }));
 }
 
-/** A feature whose internal name is `VMAF_integer_feature_X_score` and whose log name is `integer_X`. */
+/** A feature with the internal name `VMAF_integer_feature_X_score` and the report name `integer_X`. */
 export function integerFeature(x: string, extras: Partial<FeatureSpec> = {}): FeatureSpec {
   return feature(`VMAF_integer_feature_${x}_score`, `integer_${x}`, extras);
 }
 
-/** `integer_X`, and its {@link quotientParts}: what `debug` adds to vif and adm. */
+/** What `debug` adds to vif and adm: `integer_X` and its {@link quotientParts}. */
 export function integerParts(x: string): FeatureSpec[] {
   const name = `integer_${x}`;
   return [...ranked('low', [feature(name, name, DEBUG)]), ...quotientParts(name)];
 }
 
-/** A feature whose internal name is `VMAF_feature_X_score` and whose log name is `X`. */
+/** A feature with the internal name `VMAF_feature_X_score` and the report name `X`. */
 export function floatFeature(x: string, extras: Partial<FeatureSpec> = {}): FeatureSpec {
   return feature(`VMAF_feature_${x}_score`, x, extras);
 }
 
-/** Numerator and denominator in total and per scale, which `debug` adds. */
+/** What `debug` adds: numerator and denominator, in total and per scale. */
 export function quotientParts(x: string): FeatureSpec[] {
   return ['', ...SCALES.map((s) => `_scale${s}`)].flatMap((scale) =>
     [`${x}_num${scale}`, `${x}_den${scale}`].map((name) => feature(name, name, DEBUG)),
   );
 }
 
-/** The four scales of VIF and ADM. */
 export const SCALES = [0, 1, 2, 3] as const;
-/** Of a feature that the option `debug` adds. */
+/** For features that `debug` adds. */
 export const DEBUG = { when: ['debug'] } as const;

@@ -16,13 +16,12 @@ import {
 import { extractor, feature, flag, integer, type OptionSpec, ranked, real } from './spec.js';
 import { atMost } from './values.js';
 
-/** Five blocks of every 16th sample: less than that on a side leaves nothing to measure. */
+/** Five blocks of every 16th sample: smaller sides leave nothing to measure. */
 const LEAST_SIDE = 80;
 
-/** A prescale this near to 1 does nothing. */
+/** A prescale this close to 1 is skipped. */
 const NO_PRESCALE = 1e-3;
 
-/** Options of both. */
 const SPEED_OPTIONS: readonly OptionSpec[] = [
   ...resizingOptions('speed', 'psm'),
   real('speed_sigma_nn', 0.29, 0.1, 2, { alias: 'snn', description: 'Variance of the neural noise.' }),
@@ -33,10 +32,7 @@ const SPEED_OPTIONS: readonly OptionSpec[] = [
   real('speed_max_val', 1000, 0, 1000, { alias: 'mxv', description: 'Largest value given.' }),
 ];
 
-/**
- * Refuses planes that are too small once prescaled.
- * @throws {AnyvmafError} `feature`
- */
+/** @throws {AnyvmafError} `feature` for planes that are too small once prescaled */
 function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSize): void {
   const prescale = numberOption(instance, 'speed_prescale');
   const scaled = (side: number) =>
@@ -51,7 +47,7 @@ function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSi
   );
 }
 
-/** Values of the options of both, in the core's order. */
+/** Values of {@link SPEED_OPTIONS} in the core's order. */
 function speedOptions(instance: ExtractorInstance, format: VideoFormat): number[] {
   const method = choiceOption(instance, 'speed_prescale_method');
   const prescale = numberOption(instance, 'speed_prescale');
@@ -65,7 +61,6 @@ function speedOptions(instance: ExtractorInstance, format: VideoFormat): number[
   ];
 }
 
-/** The speed_chroma extractor. */
 export const SPEED_CHROMA: Metric = {
   spec: extractor({
     name: 'speed_chroma',
@@ -105,7 +100,6 @@ export const SPEED_CHROMA: Metric = {
   },
 };
 
-/** The speed_temporal extractor. */
 export const SPEED_TEMPORAL: Metric = {
   spec: extractor({
     name: 'speed_temporal',
@@ -131,7 +125,7 @@ export const SPEED_TEMPORAL: Metric = {
   calls: callEach('speed_temporal', { fields: 2, cost: 2, back: 1 }),
   finish: () => ({
     push: (frame, fields, emit) => {
-      // The first frame has none to differ from.
+      // The first frame has no predecessor.
       emit(frame, 'Speed_temporal_feature_speed_temporal_score', frame === 0 ? 0 : fields(0));
     },
   }),

@@ -12,7 +12,6 @@ import { choice, extractor, feature, ranked } from './spec.js';
 
 const MODES = ['fast', 'exact'] as const;
 
-/** The ssimulacra2 extractor. */
 export const SSIMULACRA2: Metric = {
   spec: extractor({
     name: 'ssimulacra2',
@@ -49,10 +48,7 @@ export const SSIMULACRA2: Metric = {
   }),
 };
 
-/**
- * The reference program takes 1 of PQ, 10,000 cd/m2, for white, as it takes the white of a picture in SDR, so that whatever
- * screens show is nearly black to it.
- */
+/** The reference program takes PQ's 10,000 cd/m2 for SDR white, so all that screens show is nearly black. */
 function refuseHdr(side: string, { transfer }: ScoredColour): void {
   if (!isHdr(transfer)) return;
   const name = transfer.toUpperCase();

@@ -15,12 +15,12 @@ import {
 } from './metric.js';
 import { extractor, flag, integerFeature, integerParts, ranked, real, SCALES } from './spec.js';
 
-/** Most gain limits that one call measures. */
+/** Most gain limits per call. */
 const MOST = 16;
 /** Per gain limit: numerators of the scales, then denominators. */
 const FIELDS = 8;
 
-/** One call for several gain limits: what they have in common is computed once. */
+/** One call for several gain limits computes their common part once. */
 export function vifCall(gainLimits: readonly number[], firstScale: 0 | 1): KernelCall {
   return {
     run: 'vif',
@@ -31,7 +31,6 @@ export function vifCall(gainLimits: readonly number[], firstScale: 0 | 1): Kerne
   };
 }
 
-/** Options of vif and float_vif. */
 export const VIF_OPTIONS = {
   debug: flag('debug', false, {
     description: 'Also emit VIF over all scales, and numerators and denominators.',
@@ -48,7 +47,6 @@ export const VIF_OPTIONS = {
   }),
 };
 
-/** The vif extractor. */
 export const VIF: Metric = {
   spec: extractor({
     name: 'vif',
@@ -86,14 +84,14 @@ function finishVif(instance: ExtractorInstance): Finisher {
       let totalDen = 0;
       for (const scale of SCALES) {
         const skip = scale === 0 && skipScale0;
-        // What the reference leaves in its debug values of a scale that it skips.
+        // libvmaf's debug values of a skipped scale.
         const num = skip ? 0 : fields(scale);
         const den = skip ? -1 : fields(4 + scale);
         if (!skip) {
           totalNum += num;
           totalDen += den;
         }
-        // A quotient of floats in float: dividing in double and rounding once more gives the same.
+        // A float quotient of floats: dividing in double and rounding once more gives the same.
         emit(frame, `VMAF_integer_feature_vif_scale${scale}_score`, skip ? 0 : Math.fround(num / den));
         emit(frame, `integer_vif_num_scale${scale}`, num);
         emit(frame, `integer_vif_den_scale${scale}`, den);

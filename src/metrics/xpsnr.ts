@@ -1,8 +1,7 @@
 /**
  * @module metrics/xpsnr
- * XPSNR in decibels, per frame and over the whole sequence, from weighted sums of squared errors. Values are those of
- * FFmpeg's filter xpsnr: Helmrich et al., "XPSNR: a low-complexity extension of the perceptually weighted peak
- * signal-to-noise ratio", ICASSP 2020.
+ * XPSNR in decibels, per frame and over the whole sequence, as in FFmpeg's filter xpsnr. Source: Helmrich et al.,
+ * "XPSNR: a low-complexity extension of the perceptually weighted peak signal-to-noise ratio", ICASSP 2020.
  */
 import type { ScoredFormat } from '../core/colour.js';
 import { chromaSize, type VideoFormat } from '../core/frame.js';
@@ -21,10 +20,10 @@ import {
 import { extractor, type FeatureSpec, feature, ranked, real } from './spec.js';
 
 const PLANES = ['y', 'u', 'v'] as const;
-/** Shares of the planes in the weighted value. */
+/** Weights of the planes in xpsnr_weighted. */
 const WEIGHTS = [4, 1, 1] as const;
 
-/** Frames per second from which the second difference in time counts. */
+/** Least frames per second for the second difference in time. */
 const FAST = 32;
 
 function xpsnrFeatures(): FeatureSpec[] {
@@ -37,14 +36,13 @@ function xpsnrFeatures(): FeatureSpec[] {
   ];
 }
 
-/** The order of the difference in time: like FFmpeg from the whole part of the rate, where an unknown rate is slow. */
+/** Order of the difference in time. Like FFmpeg, truncates the rate, and takes an unknown rate as slow. */
 function orderOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): 1 | 2 {
   const given = numberOption(instance, 'fps');
   const rate = given > 0 ? given : (quotientOf(frameRate) ?? 0);
   return Math.trunc(rate) < FAST ? 1 : 2;
 }
 
-/** The xpsnr extractor. */
 export const XPSNR: Metric = {
   spec: extractor({
     name: 'xpsnr',
@@ -85,12 +83,8 @@ export const XPSNR: Metric = {
 
 interface Plane {
   readonly name: (typeof PLANES)[number];
-  /** Samples times the square of the peak. */
   readonly peakEnergy: number;
-  /**
-   * Value of planes without an error, in dB: that of half the smallest error, rounded up. Infinity would leave means and
-   * limits without a value.
-   */
+  /** In dB without an error: that of half the smallest error, rounded up. Infinity would break means and limits. */
   readonly cap: number;
   /** Sums over frames of the roots of weighted errors, and of values in dB. */
   roots: number;
@@ -122,7 +116,7 @@ class XpsnrSequence implements Finisher {
     for (const [name, value] of this.#named(values)) emit(frame, `xpsnr_${name}`, value);
   }
 
-  /** FFmpeg's summary: of the mean root, or the mean in dB where that is below 1. */
+  /** FFmpeg's summary: from the mean root, or the mean in dB if the mean root is below 1. */
   aggregates(): Readonly<Record<string, number>> {
     const count = this.#frames;
     if (count === 0) return {};
@@ -133,7 +127,6 @@ class XpsnrSequence implements Finisher {
     return Object.fromEntries(this.#named(values).map(([name, value]) => [`sequence_xpsnr_${name}`, value]));
   }
 
-  /** Values of the planes, the least, and the weighted mean of all. */
   #named(values: readonly number[]): (readonly [string, number])[] {
     const weights = WEIGHTS.slice(0, values.length);
     const total = weights.reduce<number>((sum, weight) => sum + weight, 0);

@@ -1,17 +1,16 @@
 /**
  * @module media/align/evidence
- * Compares how well two offsets explain the thumbnails of two videos.
+ * Compares how well two offsets explain the thumbnails of two videos, by pictures and by changes from frame to frame.
  *
- * It compares residuals of the pictures, and of their changes from frame to frame. Both use the one gain and bias that fit
- * best over all pairs, so fades and flashes count, but a constant change of brightness, contrast or range does not.
- * Changes ignore everything static (bars, logos, a crop, a tone curve).
+ * Both use the one gain and bias that fit best over all pairs, so fades and flashes count, but a constant change of
+ * brightness, contrast or range does not. Changes ignore everything static (bars, logos, a crop, a tone curve).
  *
- * Fast encoders keep stale parts of the picture, so the best offset may not be the true one. Let a steady motion of b
- * squared levels per frame be d frames late, where d varies over the picture. The residual around the best offset is
- * b (o² + var d), and the true offset is k = mean d away. The mean is at most sqrt 3 deviations, both for uniform and for
- * exponential delays. So pictures rule out an offset only if it adds more than 3 times the part of the best residual that
- * lag can explain. For a sample, that part is at most its change within 2 k frames; the error of a still picture is noise
- * of the encode. Changes have no such bias: a part that catches up shows all missed changes at once.
+ * Fast encoders keep stale parts of the picture, so the best offset may not be the true one. Let a steady motion of
+ * b squared levels per frame be d frames late, where d varies over the picture. The residual around the best offset
+ * is b (o² + var d), and the true offset is k = mean d away; the mean is at most sqrt 3 deviations for uniform and
+ * exponential delays. So pictures rule out an offset only if it adds more than 3 times the residual that lag can
+ * explain: per sample, at most its change within 2 k frames. Changes have no such bias, since a part that catches up
+ * shows all missed changes at once.
  */
 
 import { blockChange, dot, PAIR_BYTES, signThumb, squaredDistance, tellsApart } from './thumbnail.js';
@@ -22,41 +21,37 @@ const WEIGHING = {
   changes: { observations: 2, disregarded: 0.12 },
 } as const satisfies Record<PairKind, Weighing>;
 
-/** The same for offsets with few common pairs. */
+/** For offsets with few common pairs. */
 const WEIGHING_APART: Weighing = { observations: 2, disregarded: Math.log(4) };
 
 /** Square of the largest mean delay in units of the delays' deviation. */
 const LAG_BOUND = 3;
 
-/** Number of delays to sample, in both directions, for the change of samples. */
 const LAG_STEPS = 4;
 
-/** Number of evenly spread frames in which to measure lag. */
+/** Evenly spread frames in which to measure lag. */
 const LAG_FRAMES = 32;
 
-/** The same in which to see whether two offsets differ. */
+/** Evenly spread frames in which to compare the pictures of two offsets. */
 const TOLD_FRAMES = 100;
 
 interface Weighing {
   /** Independent observations per pair; samples are correlated in space and time. */
   readonly observations: number;
-  /**
-   * Part of the log ratio of two residuals to ignore: strong compression repeats old pictures, so an encode resembles past
-   * frames.
-   */
+  /** Part of the log ratio of two residuals to ignore, since strongly compressed video repeats old pictures. */
   readonly disregarded: number;
 }
 
-/** Smaller residuals are rounding error; in squared 8-bit levels. */
+/** In squared 8-bit levels; smaller residuals are rounding error. */
 const FLOOR = 0.02 ** 2;
 
 /** Side of blocks whose averages separate motion from noise, in samples. */
 const BLOCK = 8;
 
-/** Two pictures of one thing, each off by the error of coding, differ by twice as much at most: squared, four times. */
+/** Two encodes of one picture differ by at most twice the coding error of each, or four times when squared. */
 const BEYOND_CODING = 4;
 
-/** Fewest common pairs to compare two offsets over these only. */
+/** Below this, offsets are compared over all their pairs. */
 const COMMON_PAIRS = 4;
 
 /** Sums over pairs of samples x (reference) and y (distorted). */
@@ -69,13 +64,11 @@ interface Sums {
   xy: number;
 }
 
-/** A straight line through samples. */
 interface Fit {
   readonly gain: number;
   /** Means of x and y; 0 for a line through the origin. */
   readonly mx: number;
   readonly my: number;
-  /** Mean squared residual. */
   readonly error: number;
   /** Mean squared deviation of y. */
   readonly variance: number;
@@ -91,16 +84,13 @@ function bestLine({ samples, x, y, xx, yy, xy }: Sums, centred: boolean): Fit {
   return { gain, mx, my, error: Math.max(0, variance - gain * gain * vx), variance };
 }
 
-/** Mean squared residual of samples against a line. */
 function errorOn({ gain, mx, my }: Fit, { samples, x, y, xx, yy, xy }: Sums): number {
   const bias = my - gain * mx;
   const crossed = gain * (bias * x - xy) - bias * y;
   return samples > 0 ? (yy + gain * gain * xx + 2 * crossed) / samples + bias * bias : 0;
 }
 
-/** How well an offset fits. */
 export interface Fitness {
-  /** Number of pairs. */
   readonly pairs: number;
   /** Correlation of the pictures, 0..1. */
   readonly similarity: number;
@@ -112,11 +102,10 @@ export interface Fitness {
   readonly bias: number;
   /** Mean squared residual of the pictures, in squared 8-bit levels. */
   readonly error: number;
-  /** Rough score for ranking offsets with different pairs. */
+  /** For ranking offsets that have different pairs. */
   readonly rank: number;
 }
 
-/** A thumbnail with its sums. */
 interface Thumb {
   readonly samples: Float32Array;
   readonly sum: number;
@@ -133,35 +122,28 @@ function thumb(samples: Float32Array): Thumb {
 export class Evidence {
   readonly #reference: Thumb[] = [];
   readonly #distorted: Thumb[] = [];
-  /** Cached dot products of distorted frame i with reference frames, by reference frame number. */
+  /** Dot products of distorted frame i with reference frames, by reference frame number. */
   readonly #products: Map<number, number>[] = [];
   readonly #ratio: number;
   readonly #partners: ArrayLike<number> | undefined;
 
   readonly #width: number;
 
-  /**
-   * @param ratio reference frames per distorted frame
-   * @param width of the thumbnails
-   * @param partners reference frame of each distorted frame at offset 0, ascending, if the ratio does not determine it
-   */
+  /** @param partners reference frame of each distorted frame at offset 0, ascending; default: by the ratio */
   constructor(ratio: number, width: number, partners?: ArrayLike<number>) {
     this.#ratio = ratio;
     this.#partners = partners;
     this.#width = width;
   }
 
-  /** True if frames pair one to one. */
   get oneByOne(): boolean {
     return this.#ratio === 1 && !this.#partners;
   }
 
-  /** Number of frames added. */
   get frames(): { readonly reference: number; readonly distorted: number } {
     return { reference: this.#reference.length, distorted: this.#distorted.length };
   }
 
-  /** Adds the next frame of a video. */
   add(side: 'reference' | 'distorted', samples: Float32Array): void {
     this.#lags.clear();
     if (side === 'reference') {
@@ -189,12 +171,10 @@ export class Evidence {
     return low;
   }
 
-  /** The reference frame paired with a distorted frame. */
   partner(distorted: number, offset: number): number {
     return (this.#partners?.[distorted] ?? Math.round(distorted * this.#ratio)) + offset;
   }
 
-  /** Fitness of an offset over all its pairs. */
   fitness(offset: number): Fitness {
     const [first, end] = this.range(offset);
     const { pictures, changes } = this.#sums(offset, first, end);
@@ -224,7 +204,6 @@ export class Evidence {
     return pictures + changes;
   }
 
-  /** The same by kinds of evidence: of the pictures themselves, and of their changes. */
   kinds(
     offset: number,
     other: number,
@@ -255,11 +234,7 @@ export class Evidence {
     return { pictures: told ? pictures : 0, changes: gain('changes') };
   }
 
-  /**
-   * True if lag alone may explain why the pictures fit `better`, while `worse` is the true offset.
-   * @param best picture sums of distorted frames [first, end) at `better`
-   * @param rest the same at `worse`
-   */
+  /** True if `worse` may be true, and lag alone makes pictures fit `better`; `best` and `rest` are their sums. */
   #mayLag(
     better: number,
     worse: number,
@@ -268,7 +243,7 @@ export class Evidence {
     range: readonly [first: number, end: number],
   ): boolean {
     const line = bestLine(best, true);
-    // Use the better offset's line, so that a change of contrast (a fade) does not count as time.
+    // Keep the better offset's line, so that a change of contrast (a fade) does not count as time.
     const added = errorOn(line, rest) - line.error;
     if (added > LAG_BOUND * (line.error + FLOOR)) return false;
     const key = `${better} ${worse} ${range}`;
@@ -277,7 +252,6 @@ export class Evidence {
     return added <= LAG_BOUND * (lag + FLOOR);
   }
 
-  /** Cached lag between pairs of offsets, for the frames added so far. */
   readonly #lags = new Map<string, number>();
 
   /** The part of the mean squared residual that delays of up to `most` frames can explain, in squared levels. */
@@ -325,7 +299,7 @@ export class Evidence {
       const [x, y] = [offset, other].map((one) => this.#reference[this.partner(i, one)]?.samples);
       if (x && y) pairs.push([x, y]);
     }
-    // Without common pairs, other frames are compared.
+    // No common pairs: the offsets compare different frames.
     return pairs.length === 0 || tellsApart(pairs, this.#width);
   }
 
@@ -344,8 +318,8 @@ export class Evidence {
 
   /**
    * Counts frames that repeat their predecessor while their partner moves on.
-   * @param still largest mean squared change of samples of a repetition, in squared levels
-   * @param moves smallest mean squared change of block averages (unaffected by noise) of a partner that moves on
+   * @param still largest mean squared change of a repetition, in squared levels
+   * @param moves smallest mean squared change of block averages of a partner that moves on
    */
   repeated(offset: number, still: number, moves: number): { reference: number; distorted: number } {
     const [first, end] = this.range(offset);
@@ -362,7 +336,6 @@ export class Evidence {
     return counts;
   }
 
-  /** Median of the mean squared difference of block averages between the pictures of a pair. */
   #codingError(offset: number): number {
     const [first, end] = this.range(offset);
     const errors: number[] = [];
@@ -373,12 +346,10 @@ export class Evidence {
     return errors.sort((a, b) => a - b)[errors.length >> 1] ?? 0;
   }
 
-  /** Mean squared change of block averages. */
   #blockChange(a: Thumb, b: Thumb): number {
     return blockChange(a.samples, b.samples, this.#width, BLOCK, BLOCK);
   }
 
-  /** Sums of pictures and of their changes over the pairs of distorted frames [first, end). */
   #sums(offset: number, first: number, end: number): PairSums {
     const pictures = emptySums();
     const changes = emptySums();
@@ -420,7 +391,6 @@ export class Evidence {
 
   readonly #changes = { reference: new Map<number, number>(), distorted: new Map<number, number>() };
 
-  /** Squared change between consecutive frames `a` and `b` of one video. */
   #change(side: 'reference' | 'distorted', a: number, b: number): number {
     const key = a * 65536 + b;
     const known = this.#changes[side].get(key);
@@ -433,7 +403,6 @@ export class Evidence {
   }
 }
 
-/** Sums over the pairs of an offset. */
 interface PairSums {
   readonly pictures: Sums;
   readonly changes: Sums;

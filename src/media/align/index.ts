@@ -10,29 +10,28 @@ import { type LumaFormat, THUMBNAIL, Thumbnailer } from './thumbnail.js';
 import type { AlignOptions, AlignReason, AlignResult, Thumbs } from './types.js';
 import { DEFAULT_WINDOW } from './types.js';
 
-/** Pairs at the outermost offsets after the first round of reading. */
+/** Pairs at the outermost offsets in the first round of reading. */
 const FIRST_PAIRS = 50;
 
-/** Frames that every search may read at least. */
+/** Least default of {@link AlignOptions.maxFrames}. */
 const MIN_MAX_FRAMES = 300;
 
 /** Most frames of the faster video to read per frame of the slower one. */
 const MOST_AHEAD = 16;
 
-/** What else {@link alignThumbs} goes by. */
 interface ThumbsOptions {
-  /** Offset of the first thumbnails; added to the result. Default 0. */
+  /** Offset of the first thumbnails, added to the result. Default 0. */
   readonly base?: number;
-  /** Reference frame of each distorted frame at offset 0, ascending, if the ratio of the rates does not determine it. */
+  /** Reference frame of each distorted frame at offset 0, ascending; needed if the rate ratio does not determine it. */
   readonly partners?: ArrayLike<number>;
-  /** Wider windows to try in order while the answer is ambiguous. Default: none. */
+  /** Windows to try in turn while the answer is ambiguous. Default: none. */
   readonly wider?: readonly number[];
 }
 
 /**
- * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit depths,
- * brightness and contrast may differ. Reads only as far as needed.
- * @param options `assumed` is relative to the base
+ * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit
+ * depths, brightness and contrast may differ. Reads only as far as needed.
+ * @param options `assumed` is relative to `base`
  * @throws errors of the readers; the signal's reason
  */
 export async function alignThumbs(
@@ -70,16 +69,11 @@ export async function alignThumbs(
   return fromTheStart(evidence, found, assumed, base);
 }
 
-/** Most frames of each video to read for a wider window. */
 export function framesForWider(window: number): number {
   return 2 * window;
 }
 
-/**
- * Frames of each video to read for `frames` pairs. If one rate exceeds {@link MOST_AHEAD} times the other, reads fewer
- * pairs to bound memory and time.
- * @param ratio reference frames per distorted frame
- */
+/** Reads fewer frames, to bound memory and time, if one rate exceeds {@link MOST_AHEAD} times the other. */
 export function framesToRead(frames: number, ratio: number): { reference: number; distorted: number } {
   const most = frames * MOST_AHEAD;
   return {
@@ -88,10 +82,9 @@ export function framesToRead(frames: number, ratio: number): { reference: number
   };
 }
 
-/** Thumbnails of frames that the caller pushes, in order from the first. */
+/** Thumbnails of frames that the caller pushes. */
 export class PassingThumbs implements Thumbs {
   readonly #thumbnailer: Thumbnailer;
-  /** Thumbnails not yet read. */
   readonly #waiting: Float32Array[] = [];
   #handed = 0;
   #over = false;
@@ -105,10 +98,7 @@ export class PassingThumbs implements Thumbs {
     return this.#over && this.#waiting.length === 0;
   }
 
-  /**
-   * Adds the next frame; ignored after {@link end}.
-   * @returns false if no more frames are needed
-   */
+  /** Adds the next frame; returns false, and ignores it, after {@link end}. */
   add(luma: Uint8Array): boolean {
     if (this.#over) return false;
     this.#waiting.push(this.#thumbnailer.shrink(luma));
@@ -116,7 +106,6 @@ export class PassingThumbs implements Thumbs {
     return true;
   }
 
-  /** Signals that no more frames follow or are needed. */
   end(): void {
     this.#over = true;
     this.#wake();
@@ -139,18 +128,17 @@ export class PassingThumbs implements Thumbs {
   }
 }
 
-/** A slip before this pair is an offset at the start. */
+/** A slip before this pair is an offset from the start. */
 const BEGINNING = 4;
 
 /** Log likelihood ratio required on either side of a slip. */
 const ENOUGH = 6;
 
-/** Answers that a slip does not explain. */
 const NO_SLIP: readonly AlignReason[] = ['unrelated', 'short'];
 
 /**
- * The answer of a search, or, where the frames before a slip contradict it, the offset of these, with the slip.
- * @param assumed the offset at which slips are looked for
+ * Returns `found`, or the offset before a slip, with the slip, if the frames before it contradict `found`.
+ * @param assumed the offset at which to look for slips
  * @param base offset of the first thumbnails
  */
 function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, base: number): AlignResult {
@@ -181,7 +169,6 @@ function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, b
   };
 }
 
-/** The first slip after the beginning, and the offset before it. */
 function firstSlip(
   evidence: Evidence,
   assumed: number,

@@ -1,37 +1,32 @@
 /**
  * @module media/align/recorded
- * Shares the thumbnails of a video's first frames among several searches, reading each frame once.
+ * Shares the thumbnails of a video's first frames among searches, reading each frame once.
  */
 import { lumaBytes } from '../../core/frame.js';
 import type { FrameSource } from '../types.js';
 import { THUMBNAIL, Thumbnailer } from './thumbnail.js';
 import type { Thumbs } from './types.js';
 
-/** An opened part of a video. */
 export interface OpenedPart {
   readonly source: FrameSource;
-  /** Number of the part's first frame in the source. */
+  /** Number of `source`'s frame that is the part's first. */
   readonly start: number;
 }
 
 /** Opens frames [first, end) of a video. */
 type OpenPart = (first: number, end: number) => Promise<OpenedPart>;
 
-/** A search's reader of {@link RecordedThumbs}. */
 interface ThumbsReader extends Thumbs {
-  /** Ends reading; the last reader closes the video. */
+  /** Stops this reader; the last one closes the video. */
   close(): Promise<void>;
 }
 
-/** The part being read. */
 interface Reading {
   readonly end: number;
   readonly opening: Promise<OpenedPart & { readonly thumbnailer: Thumbnailer; readonly luma: Uint8Array }>;
 }
 
-/**
- * Keeps thumbnails (9 kB each) of the frames read so far and reads more on demand.
- */
+/** Keeps thumbnails (9 kB each) of the frames read so far and reads more on demand. */
 export class RecordedThumbs {
   readonly #open: OpenPart;
   readonly #thumbs: Float32Array[] = [];
@@ -44,7 +39,7 @@ export class RecordedThumbs {
     this.#open = open;
   }
 
-  /** @param most most frames that this reader needs, so that the decoder knows where to stop */
+  /** @param most frames that this reader needs, so that the decoder can stop there */
   reader(most: number): ThumbsReader {
     let handed = 0;
     let closed = false;
@@ -77,7 +72,6 @@ export class RecordedThumbs {
     };
   }
 
-  /** Reads the next frame. */
   async #read(most: number): Promise<void> {
     const next = this.#thumbs.length;
     if (this.#part && this.#part.end <= next) await this.#close();
@@ -92,7 +86,7 @@ export class RecordedThumbs {
     const { source, start } = await this.#open(first, end);
     const thumbnailer = new Thumbnailer(source.info, THUMBNAIL.width, THUMBNAIL.height);
     const luma = new Uint8Array(lumaBytes(source.info));
-    // Convert to frame numbers of the whole video.
+    // Count from the video's first frame.
     return { source, start: start - first, thumbnailer, luma };
   }
 

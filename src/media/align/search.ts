@@ -5,44 +5,36 @@
 import type { Evidence, Fitness } from './evidence.js';
 import type { AlignCandidate, AlignReason, AlignResult } from './types.js';
 
-/** Offsets to try beyond the window, to detect a better one outside. */
+/** Offsets to try beyond the window, to detect a better one there. */
 const BEYOND = 2;
 
-/** Fewest frames of a video for a search. */
 const MIN_FRAMES = 4;
 
-/** Fewest pairs of an offset, if the videos are long enough. */
+/** Fewest pairs of an offset in videos that are long enough. */
 const MIN_PAIRS = 8;
 
-/** Offsets this many times less likely than the best are not candidates. */
+/** A candidate is at most this many times less likely than the best offset. */
 const UNLIKELY = 20;
 
-/** Least confidence of a clear answer. */
 const CLEAR = 0.9;
 
-/**
- * Most that is stated of an offset for which both the pictures and their changes speak, or only one of them: chosen so
- * that as many answers are right (docs/preflight.md).
- */
+/** Upper limits of the confidence if both kinds of evidence agree, or one decides; see docs/preflight.md. */
 const MOST_STATED = { both: 0.99, one: 0.98 } as const;
 
 /**
- * Powers in what is stated. The odds weigh the evidence with care, so that no answer is called clear too soon: what differs
- * little counts for nothing, and offsets are right more often than the odds say. The residuals of such offsets tell more; their
- * power was fitted on one half of 291 guesses and holds on the other.
+ * The odds are cautious (small differences count for nothing), so answers are right more often than they say. The
+ * power of the residuals was fitted on one half of 291 guesses and holds on the other.
  */
 const STATED_POWER = { odds: 2, residuals: 5 } as const;
 
-/** Number of offsets that count as the end of the window. */
+/** An offset this near the end of the window counts as its end. */
 const AT_END = 10;
 
-/** Most candidates in the result. */
 const MAX_CANDIDATES = 12;
 
-/** Most rounds of comparing the best offset with all others. */
 const ROUNDS = 8;
 
-/** Unrelated pictures with a smaller mean squared residual are featureless; in squared 8-bit levels. */
+/** Unrelated pictures with a smaller mean squared residual, in squared 8-bit levels, are featureless. */
 const FEATURELESS = 2;
 
 /** A thumbnail with a smaller mean squared change repeats its predecessor; in squared 8-bit levels. */
@@ -62,7 +54,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   const fitness = best === undefined ? undefined : tried.get(best);
   if (best === undefined || !fitness) return tooShort(evidence, assumed, base);
 
-  // Odds of each offset against the best; their sum gives the probability of the best.
+  // Odds of each offset against the best; the best's probability is 1 / total.
   let total = 0;
   const odds = new Map<number, number>();
   const candidates: AlignCandidate[] = [];
@@ -73,7 +65,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     if (against * UNLIKELY >= 1) candidates.push({ offset, similarity });
   }
   const related = isRelated(fitness);
-  // What shows the same picture at both offsets fits one of them better by compression alone.
+  // If both offsets show the same pictures, compression alone decides which fits better.
   const told = best === assumed || !tried.has(assumed) || evidence.tellsApart(best, assumed);
   if (!told) addAlike(evidence, best, tried, candidates);
   const most = told ? 1 : 1 / candidates.length;
@@ -83,7 +75,7 @@ export function search(evidence: Evidence, window: number, assumed: number, base
     : explainDoubt(candidates, best, window, related || fitness.error <= FEATURELESS);
   candidates.sort((a, b) => Math.abs(a.offset - best) - Math.abs(b.offset - best));
 
-  // In short videos the offsets do not reach the ends of the window.
+  // Short videos do not reach the ends of the window.
   const reached = Math.min(window, Math.max(...[...tried.keys()].map(Math.abs)));
   const within = candidates.map(({ offset }) => offset).filter((offset) => Math.abs(offset) <= window);
   const stay = !related || (!clear && within.includes(assumed));
@@ -109,7 +101,6 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   };
 }
 
-/** How well offsets of the window and a little beyond fit, where they leave enough pairs. */
 function tryOffsets(evidence: Evidence, window: number): Map<number, Fitness> {
   const { reference, distorted } = evidence.frames;
   const shorter = Math.min(reference, distorted);
@@ -123,7 +114,7 @@ function tryOffsets(evidence: Evidence, window: number): Map<number, Fitness> {
   return tried;
 }
 
-/** Whether both kinds of evidence speak for the best offset against the next likely one. */
+/** True if both kinds of evidence favour the best offset over the second best. */
 function both(evidence: Evidence, best: number, odds: ReadonlyMap<number, number>): boolean {
   let next: number | undefined;
   for (const [offset, against] of odds) {
@@ -134,7 +125,6 @@ function both(evidence: Evidence, best: number, odds: ReadonlyMap<number, number
   return pictures > 0 && changes > 0;
 }
 
-/** The probability that is stated of an offset among all that were tried. */
 function stated(
   offset: number,
   best: number,
@@ -150,7 +140,6 @@ function stated(
   return total > 0 ? weight(offset) / total : 0;
 }
 
-/** Adds offsets at which the reference shows the same pictures as at the best. */
 function addAlike(
   evidence: Evidence,
   best: number,
@@ -163,7 +152,7 @@ function addAlike(
   }
 }
 
-/** The earliest matching frames of the whole videos at an offset. */
+/** The earliest matching frames, counted from the first of each whole video. */
 function firstMatch(evidence: Evidence, offset: number, base: number): NonNullable<AlignResult['match']> {
   if (evidence.oneByOne) {
     const whole = offset + base;
@@ -176,7 +165,7 @@ function firstMatch(evidence: Evidence, offset: number, base: number): NonNullab
   };
 }
 
-/** The offset that beats all others over their common pairs. */
+/** The offset that beats all others over common pairs. */
 function choose(evidence: Evidence, tried: ReadonlyMap<number, Fitness>): number | undefined {
   let best: number | undefined;
   for (const [offset, { rank }] of tried) {
@@ -196,7 +185,6 @@ function choose(evidence: Evidence, tried: ReadonlyMap<number, Fitness>): number
   return best;
 }
 
-/** True if the pictures, or at least their changes, are similar. */
 function isRelated({ similarity, changes }: Fitness): boolean {
   return similarity >= 0.9 || changes >= 0.4 || (similarity >= 0.6 && changes >= 0.2);
 }
@@ -208,7 +196,7 @@ function explainDoubt(
   related: boolean,
 ): AlignReason {
   if (!related) return 'unrelated';
-  // A contiguous run of offsets means too little motion; gaps mean that pictures repeat.
+  // Contiguous offsets mean too little motion; gaps mean that pictures repeat.
   const offsets = candidates.map(({ offset }) => offset).sort((a, b) => a - b);
   const unbroken = offsets.every((offset, k) => k === 0 || offset - offsets[k - 1]! === 1);
   // If all fitting offsets are at one end, a better one lies beyond.
@@ -219,7 +207,6 @@ function explainDoubt(
   return 'static';
 }
 
-/** The assumed offset, with what the few pairs there show of the pictures. */
 function tooShort(evidence: Evidence, assumed: number, base: number): AlignResult {
   const frames = Math.min(evidence.frames.reference, evidence.frames.distorted);
   const { pairs, similarity, gain, bias } = evidence.fitness(assumed);

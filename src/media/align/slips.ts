@@ -1,11 +1,10 @@
 /**
  * @module media/align/slips
- * Detects slips: frames that one video lost or doubled in the middle displace all later frames, which a check of the first
- * seconds cannot see.
+ * Detects slips: frames lost or duplicated in the middle of a video, which displace all later ones.
  *
- * One offset is current at any time. While the pictures fit it better than its neighbours, no other offset is tried.
- * Otherwise all offsets within reach are compared over the latest frames. Another offset becomes current if it fits so
- * much better that neither compression nor lag explains it. Ambiguous content (still, fading or repetitive) fits any
+ * One offset is current at any time. While it fits better than its neighbours, no other offset is tried. Otherwise
+ * all offsets within reach are compared over the latest frames. Another one becomes current if it fits so much
+ * better that neither compression nor lag explains it. Ambiguous content (still, fading or repetitive) fits any
  * offset and changes nothing.
  */
 import { blockChange, dot, SIGNATURE, SIGNATURE_BYTES, squaredDistance } from './thumbnail.js';
@@ -14,82 +13,72 @@ import { blockChange, dot, SIGNATURE, SIGNATURE_BYTES, squaredDistance } from '.
 export interface Slip {
   /** 0-based number of the first displaced pair. */
   readonly frame: number;
-  /**
-   * Frames that the distorted video lost: it now runs that much further ahead of the reference. Negative if it repeated
-   * frames and runs behind.
-   */
+  /** Frames that the distorted video lost, or minus the frames that it repeated. */
   readonly by: number;
-  /** Total since the start. */
+  /** Sum of `by` so far. */
   readonly ahead: number;
 }
 
 /** A distorted picture that repeats while the reference moves on. */
 export interface Freeze {
-  /** The first repeating pair. */
   readonly frame: number;
-  /** Number of repeating pairs. */
   readonly frames: number;
 }
 
-/** All slips and freezes. */
 export interface Displacement {
   readonly slips: readonly Slip[];
   readonly freezes: readonly Freeze[];
 }
 
-/** Largest total offset; larger slips are not found. */
+/** Largest total offset that can be found, in frames. */
 const REACH = 125;
 
-/** Pairs to judge together. */
 const BLOCK = 8;
 
-/** Pairs before the first doubtful one to include in a search, to locate the slip. */
+/** Pairs before the first doubtful one that a search includes, to locate the slip. */
 const BEFORE = 16;
 
-/** Most pairs of a search. */
 const LONGEST = 64;
 
-/** Pairs to keep for locating the first displaced one. */
 const KEPT = 192;
 
-/** Mean squared difference caused by rounding and sampling, in squared 8-bit levels. */
+/** Mean squared difference, in squared 8-bit levels, that rounding and sampling cause. */
 const FLOOR = 0.3;
 
-/** Residuals of neighbours must exceed the current offset's by this factor to confirm it. */
+/** The neighbours' residuals must exceed the current offset's by this factor to confirm it. */
 const CONFIRMED = 1.3;
 
 /**
- * Factors by which the residual of the current offset must exceed another's to count against it. Fast encoders show stale
+ * Factors by which the current offset's residual must exceed another's to count against it. Fast encoders show stale
  * parts, so a slightly late offset may fit better without being true; but then its residual exceeds the usual one.
  */
 const AGAINST = { ahead: 1.6, late: 4, lateAsUsual: 2, far: 2.5 } as const;
 
-/** A residual within this factor of the usual one means a picture without stale parts. */
+/** Within this factor of the usual residual, a picture has no stale parts. */
 const AS_USUAL = 1.25;
 
-/** Largest apparent lag of an encoder in frames. */
+/** Largest apparent lag of an encoder, in frames. */
 const LAG = 4;
 
 /** Largest log likelihood ratio of one pair, and the sum required for a slip. */
 const MOST_OF_ONE = 3;
 const ENOUGH = 10;
 
-/** Required log likelihood ratio against every third offset, so that the offset is certain. */
+/** Least log likelihood ratio against every third offset. */
 const DISTINCT = 3;
 
-/** Largest share of the distorted variance left unexplained. */
+/** Largest share of the distorted variance that may stay unexplained. */
 const EXPLAINED = 0.25;
 
 /** Fewest repetitions of a freeze; coarse encodes of slow motion repeat fewer. */
 const FROZEN = 3;
 
-/** A picture with a smaller mean squared change repeats its predecessor; in squared 8-bit levels. */
+/** A picture whose mean squared change, in squared 8-bit levels, is at most this repeats its predecessor. */
 const STILL = 0.25;
 
-/** A reference whose block averages (unaffected by noise) have a larger mean squared change has moved on. */
+/** A picture whose block averages change by at least this mean square has moved on. Noise hardly changes these. */
 const MOVES = 0.5;
 
-/** Width and height of such a block in samples. */
 const ACROSS = 4;
 const DOWN = 3;
 
@@ -99,7 +88,6 @@ interface Signed {
   variance: number;
 }
 
-/** Ring buffer of the latest frames of one video. */
 class Ring {
   readonly #frames: Signed[] = [];
   readonly #size: number;
@@ -139,42 +127,36 @@ function residual(x: Signed, y: Signed): number {
   return Math.max(0, y.variance - (product * product) / x.variance);
 }
 
-/** Limits the log likelihood ratio of one pair. */
 function limited(said: number): number {
   return Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, said));
 }
 
-/** Mean squared change from one picture to another. */
 function change(a: Signed, b: Signed): number {
   return squaredDistance(a.samples, b.samples) / SIGNATURE_BYTES;
 }
 
-/** True if a picture has moved on. */
 function hasMoved(a: Signed, b: Signed): boolean {
   return blockChange(a.samples, b.samples, SIGNATURE.width, ACROSS, DOWN) >= MOVES;
 }
 
-/** Detects slips and freezes from the signatures of all pairs in order, in constant memory. */
+/** Finds slips and freezes from the signatures of all pairs, in constant memory. */
 export class SlipDetector {
   readonly #reference = new Ring(2 * REACH + KEPT + 2 * BLOCK);
   readonly #distorted = new Ring(REACH + KEPT + 2 * BLOCK);
   readonly #slips: Slip[] = [];
   readonly #freezes: Freeze[] = [];
   #count = 0;
-  /** The next pair to judge. */
   #next = 0;
-  /** The current offset. */
   #ahead = 0;
-  /** First pair since the current offset was last confirmed. */
+  /** First pair after the last block that confirmed the offset. */
   #doubtful: number | undefined;
-  /** Number of doubtful pairs that triggers the next search. */
+  /** Doubtful pairs that trigger the next search. */
   #patience = BLOCK;
-  /** Usual residual at a confirmed offset. */
+  /** Usual mean residual at a confirmed offset. */
   #usual: number | undefined;
-  /** Length of the current run of repetitions. */
   #still = 0;
 
-  /** @param signatures reference, then distorted signature of the next pair, from `at` */
+  /** @param signatures next pair's signatures from `at`: reference, then distorted */
   add(signatures: Uint8Array, at = 0): void {
     this.#reference.add(signatures, at);
     this.#distorted.add(signatures, at + SIGNATURE_BYTES);
@@ -182,7 +164,6 @@ export class SlipDetector {
     if (this.#count >= this.#next + BLOCK + REACH) this.#judge(this.#next + BLOCK);
   }
 
-  /** Judges the remaining pairs and returns all findings. */
   finish(): Displacement {
     while (this.#next < this.#count) this.#judge(Math.min(this.#count, this.#next + BLOCK));
     this.#thaw(this.#count);
@@ -195,7 +176,6 @@ export class SlipDetector {
     return x && y && residual(x, y);
   }
 
-  /** Judges pairs up to `end`. */
   #judge(end: number): void {
     const first = this.#next;
     this.#next = end;
@@ -229,7 +209,6 @@ export class SlipDetector {
     return x0 !== undefined && x !== undefined && hasMoved(x0, x);
   }
 
-  /** Ends a run of repetitions before a frame. */
   #thaw(frame: number): void {
     if (this.#still >= FROZEN) this.#freezes.push({ frame: frame - this.#still, frames: this.#still });
     this.#still = 0;
@@ -260,7 +239,7 @@ export class SlipDetector {
     return usual && !better ? 'quiet' : 'doubtful';
   }
 
-  /** Searches for an offset that explains the latest pairs much better than the current one. */
+  /** Makes the offset current that explains the latest pairs much better; returns false if there is none. */
   #search(first: number, end: number): boolean {
     const now = this.#ahead;
     const here = new Float64Array(end - first);
@@ -280,7 +259,7 @@ export class SlipDetector {
     return true;
   }
 
-  /** The first pair that an offset explains better than the current one. */
+  /** First pair that `ahead` explains better than the current offset. */
   #begin(ahead: number, first: number, end: number): number {
     let [sum, most, from] = [0, 0, end - 1];
     for (let frame = end - 1; frame >= first; frame--) {
@@ -292,7 +271,7 @@ export class SlipDetector {
     return from;
   }
 
-  /** Log likelihood ratio of an offset against the current one over the latest pairs, and the first of these pairs. */
+  /** Log likelihood ratio against the current offset over the latest pairs, from where it is largest. */
   #worth(
     ahead: number,
     here: Float64Array,
@@ -321,7 +300,6 @@ export class SlipDetector {
     return { from, worth };
   }
 
-  /** True if an offset leaves little of the pictures unexplained. */
   #explains(ahead: number, here: Float64Array, first: number, from: number, end: number): boolean {
     let [left, before, variance] = [0, 0, 0];
     for (let frame = from; frame < end; frame++) {
@@ -333,7 +311,6 @@ export class SlipDetector {
     return before - left >= 2 * pairs && left <= EXPLAINED * variance;
   }
 
-  /** True if no third offset explains the pairs about as well. */
   #isDistinct(ahead: number, from: number, end: number): boolean {
     for (let other = -REACH; other <= REACH; other++) {
       if (other === ahead) continue;

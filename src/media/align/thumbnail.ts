@@ -1,22 +1,20 @@
 /**
  * @module media/align/thumbnail
- * Shrinks luma to a thumbnail by averaging a grid of samples in each box, cheap enough for every frame of a search; and compares
- * two of them.
+ * Shrinks luma to thumbnails, cheaply enough for every frame of a search, and compares them.
  */
 import { samplesOf, type VideoFormat } from '../../core/frame.js';
 
-/** Size of all thumbnails, whatever the aspect of the picture. */
+/** Size of all thumbnails, whatever the aspect ratio. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
 
 /** Boxes up to this width are read completely. */
 const WHOLE_BOX = 6;
 
-/** Layout of the luma to shrink. */
 export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
 /**
- * Positions of the samples to read along one side, box by box. The step within a box is about odd, so that both fields of
- * interlaced video count. Positions are exact fractions, so that all sizes of a picture give the same thumbnail.
+ * Positions of the samples to read along one side, box by box. The step is about odd, so that both fields of
+ * interlaced video count. Positions are exact fractions, so that a picture gives the same thumbnail at any size.
  */
 function positions(
   size: number,
@@ -30,7 +28,6 @@ function positions(
   return { at, perBox };
 }
 
-/** Shrinks frames of one format; keeps the sampling positions. */
 export class Thumbnailer {
   readonly #format: LumaFormat;
   readonly #across: ReturnType<typeof positions>;
@@ -38,10 +35,7 @@ export class Thumbnailer {
   readonly width: number;
   readonly height: number;
 
-  /**
-   * @param width of the thumbnail; a video narrower than that repeats samples
-   * @param most positions to read along each side of a box, to read less of large pictures
-   */
+  /** @param most positions to read along each side of a box, to read less of large pictures */
   constructor(format: LumaFormat, width: number, height: number, most = Number.POSITIVE_INFINITY) {
     this.#format = format;
     this.width = width;
@@ -77,7 +71,6 @@ export class Thumbnailer {
   }
 }
 
-/** Dot product. */
 export function dot(a: Float32Array, b: Float32Array): number {
   let [s0, s1, s2, s3] = [0, 0, 0, 0];
   const n = a.length;
@@ -92,7 +85,6 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return s0 + s1 + s2 + s3;
 }
 
-/** Sum of squared differences. */
 export function squaredDistance(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let k = 0; k < a.length; k++) {
@@ -102,7 +94,7 @@ export function squaredDistance(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-/** Sums of the differences of two pictures over blocks, which noise hardly changes. */
+/** Sums of differences over blocks, which noise hardly changes. */
 function blockSums(
   a: Float32Array,
   b: Float32Array,
@@ -119,7 +111,6 @@ function blockSums(
   return sums;
 }
 
-/** Mean squared change of the averages of blocks. */
 export function blockChange(
   a: Float32Array,
   b: Float32Array,
@@ -131,20 +122,18 @@ export function blockChange(
   return sums.reduce((total, sum) => total + (sum / (across * down)) ** 2, 0) / sums.length;
 }
 
-/** Side of the blocks of which two thumbnails of one picture have the same averages. */
+/** Side of the blocks that {@link isSamePicture} averages. */
 const ALIKE = 4;
 
-/** Change of a block's average, in 8-bit levels, that compression of a still picture does not make. */
+/** Change of a block average, in 8-bit levels, beyond what compression does to a still picture. */
 const MOVES = 1;
 
-/** Share of the frames that must differ between two offsets. */
+/** Least share of different frames. */
 const TELLING = 0.05;
 
 /**
- * True if a video shows enough other pictures at one offset than at another. A still, slides, and a loop show the same picture at
- * several offsets: whichever fits best there, fits by compression alone.
- * @param pairs thumbnails of its frames at both, in 8-bit levels
- * @param width of a thumbnail in samples
+ * True if enough frames differ between two offsets. In stills and loops, compression alone decides which fits best.
+ * @param pairs thumbnails of one video's frames at both offsets, in 8-bit levels
  */
 export function tellsApart(
   pairs: readonly (readonly [one: Float32Array, other: Float32Array])[],
@@ -154,25 +143,22 @@ export function tellsApart(
   return moved.length > 0 && moved.length >= TELLING * pairs.length;
 }
 
-/** True if two thumbnails show the same picture. */
 export function isSamePicture(one: Float32Array, other: Float32Array, width: number): boolean {
   return blockSums(one, other, width, ALIKE, ALIKE).every((sum) => Math.abs(sum) <= MOVES * ALIKE ** 2);
 }
 
-/** Size of a signature in averages. */
 export const SIGNATURE = { width: 32, height: 18 } as const;
 
-/** Bytes of one frame's signature: 32x18 averages in 8-bit levels. */
+/** One byte per average, in 8-bit levels. */
 export const SIGNATURE_BYTES = SIGNATURE.width * SIGNATURE.height;
 
-/** Samples to read along each side of the area of one byte. */
+/** Samples to read along each side of one average. */
 const SAMPLES = 5;
-/** The same for small pictures, whose scoring costs little more than reading them. */
+/** For small pictures, which are almost as cheap to score as to read. */
 const SAMPLES_SMALL = 2;
-/** Largest small picture in luma samples. */
+/** In luma samples. */
 const SMALL = 320 * 180;
 
-/** Computes signatures of frames of one format. */
 export class Signer {
   readonly #thumbnailer: Thumbnailer;
   readonly #averages = new Float32Array(SIGNATURE_BYTES);
@@ -182,20 +168,14 @@ export class Signer {
     this.#thumbnailer = new Thumbnailer(format, SIGNATURE.width, SIGNATURE.height, samples);
   }
 
-  /**
-   * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
-   * @param into receives the signature at `at`
-   */
+  /** @param luma packed rows, one byte a sample at 8 bit, two (little endian) above */
   sign(luma: Uint8Array, into: Uint8Array, at = 0): void {
     this.#thumbnailer.shrink(luma, this.#averages);
     for (let k = 0; k < SIGNATURE_BYTES; k++) into[at + k] = Math.round(this.#averages[k]!);
   }
 }
 
-/**
- * The signature of a frame of which there is a larger thumbnail, twice as wide and high.
- * @param samples averages in 8-bit levels
- */
+/** From a thumbnail in 8-bit levels that is twice as wide and high. */
 export function signThumb(samples: Float32Array, width: number, into: Uint8Array): void {
   for (let k = 0; k < SIGNATURE_BYTES; k++) {
     const x = k % SIGNATURE.width;

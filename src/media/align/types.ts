@@ -6,38 +6,31 @@ import type { VideoFormat } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import type { Slip } from './slips.js';
 
-/** Where nobody says how far. */
 export const DEFAULT_WINDOW = 50;
 
-/** How far a search goes by itself while its result is unclear, and how far one is advised. */
+/** Windows to try in turn while the result is ambiguous; the last is also the widest to suggest. */
 export const WIDER = [150, 500] as const;
 export const [, WIDEST_ADVISED] = WIDER;
 
-/** The most that may be asked for. */
 export const WIDEST = 1000;
 
-/** A source of luma; every `FrameSource` is one. Frames are read in ascending order, each once. */
+/** A source of luma, such as a `FrameSource`. Frames are read in ascending order, each once. */
 export interface LumaReader {
   readonly info: VideoFormat & Pick<VideoInfo, 'frameCount' | 'colorRange'>;
   readonly readFrame: FrameSource['readFrame'];
 }
 
-/** The frames of a video as thumbnails, in order. */
 export interface Thumbs {
-  /** True once all were read. */
+  /** True once all thumbnails were handed out. */
   readonly ended: boolean;
-  /** Returns more until `frames` were returned in total or the video ends. */
+  /** Hands out more until `frames` were handed out in total or the video ends. */
   readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void>;
 }
 
-/** How to search. */
 export interface AlignOptions {
   /** Searches offsets of -window…window frames, 1..1000. Default 50. */
   readonly window?: number;
-  /**
-   * Most frames to read from each video, at least 8. Reading stops once the answer is clear. Default: four times the
-   * window, at least 300.
-   */
+  /** Most frames to read from each video, at least 8. Default: four times the window, at least 300. */
   readonly maxFrames?: number;
   /** Reference frames per distorted frame (50 against 25 frames per second: 2). Default 1. */
   readonly rateRatio?: number;
@@ -67,12 +60,11 @@ export interface AlignCandidate {
 /** The temporal relation of two videos. */
 export interface AlignResult {
   /**
-   * Distorted frame i shows the same picture as reference frame i + offset. Positive: the distorted video lacks the
-   * reference's first frames. Negative: it has additional frames before the reference's first. If {@link ambiguous},
-   * the candidate nearest to the assumed offset.
+   * Distorted frame i shows reference frame i + offset. Positive: the distorted video lacks the reference's first
+   * frames. Negative: it has additional ones. If {@link ambiguous}, the candidate nearest to the assumed one.
    */
   readonly offset: number;
-  /** The earliest frames of the same moment at this offset, if rates differ; else they follow from the offset. */
+  /** The earliest frames that show the same moment at this offset; only if the rates differ. */
   readonly match?: { readonly reference: number; readonly distorted: number };
   /** 0: a guess, 1: certain. At least 0.9 if not ambiguous. */
   readonly confidence: number;
@@ -86,27 +78,17 @@ export interface AlignResult {
   readonly explanation: string;
   /** Correlation of the paired thumbnails at the offset, -1..1. */
   readonly similarity: number;
-  /**
-   * Change of brightness: distorted luma is about gain * reference + bias, in 8-bit levels. The gain is the ratio of
-   * the standard deviations.
-   */
+  /** Distorted luma is about gain * reference + bias in 8-bit levels; gain is the ratio of standard deviations. */
   readonly levels: { readonly gain: number; readonly bias: number };
-  /**
-   * The first frames lost or doubled within what was read, after which no longer this offset fits; in pairs at the assumed
-   * offset. Absent if there are none.
-   */
+  /** First lost or duplicated frames; from there on, this offset no longer fits. In pairs at `assumed`. */
   readonly slip?: Slip;
-  /** Number of frames read that repeat the previous picture while the other video moves on. */
+  /** Frames read that repeat the previous picture while the other video moves on. */
   readonly repeated: { readonly reference: number; readonly distorted: number };
 }
 
-/**
- * Outcome of a search. `found`: one offset fits. `ambiguous`: several fit, or no fit is certain. `none`: the videos do
- * not match at any offset, or are too short to decide.
- */
+/** `found`: one offset fits. `ambiguous`: several fit, or none is certain. `none`: no match, or too short to decide. */
 export type AlignState = 'found' | 'ambiguous' | 'none';
 
-/** The outcome of a search by its reason. */
 export function alignState({ ambiguous, reason }: Pick<AlignResult, 'ambiguous' | 'reason'>): AlignState {
   if (!ambiguous) return 'found';
   return reason === 'unrelated' || reason === 'short' ? 'none' : 'ambiguous';

@@ -1,7 +1,6 @@
 /**
  * @module media/evidence/fields
- * Decides from luma whether frames are woven of two fields of different times, and which field comes first. Labels are
- * not asked: pictures without a label may be combed, and progressive pictures may be labelled as interlaced.
+ * Detects from luma whether frames weave two fields of different times, and which comes first. Labels are often wrong.
  */
 
 import { samplesOf } from '../../core/frame.js';
@@ -9,35 +8,33 @@ import { samplesOf } from '../../core/frame.js';
 /** Consecutive frames to measure at one place: five steps, the period of 3:2 pulldown. */
 export const FIELD_RUN = 6;
 
-/** What a frame and the one after it show. Shares and ratios are over blocks of 16 x 16 samples. */
+/** A frame compared with the next. Shares and ratios are over blocks of 16 x 16 samples. */
 export interface FieldStep {
-  /** Number of the first frame. */
   readonly frame: number;
   /** True if enough of the picture moves to judge. */
   readonly moves: boolean;
-  /** Share of the moving blocks whose neighbouring lines differ more than those of one field do. */
+  /** Share of the moving blocks whose neighbouring lines differ more than lines of one field. */
   readonly combed: number;
   /**
-   * Logarithm of how much better the next frame's top field goes with this frame's bottom field than the next bottom field
-   * with this top field: positive for top first, negative for bottom first, about 0 for progressive frames.
+   * Log of how much better the next top field fits this bottom field than vice versa: positive for top first, about
+   * 0 for progressive frames.
    */
   readonly order: number;
-  /** Differences of neighbouring lines if each pair of lines is exchanged, over those as they are; above 1 if sound. */
+  /** Line differences with each pair of lines swapped, over those as stored; above 1 if the lines are in order. */
   readonly exchanged: number;
 }
 
-/** What the pictures are. */
 export interface FieldEvidence {
   /**
-   * `woven`: the two fields of frames are of different times. `pulldown`: two in five are, as in film at 29.97 frames a
-   * second. `exchanged`: lines of the two fields are in each other's place.
+   * `woven`: fields of different times. `pulldown`: in two of five frames (film at 29.97 fps). `exchanged`: swapped
+   * lines.
    */
   readonly kind: 'progressive' | 'woven' | 'pulldown' | 'exchanged';
-  /** Of `woven` and `pulldown`, if certain. */
+  /** For `woven` and `pulldown`, if certain. */
   readonly first?: 'top-first' | 'bottom-first';
 }
 
-/** Luma as stored: rows without padding, little-endian above 8 bits. */
+/** Rows without padding, little-endian above 8 bits. */
 interface Luma {
   readonly width: number;
   readonly height: number;
@@ -46,20 +43,18 @@ interface Luma {
 
 const BLOCK = 16;
 
-/** Most columns to sample; rows are all read. */
+/** Most columns to sample; all rows are read. */
 const COLUMNS = 320;
 
-/** Least mean difference of moving blocks from frame to frame, in 8-bit levels. */
+/** Least mean difference of a moving block between frames, in 8-bit levels. */
 const MOTION = 2;
 
-/** Least share of blocks that move. */
 const MOVING = 0.02;
 
-/** A block is combed if its lines differ so many times as much as lines of one field, and by so many 8-bit levels. */
+/** Neighbouring lines of a combed block differ this much more than lines of a field, and by this many levels. */
 const COMB_RATIO = 1.3;
 const COMB_LEVEL = 2;
 
-/** Measures steps between consecutive frames. */
 export class FieldMeter {
   readonly #format: Luma;
   readonly #step: number;
@@ -73,11 +68,11 @@ export class FieldMeter {
     this.#format = format;
     this.#step = Math.max(1, Math.ceil(format.width / COLUMNS));
     this.#columns = Math.floor(format.width / this.#step / BLOCK) * BLOCK;
-    // Two lines more, since each is compared with the second after it.
+    // Each line is compared with the second after it.
     this.#rows = Math.floor((format.height - 2) / BLOCK) * BLOCK;
   }
 
-  /** Adds a frame; frames that do not follow the one before begin anew. */
+  /** Adds a frame; one that does not follow the last starts a new run. */
   add(frame: number, luma: Uint8Array): void {
     if (this.#columns <= 0 || this.#rows <= 0) return;
     const samples = this.#sampled(luma);
@@ -93,7 +88,7 @@ export class FieldMeter {
     return [...this.#steps];
   }
 
-  /** Every few columns of all rows, into what is no longer needed. */
+  /** Samples every few columns of all rows; reuses the spare buffer. */
   #sampled(luma: Uint8Array): Uint16Array {
     const { width, bitDepth } = this.#format;
     const [step, columns, rows] = [this.#step, this.#columns, this.#rows + 2];
@@ -126,7 +121,7 @@ export class FieldMeter {
             field += Math.abs(a - c);
             topBlock += even ? Math.abs(nextA - b) : Math.abs(a - nextB);
             bottomBlock += even ? Math.abs(a - nextB) : Math.abs(nextA - b);
-            // In exchanged order each odd line is followed by the even one that lies three lines below.
+            // With lines swapped, each odd line is followed by the even line three below.
             swapped += even ? Math.abs(a - b) : Math.abs((now[at - columns] as number) - c);
           }
         }
@@ -151,45 +146,40 @@ export class FieldMeter {
   }
 }
 
-/** Least share of combed blocks of a combed frame. */
+/** Least share of combed blocks in a combed frame. */
 const COMBED = 0.1;
 
-/** Least {@link FieldStep.order} of two fields that are no single picture: one weaving is 1.4 times as rough as the other. */
+/** Least {@link FieldStep.order} of fields of different times: one order is 1.4 times as rough as the other. */
 const APART = Math.log(1.4);
 
-/** Least share of moving frames that are combed. */
 const MOST = 0.3;
 
 /**
- * Least share of moving frames that tell the same order where vertical motion leaves few combs, and the mean share of combed
- * blocks in these: credits that roll by some lines a frame tell an order too, but are whole.
+ * Least share of frames with one order, and their mean share of combed blocks, if vertical motion hides most combs.
+ * Rolling credits show an order too, but no combs.
  */
 const ORDERED = 0.8;
 const FEW_COMBS = 0.01;
 
-/** Largest median {@link FieldStep.order} of whole pictures. */
+/** Largest median {@link FieldStep.order} of progressive frames. */
 const NO_ORDER = 0.1;
 
 /**
- * Beside a video of the same content that has no combs, fewer tell fields: least mean share of combed blocks, how many times
- * the other's that must be, the least mean order, which the other's motion does not explain, and the least share of frames
- * that agree on it. Encodes of whole pictures move the mean order by up to 0.07.
+ * Weaker limits if the other video has the content without combs: least mean share of combed blocks, its ratio to
+ * the other's, the mean order (also minus the other's), and the share of frames that agree. Encodes of progressive
+ * frames move the mean order by up to 0.07.
  */
 const BESIDE = { combs: 0.005, times: 4, order: 0.15, share: 0.9 } as const;
 
-/** Largest {@link FieldStep.exchanged} of exchanged lines. */
+/** Largest {@link FieldStep.exchanged} of swapped lines. */
 const EXCHANGED = 0.85;
 
-/** Largest share of combed blocks of whole frames of film, into which an encoder smears combs, over that of the combed ones. */
+/** Largest share of combed blocks in pulldown's whole frames, relative to combed ones; encoders smear combs. */
 const OTHERS = 0.5;
 
-/** Least steps to judge. */
 const ENOUGH = 3;
 
-/**
- * Judges all steps of one video; `undefined` if too little moves, or if it moves so that nothing is certain.
- * @param beside steps of the other video of a pair: what only one of them shows is not of the content
- */
+/** `undefined` if too little moves or nothing is certain; `beside` is the other video of the pair. */
 export function judgeFields(
   steps: readonly FieldStep[],
   beside: readonly FieldStep[] = [],
@@ -217,7 +207,7 @@ export function judgeFields(
   return Math.abs(middle) <= NO_ORDER ? { kind: 'progressive' } : undefined;
 }
 
-/** The first field of a video that has combs and an order where another of the same content has not. */
+/** The first field of a video that has combs and an order that the other video of the same content lacks. */
 function firstBeside(mine: readonly FieldStep[], other: readonly FieldStep[]): FieldEvidence['first'] {
   if (other.length < ENOUGH) return undefined;
   const combs = mean(mine.map(({ combed }) => combed));
@@ -235,7 +225,6 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** True if lines of two fields lie beside each other that do not belong together. */
 export function isCombed(steps: readonly FieldStep[], beside: readonly FieldStep[] = []): boolean {
   const { kind = 'progressive' } = judgeFields(steps, beside) ?? {};
   return kind !== 'progressive';
@@ -249,7 +238,7 @@ function share(steps: readonly FieldStep[], n: number): number {
   return steps[n]?.combed ?? 0;
 }
 
-/** Whether in every five frames that move two neighbours are combed and the others much less, at two places at least. */
+/** True if two neighbours in every five moving frames are woven, and the others much less combed, at least twice. */
 function isPulldown(steps: readonly FieldStep[]): boolean {
   let periods = 0;
   for (let at = 0; at + 5 <= steps.length; ) {
@@ -271,21 +260,15 @@ function isPulldown(steps: readonly FieldStep[]): boolean {
   return periods >= 2;
 }
 
-/** The field that most of the combed frames agree on. */
 function firstField(woven: readonly FieldStep[]): Pick<FieldEvidence, 'first'> {
   const top = woven.filter(({ order }) => order > 0).length;
   if (top >= 0.8 * woven.length) return { first: 'top-first' };
   return top <= 0.2 * woven.length ? { first: 'bottom-first' } : {};
 }
 
-/** How to deinterlace: by the label of each frame, or with a certain field first. */
 export type Deinterlacing = 'labelled' | 'top-first' | 'bottom-first';
 
-/**
- * How to make whole pictures of a video's fields.
- * @param label what the video says of itself
- * @returns the field that comes first if the pictures tell other than the label; `undefined` for what has no fields
- */
+/** How to deinterlace, if at all; certain evidence overrides the video's `label`. */
 export function deinterlacing(
   label: string | undefined,
   evidence: FieldEvidence | undefined,
@@ -295,7 +278,6 @@ export function deinterlacing(
   return labelled || evidence?.kind === 'woven' ? 'labelled' : undefined;
 }
 
-/** The filter that makes a picture of the two fields of each frame. */
 export function deinterlacer(how: Deinterlacing): string {
   const parity = { labelled: '', 'top-first': ':parity=tff', 'bottom-first': ':parity=bff' };
   return `bwdif=mode=send_frame${parity[how]}`;

@@ -1,10 +1,10 @@
 /**
  * @module media/evidence/framing
- * Decides on pixels whether the smaller of two pictures is a part of the larger one, or all of it at another size.
+ * Decides from pixels whether the smaller of two pictures is a crop of the larger one, or all of it at another size.
  */
 import { type ChromaFormat, SUBSAMPLING, samplesOf, type VideoFormat } from '../../core/frame.js';
 
-/** Packed luma with its layout: one byte a sample at 8 bit, two (little endian) above. */
+/** Packed luma: one byte a sample at 8 bit, two (little endian) above. */
 export interface Picture {
   readonly luma: Uint8Array;
   readonly width: number;
@@ -12,44 +12,42 @@ export interface Picture {
   readonly bitDepth: number;
 }
 
-/** One moment in both videos. */
 export interface PicturePair {
   readonly reference: Picture;
   readonly distorted: Picture;
 }
 
-/** What the pixels say: which video to cut, and the part that the other one shows. */
+/** Which video to crop, and to which area. */
 export interface Framing {
   readonly whole: 'reference' | 'distorted';
   readonly area: { readonly width: number; readonly height: number; readonly x: number; readonly y: number };
-  /** What lies outside the part is no picture: rows or columns that repeat the last one, or are all black. */
+  /** True if the area outside is padding: rows or columns that repeat the edge or are black. */
   readonly padding: boolean;
-  /** True if the area was told from small pictures, and may be off by a few samples of large ones. */
+  /** True if the area was found on small pictures, and may be off by a few samples. */
   readonly rough?: boolean;
 }
 
-/** Size and chroma of stored pictures. */
 type Shape = Pick<VideoFormat, 'width' | 'height' | 'chroma'>;
 
-/** Most by which the error of a cut may reach that of scaling, as a share of it. */
+/** Largest error of a crop, relative to that of scaling. */
 const CLEARLY = 0.5;
 
-/** Least error of scaling, as a mean square in 8-bit levels, that tells anything: coding changes means of rows by less. */
+/** Least mean squared error of scaling, in 8-bit levels, to decide: coding changes means of rows by less. */
 const VISIBLE = 0.05;
 
-/** Largest step between means of neighbouring rows, in levels, of rows that repeat each other. */
+/** Largest difference between means of repeated rows, in 8-bit levels. */
 const REPEATED = 0.75;
 
 /** Highest mean of a black row, in 8-bit levels. */
 const BLACK = 24;
 
-/** From a sample on to the one before another. */
+/** Samples [from, to). */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Means of rows within some columns, or of columns within some rows, in 8-bit levels. */
+/** Means in 8-bit levels of rows within some columns, or of columns within some rows. */
 function profileOf(
   { luma, width, height, bitDepth }: Picture,
   axis: 'rows' | 'columns',
@@ -67,10 +65,7 @@ function profileOf(
   return Float32Array.from(sums, (sum) => sum / ((to - from) * 2 ** (bitDepth - 8)));
 }
 
-/**
- * The part of one picture that the other one shows; `undefined` where scaling fits as well, or the pixels do not decide.
- * @param pairs of a few moments
- */
+/** The part of one picture that the other shows; `undefined` if scaling fits as well or nothing is certain. */
 export function framingOf(
   reference: Shape,
   distorted: Shape,
@@ -83,7 +78,7 @@ export function framingOf(
     larger ? ([pair.reference, pair.distorted] as const) : ([pair.distorted, pair.reference] as const),
   );
   const steps = stepsOf(all.chroma);
-  // As stored first; then as large as fits.
+  // At the stored size first, then as large as fits.
   const factors = [...new Set([1, Math.min(all.width / part.width, all.height / part.height)])];
   for (const factor of factors) {
     const sized = (length: number, step: number) => Math.round((length * factor) / step) * step;
@@ -97,7 +92,7 @@ export function framingOf(
         cut: profileOf(one, axis, within),
         part: profileOf(other, axis),
       }));
-    // Columns are compared within the rows that both show, and the other way round.
+    // Compare columns within the rows that both show, then rows within the columns.
     const guess = bestPlace(lines('rows'), height, steps.y).at;
     const across = placeOf(lines('columns', { from: guess, to: guess + height }), width, steps.x);
     const down =
@@ -109,7 +104,6 @@ export function framingOf(
   return undefined;
 }
 
-/** Samples of luma for one of chroma. */
 export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y: number } {
   const { h, v } = SUBSAMPLING[chroma] ?? { h: 0, v: 0 };
   return { x: 1 << h, y: 1 << v };
@@ -120,14 +114,13 @@ interface Place {
   readonly padding: boolean;
 }
 
-/** Profiles of one moment: the whole picture's, that of the part of it which is compared, and the part's own. */
+/** Profiles of one moment: of the whole picture, of its compared part, and of the smaller picture. */
 interface Lines {
   readonly all: Float32Array;
   readonly cut: Float32Array;
   readonly part: Float32Array;
 }
 
-/** Where a part of some length fits best. */
 function bestPlace(
   lines: readonly Lines[],
   length: number,
@@ -142,10 +135,7 @@ function bestPlace(
   return best;
 }
 
-/**
- * Where along one side the part lies; `undefined` if scaling fits as well.
- * @param length of the part in samples of the whole
- */
+/** Where a part of `length` samples of the whole begins; `undefined` if scaling fits as well. */
 function placeOf(lines: readonly Lines[], length: number, step: number): Place | undefined {
   const size = lines[0]?.all.length ?? 0;
   if (size === length) return { at: 0, padding: true };
@@ -162,14 +152,14 @@ function placeOf(lines: readonly Lines[], length: number, step: number): Place |
   return { at, padding };
 }
 
-/** Whether a run of a profile is black, or repeats the sample of the picture beside it. */
+/** True if a run of a profile is black or repeats the value beside it. */
 function isPadding(profile: Float32Array, from: number, to: number, beside: number): boolean {
   const run = profile.subarray(from, to);
   const edge = profile[beside] ?? 0;
   return run.every((mean) => mean <= BLACK) || run.every((mean) => Math.abs(mean - edge) <= REPEATED);
 }
 
-/** Mean square of the difference from a place of a profile on, apart from the mean. */
+/** Mean squared difference from position `at` of a profile, without the mean. */
 function difference(all: Float32Array, at: number, part: Float32Array): number {
   let [sum, squares] = [0, 0];
   for (let i = 0; i < part.length; i++) {
@@ -180,7 +170,7 @@ function difference(all: Float32Array, at: number, part: Float32Array): number {
   return squares / part.length - (sum / part.length) ** 2;
 }
 
-/** A profile at another length: means over what each sample covers, straight lines between samples. */
+/** Resamples a profile: averages over what each sample covers, linear between samples. */
 function resized(profile: Float32Array, length: number): Float32Array {
   const { length: size } = profile;
   if (size === length) return profile;

@@ -1,37 +1,32 @@
 /**
  * @module media/evidence/matrix
- * Decides on the colours of a pair by which matrix luma and chroma were made: BT.601 and BT.709 differ by a linear map, which
- * small averages of the pictures show as well as the pictures.
+ * Decides from averaged colours whether one video of a pair was converted between BT.601 and BT.709, a linear map.
  */
 
 import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
 
-/** Averages of a picture in the same boxes, in 8-bit levels of limited range. */
+/** Averages of a picture over the same boxes, in 8-bit levels of limited range. */
 export interface Colours {
   readonly y: ArrayLike<number>;
   readonly cb: ArrayLike<number>;
   readonly cr: ArrayLike<number>;
 }
 
-/** One moment in both videos. */
 export interface ColourPair {
   readonly reference: Colours;
   readonly distorted: Colours;
 }
 
-/**
- * What fits: the samples of both as they are, those of the reference once they are converted from BT.601 to BT.709, or from
- * BT.709 to BT.601.
- */
+/** How to convert the reference's samples so that they fit the distorted ones. */
 export type MatrixFit = 'as stored' | '601 to 709' | '709 to 601';
 
-/** Most by which the error of what fits may reach that of the next, as a share of it. */
+/** Largest error of the best fit, relative to the next best. */
 const CLEARLY = 0.6;
 
-/** Least mean square by which the next must be off, in 8-bit levels: grey pictures fit by any matrix. */
+/** Least mean squared error of the next best fit, in 8-bit levels; grey pictures fit by any matrix. */
 const VISIBLE = 0.5;
 
-/** Which matrix fits; `undefined` where colours do not tell. */
+/** The conversion that fits; `undefined` if the colours do not decide. */
 export function matrixFitOf(pairs: readonly ColourPair[]): MatrixFit | undefined {
   const errors = (['as stored', '601 to 709', '709 to 601'] as const).map((fit) => ({
     fit,
@@ -42,7 +37,6 @@ export function matrixFitOf(pairs: readonly ColourPair[]): MatrixFit | undefined
   return best.fit;
 }
 
-/** Mean square of the differences, luma and chroma alike. */
 function errorOf(pairs: readonly ColourPair[], fit: MatrixFit): number {
   let [sum, samples] = [0, 0];
   const convert =

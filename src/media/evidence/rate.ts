@@ -1,61 +1,53 @@
 /**
  * @module media/evidence/rate
- * Decides how many frames a second a video shows: by the commonest interval of its times, then by the rate that its
- * container names. An average is the last resort: lost frames lower it, and slow no other frame down.
+ * Finds a frame rate: by the commonest interval, else as declared, else the average, which lost frames lower.
  */
 import { type Fraction, quotientOf } from '../../core/rational.js';
 
-/** What is known of a video's rate. */
 export interface RateFacts {
   /** Presentation times of all frames in seconds, ascending. */
   readonly timestamps?: Float64Array | null;
-  /** What its container declares. */
+  /** As the container declares it. */
   readonly frameRate?: Fraction;
   readonly frameCount?: number | null;
   /** Seconds. */
   readonly duration?: number | null;
 }
 
-/** The time from most frames to the next. */
 export interface CommonInterval {
   /** Seconds. */
   readonly seconds: number;
-  /** Seconds by which rounding of times may have changed it. */
+  /** Largest effect of rounded times, in seconds. */
   readonly error: number;
 }
 
-/** Clocks that round times, coarsest first, seconds: that of GIF, and that of Matroska and Flash. */
+/** Clocks to which containers round times, in seconds: GIF; Matroska and Flash. */
 const CLOCKS = [0.01, 0.001] as const;
 
-/** The same of MPEG and MP4. */
+/** Clock of MPEG and MP4, in seconds. */
 const TICK = 2e-5;
 
-/** Largest ratio of intervals of one rate that a camera keeps unsteadily. */
+/** Largest ratio between the intervals of one unsteady rate. */
 const UNSTEADY = 1.2;
 
-/** Share of the intervals that must be alike for a rate. */
 const MOST = 0.6;
 
-/** Largest relative difference of equal rates: 24 and 24000/1001 differ by five times as much. */
+/** Largest relative difference between equal rates, a fifth of that between 24 and 24000/1001. */
 const SAME_RATE = 2e-4;
 
 /** Relative difference of declared rates that averaging does not explain. */
 const CERTAIN_RATE = 0.01;
 
-/** Relative differences of an average from the nominal rate that lost frames make of it: 24 is no 24000/1001 of them. */
+/** Range by which lost frames lower an average below the nominal rate; 24 and 24000/1001 differ by 0.001. */
 const LOST = [0.0015, 0.12] as const;
 
-/** Containers that store no times; ffmpeg counts their frames at 25 a second. */
+/** Containers without times; ffmpeg assumes 25 frames a second. */
 const UNTIMED: readonly string[] = ['obu', 'av1'];
 
-/** Rates above this are ticks of a clock. */
+/** Higher declared rates are clock ticks. */
 const HIGHEST = 480;
 
-/**
- * The commonest interval. Rounding makes neighbours of it differ: at 30 frames a second and whole milliseconds, 33 and 34
- * alternate.
- * @returns `undefined` if no interval is that of most frames
- */
+/** Interval between most frames, if any. Rounding splits it: at 30 fps in milliseconds, 33 and 34 alternate. */
 function commonInterval(times: Float64Array): CommonInterval | undefined {
   const known = remembered.get(times);
   if (known !== undefined) return known ?? undefined;
@@ -64,7 +56,7 @@ function commonInterval(times: Float64Array): CommonInterval | undefined {
   return found;
 }
 
-/** Many findings ask for the same times, of which a long file has many. */
+/** Times of long files are large, and several checks ask for their interval. */
 const remembered = new WeakMap<Float64Array, CommonInterval | null>();
 
 function findInterval(times: Float64Array): CommonInterval | undefined {
@@ -83,19 +75,19 @@ function findInterval(times: Float64Array): CommonInterval | undefined {
     if (alike && !within) runs++;
     within = alike;
   }
-  // Within a run, rounding changes nothing but its ends.
+  // Within a run, rounding only moves its ends.
   const error = (Math.max(clock ?? TICK, largest - least) * Math.sqrt(runs)) / count;
   return { seconds: sum / count, error };
 }
 
-/** The unit of which all times are multiples, if it is coarse. */
+/** The coarse clock whose multiples all times are, if any. */
 function clockOf(times: Float64Array): number | undefined {
   return CLOCKS.find((clock) =>
     times.every((time) => Math.abs(time / clock - Math.round(time / clock)) < 1e-4),
   );
 }
 
-/** The least and the largest of most values that lie within a window; `undefined` if no window has most of them. */
+/** Least and largest value of the fullest window; `undefined` unless it holds most values. */
 function mostWithin(
   sorted: Float64Array,
   end: (least: number) => number,
@@ -111,7 +103,7 @@ function mostWithin(
     : undefined;
 }
 
-/** Frames per second by times: those of the commonest interval, or of all where there is none; `undefined` for one frame. */
+/** Frames per second by the commonest interval, else by the average; `undefined` for one frame. */
 export function rateOfTimes(times: Float64Array): number | undefined {
   const common = commonInterval(times);
   if (common) return 1 / common.seconds;
@@ -119,7 +111,6 @@ export function rateOfTimes(times: Float64Array): number | undefined {
   return span > 0 ? (times.length - 1) / span : undefined;
 }
 
-/** Frames per second, by the best evidence that is there. */
 export function rateOf({ timestamps, frameRate }: RateFacts): Fraction | undefined {
   const common = timestamps ? commonInterval(timestamps) : undefined;
   if (!common) {
@@ -134,9 +125,8 @@ export function rateOf({ timestamps, frameRate }: RateFacts): Fraction | undefin
 }
 
 /**
- * The rate that is meant: a whole number, one by 1.001, or half a number, where it is near enough.
- * @param perSecond frames
- * @param error relative
+ * The nearest usual rate: whole, whole / 1.001 or half, if near enough; else rounded to 1/1000.
+ * @param error relative error of `perSecond`
  */
 export function meantRate(perSecond: number, error = 0): Fraction | undefined {
   if (!(perSecond > 0) || !Number.isFinite(perSecond)) return undefined;
@@ -144,12 +134,12 @@ export function meantRate(perSecond: number, error = 0): Fraction | undefined {
     const num = den === 1001 ? Math.round((perSecond * 1001) / 1000) * 1000 : Math.round(perSecond * den);
     return { num, den, off: Math.abs(num / den / perSecond - 1) };
   });
-  // Where rounding leaves several, it is the whole number.
+  // If rounding allows several, the whole number wins.
   const best = usual.find(({ num, off }) => num > 0 && off < SAME_RATE + error);
   return best ? { num: best.num, den: best.den } : { num: Math.round(perSecond * 1000), den: 1000 };
 }
 
-/** The rate that a container declares: the nominal one where the average is a little below it, as where frames were lost. */
+/** The rate a container declares: the nominal one if the average is only lower because frames were lost. */
 export function declaredRate(
   average: Fraction | undefined,
   nominal: Fraction | undefined,
@@ -160,24 +150,24 @@ export function declaredRate(
   return below > LOST[0] && below < LOST[1] ? meant : average;
 }
 
-/** Whether a container, by ffmpeg's name, knows neither times nor a rate. */
+/** True if a container, by ffmpeg's name, stores neither times nor a rate. */
 export function isUntimed(container: string): boolean {
   return UNTIMED.includes(container);
 }
 
-/** True if a rate is one that is meant, not an average of what there is. */
+/** True if a rate is a usual one rather than an average. */
 export function isNominal({ num, den }: Fraction): boolean {
   return num % den === 0 || den === 1001;
 }
 
-/** True if two rates differ by more than lost frames and rounding explain; a single picture has no rate. */
+/** True if two rates differ by more than lost frames and rounding explain; false for a single picture. */
 export function ratesDiffer(first: RateFacts, second: RateFacts): boolean {
   const [a, b] = [measured(first), measured(second)];
   if (!a || !b) return false;
   return Math.abs(a.perSecond / b.perSecond - 1) > SAME_RATE + a.error + b.error;
 }
 
-/** A rate with its relative error; `undefined` where frames are too few, or come too irregularly. */
+/** A rate with its relative error; `undefined` if there are too few frames or they are too irregular. */
 function measured(facts: RateFacts): { readonly perSecond: number; readonly error: number } | undefined {
   const { timestamps, frameRate, frameCount = null, duration = null } = facts;
   if (timestamps) {
@@ -187,7 +177,7 @@ function measured(facts: RateFacts): { readonly perSecond: number; readonly erro
   const perSecond = quotientOf(frameRate);
   if (!frameRate || perSecond === undefined || frameCount === 1) return undefined;
   if (isNominal(frameRate)) return { perSecond, error: 0 };
-  // An average may lack a frame at an end.
+  // An average may miss one frame at an end.
   const frames = frameCount ?? (duration ?? 1) * perSecond;
   return { perSecond, error: Math.min(CERTAIN_RATE, 1 / Math.max(1, frames)) };
 }

@@ -1,40 +1,36 @@
 /**
  * @module media/evidence/track
- * Which of several video tracks is meant: the one asked for, else a default track, else the largest.
+ * Selects a video track: the one asked for, else a default track, else the largest.
  */
 import { usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 
-/** A video track as its container declares it. Cover art is none. */
+/** A video track, other than cover art, as its container declares it. */
 export interface VideoTrack {
   readonly width: number;
   readonly height: number;
-  /** Players select it by themselves. */
+  /** Selected by players unless the user selects another. */
   readonly isDefault: boolean;
 }
 
-/** A track that the user asks for. */
 export interface TrackRequest {
   /** 0-based, among the video tracks. */
   readonly index: number;
-  /** The option that says so, for messages. */
   readonly option: 'trackReference' | 'trackDistorted';
 }
 
-/** The track that is read of a file with several. */
+/** The selected one of several tracks. */
 export interface TrackChoice {
   /** 0-based, among {@link tracks}. */
   readonly index: number;
   readonly tracks: readonly VideoTrack[];
-  /** The user asked for it. */
   readonly asked: boolean;
 }
 
 /**
- * Chooses a track; of equal ones the first.
- * @param name the file, for messages
- * @returns `undefined` if the file has one track, or none
- * @throws {AnyvmafError} `usage` if there is no track of the number asked for
+ * Selects a track, the first among equals; `undefined` unless there are several.
+ * @param name of the file, for messages
+ * @throws {AnyvmafError} `usage` if the requested track does not exist
  */
 export function chooseTrack(
   tracks: readonly VideoTrack[],
@@ -51,13 +47,13 @@ export function chooseTrack(
   return { index, tracks, asked: false };
 }
 
-/** Whether nobody can have meant another track: it was asked for, or all others are smaller. */
+/** True if the user asked for the track or all others are smaller. */
 export function isClearTrack({ index, tracks, asked }: TrackChoice): boolean {
   const size = tracks.map(area);
   return asked || size.every((other, i) => i === index || other < (size[index] ?? 0));
 }
 
-/** A track in words: `track 1 (640x360, default)`. */
+/** For example `track 1 (640x360, default)`. */
 export function trackText(tracks: readonly VideoTrack[], index: number): string {
   const { width = 0, height = 0, isDefault = false } = tracks[index] ?? {};
   return `track ${index} (${width}x${height}${isDefault ? ', default' : ''})`;

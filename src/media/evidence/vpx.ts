@@ -1,29 +1,28 @@
 /**
  * @module media/evidence/vpx
- * What packets say before they are decoded. VP8 and VP9: encoders store frames that are only referred to as packets of their
- * own, with a time but never shown. AV1: whether decoders add film grain. All: whether packets of one time are one frame.
- * Source: RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
+ * Reads facts from undecoded packets: hidden frames, film grain, shared times. Source: RFC 6386, section 9.1; VP9
+ * bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
  */
 
-/** Whether a packet of a codec may hold a frame that is never shown. */
+/** True if packets of a codec may hold a frame that is only referred to and never shown. */
 export function hidesFrames(codec: string): boolean {
   return codec === 'vp8' || codec === 'vp9';
 }
 
-/** Whether a packet shows a frame. @param codec by ffmpeg's name; those other than VP8 and VP9 show each */
+/** @param codec ffmpeg's name; packets of codecs other than VP8 and VP9 always show a frame */
 export function showsFrame(codec: string, packet: Uint8Array): boolean {
   const [first = 0] = packet;
   if (codec === 'vp8') return packet.length === 0 || (first & 0x10) !== 0;
-  // One packet of several frames ends with an index of them; it is made so that the last is shown.
+  // A superframe ends with an index; its last frame is always shown.
   if (codec !== 'vp9' || ((packet.at(-1) ?? 0) & 0xe0) === 0xc0) return true;
   const bit = (at: number) => (first >> (7 - at)) & 1;
-  // Two bits of a marker, two of the profile, one that is reserved in the highest profile.
+  // Two marker bits, two profile bits, and a reserved bit in profile 3.
   const at = bit(2) && bit(3) ? 5 : 4;
   const repeats = bit(at) === 1;
   return repeats || bit(at + 2) === 1;
 }
 
-/** Whether a packet of AV1 has a sequence header by which decoders add film grain. */
+/** True if a sequence header of AV1 enables film grain. */
 export function addsGrain(packet: Uint8Array): boolean {
   let at = 0;
   while (at < packet.length) {
@@ -41,20 +40,20 @@ export function addsGrain(packet: Uint8Array): boolean {
   return false;
 }
 
-/** The type of the unit that describes a sequence. */
+/** `OBU_SEQUENCE_HEADER`. */
 const SEQUENCE_HEADER = 1;
 
-/** The last bit of a unit, which a set bit and zeros follow: a sequence header ends with film_grain_params_present. */
+/** The last bit before the trailing one and zeros: a sequence header ends with film_grain_params_present. */
 function bitBeforeTrailing(unit: Uint8Array): boolean {
   const end = unit.findLastIndex((byte) => byte !== 0);
   const two = ((unit[end - 1] ?? 0) << 8) | (unit[end] ?? 0);
   return ((two / (two & -two)) & 2) !== 0;
 }
 
-/** Share of the usual interval below which two frames lie too near each other for both to be shown. */
+/** Share of the median interval below which two frames are too close for both to be shown. */
 const CROWDED = 0.3;
 
-/** Whether times are so near each other that some may be of frames that are never shown. @param times ascending, distinct or not */
+/** True if ascending times are so close that some may belong to hidden frames. */
 export function isCrowded(times: ArrayLike<number>): boolean {
   const steps = Float64Array.from({ length: Math.max(0, times.length - 1) }, (_, i) => {
     return (times[i + 1] ?? Number.NaN) - (times[i] ?? Number.NaN);
@@ -63,26 +62,24 @@ export function isCrowded(times: ArrayLike<number>): boolean {
   return steps.some((step) => step < CROWDED * usual);
 }
 
-/** What a container says of packets that may hold less or more than a frame. */
 interface PacketFacts {
-  /** ffmpeg's names. */
+  /** ffmpeg's name, like `fieldOrder`. */
   readonly codec: string;
   readonly fieldOrder: string;
-  /** Times of packets, ascending. */
+  /** Of packets, ascending. */
   readonly times: ArrayLike<number>;
-  /** Time of a frame by the rate of the stream, in the unit of `times`; NaN where it is not known. */
+  /** Frame interval by the stream's rate, in the unit of `times`; NaN if unknown. */
   readonly frameTime?: number;
 }
 
-/** Least packets for each frame where they are fields. */
+/** More packets per frame than this are fields. */
 const FIELDS = 1.5;
 
-/** Codecs whose packets may hold single fields, two of which make a frame. */
 const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
 
 /**
- * What packets of one time are: frames of their own, as where a clock is coarse; the two fields of one frame, or a frame that
- * is never shown beside the one that is; or only decoding tells, as of fields that have a time each.
+ * What packets of one time hold: `frames` of their own (a coarse clock), `one` frame (two fields, or a hidden frame
+ * and the shown one), or `unknown` until decoded (such as fields with a time each).
  */
 export function packetsOfOneTime({
   codec,
@@ -97,7 +94,7 @@ export function packetsOfOneTime({
   if (!FIELD_CODECS.includes(codec) || fieldOrder === 'progressive') return 'frames';
   let shared = 0;
   for (let i = 1; i < times.length; i++) if (times[i] === times[i - 1]) shared++;
-  // Fields may have times of their own: then there are twice as many packets as frames.
+  // Fields may have their own times: then there are twice as many packets as frames.
   const span = (times[times.length - 1] ?? 0) - (times[0] ?? 0);
   if (shared === 0) return (times.length - 1) * frameTime > FIELDS * span ? 'unknown' : 'frames';
   return 2 * shared === times.length ? 'one' : 'unknown';

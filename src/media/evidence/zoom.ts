@@ -1,35 +1,30 @@
 /**
  * @module media/evidence/zoom
- * Decides on small pictures whether one video shows a part of the other's picture, scaled back to the size of all of it:
- * no size tells that.
+ * Decides from small pictures whether one video shows a part of the other, scaled up to full size. Sizes cannot tell.
  */
 
-/** Boxes along each side of the compared pictures. */
 export const ZOOM_PICTURE = 64;
 
-/** Boxes along each side of those on which the search begins. */
+/** Boxes along each side of the pictures on which the search begins. */
 const COARSE = 16;
 
-/** Smallest part that is searched, as a share of a side. */
+/** Smallest part to search, as a share of a side. */
 const SMALLEST = 0.72;
 
-/** Steps of the search, in boxes: first of {@link COARSE}, then down to the last of {@link ZOOM_PICTURE}. */
+/** First and last step of the search, in boxes of {@link COARSE} and {@link ZOOM_PICTURE}. */
 const STEP = 0.5;
 const LAST_STEP = 1 / 32;
 
-/** Pictures of a greater correlation have the same details at the same places. */
+/** Above this correlation, pictures have the same details in the same places. */
 const SAME_PLACES = 0.995;
 
-/**
- * Most by which the error of the part may reach that of the whole: parts that were encoded have up to 0.14, and moments apart,
- * encodes and other videos 0.4 and more, zooms among them.
- */
+/** Largest error relative to the whole picture's. Encoded parts reach 0.14; other videos and zooms exceed 0.4. */
 const CLEARLY = 0.25;
 
-/** Least correlation of the part with what shows it. */
+/** Least correlation of the part with the other video. */
 const ALIKE = 0.9;
 
-/** Edges of a part of a picture, as shares of its sides. */
+/** Edges as shares of the picture's sides. */
 interface Part {
   readonly left: number;
   readonly top: number;
@@ -37,7 +32,6 @@ interface Part {
   readonly bottom: number;
 }
 
-/** What one video shows of the other, and how well it fits. */
 interface Zoom {
   readonly whole: 'reference' | 'distorted';
   readonly part: Part;
@@ -45,7 +39,7 @@ interface Zoom {
   readonly similarity: number;
 }
 
-/** One moment in both videos, each of {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever its shape. */
+/** One moment in both videos, as {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever the aspect ratio. */
 export interface SmallPair {
   readonly reference: Float32Array;
   readonly distorted: Float32Array;
@@ -53,10 +47,10 @@ export interface SmallPair {
 
 type Pictures = readonly Float32Array[];
 
-/** From one edge to the other along one side, in boxes. */
+/** Edges along one side, in boxes. */
 type Span = readonly [from: number, to: number];
 
-/** The part that one of two videos shows of the other; `undefined` where all of it fits as well, or none does. */
+/** The part that one video shows of the other; `undefined` if all of it fits as well or no part fits. */
 export function zoomOf(pairs: readonly SmallPair[]): Zoom | undefined {
   const [reference, distorted] = [pairs.map((pair) => pair.reference), pairs.map((pair) => pair.distorted)];
   const same = fitOfRows(reference, distorted, ZOOM_PICTURE, [0, ZOOM_PICTURE]);
@@ -73,7 +67,6 @@ export function zoomOf(pairs: readonly SmallPair[]): Zoom | undefined {
   return { whole: best.whole, part, similarity: best.similarity };
 }
 
-/** The part that fits best, in boxes, with its {@link Fit}. */
 function bestPart(whole: Pictures, part: Pictures) {
   const factor = ZOOM_PICTURE / COARSE;
   const spans: Span[] = [];
@@ -112,7 +105,7 @@ function bestPart(whole: Pictures, part: Pictures) {
   return { across, down, ...best };
 }
 
-/** Moves of one edge, or of two opposite ones, of a part along either side. */
+/** Moves of one edge, or of two opposite ones, along either side. */
 function movesOf(step: number): readonly (readonly [x: Span, y: Span])[] {
   const moves = [
     [1, 0],
@@ -131,7 +124,6 @@ function shifted(span: Span, [by, until]: Span): Span | undefined {
   return fits ? [start, end] : undefined;
 }
 
-/** Averages of {@link COARSE} x {@link COARSE} boxes. */
 function coarse(picture: Float32Array): Float32Array {
   const factor = ZOOM_PICTURE / COARSE;
   const sums = new Float32Array(COARSE * COARSE);
@@ -143,14 +135,14 @@ function coarse(picture: Float32Array): Float32Array {
   return sums;
 }
 
-/** The two samples next to where a sample lies in a span of `size` that is stretched over all of it. */
+/** The two samples around a position in a span of `size` that is stretched to full length. */
 function neighbours(sample: number, size: number, [from, to]: Span) {
   const at = Math.min(size - 1, Math.max(0, from + ((sample + 0.5) * (to - from)) / size - 0.5));
   const before = Math.floor(at);
   return { before, after: Math.min(size - 1, before + 1), share: at - before };
 }
 
-/** A span of the columns of a square picture, stretched over all of it along straight lines between samples. */
+/** Stretches a span of a square picture's columns to its full width, linear between samples. */
 function stretched(picture: Float32Array, size: number, span: Span): Float32Array {
   const result = new Float32Array(size * size);
   for (let column = 0; column < size; column++) {
@@ -163,13 +155,13 @@ function stretched(picture: Float32Array, size: number, span: Span): Float32Arra
   return result;
 }
 
-/** Mean square of what the best line from one video's samples to the other's leaves, and of the deviations of both. */
+/** Mean squared residual of the best line from one video's samples to the other's, and the variance of the latter. */
 interface Fit {
   readonly left: number;
   readonly variance: number;
 }
 
-/** The fit of a span of the rows of square pictures, stretched like columns, without making these: a search asks thousands of times. */
+/** Fits a span of the rows like {@link stretched} columns, but without copies, since a search fits thousands. */
 function fitOfRows(ones: Pictures, others: Pictures, size: number, span: Span): Fit {
   let [x, y, xx, yy, xy] = [0, 0, 0, 0, 0];
   for (let row = 0; row < size; row++) {
@@ -196,7 +188,7 @@ function fitOfRows(ones: Pictures, others: Pictures, size: number, span: Span): 
   return { left: own > 0 ? variance - both ** 2 / own : variance, variance };
 }
 
-/** Share of the deviations that is left; 1 of pictures without contrast. */
+/** Share of the variance that remains; 1 for pictures without contrast. */
 function relative({ left, variance }: Fit): number {
   return variance > 0 ? Math.max(0, left) / variance : 1;
 }

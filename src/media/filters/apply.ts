@@ -1,7 +1,6 @@
 /**
  * @module media/filters/apply
- * Has the pictures of two videos filtered before they are compared: in the decoder if that is ffmpeg, otherwise by this
- * package as far as it can.
+ * Filters both videos before comparison: in ffmpeg if it decodes, else with this package's own filters.
  */
 import type { ColorMatrix } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
@@ -25,13 +24,11 @@ import type { Side } from '../pairing/prepare.js';
 import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../types.js';
 import { checkChain } from './chain.js';
 
-/** What is said of a video, stored or encoded. */
 type Facts = VideoFormat &
   Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
 
 /**
- * Checks what can be checked without the videos.
- * @param foreign somebody else than the user of the machine asks
+ * @param foreign true if a remote user asks
  * @throws {AnyvmafError} `usage`
  */
 export function checkFilters(options: FilterOptions, foreign: boolean): void {
@@ -49,8 +46,8 @@ export function checkFilters(options: FilterOptions, foreign: boolean): void {
 }
 
 /**
- * What is to be done to one video. `crop: 'auto'` is not resolved here.
- * @throws {AnyvmafError} `usage` for what does not go with the video
+ * Filters of one video; does not resolve `crop: 'auto'`.
+ * @throws {AnyvmafError} `usage` if an option does not suit the video
  */
 export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions): SideFilters {
   const reference = role === 'reference';
@@ -77,12 +74,11 @@ export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions
   };
 }
 
-/** `WIDTH:HEIGHT:X:Y` as hints give it. */
+/** `WIDTH:HEIGHT:X:Y`, as in hints. */
 export function areaText({ width, height, x, y }: CropArea): string {
   return `${width}:${height}:${x}:${y}`;
 }
 
-/** Whether anything is done that changes samples. */
 function isIdle(facts: VideoFormat, filters: SideFilters): boolean {
   const { format, ...others } = filters;
   return Object.keys(others).length === 0 && (!format || sameFormat(format, facts));
@@ -92,7 +88,7 @@ function sameFormat(a: SampleFormat, b: SampleFormat): boolean {
   return a.bitDepth === b.bitDepth && a.chroma === b.chroma;
 }
 
-/** Why this package cannot do it itself; `undefined` if it can. */
+/** Why this package cannot filter by itself; `undefined` if it can. */
 function beyondOwn(facts: VideoFormat, { deinterlace, vf, matrix, format }: SideFilters): string | undefined {
   if (deinterlace) return 'deinterlacing is a filter of ffmpeg (bwdif)';
   if (vf !== undefined) return `${quoted(vf)} are filters of ffmpeg`;
@@ -103,7 +99,6 @@ function beyondOwn(facts: VideoFormat, { deinterlace, vf, matrix, format }: Side
   return undefined;
 }
 
-/** Whether a side can be filtered without ffmpeg. */
 export function isOwn(facts: VideoFormat, filters: SideFilters): boolean {
   return beyondOwn(facts, filters) === undefined;
 }
@@ -112,11 +107,7 @@ function nameOfFormat(format: SampleFormat): string {
   return pixelFormatName({ bitDepth: format.bitDepth, chroma: format.chroma });
 }
 
-/**
- * The side with its filters, and in words what they do.
- * @param signal aborts looking at what filters of a decoder give
- * @throws {AnyvmafError} `usage` if what decodes cannot do it
- */
+/** @throws {AnyvmafError} `usage` if the decoder cannot apply the filters */
 export async function filterSide(
   role: InputRole,
   side: Side,
@@ -162,7 +153,7 @@ export async function filterSide(
   return { ...side, video, ...done };
 }
 
-/** What is known of filtered pictures, whether or not a version of ffmpeg says so. */
+/** Facts that follow from the filters, since some versions of ffmpeg do not report them. */
 function described({ deinterlace, range, matrix }: SideFilters): Partial<TrackFacts> {
   return {
     ...(deinterlace && { fieldOrder: 'progressive' as const }),
@@ -171,7 +162,7 @@ function described({ deinterlace, range, matrix }: SideFilters): Partial<TrackFa
   };
 }
 
-/** By the names of video streams. */
+/** Matrix names of video streams. */
 const STATED = { bt601: 'smpte170m', bt709: 'bt709', bt2020: 'bt2020nc' } as const;
 
 function ownFilters(facts: VideoFormat, { crop, range, format }: SideFilters): OwnFilters {
@@ -192,7 +183,6 @@ function notHere(role: string, side: Side, problem: string): Error {
   );
 }
 
-/** The chain of ffmpeg's filters. */
 function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   const { deinterlace, crop, vf, range, matrix, format } = filters;
   const named = facts.pixelFormat ?? nameOfFormat(facts);
@@ -206,7 +196,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
       ...(range ? [`in_range=${range.from}:out_range=${range.to}`] : []),
       ...(matrix ? [`in_color_matrix=${matrix.from}:out_color_matrix=${matrix.to}`] : []),
     ];
-    // Named, so that a depth below is a step of its own.
+    // Name the format, so that a lower depth is a separate step.
     const same = vf === undefined ? `,format=${nameOfFormat(facts)}` : '';
     chain.push(`scale=${ends.join(':')}:flags=${EXACT}${same}`);
   }
@@ -215,7 +205,6 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   return { chain: chain.join(','), keepsFrames };
 }
 
-/** What is done, a phrase each. */
 function phrases(facts: Facts, filters: SideFilters): string[] {
   const { deinterlace, crop, vf, range, matrix, format } = filters;
   const said: string[] = [];
@@ -243,7 +232,6 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
   return said;
 }
 
-/** A decoder of any kind, with filters of this package after it. */
 function ownFilterDecoder(decoder: Decoder, filters: OwnFilters): Decoder {
   return {
     id: decoder.id,
@@ -251,7 +239,7 @@ function ownFilterDecoder(decoder: Decoder, filters: OwnFilters): Decoder {
     probe: async (input, signal) => filteredFacts(await decoder.probe(input, signal), filters),
     timestamps: (input, signal, track) => decoder.timestamps(input, signal, track),
     async open(input, facts, request) {
-      // Scaling comes after cropping: the caller does it.
+      // The caller scales, since scaling comes after cropping.
       const { size: _, ...rest } = request;
       const stored = stillKnown(await decoder.probe(input, request.signal), facts);
       return filteredDecoding(await decoder.open(input, stored, rest), facts, filters);
@@ -268,7 +256,7 @@ function filteredFacts(facts: TrackFacts, filters: OwnFilters): TrackFacts {
   };
 }
 
-/** The target of `pixelFormat`. @throws {AnyvmafError} `usage` */
+/** @throws {AnyvmafError} `usage` */
 function targetFormat(name: string): SampleFormat {
   const format = typeof name === 'string' && /^(?:yuv4|gray)/.test(name) ? pixelFormat(name) : undefined;
   if (format && pixelFormatName(format) === name) return format;
@@ -279,7 +267,7 @@ function targetFormat(name: string): SampleFormat {
   );
 }
 
-/** The matrix by the name of ffmpeg's scale filter; `undefined` for those that it cannot convert. */
+/** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert from it. */
 function matrixOf(facts: Facts): ColorMatrix | undefined {
   if (facts.matrix !== undefined) return scaleMatrix(facts.matrix);
   return isStandardDefinition(facts) ? 'bt601' : 'bt709';
@@ -307,7 +295,7 @@ function parseArea(option: CropOption, text: string): WrittenArea {
   );
 }
 
-/** @throws {AnyvmafError} `usage` for what lies outside the picture, or between samples of chroma */
+/** @throws {AnyvmafError} `usage` if the area exceeds the picture or splits chroma samples */
 function areaIn(option: CropOption, text: string, facts: Facts): CropArea {
   const { width, height, at } = parseArea(option, text);
   const steps = stepsOf(facts.chroma);

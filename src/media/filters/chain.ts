@@ -1,7 +1,6 @@
 /**
  * @module media/filters/chain
- * Checks a chain of ffmpeg's filters that somebody wrote: only filters that read and write pictures, no files, no network. Of
- * somebody else than the user of the machine, also how much work it makes.
+ * Checks ffmpeg filter chains: pictures to pictures only, no files or network, and bounded work for remote users.
  */
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
@@ -10,12 +9,12 @@ import { parseSides } from '../../core/size.js';
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Filters that give one picture for each, and that cost no more than the picture's size says. */
+/** Filters that return one picture per picture, at a cost that follows from its size. */
 const PLAIN = words(`
   colorspace crop eq format hflip hqdn3d il null pad scale setfield setparams setrange setsar setdar tonemap transpose
   unsharp vflip yadif zscale`);
 
-/** Others that give one picture for each. */
+/** Other filters that return one picture per picture. */
 const ONE_TO_ONE = words(`
   atadenoise avgblur bilateral bm3d boxblur cas chromanr colorbalance colorchannelmixer colorcontrast colorcorrect
   colorlevels colormatrix colortemperature convolution curves dctdnoiz deband deblock dedot deflate deflicker delogo
@@ -24,44 +23,39 @@ const ONE_TO_ONE = words(`
   noformat normalize owdenoise perspective phase pp pp7 pseudocolor removegrain rotate sab shuffleplanes smartblur spp
   super2xsai swaprect swapuv uspp v360 vaguedenoiser vibrance vignette xbr`);
 
-/** Filters after which there are more frames, fewer, or others. */
+/** Filters that change the number or the times of frames. */
 const RETIMES_PLAIN = words('bwdif decimate detelecine fieldmatch fps pullup');
 const RETIMES = words(`
   doubleweave estdif framerate framestep interlace mcdeint minterpolate mpdecimate select separatefields setpts
   shuffleframes telecine tinterlace tmedian tmix trim w3fdif weave`);
 
 const KNOWN = new Set([...PLAIN, ...ONE_TO_ONE, ...RETIMES_PLAIN, ...RETIMES]);
-/** What somebody else than the user may ask for. */
+/** Filters that remote users may use. */
 const FOREIGN = new Set([...PLAIN, ...RETIMES_PLAIN]);
 const RETIMING = new Set([...RETIMES_PLAIN, ...RETIMES]);
 
-/** Modes of deinterlacers that give a frame for each frame. */
 const FRAME_BY_FRAME = /^(?:send_frame|send_frame_nospatial|frame|0|2)$/;
 
-/** Longest chain; a mistake or an attack is longer. */
 const MAX_LENGTH = 2000;
 
-/** Largest number that a foreign chain may hold: the longest side of a picture. */
+/** Largest number in a remote user's chain: the longest side of a picture. */
 const MAX_NUMBER = 16384;
 
-/** A filter of a chain. */
 interface Filter {
   readonly name: string;
   readonly args: string;
 }
 
-/** A chain that may be handed to ffmpeg. */
 interface CheckedChain {
   readonly text: string;
   readonly keepsFrames: boolean;
 }
 
-/** An option whose value is a chain. */
 type FilterText = 'vfReference' | 'vfDistorted';
 
 /**
- * @param option its name, for messages
- * @param foreign somebody else than the user of the machine wrote it
+ * @param option for messages
+ * @param foreign true if a remote user wrote the chain
  * @throws {AnyvmafError} `usage`
  */
 export function checkChain(option: FilterText, text: string, foreign: boolean): CheckedChain {
@@ -90,7 +84,7 @@ function hasControl(text: string): boolean {
   return [...text].some((letter) => (letter.codePointAt(0) ?? 0) < 32);
 }
 
-/** Splits at commas as ffmpeg does: a backslash takes the next character as it is, quotes all between them. */
+/** Splits at commas as ffmpeg does: a backslash escapes one character, quotes all between them. */
 function split(option: FilterText, text: string): Filter[] {
   const parts: string[] = [''];
   let quote = false;
@@ -132,7 +126,7 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
     );
   }
   const bare = bareText(args);
-  // ffmpeg reads the value of an option whose name begins with a slash from a file.
+  // ffmpeg reads an option's value from a file if its name begins with a slash.
   const reads = /(?:^|:)\s*\//.test(bare) || (name === 'curves' && /(?:psfile|plot)\s*=/.test(bare));
   if (reads)
     throw usageError(`lets the filter ${name} open a file (${quoted(args)}), which is refused.`, {
@@ -140,7 +134,7 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
     });
   if (!foreign) return;
   const numbers = name === 'fps' ? [] : (bare.match(/\d+/g) ?? []);
-  // In hexadecimal, with an exponent or a unit a number is larger than its digits say.
+  // Hexadecimal, exponents and units make a number larger than its digits say.
   if (
     /\b0x|[\d.]e[+-]?\d/i.test(bare) ||
     /[\d.](?:[hkKMGTPEZY]i?B?|B)\b/.test(bare) ||
@@ -154,7 +148,6 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
   }
 }
 
-/** Arguments without quotes and backslashes. */
 function bareText(args: string): string {
   return args.replace(/\\(.)/g, '$1').replaceAll("'", '');
 }
@@ -162,11 +155,11 @@ function bareText(args: string): string {
 function keepsFrames({ name, args }: Filter): boolean {
   if (!/^(?:yadif|bwdif|w3fdif|estdif)$/.test(name)) return !RETIMING.has(name);
   const mode = modeOf(name, args.replaceAll("'", ''));
-  // The usual mode of the others gives two frames for one.
+  // By default the others return two frames per frame.
   return mode === '' ? name === 'yadif' : FRAME_BY_FRAME.test(mode);
 }
 
-/** The mode of a deinterlacer: the one that is named, else the value at its place; empty if there is none. */
+/** A deinterlacer's mode: named, else positional, else empty. */
 function modeOf(name: string, args: string): string {
   const given = args.split(':').map((arg) => /^(?:(\w+)\s*=)?(.*)$/.exec(arg.trim()) ?? []);
   const place = name === 'w3fdif' ? 1 : 0;
@@ -175,28 +168,23 @@ function modeOf(name: string, args: string): string {
   return (given.findLast(([, key]) => key === 'mode')?.[2] ?? placed).trim();
 }
 
-/** Filters of a chain. */
+/** Most filters in a remote user's chain. */
 const MAX_FILTERS = 24;
-/** Filters that change the size, or give more frames than they take. */
+/** Most filters that resize, and most that add frames. */
 const MAX_REPEATED = 3;
-/** Frames a second. */
+/** In frames per second. */
 const MAX_RATE = 1000;
-/** Samples of a picture. */
+/** In samples of a picture. */
 const MAX_AREA = 8192 * 8192;
-/** A size against the sizes that its expression names. */
+/** Largest ratio of a size to those that its expression names. */
 const MAX_FACTOR = 4;
-/** A number in an expression, such as the longest side of a picture. */
 const MAX_SIDE = 16_384;
 
 const RESIZING = new Set(['pad', 'scale', 'zscale']);
-/** Options of filters that change the size which are no sizes. */
 const NO_SIZE =
   /^(?:flags|interl|in_.*|out_.*|force_.*|eval|param\d|color|[dfcmtprna]|dither|filter|range|primaries|transfer|matrix|.*in|npl|agamma|chromal|reset_sar)$/;
 
-/**
- * What in a chain multiplies work without bound, and what is taken instead; `undefined` if nothing does.
- * @param filters their arguments without quotes and backslashes
- */
+/** The first filter that causes unbounded work, and the limit it breaks. Expects bare arguments. */
 function excessiveWork(
   filters: readonly Filter[],
 ): { readonly filter: Filter; readonly why: string } | undefined {
@@ -228,7 +216,7 @@ function addsFrames(filter: Filter): boolean {
   return filter.name === 'fps' || (/^(?:yadif|bwdif)$/.test(filter.name) && !keepsFrames(filter));
 }
 
-/** Whether the arguments of `fps` are a rate that is not above {@link MAX_RATE}, and what cannot add frames. */
+/** True if the arguments of `fps` hold a rate up to {@link MAX_RATE} and no option that adds frames. */
 function isBoundedRate(args: string): boolean {
   return args.split(':').every((arg, i) => {
     const [, key = i === 0 ? 'fps' : '', value = ''] = /^(?:(\w+)=)?(.*)$/.exec(arg.trim()) ?? [];
@@ -241,7 +229,7 @@ function isBoundedRate(args: string): boolean {
   });
 }
 
-/** Whether the shape that `pad` pads to, if any, is not far from a square. */
+/** True if the aspect of `pad`, if any, is within {@link MAX_FACTOR}. */
 function hasUsualAspect(args: string): boolean {
   const [, text] = /(?:^|:)\s*aspect\s*=([^:]*)/.exec(args) ?? [];
   if (text === undefined) return true;
@@ -249,13 +237,13 @@ function hasUsualAspect(args: string): boolean {
   return num / den >= 1 / MAX_FACTOR && num / den <= MAX_FACTOR;
 }
 
-/** A bound of an expression: so many times the largest size that it may name, and so much beside. */
+/** Upper bound of an expression: `factor` times the largest size it may name, plus `plain`. */
 interface Bound {
   readonly factor: number;
   readonly plain: number;
 }
 
-/** Bounds of the sizes among the arguments of a filter that changes the size; `undefined` if one has none. */
+/** Bounds of all sizes among the arguments; `undefined` if one is unbounded. */
 function sizesOf(args: string): Bound[] | undefined {
   const found: Bound[] = [];
   let position = 0;
@@ -263,7 +251,7 @@ function sizesOf(args: string): Bound[] | undefined {
     const [, key, value = ''] = /^\s*(?:(\w+)\s*=)?(.*)$/.exec(arg) ?? [];
     const place = position++;
     if (key === undefined ? place > 3 : NO_SIZE.test(key)) continue;
-    // Two sides, a name such as hd720, or a flag as the third argument of scale.
+    // Two sides, a name such as hd720, or flags as the third argument of scale.
     const sides = parseSides(value.trim());
     if (sides) found.push({ factor: 0, plain: sides.width }, { factor: 0, plain: sides.height });
     else if (/^(?:s|size)$/.test(key ?? '') || (place === 2 && /^[a-z][\w+]*$/.test(value))) continue;
@@ -276,7 +264,6 @@ function sizesOf(args: string): Bound[] | undefined {
   return found;
 }
 
-/** Reads an expression of a size with sums, products by numbers and ratios, and rounding, as people write them. */
 class Expression {
   readonly #tokens: string[];
   #at = 0;
@@ -297,7 +284,7 @@ class Expression {
     return token;
   }
 
-  /** What is subtracted may be negative: bounds add up. */
+  /** Adds up, since subtracted terms may be negative. */
   #sum(): Bound | undefined {
     let sum = this.#product();
     while (sum && this.#take('+', '-')) {
@@ -320,7 +307,7 @@ class Expression {
           plain: product.plain * next.plain,
         };
       } else if (literal >= 1) product = { factor: product.factor / literal, plain: product.plain / literal };
-      // The ratio of two sizes, or a size by a ratio.
+      // A ratio of two sizes, or a size divided by a ratio.
       else if (!/^[a-z_]+$/.test(this.#tokens[this.#at - 1] ?? '')) return undefined;
       else if (next.factor > 0) product = { factor: 0, plain: product.factor + product.plain };
     }

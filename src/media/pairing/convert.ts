@@ -1,8 +1,7 @@
 /**
  * @module media/pairing/convert
- * Brings the frames of two videos to one format while they are read: resized, with more bits and finer chroma, by shifts and
- * repetition without loss; for metrics of colour without a change of their light: the peak of full range stays the peak, and
- * chroma is interpolated as perceptual.wasm does it.
+ * Converts both videos to one format while reading: resizes, then raises depth and chroma without loss. For colour
+ * metrics it preserves light: full-range peaks stay peaks, chroma is interpolated as in perceptual.wasm.
  */
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import type { Colour } from '../../core/colour.js';
@@ -20,7 +19,7 @@ import { planesLike } from '../own-filters.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { Resampler } from './resample.js';
 
-/** The format that holds samples of both formats without loss; its size is that of the first. */
+/** The lowest format that holds the samples of both without loss, in the size of the first. */
 export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   const finer = Math.max(CHROMA_FORMATS.indexOf(a.chroma), CHROMA_FORMATS.indexOf(b.chroma));
   return {
@@ -32,10 +31,7 @@ export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   };
 }
 
-/**
- * Describes each conversion from one format to a higher one in a phrase; empty without conversions.
- * @param light the light of samples stays
- */
+/** One phrase for each conversion, which preserves light if `light`. */
 export function describeConversion(from: VideoFormat, to: VideoFormat, light = false): string[] {
   const phrases: string[] = [];
   if (to.bitDepth !== from.bitDepth) {
@@ -50,7 +46,6 @@ export function describeConversion(from: VideoFormat, to: VideoFormat, light = f
   return phrases;
 }
 
-/** Converts frames from one format to a higher one of the same size. */
 export class FormatConverter {
   readonly #from: VideoFormat;
   readonly #to: VideoFormat;
@@ -60,7 +55,7 @@ export class FormatConverter {
     this.#to = to;
   }
 
-  /** Writes the planes that `into` has. */
+  /** Fills the planes that `into` has. */
   convert(from: FramePlanes, into: FramePlanes): void {
     const [depth, depthTo] = [this.#from.bitDepth, this.#to.bitDepth];
     this.luma(samplesOf(from.y, depth), samplesOf(into.y, depthTo));
@@ -73,7 +68,7 @@ export class FormatConverter {
       else target.fill(2 ** (depthTo - 1));
     }
     if (!into.alpha) return;
-    // Alpha has the full range, whatever the range of its picture.
+    // Alpha is always full range.
     const [alpha, peak] = [samplesOf(into.alpha, depthTo), 2 ** depthTo - 1];
     alpha.fill(peak);
     if (!from.alpha) return;
@@ -110,14 +105,13 @@ export class FormatConverter {
   }
 }
 
-/** What conversions depend on. */
 export type LightOfSamples = Pick<Colour, 'matrix' | 'range' | 'siting'>;
 
 type Taps = readonly [number, number, number, number];
-/** Weights of the four samples around an even and an odd place. */
+/** Weights of the four samples around an even and an odd position. */
 type Phases = readonly [even: Taps, odd: Taps];
 
-/** Catmull-Rom, as in wasm/perceptual/colour_frame.c: where chroma lies between luma samples, and on the even ones. */
+/** Catmull-Rom, as in wasm/perceptual/colour_frame.c: for chroma between luma samples, and on the even ones. */
 const BETWEEN: Phases = [
   [-3 / 128, 29 / 128, 111 / 128, -9 / 128],
   [-9 / 128, 111 / 128, 29 / 128, -3 / 128],
@@ -127,11 +121,10 @@ const ON_EVEN: Phases = [
   [-1 / 16, 9 / 16, 9 / 16, -1 / 16],
 ];
 
-/** Converts frames from one format to a higher one of the same size. */
 class LightConverter extends FormatConverter {
   readonly #peak: number;
   readonly #gain: number;
-  /** Of chroma, which has its zero in the middle. */
+  /** Chroma's offset, whose zero is in the middle. */
   readonly #offset: number;
   readonly #across: Phases;
   readonly #down: Phases;
@@ -182,7 +175,7 @@ class LightConverter extends FormatConverter {
   }
 }
 
-/** The four samples of `few` around each of `many` places, mirrored at the edges, and their weights. */
+/** For each of `many` positions, the four nearest of `few` samples, mirrored at the edges, and their weights. */
 function placesOf(many: number, few: number, phases: Phases): { readonly at: Taps; readonly taps: Taps }[] {
   return Array.from({ length: many }, (_, i) => {
     if (many === few) return { at: [i, i, i, i], taps: [1, 0, 0, 0] };
@@ -198,16 +191,15 @@ function mirrored(place: number, count: number): number {
   return Math.min(count - 1, Math.max(0, inside));
 }
 
-/** The target of an adapted source. */
 export interface Target {
-  /** The depth and chroma format must not be lower than the source's. */
+  /** Depth and chroma format must not be lower than the source's. */
   readonly format: VideoFormat;
   readonly filter: ScaleFilter;
-  /** Set if the light of samples must stay. */
+  /** Set to preserve light. */
   readonly light?: LightOfSamples;
 }
 
-/** Returns the source itself if its frames match already, else one that reads from it. */
+/** Returns the source itself if its frames already match. */
 export function adaptSource(source: FrameSource, target: Target): FrameSource {
   const { info } = source;
   const { width, height, bitDepth, chroma, alpha } = target.format;
@@ -221,7 +213,6 @@ class AdaptedSource implements FrameSource {
   readonly seekable: boolean;
   readonly #source: FrameSource;
   readonly #stored: FramePlanes;
-  /** The stored planes in the new size; absent if the size stays. */
   readonly #resized: FramePlanes | undefined;
   readonly #luma: Resampler | undefined;
   readonly #chroma: Resampler | undefined;

@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/cut-off
- * Detects a truncated video of a pair, and raises the error or warning.
+ * Detects truncated videos and reports where they end.
  */
 
 import { aboutInput, type InputRole } from '../../core/errors.js';
@@ -10,24 +10,21 @@ import type { EncodedVideo } from '../decoders.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../errors.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 
-/** A truncated video and where its frames end. */
 export interface CutOff {
   readonly video: EncodedVideo;
   /** `undefined` if only reading to the end determines it. */
   readonly end: EarlyEnd | undefined;
 }
 
-/** One of the two videos. */
 export interface CutOffSide {
   readonly video: EncodedVideo;
   readonly times: Float64Array | null;
 }
 
-/** The end of a truncated video; `undefined` for complete ones. */
 export function cutOffOf({ video, times }: CutOffSide): CutOff | undefined {
   const { cutOff } = video;
   if (cutOff === undefined) return undefined;
-  // The index of some containers has the times of missing frames too.
+  // The index of some containers includes the times of missing frames.
   const listed = times !== null && times.length < (video.facts.frameCount ?? Number.POSITIVE_INFINITY);
   return {
     video,
@@ -40,17 +37,16 @@ export function refuseCutOff({ video, end }: CutOff, role: InputRole): void {
   if (end) throw aboutInput(earlyEndError(video.facts, end), role);
 }
 
-/** How to handle the end. */
 export interface CutOffOptions {
-  /** Damage is a warning instead of an error. */
+  /** Warn instead of throwing. */
   readonly allowed: boolean;
-  /** Number of frames requested, `Infinity` for all; an end after these does not matter. */
+  /** Requested frames, `Infinity` for all; an end after them does not matter. */
   readonly wanted: number;
-  /** Frames of the run that come before these, for messages. Default 0. */
+  /** Frames of the run before the first one read here, for messages. Default 0. */
   readonly before?: number;
 }
 
-/** Frames of a truncated file; warns or throws at the end at the latest. */
+/** Frames of a truncated file. Warns or throws at its end; warns at once if the end is known. */
 export class CutOffSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable: boolean;
@@ -58,7 +54,6 @@ export class CutOffSource implements FrameSource {
   readonly #cutOff: CutOff;
   readonly #options: CutOffOptions;
   readonly #warnings: string[];
-  /** Number of the decoder's warnings at the start. */
   readonly #before: number;
   #read = 0;
 
@@ -100,7 +95,7 @@ export class CutOffSource implements FrameSource {
       text: video.cutOff ?? '',
     };
     if (!this.#options.allowed) throw earlyEndError(video.facts, end);
-    // If the decoder stopped earlier, its own warning is more precise.
+    // A decoder that stopped earlier adds a more precise warning itself.
     const { warnings } = this.#source.info;
     const own = warnings.length > this.#before ? [] : [earlyEndWarning(video.facts, end)];
     this.#warnings.splice(0, Number.POSITIVE_INFINITY, ...warnings, ...own);

@@ -6,16 +6,14 @@ import type { FramePlanes } from '../../core/frame.js';
 import { allocateFrame, copyPlanes } from '../../core/frame.js';
 import type { DecodedSource } from '../decoder.js';
 
-/** A range of frames. */
 export interface FramePart {
   readonly start: number;
-  /** The one after the last; `Infinity` for the end of the video. */
+  /** Exclusive; `Infinity` for the end of the video. */
   readonly end: number;
 }
 
 const WHOLE: FramePart = { start: 0, end: Number.POSITIVE_INFINITY };
 
-/** The smallest range that contains all ranges. */
 export function hull(parts: readonly FramePart[]): FramePart {
   return {
     start: Math.min(...parts.map(({ start }) => start)),
@@ -23,18 +21,15 @@ export function hull(parts: readonly FramePart[]): FramePart {
   };
 }
 
-/** Most frames by which the fastest reader may be ahead of the slowest. */
 const FRAMES_AHEAD = 8;
 
-/** A decoder that a fixed number of readers share. */
 export class Fan {
   readonly #source: DecodedSource;
-  /** The next frame of each reader; `Infinity` once it is closed. */
+  /** Next frame of each reader; `Infinity` once closed. */
   readonly #next: number[];
   readonly #frames = new Map<number, FramePlanes>();
   readonly #spare: FramePlanes[] = [];
   #decoded = 0;
-  /** Number of frames, once the end is reached. */
   #end = Number.POSITIVE_INFINITY;
   #reading: Promise<void> | undefined;
   #failure: unknown;
@@ -46,9 +41,8 @@ export class Fan {
   }
 
   /**
-   * The source of one reader. Closing the last one closes the decoder.
-   * @param reader from 0, each once
-   * @param part the reader's range of the decoder's frames; its frame 0 is the first of them
+   * Source of a reader, from 0, each once. The last one to close closes the decoder.
+   * @param part of the decoder's frames; its start is the reader's frame 0
    */
   tap(reader: number, { start, end }: FramePart = WHOLE): DecodedSource {
     const source = this.#source;
@@ -89,7 +83,7 @@ export class Fan {
   }
 
   async #decode(): Promise<void> {
-    // With chroma, of which some readers want a few frames only.
+    // Include chroma, since some readers want it for a few frames.
     const planes = this.#spare.pop() ?? allocateFrame(this.#source.info);
     try {
       if (await this.#source.readFrame(this.#decoded, planes)) this.#frames.set(this.#decoded++, planes);

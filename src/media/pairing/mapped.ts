@@ -1,21 +1,20 @@
 /**
  * @module media/pairing/mapped
- * A source that repeats and skips frames of another source.
+ * Repeats and skips frames of another source.
  */
 import { allocateFrame, copyPlanes, type FramePlanes } from '../../core/frame.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 
-/** A source whose frame n is frame `frames[n]` of another. */
+/** Frame n is frame `frames[n]` of another source. */
 export class MappedSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable: boolean;
   readonly #source: FrameSource;
   readonly #frames: ArrayLike<number>;
-  /** Copy of a frame that the next read repeats, if the source reads each frame only once. */
+  /** The frame that the next read repeats, if the source reads each frame only once. */
   #kept: { readonly frame: number; readonly planes: FramePlanes } | undefined;
 
   #look: ((luma: Uint8Array) => boolean) | undefined;
-  /** Number of frames shown so far. */
   #shown = 0;
 
   /** @param frames ascending; numbers may repeat */
@@ -27,8 +26,8 @@ export class MappedSource implements FrameSource {
   }
 
   /**
-   * Makes later reads show all frames in order, from the first used one on, including skipped ones.
-   * @param look receives the luma of each; returns false to stop
+   * Makes later reads pass the luma of all frames, skipped ones too, from the first used one, until `look` returns
+   * false.
    */
   showAll(look: (luma: Uint8Array) => boolean): void {
     this.#look = look;
@@ -40,7 +39,6 @@ export class MappedSource implements FrameSource {
     return this.#look ? this.#readShowing(index, frame, into) : this.#readMapped(index, frame, into);
   }
 
-  /** Reads all frames up to `frame` in order. */
   async #readShowing(index: number, frame: number, into: FramePlanes): Promise<boolean> {
     const show = (luma: Uint8Array) => {
       this.#shown++;
@@ -63,7 +61,7 @@ export class MappedSource implements FrameSource {
     }
     if (this.seekable || this.#frames[index + 1] !== frame) return this.#source.readFrame(frame, into);
     const planes = this.#kept?.planes ?? allocateFrame(this.info);
-    // The next read may want chroma where this one does not.
+    // The next read may want chroma if this one does not.
     const whole = { ...planes, ...into };
     const keep = (found: boolean): boolean => {
       if (found) {

@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/prepare
- * Turns two videos of any kind into two sources of one format whose n-th frames pair, and describes how.
+ * Turns two videos into two sources of one format whose n-th frames pair, and describes how.
  */
 import type { ScaleFilter } from '../../core/choices.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
@@ -26,126 +26,106 @@ import {
 } from './timeline.js';
 import { type FrameList, type FrameRange, type InputPairing, LISTED_FRAMES, type Pairing } from './types.js';
 
-/** One video before it is opened for scoring. */
 export type Side = SidePictures &
   (
     | { readonly kind: 'frames'; readonly source: FrameSource }
     | {
         readonly kind: 'encoded';
         readonly video: EncodedVideo;
-        /** Seconds at which the file's clock is set back; times continue as if it was not. */
+        /** Seconds at which the file's clock jumps back; `times` continue regardless. */
         readonly setBacks?: readonly number[];
       }
   );
 
-/** The pictures of a video, and what was done to them. */
 interface SidePictures {
   readonly times: Float64Array | null;
-  /** What filters do to them, a phrase each. */
+  /** What filters do, a phrase each. */
   readonly applied?: readonly string[];
-  /** Bits of a sample before filters. */
+  /** Bit depth before filters. */
   readonly storedDepth?: number;
-  /** A chain of filters that the caller wrote made them. */
+  /** Set if the caller's filter chain made the pictures. */
   readonly reshaped?: true;
 }
 
-/** Both videos. */
 export interface Sides {
   readonly reference: Side;
   readonly distorted: Side;
 }
 
-/** How to pair frames and convert them to one format. */
 export interface PairingPlanOptions {
-  /** What the caller asks for. */
   readonly pairing: OptionsOf<'pair'> & {
-    /** What a damaged video does: it is scored up to its damage, or refused. */
+    /** Score a damaged video up to its damage, or refuse it. */
     readonly damage: 'accept' | 'refuse';
   };
-  /** Frames to discard at the start of each. */
   readonly skip: FrameNumbers;
-  /** Most pairs, `Infinity` for all. */
+  /** `Infinity` for all pairs. */
   readonly frameCount: number;
   /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
-  /** Outcome of the search for it. */
   readonly alignment?: AlignResult;
-  /** The colours of both where only metrics of colour read them: conversions keep the light of samples. */
+  /** Colours of both if only colour metrics read them; conversions then preserve light. */
   readonly light?: Readonly<Record<'reference' | 'distorted', LightOfSamples>>;
   readonly signal?: AbortSignal;
 }
 
-/** A frame of each video. */
 interface FrameNumbers {
   readonly reference: number;
   readonly distorted: number;
 }
 
-/** How frames pair, before decoding. */
 export interface PairingPlan {
   readonly sides: Sides;
   readonly options: PairingPlanOptions;
-  /** The format in which both are scored. */
   readonly format: VideoFormat;
-  /** First scored frame of each. */
   readonly first: FrameNumbers;
-  /** Number of pairs that range and limit request, `Infinity` for all. */
+  /** Pairs that range and limit request, `Infinity` for all. */
   readonly asked: number;
   /** Most pairs; `null` if only reading to the end determines it. */
   readonly count: number | null;
-  /** Frames of the video that pairs do not go by; absent if times are unknown and frames pair by number. */
+  /** Frames of the video that does not set the pairs; absent if frames pair by number for lack of times. */
   readonly paired?: PairedTimes;
-  /** Reference frames per distorted frame if both show the same moments; 1 if their rates do not differ. */
+  /** Reference frames per distorted frame at the same moments. */
   readonly ratio: number;
-  /** The plan of which this is a shard. */
+  /** The plan that this shard is part of. */
   readonly whole?: PairingPlan;
-  /** Decoders start near the first frame by its time: a part that is read by itself. */
+  /** Set for parts that are read separately: decoders seek to the first frame's time. */
   readonly seeks?: true;
 }
 
-/** One of the two videos, of which frames repeat or are skipped. */
 export interface MappedFrames {
   readonly role: InputRole;
   readonly source: MappedSource;
 }
 
-/** Two open videos with the number of frames to skip at the start of each. Pair 0 follows them. */
+/** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which start there. */
 export interface PairSources {
   readonly reference: FrameSource;
   readonly distorted: FrameSource;
-  /** 0 for decoders. */
   readonly skip: FrameNumbers;
 }
 
-/** The two videos of a run, open. */
 export interface OpenPair extends PairSources {
   /** Most pairs, `Infinity` for all. */
   readonly limit: number;
-  /** The source of one video's frames, if some repeat or are skipped. */
   readonly mapped?: MappedFrames;
-  /** Describes the conversions, once the number of pairs is known; absent if frames are compared as stored. */
+  /** Absent if frames are compared as stored. */
   describe?(pairs: number): Pairing;
 }
 
-/** What is known of a video before it is decoded. */
 export function factsOf(side: Side): VideoInfo | TrackFacts {
   return side.kind === 'frames' ? side.source.info : side.video.facts;
 }
 
-/** The user's name for a video. */
 export function nameOf(side: Side): string {
   return side.kind === 'frames' ? side.source.info.name : side.video.facts.name;
 }
 
-/** Number of frames, if known. Packets are more reliable than headers. */
+/** Counts packets if possible, since headers are less reliable. */
 export function frameCountOf(side: Side): number | null {
   return side.times?.length ?? factsOf(side).frameCount;
 }
 
-/**
- * Plans which frames pair.
- * @throws {AnyvmafError} `mismatch` if the options do not allow a required conversion, `usage` for an empty range
- */
+/** @throws {AnyvmafError} `mismatch` if the options forbid a required conversion, `usage` for an empty range */
 export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
   const format = scoredFormat(sides, options);
   const { reference, distorted } = sides;
@@ -154,7 +134,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   const early = Math.max(0, -offset);
   const origin = {
     reference: skip.reference + Math.max(0, offset),
-    // Offsets count reference frames, of which the same time may hold more or fewer.
+    // Offsets count reference frames, which may be more or fewer than distorted ones in the same time.
     distorted: skip.distorted + Math.round(early / ratio),
   };
   const range = frameRange(reference, pairing.range);
@@ -186,7 +166,6 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   return { sides, options, format, first, asked, count: Number.isFinite(count) ? count : null, ratio };
 }
 
-/** The plan of pairs at the distorted video's frames. */
 function planByDistorted(
   sides: Sides,
   options: PairingPlanOptions,
@@ -210,7 +189,6 @@ function planByDistorted(
   return { sides, options, format, first, asked, count: paired.frames.length, paired, ratio };
 }
 
-/** @throws {AnyvmafError} `usage` */
 function withoutTimes({ reference, distorted }: Sides): AnyvmafError {
   const side = reference.times ? distorted : reference;
   return usageError(
@@ -219,7 +197,6 @@ function withoutTimes({ reference, distorted }: Sides): AnyvmafError {
   );
 }
 
-/** Numbers of the pair's frames in both videos. */
 export function framesOfPair({ first, paired, options }: PairingPlan, index: number): FrameNumbers {
   const other = paired?.frames[index];
   const byDistorted = options.pairing.pairBy === 'distorted';
@@ -229,13 +206,12 @@ export function framesOfPair({ first, paired, options }: PairingPlan, index: num
   };
 }
 
-/** True if frames pair one to one by their rates. */
 function isOneByOne(reference: Float64Array, distorted: Float64Array): boolean {
   const steady = isConstantRate(reference) && isConstantRate(distorted);
   return steady && frameRatio(reference, distorted) === 1;
 }
 
-/** Seconds to add to a reference time for the distorted time of the same moment. */
+/** Seconds to add to a reference time to get the distorted time of the same moment. */
 function shiftOf(
   reference: Float64Array,
   distorted: Float64Array,
@@ -245,11 +221,7 @@ function shiftOf(
   return (distorted[skip.distorted] ?? 0) - (reference[skip.reference] ?? 0) - seconds;
 }
 
-/**
- * The plan for a range of pairs, to open separately: decoders start at the range.
- * @param start number of the first pair
- * @param count number of pairs, at least 1; they must exist as far as the plan knows
- */
+/** Plans one or more pairs, which must exist as far as known, to open separately: decoders start there. */
 export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
   const { paired } = plan;
   const frames = paired?.frames.subarray(start, start + count);
@@ -263,30 +235,24 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
   };
 }
 
-/**
- * The plan for a shard, which meets truncated files as the whole plan would.
- * @param start as for {@link partOfPlan}
- * @param end the pair after the last; `null` to read on as the whole plan does
- */
+/** Plans pairs [start, end), or all from `start` if `null`; handles truncated files as the whole plan would. */
 export function shardOfPlan(plan: PairingPlan, start: number, end: number | null): PairingPlan {
   const part = partOfPlan(plan, start, (end ?? plan.count ?? plan.asked) - start);
   return { ...part, ...(end === null && { asked: plan.asked - start }), whole: plan };
 }
 
-/** Seconds between frames of which each can be told by its time. */
+/** Least seconds between frames that their times can tell apart. */
 const DISTINCT = 1e-4;
 
-/** When a frame is shown, where no frame beside it is shown at the same time. */
+/** Seconds from the video's first frame, unless the frame before has about the same time. */
 function timeOf({ times }: Side, frame: number): { readonly at: number } | undefined {
   const [first, before, own] = [times?.[0], times?.[frame - 1], times?.[frame]];
   if (first === undefined || before === undefined || own === undefined) return undefined;
   return own - before >= DISTINCT ? { at: own - first } : undefined;
 }
 
-/** The end of a video of unknown length. */
 const UNKNOWN_END = 2 ** 31 - 1;
 
-/** Starts a decoder for one of the two videos. */
 export type OpenDecoder = (
   video: EncodedVideo,
   request: DecodeRequest,
@@ -295,7 +261,7 @@ export type OpenDecoder = (
 
 /**
  * Opens both videos as planned; if one fails, closes the other.
- * @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed
+ * @throws {MediaError} if a file is truncated before the last requested frame, unless damage is accepted
  */
 export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDecoded): Promise<OpenPair> {
   refuseCutOffs(plan);
@@ -320,7 +286,7 @@ export async function openPlanned(plan: PairingPlan, open: OpenDecoder = openDec
   }
 }
 
-/** @throws {MediaError} if a file is truncated before the last requested frame, unless damage is allowed */
+/** @throws {MediaError} if a file is truncated before the last requested frame, unless damage is accepted */
 export function refuseCutOffs(plan: PairingPlan): void {
   if (plan.options.pairing.damage === 'accept') return;
   for (const [role, cutOff] of cutOffs(plan)) refuseCutOff(cutOff, role);
@@ -333,10 +299,9 @@ interface OpenedSide {
   readonly done: InputPairing;
 }
 
-/** Frames of one side as they are stored or decoded. */
 interface ReadSide {
   readonly source: FrameSource;
-  /** Number in the video of its first frame. */
+  /** Its first frame's number in the video. */
   readonly from: number;
   readonly scaledBy?: string;
   readonly described: Omit<InputPairing, 'conversions'>;
@@ -347,7 +312,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   const side = plan.sides[role];
   const { scale = 'bicubic', pairBy = 'reference' } = options.pairing;
   const filter = scale === 'none' ? 'bicubic' : scale;
-  // Its frame of every pair, where they are not consecutive.
+  // Set unless the frames of this side are consecutive.
   const map = role !== pairBy && paired && !paired.consecutive ? paired.frames : undefined;
   const read: ReadSide =
     side.kind === 'frames'
@@ -410,7 +375,7 @@ async function openEncoded(
   return { source, from, scaledBy, described: describeDecoded(decoded, side.video) };
 }
 
-/** The truncated videos whose missing frames matter for the requested pairs. */
+/** Truncated videos that lack frames of the requested pairs. */
 function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
   const whole = plan.whole ?? plan;
   const { sides, asked, paired } = whole;
@@ -427,7 +392,7 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
     reference: last.reference + 1 >= (sides.reference.times?.length ?? 0),
     distorted: last.distorted + 1 >= (sides.distorted.times?.length ?? 0),
   };
-  // A truncated video matters if it has no frames after the last pair, unless a complete one ends there too.
+  // A truncated video matters if it ends with the last pair, unless a complete one ends there too.
   for (const [role, other] of [
     ['reference', 'distorted'],
     ['distorted', 'reference'],
@@ -437,7 +402,6 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
   return found;
 }
 
-/** The format in which to score both. */
 function scoredFormat(
   { reference, distorted }: Sides,
   { pairing: { scale, scaleTo = 'ref' }, light }: PairingPlanOptions,
@@ -454,17 +418,16 @@ function scoredFormat(
     );
   }
   const common = commonFormat(first, second);
-  // So many bits that rounding interpolated chroma changes no score.
+  // Deep enough that rounding interpolated chroma changes no score.
   const bitDepth = light && isHalved(first, second) ? 16 : common.bitDepth;
   return { ...common, bitDepth, width, height };
 }
 
-/** Whether one of the two has subsampled chroma and the other another one. */
+/** True if chroma formats differ and at least one is subsampled. */
 function isHalved(first: VideoFormat, second: VideoFormat): boolean {
   return first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
 }
 
-/** Converts a range to reference frames. */
 function frameRange(reference: Side, range: FrameRange | undefined): { start: number; end: number } {
   if (!range) return { start: 0, end: Number.POSITIVE_INFINITY };
   const found = range.unit === 'frames' ? range : framesOfTime(reference, range);
@@ -489,12 +452,11 @@ function inUnit({ unit }: FrameRange, value: number): string {
   return unit === 'frames' ? `frame ${value}` : `${value} s`;
 }
 
-/** Converts a range of seconds to reference frames. */
 function framesOfTime(reference: Side, { start, end }: FrameRange): { start: number; end?: number } {
   const { times } = reference;
   if (times) {
     const zero = times[0] ?? 0;
-    // Times are rounded, so allow half a millisecond.
+    // Times are rounded: allow half a millisecond.
     const firstFrom = (time: number) => {
       const found = times.findIndex((shownAt) => shownAt - zero >= time - 5e-4);
       return found < 0 ? times.length : found;

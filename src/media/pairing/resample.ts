@@ -1,23 +1,19 @@
 /**
  * @module media/pairing/resample
- * Resizes planes as swscale does on x86, to the bit: rows first, to 15 bits (19 for 16-bit video), then columns. Its filters are
- * tables of fixed-point coefficients: for each output sample, the first source sample and the weights. BigInts reproduce the
- * rounding of swscale's 64-bit integers.
+ * Resizes bit-exactly like swscale on x86: rows first, to 15 bits (19 for 16-bit video), then columns, with
+ * fixed-point weights. BigInts reproduce the rounding of its 64-bit integers.
  */
 import type { Samples } from '../../core/frame.js';
 import type { PictureSize } from '../../core/size.js';
 import type { ScaleFilter } from '../decoder.js';
 
-/** One dimension of a resampling. */
 interface Kernel {
-  /** Number of source samples and of output samples. */
   readonly from: number;
   readonly to: number;
-  /** Number of taps of each output sample. */
   readonly taps: number;
   /** First source sample of each output sample; all its taps are inside the source. */
   readonly start: Int32Array;
-  /** Weights, `taps` for each output sample; they add up to 1 << {@link KernelOptions.bits}. */
+  /** `taps` weights for each output sample, which sum to 1 << {@link KernelOptions.bits}. */
   readonly weights: Int16Array;
 }
 
@@ -30,17 +26,16 @@ interface KernelOptions {
 /** Twice the radius of each filter, in samples of the coarser grid. */
 const SUPPORT: Readonly<Record<ScaleFilter, number>> = { bilinear: 2, bicubic: 4, lanczos: 6 };
 
-/** Largest share of a filter's weight to cut off at either end, to save taps. */
+/** Largest share of a filter's weight that may be cut off at either end to save taps. */
 const NEGLIGIBLE = 0.002;
 
-/** swscale on x86 rounds the number of taps up to a multiple of this, by the weights' bits: across, down. */
+/** swscale on x86 rounds the number of taps up to a multiple of this, by the weights' bits. */
 const TAP_ALIGN = { 14: 4, 12: 2 } as const;
 
 const ONE_16 = 1n << 16n;
 const ONE_24 = 1n << 24n;
 const ONE_30 = 1n << 30n;
 
-/** The filter that resamples `from` samples to `to`. */
 export function makeKernel(from: number, to: number, { filter, bits }: KernelOptions): Kernel {
   const step = ((BigInt(from) << 16n) + BigInt(to >> 1)) / BigInt(to);
   const difference = step > ONE_16 ? step - ONE_16 : ONE_16 - step;
@@ -51,14 +46,12 @@ export function makeKernel(from: number, to: number, { filter, bits }: KernelOpt
   return settled(wide, taps, from, to, bits);
 }
 
-/** Weights before negligible ones are cut off. */
 interface WideFilter {
   readonly size: number;
   readonly start: Int32Array;
   readonly weights: bigint[];
 }
 
-/** The filter that copies samples, for equal sizes. */
 function copying(from: number, to: number, bits: number): Kernel {
   return {
     from,
@@ -69,7 +62,7 @@ function copying(from: number, to: number, bits: number): Kernel {
   };
 }
 
-/** The filter function at the distance of each tap; centres of both grids coincide. */
+/** Samples the filter function at each tap; the centres of both grids coincide. */
 function sampled(from: number, to: number, step: bigint, unit: bigint, filter: ScaleFilter): WideFilter {
   const shrinks = step > ONE_16;
   const support = SUPPORT[filter];
@@ -77,7 +70,7 @@ function sampled(from: number, to: number, step: bigint, unit: bigint, filter: S
   const size = Math.max(1, Math.min(wanted, from - 2));
   const start = new Int32Array(to);
   const weights: bigint[] = new Array(to * size);
-  // Positions in source samples times 2^17.
+  // In source samples times 2^17.
   let centre = step - ONE_16;
   for (let i = 0; i < to; i++) {
     const first = (centre - BigInt(size - 2) * ONE_16) / (1n << 17n);
@@ -93,10 +86,7 @@ function sampled(from: number, to: number, step: bigint, unit: bigint, filter: S
   return { size, start, weights };
 }
 
-/**
- * A filter's value; `unit` represents 1.
- * @param d distance from the centre; 2^30 represents 1
- */
+/** Filter function with `unit` as 1, at distance `d` from the centre with 2^30 as 1. */
 function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
   if (filter === 'bilinear') return d < ONE_30 ? (ONE_30 - d) * (unit >> 30n) : 0n;
   if (filter === 'lanczos') {
@@ -105,7 +95,7 @@ function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
     const sinc = (Math.sin(x * Math.PI) * Math.sin((x * Math.PI) / 3)) / ((x * x * Math.PI * Math.PI) / 3);
     return BigInt(Math.trunc((x === 0 ? 1 : sinc) * Number(unit)));
   }
-  // Cubics of Mitchell and Netravali with B = 0 and C = 0.6.
+  // Mitchell-Netravali cubic with B = 0 and C = 0.6.
   if (d >= 2n * ONE_30) return 0n;
   const c = BigInt(Math.trunc(0.6 * 2 ** 24));
   const dd = (d * d) >> 30n;
@@ -117,7 +107,7 @@ function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
   return value / ((1n << 54n) / unit);
 }
 
-/** Shifts negligible weights out on the left, in place; returns the taps that remain of the widest filter. */
+/** Shifts negligible weights out on the left, in place; returns the taps that the widest filter still needs. */
 function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): number {
   const most = BigInt(Math.floor(NEGLIGIBLE * Number(unit)));
   const size_ = (value: bigint | undefined) => (value === undefined ? 0n : value < 0n ? -value : value);
@@ -128,7 +118,7 @@ function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): n
     for (let j = 0; j < size; j++) {
       cut += size_(weights[at]);
       if (cut > most) break;
-      // Starts must not decrease from one sample to the next.
+      // Starts must not decrease.
       if (i < to - 1 && start[i]! >= start[i + 1]!) break;
       weights.copyWithin(at, at + 1, at + size);
       weights[at + size - 1] = 0n;
@@ -146,11 +136,10 @@ function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): n
   return widest;
 }
 
-/** Repeats the source's edge samples, and carries each rounding error to the next weight so that the sum is exact. */
+/** Repeats edge samples, and carries each rounding error to the next weight so that the sum is exact. */
 function settled(wide: WideFilter, used: number, from: number, to: number, bits: 12 | 14): Kernel {
   const align = TAP_ALIGN[bits];
   const taps = used === 1 ? 1 : Math.ceil(used / align) * align;
-  // With fewer source samples than taps, the other taps have weight 0.
   const kept = Math.min(taps, from);
   const start = new Int32Array(to);
   const weights = new Int16Array(to * kept);
@@ -177,11 +166,11 @@ function settled(wide: WideFilter, used: number, from: number, to: number, bits:
   return { from, to, taps: kept, start, weights };
 }
 
-/** Bits of a row's samples between the two passes. */
+/** Bit depth between the two passes, up to 14 bits and above. */
 const MIDDLE_BITS = 15;
 const WIDE_MIDDLE_BITS = 19;
 
-/** Resizes planes from one size to another. Buffers as many rows as the filter has vertical taps. */
+/** Resizes planes, buffering as many rows as the filter has vertical taps. */
 export class Resampler {
   readonly #across: Kernel;
   readonly #down: Kernel;
@@ -191,15 +180,15 @@ export class Resampler {
   /** Source row in each of {@link #rows}. */
   readonly #held: Int32Array;
   readonly #sums: Int32Array | Float64Array;
-  /** The first output row with exact rounding at 8 bit. */
+  /** First output row that is rounded exactly at 8 bit. */
   readonly #exactFrom: number;
 
-  /** @param subsampled whether the plane has half the picture's rows */
+  /** @param subsampled true for chroma with half the picture's rows */
   constructor(from: PictureSize, to: PictureSize, bitDepth: number, filter: ScaleFilter, subsampled = false) {
     this.#across = makeKernel(from.width, to.width, { filter, bits: 14 });
     this.#down = makeKernel(from.height, to.height, { filter, bits: 12 });
     this.#bitDepth = bitDepth;
-    // swscale does not use its vector code for the last two rows of the picture.
+    // swscale does not use vector code for the picture's last two rows.
     this.#exactFrom = subsampled ? to.height - 1 : to.height - 2;
     this.#middleBits = bitDepth > 14 ? WIDE_MIDDLE_BITS : MIDDLE_BITS;
     const wide = bitDepth > 14;
@@ -210,10 +199,6 @@ export class Resampler {
     this.#sums = wide ? new Float64Array(to.width) : new Int32Array(to.width);
   }
 
-  /**
-   * @param source packed rows
-   * @param into packed rows of the new size
-   */
   resize(source: Samples, into: Samples): void {
     const { taps, to, start, weights } = this.#down;
     const { to: width } = this.#across;
@@ -229,7 +214,6 @@ export class Resampler {
     }
   }
 
-  /** Buffers a source row, resized horizontally. */
   #fill(source: Samples, row: number): void {
     const slot = row % this.#rows.length;
     if (this.#held[slot] === row) return;
@@ -241,7 +225,7 @@ export class Resampler {
     const shift = 14 + this.#bitDepth - this.#middleBits;
     const most = 2 ** this.#middleBits - 1;
     if (this.#middleBits > MIDDLE_BITS) {
-      // 16-bit samples with weights of 14 bits overflow 32 bits.
+      // 16-bit samples with 14-bit weights overflow 32 bits.
       for (let x = 0, w = 0; x < to; x++) {
         const at = start[x]!;
         let sum = 0;
@@ -270,7 +254,6 @@ export class Resampler {
     }
   }
 
-  /** Computes an output row from the rows from `first` on. */
   #combine(first: number, weights: Int16Array, into: Samples): void {
     const sums = this.#sums;
     const width = into.length;
@@ -287,7 +270,7 @@ export class Resampler {
     for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(most, Math.floor(sums[x]! / unit)));
   }
 
-  /** At 8 bit, adds the upper halves of 32-bit products, and a bias for the lost lower halves. */
+  /** Like swscale's vector code at 8 bit: adds the upper halves of 32-bit products and a bias for the lower halves. */
   #combine8(first: number, weights: Int16Array, into: Samples): void {
     const sums = this.#sums;
     const width = into.length;
@@ -301,7 +284,6 @@ export class Resampler {
     for (let x = 0; x < width; x++) into[x] = Math.max(0, Math.min(255, sums[x]! >> 3));
   }
 
-  /** Rounds a row without vertical filtering. */
   #copy(first: number, into: Samples): void {
     const row = this.#rows[first % this.#rows.length];
     if (!row) return;

@@ -1,26 +1,24 @@
 /**
  * @module media/pairing/timeline
- * Finds the distorted frame at the time of each reference frame, and frames without a partner.
+ * Pairs frames by their presentation times.
  */
 import { rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 
-/** Presentation times of two videos, and where to begin the comparison. */
 export interface TimesToPair {
-  /** Seconds, ascending. */
+  /** Seconds, ascending; likewise `distorted`. */
   readonly reference: Float64Array;
   readonly distorted: Float64Array;
-  /** Frames shown at the same time in both: the origin of both clocks. */
+  /** Frames of the same moment: the origin of both clocks. */
   readonly origin: { readonly reference: number; readonly distorted: number };
-  /** Seconds to add to a reference time for the distorted time of the same moment, if the origin is not exact. */
+  /** Seconds to add to a reference time to get the distorted time, if the origin is not exact. */
   readonly shift?: number;
-  /** Reference frames to pair: the first, and the one after the last. */
+  /** Reference frames [start, end) to pair. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The distorted frame of each reference frame. */
 export interface PairedTimes {
-  /** `nearest` in time, or by `number` if the same frames run at another speed. */
+  /** `number` if the same frames run at another speed. */
   readonly policy: 'nearest' | 'number';
   /** Distorted frame of each reference frame from `start` on; shorter than requested if the distorted video ends. */
   readonly frames: Int32Array;
@@ -28,19 +26,18 @@ export interface PairedTimes {
   readonly consecutive: boolean;
   /** Reference frames without a distorted frame at their time. */
   readonly missing: readonly number[];
-  /** Distorted frames that pair with more than one reference frame. */
+  /** Distorted frames paired more than once. */
   readonly repeated: readonly number[];
-  /** Unused distorted frames between used ones. */
+  /** Distorted frames skipped between paired ones. */
   readonly dropped: readonly number[];
 }
 
-/** Seconds between ticks of the coarsest usual clock, and a little. */
+/** A little more than one tick of the coarsest usual clock, in seconds. */
 const TICK = 0.0011;
 
-/** Largest relative difference of rates of frames that pair one to one. */
+/** Largest relative difference of rates that pair one to one. */
 const EQUAL_RATIO = 0.01;
 
-/** Median time from frame to frame; `undefined` for fewer than two frames. */
 function frameInterval(times: Float64Array): number | undefined {
   if (times.length < 2) return undefined;
   const steps = new Float64Array(times.length - 1);
@@ -49,16 +46,12 @@ function frameInterval(times: Float64Array): number | undefined {
   return steps[steps.length >> 1];
 }
 
-/** True if all intervals are equal except for rounding. */
 export function isConstantRate(times: Float64Array): boolean {
   const interval = frameInterval(times) ?? 0;
   return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
 }
 
-/**
- * Reference frames per distorted frame, if the two show the same moments: 1 if rates are equal except for rounding, if
- * the same frames run at another speed, or if times are unknown.
- */
+/** Reference frames per distorted frame at the same moments; 1 for about equal rates, retimed frames or no times. */
 export function frameRatio(reference: Float64Array | null, distorted: Float64Array | null): number {
   if (!reference || !distorted) return 1;
   const [first, second] = [rateOfTimes(reference), rateOfTimes(distorted)];
@@ -72,8 +65,8 @@ export function frameRatio(reference: Float64Array | null, distorted: Float64Arr
 }
 
 /**
- * Reference frame shown at the time of each distorted frame, both counted from the first compared frames; `undefined`
- * if times are unknown, or if both rates are constant and {@link frameRatio} suffices.
+ * Reference frame at the time of each distorted frame, both counted from `first`; `undefined` if times are unknown
+ * or both rates constant, so that {@link frameRatio} suffices.
  */
 export function framePartners(
   reference: Float64Array | null,
@@ -89,24 +82,21 @@ export function framePartners(
     const time = distorted[first.distorted + i]! + shift;
     const distance = (n: number) => Math.abs((reference[n] ?? Number.POSITIVE_INFINITY) - time);
     while (at + 1 < reference.length && distance(at + 1) < distance(at)) at++;
-    // Continue the count beyond the last reference frame.
+    // Keep counting beyond the last reference frame.
     const over = at + 1 < reference.length ? 0 : Math.round((time - (reference[at] ?? 0)) * rate);
     partners[i] = at + Math.max(0, over) - first.reference;
   }
   return partners;
 }
 
-/**
- * Pairs each reference frame with the distorted frame nearest in time; with the two exchanged, each distorted frame with
- * the reference frame.
- */
+/** Pairs each reference frame with the distorted frame nearest in time. Swap the two to pair by the distorted video. */
 export function pairTimes(times: TimesToPair): PairedTimes {
   const { reference, distorted, origin } = times;
   if (isRetimed(times)) return byNumber(times);
-  // Where all of it is skipped, no time of it is the origin.
+  // All distorted frames are skipped, so the origin has no time.
   if (origin.distorted >= distorted.length) return gather('nearest', new Int32Array(0), []);
   const { shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0) } = times;
-  // A single frame (a still picture) lasts as long as the other video's frames, or forever if that has one frame too.
+  // A still picture lasts as long as the other video's frames, or forever if both are stills.
   const interval = frameInterval(reference) ?? frameInterval(distorted) ?? Number.POSITIVE_INFINITY;
   const shown = frameInterval(distorted) ?? interval;
   const end = (distorted.at(-1) ?? 0) + shown;
@@ -121,7 +111,7 @@ export function pairTimes(times: TimesToPair): PairedTimes {
     const distance = (i: number) => Math.abs((distorted[i] ?? Number.POSITIVE_INFINITY) - time);
     for (let next = later(distorted, at); distance(next) < distance(at) - slack; next = later(distorted, at))
       at = next;
-    // Of frames that a coarse clock gives one time, each has its own partner.
+    // Frames that share one time on a coarse clock still pair one to one.
     const again = frames[count - 1] === at && n > times.start;
     if (again && (together(distorted, at) || (together(reference, n - 1) && distance(at + 1) < TICK))) at++;
     if (distance(at) > interval / 2 + slack) missing.push(n);
@@ -130,25 +120,24 @@ export function pairTimes(times: TimesToPair): PairedTimes {
   return gather('nearest', frames.subarray(0, count), missing);
 }
 
-/** The first frame after the time of a frame; the number of frames if none is. */
+/** The first frame with a later time, else the number of frames. */
 function later(times: Float64Array, n: number): number {
   let next = n + 1;
   while (next < times.length && together(times, next - 1)) next++;
   return next;
 }
 
-/** Whether a frame is shown at the time of the next. */
 function together(times: Float64Array, n: number): boolean {
   return times[n + 1]! - times[n]! < 1e-6;
 }
 
-/** The distorted frames in the time of the requested reference frames: the first, and the one after the last. */
+/** Distorted frames [start, end) within the time of the requested reference frames. */
 export function distortedRange({ reference, distorted, origin, shift, start, end }: TimesToPair): {
   readonly start: number;
   readonly end: number;
 } {
   const moved = shift ?? (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0);
-  // Nearer to the frame than to the one before.
+  // Nearer to this frame than to the one before.
   const slack = (frameInterval(reference) ?? 0) * 0.499;
   const firstFrom = (frame: number) => {
     const found = distorted.findIndex((time) => time - moved >= reference[frame]! - slack);
@@ -160,7 +149,7 @@ export function distortedRange({ reference, distorted, origin, shift, start, end
   };
 }
 
-/** True for the same frames at another speed: a slowed-down film, or one with a relabelled rate. */
+/** True for the same frames at another speed, such as slow motion or a relabelled rate. */
 function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
   const left = reference.length - origin.reference - (distorted.length - origin.distorted);
   return (

@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/types
- * Options of pairing two videos, and the record of what was done to their frames.
+ * How two videos were paired and converted, as reports state it.
  */
 
 import type { FrameRatePolicy } from '../../core/choices.js';
@@ -13,18 +13,17 @@ export type { FrameRatePolicy, PairBy } from '../../core/choices.js';
 export type { FrameRange } from '../../core/frame.js';
 export type { ScaleTo } from '../../core/size.js';
 
-/** What was done to the frames of one video. */
 export interface InputPairing {
-  /** The decoder; `none` for Y4M, raw video and a caller's own frames. */
+  /** `none` for Y4M, raw video and a caller's own frames. */
   readonly decoder: DecoderId | 'none';
   /** Decoder and version as text. */
   readonly decodedBy?: string;
   /** Codec by ffmpeg's short name; absent without a decoder. */
   readonly codec?: string;
-  /** 0-based number of its video track, and how many there are; absent if the file has one. */
+  /** 0-based video track, and the number of tracks; absent if the file has one. */
   readonly track?: number;
   readonly tracks?: number;
-  /** What its encoder, x264 or x265, says of how it encoded: `x264 subme=8 ref=5 ...`. */
+  /** Settings that x264 or x265 recorded in the stream: `x264 subme=8 ref=5 ...`. */
   readonly encoderSettings?: string;
   /** ffmpeg's name of the decoded pixel format. */
   readonly pixelFormat?: string;
@@ -47,13 +46,13 @@ export interface InputPairing {
 }
 
 /**
- * How frames were paired, and which have no partner. Frame numbers are 0-based in each video. If pairs go by the
- * distorted video, the two change places in `missing`, `repeated` and `dropped`.
+ * How frames were paired. Frame numbers are 0-based in each video. If `by` is `distorted`, `missing`, `repeated` and
+ * `dropped` swap the two videos.
  */
 export interface FramePairing {
   /** `number`: the n-th frame with the n-th, regardless of times. */
   readonly policy: FrameRatePolicy | 'number';
-  /** The video whose frames are scored one by one; absent for the reference. */
+  /** The video whose every frame is scored; absent for the reference. */
   readonly by?: 'distorted';
   /** Distorted frame n pairs with reference frame n + offset. */
   readonly offset: number;
@@ -62,7 +61,6 @@ export interface FramePairing {
   readonly offsetConfidence?: number;
   /** Outcome of that search; the pictures confirm the offset only if `found`. */
   readonly offsetState?: AlignState;
-  /** Number of scored pairs. */
   readonly pairs: number;
   /** Reference frames without a distorted frame at their time. */
   readonly missing: FrameList;
@@ -72,20 +70,18 @@ export interface FramePairing {
   readonly dropped: FrameList;
 }
 
-/** Frame numbers; a report lists at most the first {@link LISTED_FRAMES}. */
+/** All frames are counted; `frames` lists at most the first {@link LISTED_FRAMES}. */
 export interface FrameList {
   readonly count: number;
   readonly frames: readonly number[];
 }
 
-/** Most frame numbers in a {@link FrameList}. */
 export const LISTED_FRAMES = 50;
 
-/** Everything that was done to pair two videos. */
 export interface Pairing {
   readonly reference: InputPairing;
   readonly distorted: InputPairing;
-  /** The format of the scored frames. */
+  /** Format of the scored frames. */
   readonly width: number;
   readonly height: number;
   readonly bitDepth: number;

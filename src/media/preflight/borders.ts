@@ -1,47 +1,44 @@
 /**
  * @module media/preflight/borders
- * Black bars around the picture of one frame.
+ * Finds black bars around the picture.
  */
 import { type PlaneSize, samplesOf } from '../../core/frame.js';
 import type { LumaFormat } from '../align/thumbnail.js';
 import type { Borders, SideMeasurements } from './types.js';
 
-/** Highest 8-bit levels of black, by the range of the video; includes coding noise. */
+/** Highest 8-bit levels of black by range, coding noise included. */
 const BLACK = { limited: 24, full: 10 } as const;
 
-/** Most levels above black of a sample that may be part of a border. */
+/** Highest level above black that may still be part of a border. */
 const DARK = 20;
 
-/** Levels above black that some sample must reach; otherwise the frame is too dark to judge. */
+/** Level above black that a frame must reach to be judged. */
 const BRIGHT = 40;
 
-/** Largest share of a row or column that may be brighter: specks, ringing, a corner logo's edge. */
+/** Largest share of a row or column that may be brighter: specks, ringing, the edge of a logo. */
 const SPECKS = 0.02;
 
-/** Least share of a row or column beside a border that is picture: bars frame one, as no black background does. */
+/** Least share of picture in a row or column next to a bar, unlike around something small on black. */
 const FILLED = 0.2;
 
-/** Rows or columns beside a border of which one must be filled. */
+/** Rows or columns next to a border, one of which must be filled. */
 const BESIDE = 4;
 
-/** Least share of the frame that is left within bars. */
+/** Least share of the frame within bars. */
 const LEFT_WITHIN = 0.2;
 
-/** Number of rows to sample in each column. */
 const COLUMN_ROWS = 200;
 
-/** Borders of one frame, or of several together. */
 export interface FoundBorders {
   readonly certain: Borders;
   readonly possible: Borders;
-  /** Samples that are picture along the edge beside each certain border, in a frame that has it there. */
+  /** Picture samples along the edge next to each certain border, in a frame with that border. */
   readonly filled: Borders;
 }
 
 /**
- * Finds the borders of one frame.
+ * Finds `certain` and `possible` black borders of a frame; `null` if the frame is too dark to judge.
  * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
- * @returns borders that are `certain`ly black and those that are `possible`; `null` if the frame is too dark to judge
  */
 export function findBorders(
   luma: Uint8Array,
@@ -112,21 +109,17 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   };
 }
 
-/** The edges of a picture. */
 export const EDGES = ['left', 'top', 'right', 'bottom'] as const;
 type Edge = (typeof EDGES)[number];
 
-/** A value for each edge. */
 export function forEdges(value: (edge: Edge) => number): Borders {
   return { left: value('left'), top: value('top'), right: value('right'), bottom: value('bottom') };
 }
 
-/** The side of a picture that a border at an edge takes from. */
 export function lengthAcross({ width, height }: PlaneSize, edge: Edge): number {
   return edge === 'left' || edge === 'right' ? width : height;
 }
 
-/** Borders that frames have in common. */
 export function commonBorders(a: FoundBorders, b: FoundBorders): FoundBorders {
   const certain = forEdges((edge) => Math.min(a.certain[edge], b.certain[edge]));
   return {
@@ -138,7 +131,7 @@ export function commonBorders(a: FoundBorders, b: FoundBorders): FoundBorders {
   };
 }
 
-/** Of borders, those that are bars around a picture: something small on black, or what moves there, has none. */
+/** Keeps borders that are bars around a picture; something small or moving on black has none. */
 export function barsOf(
   { certain, possible, filled }: FoundBorders,
   { width, height }: LumaFormat,

@@ -1,31 +1,30 @@
 /**
  * @module media/preflight/chroma
- * Findings about colour that VMAF does not see: chroma that is gone, constant, or in the other plane.
+ * Findings about colour, which VMAF ignores: chroma that is lost, constant, different or swapped.
  */
 
 import { correlation } from './squares.js';
 import { finding, rounded, showSameMoment, vf } from './text.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
 
-/** Least correlation of the pictures for their colours to be compared. */
+/** Least correlation of the pictures to compare their colours. */
 const COMPARABLE = 0.95;
 
-/** Least deviation of the reference's chroma from grey, in 8-bit levels: less colour tells nothing. */
+/** Least deviation of the reference's chroma from grey, in 8-bit levels. */
 const COLOURED = 4;
 
-/** Share of the reference's colour below which what is left in the distorted video is none. */
+/** Below this share of the reference's deviation, distorted chroma counts as constant. */
 const GONE = 0.1;
 
-/** Least share of the reference's colour by which the distorted one's is off, where it is there. */
+/** Least squared difference relative to the reference's squared deviation. */
 const OFF = 0.6;
 
-/** Sums of squares over one plane of the frames that were measured in both videos. */
+/** Sums of squares over one plane, for frames measured in both videos. */
 interface Plane {
-  /** Of the reference's deviation from grey, of the distorted one's from its own mean, and of their difference. */
+  /** Deviations of the reference from grey and of the distorted video from its mean, and their difference. */
   reference: number;
   distorted: number;
   difference: number;
-  /** Sum of the distorted one's samples. */
   sum: number;
 }
 
@@ -33,11 +32,10 @@ interface Colours {
   samples: number;
   readonly cb: Plane;
   readonly cr: Plane;
-  /** Squares of the differences if the distorted one's planes change places. */
+  /** Squared differences with the distorted planes swapped. */
   swapped: number;
 }
 
-/** Findings about colour, if frames of both were measured at the same places. */
 export function* chromaFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -81,7 +79,7 @@ export function* chromaFindings(
   }
 }
 
-/** Whether a plane that has colours in the reference is one value in the distorted video. */
+/** True if a plane with colour in the reference is constant in the distorted video. */
 function isGone({ reference, distorted, difference }: Plane, samples: number): boolean {
   const coloured = reference >= samples * COLOURED ** 2;
   return coloured && distorted < GONE ** 2 * reference && difference > GONE * reference;
@@ -112,12 +110,11 @@ function addPlane(plane: Plane, own: Float32Array, other: Float32Array): void {
   plane.difference += difference(own, other);
 }
 
-/** Sum of squared differences. */
 function difference(one: Float32Array, other: Float32Array): number {
   return one.reduce((total, value, i) => total + (value - (other[i] ?? 128)) ** 2, 0);
 }
 
-/** Whether luma of the `k`-th measured frames shows one picture: within a frame, small things of strong colour may move. */
+/** True if luma of the `k`-th measured frames matches; small objects of strong colour may still have moved. */
 function showSamePicture(reference: SideFacts, distorted: SideFacts, k: number): boolean {
   const [own, other] = [reference.measured?.squares?.[k], distorted.measured?.squares?.[k]];
   return !own || !other || correlation(own, other) >= COMPARABLE;

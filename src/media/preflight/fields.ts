@@ -1,16 +1,15 @@
 /**
  * @module media/preflight/fields
- * Findings about fields: what the pictures show, and where they cannot tell, what the labels say.
+ * Findings about interlacing: what the pictures show, else what the labels say.
  */
 import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '../evidence/fields.js';
 import { filterFiles, finding, type Role } from './text.js';
 import type { Finding, FindingValue, OptionHint, PrepareHint, SideFacts } from './types.js';
 
-/** One of the two videos, with what its pictures show. */
 interface Fields {
   readonly role: Role;
   readonly facts: SideFacts;
-  /** By its label. */
+  /** The label says interlaced. */
   readonly labelled: boolean;
   readonly seen: FieldEvidence | undefined;
 }
@@ -25,7 +24,6 @@ function fieldsOf(role: Role, facts: SideFacts, beside: SideFacts): Fields {
   return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? [], beside.measured?.fields) };
 }
 
-/** Findings about fields, at most one of a kind. */
 export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const both = fieldsOfBoth(reference, distorted);
   const values = both.map(scanOf) as [FindingValue, FindingValue];
@@ -69,7 +67,7 @@ export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Gene
   }
 }
 
-/** Whether pulldown explains that one video has five frames where the other has four. */
+/** The filter that removes pulldown if only one video has it: five frames become four. */
 export function pulldownFix(reference: SideFacts, distorted: SideFacts): PrepareHint | undefined {
   const found = fieldsOfBoth(reference, distorted).filter(({ seen }) => seen?.kind === 'pulldown');
   return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
@@ -88,13 +86,11 @@ function named(sides: readonly Fields[]): string {
   return sides.length === 2 ? 'both videos have' : `${sides[0]?.role} has`;
 }
 
-/** What the pictures show, else what the label says. */
 function scanOf({ facts, seen }: Fields): FindingValue {
   if (seen?.kind === 'pulldown' || seen?.kind === 'exchanged') return seen.kind;
   return (seen?.kind === 'woven' && seen.first) || (facts.fieldOrder ?? null);
 }
 
-/** What the label of a video does not say. */
 function contradicted({ role, facts, labelled, seen }: Fields): string {
   if (seen?.kind !== 'woven') return '';
   if (!labelled) return `, which the pictures of the ${role} show, although it is not labelled`;
@@ -103,7 +99,7 @@ function contradicted({ role, facts, labelled, seen }: Fields): string {
     : '';
 }
 
-/** One filter for both, since differences would count as damage. */
+/** Filters both alike, since a difference would count as damage. */
 function bothDeinterlaced(sides: readonly Fields[]): PrepareHint {
   const filter = ({ facts, seen }: Fields) => {
     const how = deinterlacing(facts.fieldOrder, seen) ?? 'labelled';

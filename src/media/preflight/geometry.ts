@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/geometry
- * Findings about the pictures' shape: size, aspect, rotation, crop and black borders.
+ * Findings about the shape of pictures: size, aspect, rotation, crop and black borders.
  */
 
 import { fractionText, quotientOf } from '../../core/rational.js';
@@ -12,19 +12,18 @@ import { hidesPart, turnOf } from './squares.js';
 import { filterFiles, finding, nearbyFraction, type Role, rounded, showSameMoment } from './text.js';
 import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
-/** Least difference of borders for a finding, as a share of the side. */
+/** Least difference of borders, as a share of the side. */
 const BORDER_PART = 0.01;
 
-/** Least difference of borders for a finding, in samples. */
+/** Least difference of borders, in samples. */
 const BORDER_SAMPLES = 4;
 
-/** Least correlation of pictures whose details are in the same places. */
+/** Least correlation of pictures with the same details in the same places. */
 const SAME_PLACES = 0.98;
 
-/** Longest side, in samples, of which small pictures tell a part to the sample. */
+/** Longest side, in samples, for which the small pictures give exact areas. */
 const EXACT_UP_TO = 500;
 
-/** Findings about the shape of pictures. */
 export function* geometryFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -43,16 +42,13 @@ export function* geometryFindings(
   yield* borders;
 }
 
-/**
- * The part that one video shows of the other where it was scaled to the size of all; `undefined` where other moments or the
- * whole fit as well, where frames slip, and where bars tell.
- */
+/** Area of one video that the other shows enlarged; `undefined` if all of it or another moment fits as well. */
 export function zoomedPart(
   reference: SideFacts,
   distorted: SideFacts,
   { alignment, offset = 0 }: PreflightContext,
 ): Framing | undefined {
-  // At an edge, a moment that was not tried may fit better; where frames slip, pairs show different ones.
+  // At an edge, an untried moment may fit better; after a slip, pairs show different moments.
   if (!alignment || offset !== 0 || alignment.reason === 'edge' || alignment.slip) return undefined;
   if (isBarred(reference, distorted)) return undefined;
   const others = distorted.measured?.pictures ?? [];
@@ -110,7 +106,7 @@ function* sizeFindings(
   }
   const what =
     compared === ref ? 'the distorted video is' : compared === dis ? 'the reference is' : 'both are';
-  // A user who sets the filter or another size knows that the sizes differ.
+  // An explicit filter or target size shows that the user expects different sizes.
   const meant = scale !== undefined || compared !== ref;
   yield finding(
     'size',
@@ -122,11 +118,10 @@ function* sizeFindings(
   );
 }
 
-/** Evidence from the pictures about a difference of shape. */
 interface ShapeClues {
-  /** Crops borders that only one video has; these then explain the difference. */
+  /** Crops borders that only one video has, which then explain the difference. */
   readonly cut: Hint | undefined;
-  /** True if details are in the same places once both have one size; `undefined` if not measured. */
+  /** True if details match once both have one size; `undefined` if not measured. */
   readonly alike: boolean | undefined;
 }
 
@@ -169,7 +164,7 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
   }
 }
 
-/** Sets the sample aspect ratio that shows the distorted video in the reference's shape. */
+/** Sets the sample aspect ratio that gives the distorted video the reference's shape. */
 function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hint {
   const { width, height } = distorted;
   const same = formatSize(reference) === formatSize(distorted);
@@ -178,7 +173,6 @@ function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hi
   return filterFiles([['distorted', distorted, `setsar=${ratio}`]]);
 }
 
-/** The likely cause of a different shape, and the hint that resolves it. */
 function otherShape(
   reference: SideFacts,
   distorted: SideFacts,
@@ -217,14 +211,14 @@ function isTurned(reference: SideFacts, distorted: SideFacts): boolean {
   );
 }
 
-/** With equal sample aspects but different shapes, one picture is a crop. Most crops are centred. */
+/** With equal sample aspects but different shapes, one picture is a crop, usually centred. */
 function croppedPart(
   reference: SideFacts,
   distorted: SideFacts,
 ): { readonly why: string; readonly hint: Hint } | undefined {
   const shape = ({ sampleAspect }: SideFacts) => quotientOf(sampleAspect) ?? 1;
   if (Math.abs(shape(reference) / shape(distorted) - 1) > SAME_ASPECT) return undefined;
-  // The crop is the distorted video, unless the reference is no larger in both directions.
+  // The distorted video is the crop, unless it is at least as large in both directions.
   const whole =
     distorted.width >= reference.width && distorted.height >= reference.height
       ? ('distorted' as const)
@@ -267,7 +261,6 @@ function* cropFindings(reference: SideFacts, distorted: SideFacts): Generator<Fi
   );
 }
 
-/** Whether only one of two pictures has borders. */
 function isBarred(reference: SideFacts, distorted: SideFacts): boolean {
   return [...borderFindings(reference, distorted)].some(({ severity }) => severity === 'warning');
 }
@@ -298,7 +291,7 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     );
     return;
   }
-  // Borders in both videos are no mistake, but they count as perfect quality.
+  // Borders in both are no mistake, but count as perfect quality.
   const area = (side: SideFacts, { left, top, right, bottom }: Borders) =>
     1 - ((side.width - left - right) * (side.height - top - bottom)) / (side.width * side.height);
   const part = Math.min(area(reference, ref.certain), area(distorted, dis.certain));
@@ -316,7 +309,7 @@ function bordersText({ left, top, right, bottom }: Borders): string {
   return `left ${left}, top ${top}, right ${right}, bottom ${bottom}`;
 }
 
-/** Cuts borders off, and what they hide off the other video where that shows it. */
+/** Crops the borders, and also the part of the other video that they hide. */
 function cutHint(
   name: 'reference' | 'distorted',
   side: SideFacts,
@@ -332,14 +325,14 @@ function cutHint(
   return cropFiles([name, side, areaWithin(side, borders)], [other, against, areaWithin(against, hidden)]);
 }
 
-/** What borders leave, at even positions, as subsampled chroma requires. */
+/** Even positions, for subsampled chroma. */
 function areaWithin({ width, height }: SideFacts, { left, top, right, bottom }: Borders): string {
   const even = (value: number) => value + (value & 1);
   const [x, y] = [even(left), even(top)];
   return `${(width - x - right) & ~1}:${(height - y - bottom) & ~1}:${x}:${y}`;
 }
 
-/** Cuts areas out of files, `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`. */
+/** Areas are `WIDTH:HEIGHT` or `WIDTH:HEIGHT:X:Y`. */
 function cropFiles(...areas: readonly (readonly [side: Role, facts: SideFacts, area: string])[]): Hint {
   return filterFiles(
     areas.map(([side, facts, area]) => [side, facts, `crop=${area}`] as const),

@@ -1,12 +1,11 @@
 /**
  * @module media/preflight/hdr
- * Findings about high dynamic range: PQ and HLG, pairs of different dynamic ranges, and Dolby Vision of profile 5, whose
- * samples no player shows as they are.
+ * Findings about high dynamic range: PQ, HLG, pairs that mix dynamic ranges, and Dolby Vision profile 5.
  */
 import { filterFiles, finding } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
-/** Transfer functions of high dynamic range, by ffmpeg's names. */
+/** HDR transfer functions by ffmpeg's names. */
 const HDR = new Map([
   ['smpte2084', 'PQ'],
   ['arib-std-b67', 'HLG'],
@@ -16,12 +15,11 @@ export function isHdr({ transfer }: SideFacts): boolean {
   return transfer !== undefined && HDR.has(transfer);
 }
 
-/** What zscale converts to: it finds no way from or to what is not stated, and takes nothing of the one for the other. */
+/** zscale's input options, with defaults for untagged video, which zscale cannot convert. */
 function fromHdr({ transfer = 'smpte2084', primaries = 'bt2020', matrix = 'bt2020nc' }: SideFacts) {
   return { from: `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}`, primaries, matrix };
 }
 
-/** Converts PQ and HLG to the dynamic range of BT.709. */
 function toneMapping(side: SideFacts): string {
   const { from, primaries } = fromHdr(side);
   return (
@@ -30,7 +28,6 @@ function toneMapping(side: SideFacts): string {
   );
 }
 
-/** The finding about samples of different dynamic ranges. */
 export function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts): Finding {
   const named = ({ transfer }: SideFacts) =>
     HDR.get(transfer ?? '') ?? `standard dynamic range (${transfer ?? 'by its levels, nothing is stated'})`;
@@ -46,20 +43,19 @@ export function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts):
   );
 }
 
-/** Brings a distorted video of high dynamic range to the reference's transfer function. */
 function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
   const { from, primaries, matrix } = fromHdr(distorted);
   const filter = `${from}:t=${reference.transfer}:p=${primaries}:m=${matrix}`;
   return filterFiles([['distorted', distorted, filter]]);
 }
 
-/** The display on which ColorVideoVDP shows both videos; it takes videos of one transfer function only. */
+/** ColorVideoVDP's display for both videos, which must share one transfer function. */
 function displayFor(reference: SideFacts, distorted: SideFacts): string | undefined {
   if (reference.transfer !== distorted.transfer) return undefined;
   return reference.transfer === 'smpte2084' ? 'standard_hdr_pq' : 'standard_hdr_hlg';
 }
 
-/** Findings about high dynamic range, for which no model was trained. */
+/** VMAF models were not trained on HDR. */
 export function* hdrFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -90,7 +86,6 @@ export function* hdrFindings(
   );
 }
 
-/** Brings what is of high dynamic range to that of BT.709. */
 function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
   const both = [
     ['reference', reference],
@@ -100,13 +95,13 @@ function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
   return filterFiles(sides.map(([side, facts]) => [side, facts, toneMapping(facts)] as const));
 }
 
-/** The profile without a base layer that other displays can show. */
+/** Profile 5 has no base layer that other displays can show. */
 const UNSHOWABLE = 5;
 
 const SAMPLES =
   'its samples are IPT in PQ, which metadata reshapes for the display, and decoders hand them out as they are';
 
-/** What is to be said where either video is of that profile; nothing else. */
+/** The only finding about transfer and colours if either video is profile 5. */
 export function* dolbyVisionFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const [ref, dis] = [reference, distorted].map(isProfile5);
   if (!ref && !dis) return;
@@ -132,7 +127,6 @@ export function* dolbyVisionFindings(reference: SideFacts, distorted: SideFacts)
   );
 }
 
-/** Whether a video is Dolby Vision of profile 5. */
 export function isProfile5({ dolbyVision }: SideFacts): boolean {
   return dolbyVision === UNSHOWABLE;
 }

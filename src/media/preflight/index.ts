@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/index
- * Checks a pair before scoring: findings about all that makes two videos a bad pair, with hints that resolve them.
+ * Checks a pair before scoring: finds problems, with hints that solve them.
  */
 import { formatSize } from '../../core/size.js';
 import { isClearTrack, trackText } from '../evidence/track.js';
@@ -14,8 +14,8 @@ import { timingFindings } from './timing.js';
 import type { Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /**
- * Compares the facts about two videos. Reads no files; uses timestamps, measurements and the alignment if present.
- * @returns findings weighed together, the gravest first, each before what follows from it; empty if no problems were found
+ * Compares two videos by their facts, without reading files.
+ * @returns findings as {@link judge} orders them; empty without problems
  */
 export function preflight(
   reference: SideFacts,
@@ -23,7 +23,7 @@ export function preflight(
   context: PreflightContext = {},
 ): Finding[] {
   const framing = context.framing ?? zoomedPart(reference, distorted, context);
-  // What wrongly scaled pictures look like tells nothing of their moments or levels.
+  // A wrong framing makes moments and levels meaningless.
   const alignment = framing ? undefined : context.alignment;
   const { alignment: _, ...others } = context;
   const known = { ...others, ...(framing && { framing }), ...(alignment && { alignment }) };
@@ -38,10 +38,9 @@ export function preflight(
   return judge(found, { alignment });
 }
 
-/** Least correlation of pictures that show that no other track is meant. */
+/** Least correlation that confirms the selected tracks. */
 const SAME_PICTURES = 0.95;
 
-/** A finding for each video that is one of several in its file. */
 function* trackFindings(
   reference: SideFacts,
   distorted: SideFacts,

@@ -1,24 +1,21 @@
 /**
  * @module media/preflight/judge
- * Weighs all findings of a pair together: which cause explains which others.
+ * Weighs the findings of a pair together: which cause explains which others.
  */
 import type { AlignResult } from '../align/types.js';
 import type { Finding, FindingCode, Severity } from './types.js';
 
-/** What the pictures say beside the findings. */
 interface Evidence {
   readonly alignment?: AlignResult;
 }
 
-/** A cause, and what it makes other checks see. */
 interface Rule {
   readonly cause: FindingCode;
   readonly explains: readonly FindingCode[];
-  /** Evidence that it needs to explain some of them. */
+  /** Conditions for some of them. */
   readonly given?: Partial<Record<FindingCode, Condition>>;
 }
 
-/** Whether the cause explains the symptom in this pair. */
 type Condition = (pair: Weighed) => boolean;
 
 interface Weighed {
@@ -28,16 +25,16 @@ interface Weighed {
   readonly alignment: AlignResult | undefined;
 }
 
-/** Least correlation of pictures that cover each other, whose timing can be told. */
+/** Least correlation of pictures whose timing can be compared. */
 const ALIKE = 0.9;
 
-/** Largest relative change of contrast by the wrong matrix, which saturated colours make. */
+/** Largest relative change of contrast that a wrong matrix causes, in saturated colours. */
 const MATRIX_GAIN = 0.5;
 
-/** Frames from the start in which a search for the offset meets a slip. */
+/** Pairs from the start in which the offset search may meet a slip. */
 const SEARCHED = 300;
 
-/** What is told from pictures that were taken to show the same thing. */
+/** Findings that assume that both pictures show the same thing. */
 const OF_PICTURES = [
   'unrelated',
   'offset-unclear',
@@ -47,26 +44,26 @@ const OF_PICTURES = [
   'duplicate-frames',
 ] as const;
 
-/** What is told from the moments that pictures show. */
+/** Findings from the moments that pictures show. */
 const OF_TIMING = ['offset', 'slip', 'freeze'] as const;
 
-/** What other light for the same samples makes. */
+/** Symptoms of samples that mean different light. */
 const OF_LIGHT = [
   ...OF_PICTURES,
   ...OF_TIMING,
   ...(['transfer', 'primaries', 'matrix', 'color-range', 'hdr'] as const),
 ] as const;
 
-/** What another part of the picture makes. */
+/** Symptoms of a different part of the picture. */
 const OF_SHAPE = [...OF_PICTURES, ...OF_TIMING, 'display-aspect', 'sample-aspect', 'size'] as const;
 
-/** Pictures that do not cover each other are told apart in time only by chance. */
+/** Unlike pictures have matching times only by chance. */
 const unlike: Condition = ({ alignment, all }) =>
   alignment ? alignment.similarity < ALIKE : all.some(({ code }) => code === 'unrelated');
 
 const UNLIKE = { offset: unlike, slip: unlike, freeze: unlike };
 
-/** The first frames of the match are apart by as much as the slip makes, or the search met it. */
+/** True if the slip explains the offset: both are equal, or the search met the slip. */
 const slipped: Condition = ({ cause: { places = [] }, symptom: { reference, distorted } }) => {
   let ahead = 0;
   const reached = places.map(({ frames }) => (ahead += frames));
@@ -75,7 +72,7 @@ const slipped: Condition = ({ cause: { places = [] }, symptom: { reference, dist
   return early && (reference === null || reached.includes(offset));
 };
 
-/** Fields and telecine change the rate by these ratios only. */
+/** Fields and telecine change the rate only by these ratios. */
 const byFields: Condition = ({ symptom: { reference, distorted } }) => {
   const ratio = rate(reference) / rate(distorted);
   return [2, 1 / 2, 5 / 4, 4 / 5].some((one) => Math.abs(ratio / one - 1) < 0.01);
@@ -84,7 +81,7 @@ const byFields: Condition = ({ symptom: { reference, distorted } }) => {
 const byMatrix: Condition = ({ alignment }) =>
   alignment !== undefined && Math.abs(alignment.levels.gain - 1) <= MATRIX_GAIN;
 
-/** Causes in the order in which they are named: what decides which pictures are compared comes before what these show. */
+/** In order of precedence: causes that select the compared pictures come before what these show. */
 const RULES: readonly Rule[] = [
   {
     cause: 'tracks',
@@ -110,7 +107,7 @@ const RULES: readonly Rule[] = [
   {
     cause: 'display-aspect',
     explains: [...OF_PICTURES, ...OF_TIMING, 'sample-aspect', 'size'],
-    // Another shape that nothing mends may be that of another video.
+    // A shape without a fix may belong to another video.
     given: { ...UNLIKE, unrelated: ({ cause }) => cause.fix !== undefined },
   },
   {
@@ -167,16 +164,15 @@ const RULES: readonly Rule[] = [
   { cause: 'matrix', explains: ['levels', 'chroma'], given: { levels: byMatrix } },
 ];
 
-/** The place of a code among the causes, 0 for the first that is named. */
+/** Position of a code among the causes, in order of precedence. */
 export function causeRank(code: string): number {
   const rank = RULES.findIndex(({ cause }) => cause === code);
   return rank < 0 ? RULES.length : rank;
 }
 
 /**
- * Weighs findings: one that a graver cause explains follows it, as an info without a fix of its own, since the fix of the
- * cause resolves both. May be repeated as more is found.
- * @returns the gravest first, of these the cause first, each before what follows from it
+ * Turns findings that a graver one explains into infos, since its fix solves both. May run again with more findings.
+ * @returns the gravest first, then by {@link causeRank}, each followed by what it explains
  */
 export function judge(findings: readonly Finding[], { alignment }: Evidence = {}): Finding[] {
   let judged = [...findings];
@@ -207,7 +203,7 @@ function weight({ severity }: Finding): number {
   return ORDER.indexOf(severity);
 }
 
-/** Warnings; of errors only what was measured, not what a user asked for. */
+/** Warnings, and of the errors only measured ones, not those about options. */
 function explainable({ code, severity }: Finding): boolean {
   return severity === 'warning' || (severity === 'error' && code === 'slip');
 }
@@ -216,14 +212,13 @@ function follower({ fix: _fix, hint: _hint, ...symptom }: Finding, follows: Find
   return { ...symptom, severity: 'info', follows };
 }
 
-/** What follows from a cause, directly or by way of others. */
 function followersOf(code: FindingCode, judged: readonly Finding[]): Finding[] {
   return judged
     .filter(({ follows }) => follows === code)
     .flatMap((one) => [one, ...followersOf(one.code, judged)]);
 }
 
-/** A rate as a finding has it: `25` or `30000/1001`. */
+/** Parses a finding's rate: `25` or `30000/1001`. */
 function rate(value: Finding['reference']): number {
   const [num, den = 1] = String(value).split('/').map(Number);
   return (num ?? Number.NaN) / den;

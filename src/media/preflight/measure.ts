@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/measure
- * Measures sharpness, borders and colours of a few frames spread over a video.
+ * Measures sharpness, borders, colours and fields of a few frames spread over a video.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import {
@@ -21,32 +21,31 @@ import { barsOf, commonBorders, type FoundBorders, findBorders, forEdges, length
 import { SQUARE } from './squares.js';
 import type { Borders, ChromaSquares, SideFacts, SideMeasurements } from './types.js';
 
-/** Default number of frames to measure. */
 const MEASURED_FRAMES = 5;
 
-/** Distance of measured frames if the length is unknown. */
+/** Frames between measured ones if the length is unknown. */
 const UNKNOWN_LENGTH_STEP = 24;
 
-/** Samples to read along each side of a box of a square. */
+/** Samples to read along each side of a box of {@link SideMeasurements.squares}. */
 const SQUARE_SAMPLES = 8;
 
-/** The same along each side of a box of the finer pictures. */
+/** The same for {@link SideMeasurements.pictures}. */
 const PICTURE_SAMPLES = 4;
 
-/** Side of the smallest blocks of codecs. Samples that have all neighbours in their own block show no block edges. */
+/** Side of codecs' smallest blocks. Samples whose neighbours are all in their own block show no block edges. */
 const BLOCK = 4;
 
-/** Frames with a smaller standard deviation (in 8-bit levels) have no contrast. */
+/** Frames with a smaller standard deviation, in 8-bit levels, have no contrast. */
 const FLAT = 2;
 
-/** Frames with a smaller root mean square of the Laplacian (in 8-bit levels) have no detail but that of rounding. */
+/** Frames with a smaller RMS of the Laplacian, in 8-bit levels, have no detail beyond rounding. */
 const ROUNDING = 2;
 
 /**
- * Root mean square of the Laplacian of luma, a quarter of it per neighbour, over its standard deviation: 0 for a flat
- * picture, and less after blurring, scaling up or compression. Independent of brightness, contrast and bit depth.
- * Comparable between frames of the same size and content. It is measured inside blocks of 4x4 samples, so that block edges
- * do not count; in squares, so that ringing over flat parts does not outweigh the edges that it was taken from.
+ * RMS of the Laplacian of luma (a quarter per neighbour) over its standard deviation: 0 for a flat picture, less
+ * after blurring, upscaling or compression. Independent of brightness, contrast and bit depth; comparable for equal
+ * sizes and content. Measured inside 4x4 blocks to exclude block edges; RMS keeps ringing in flat areas from
+ * outweighing the edges.
  * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
  * @returns `null` for a frame without contrast or detail, or with fewer than 3x3 samples
  */
@@ -74,16 +73,14 @@ export function sharpness(luma: Uint8Array, format: LumaFormat): number | null {
   return deviation < FLAT * level || change < ROUNDING * level ? null : change / (4 * deviation);
 }
 
-/** What measuring needs to know; without `chroma`, only luma is measured. */
+/** Without `chroma`, only luma is measured. */
 type Measurable = Pick<SideFacts, 'width' | 'height' | 'bitDepth' | 'colorRange'> &
   Partial<Pick<SideFacts, 'chroma'>>;
 
-/** Room for the planes that are measured. */
 export function measuredPlanes({ width, height, bitDepth, chroma }: VideoFormat): FramePlanes {
   return allocateFrame({ width, height, bitDepth, chroma });
 }
 
-/** Collects measurements of single frames. */
 export class FrameMeter {
   readonly #format: Measurable;
   readonly #frames: number[] = [];
@@ -97,7 +94,7 @@ export class FrameMeter {
   readonly #fields: FieldMeter;
   #borders: FoundBorders | null = null;
 
-  /** @param format of the luma; without a colour range, limited is assumed, as players do */
+  /** @param format of the luma; without a colour range, limited is assumed, as in players */
   constructor(format: Measurable) {
     this.#format = format;
     this.#shrink = new Thumbnailer(format, SQUARE, SQUARE, SQUARE_SAMPLES);
@@ -105,7 +102,6 @@ export class FrameMeter {
     this.#fields = new FieldMeter(format);
   }
 
-  /** Measures one frame. */
   add(frame: number, { y: luma, cb, cr }: FramePlanes): void {
     this.#frames.push(frame);
     this.#chroma.push(cb && cr ? this.#squaresOf(cb, cr) : null);
@@ -117,7 +113,7 @@ export class FrameMeter {
     this.#borders = this.#borders ? commonBorders(this.#borders, found) : found;
   }
 
-  /** Measures fields of one frame, of which the next and those before may be consecutive. */
+  /** Measures a frame's fields against the frame before, if consecutive. */
   addFields(frame: number, luma: Uint8Array): void {
     this.#fields.add(frame, luma);
   }
@@ -130,7 +126,6 @@ export class FrameMeter {
     return { cb: this.#shrinkChroma.shrink(cb), cr: this.#shrinkChroma.shrink(cr) };
   }
 
-  /** The measurements of all frames. */
   get result(): SideMeasurements {
     return {
       frames: [...this.#frames],
@@ -144,9 +139,7 @@ export class FrameMeter {
   }
 }
 
-/**
- * Converts borders measured at another size. Rounding must not grow a certain border or shrink a possible one.
- */
+/** Converts borders to another size. Rounding never grows a certain border or shrinks a possible one. */
 export function rescaleBorders(
   borders: SideMeasurements['borders'],
   from: Pick<SideFacts, 'width' | 'height'>,
@@ -158,7 +151,7 @@ export function rescaleBorders(
   return { certain: scaled(borders.certain, Math.floor), possible: scaled(borders.possible, Math.ceil) };
 }
 
-/** Numbers of `frames` frames in the middle of as many equal parts of a video. */
+/** Frames in the middle of `frames` equal parts of a video. */
 export function spreadFrames(frameCount: number | null, frames = MEASURED_FRAMES): number[] {
   if (frameCount === null) return Array.from({ length: frames }, (_, k) => k * UNKNOWN_LENGTH_STEP);
   const parts = Math.min(frames, frameCount);
@@ -167,7 +160,7 @@ export function spreadFrames(frameCount: number | null, frames = MEASURED_FRAMES
 
 /**
  * Measures frames of an open source; cheap if it is seekable.
- * @param frames numbers in ascending order; default: spread over the video. Those past the end are left out.
+ * @param frames ascending, those past the end are ignored; default: spread over the video
  * @throws errors of the reader; the signal's reason
  */
 export async function measureLuma(
@@ -193,12 +186,10 @@ export async function measureLuma(
   return meter.result;
 }
 
-/** Whether an error is that of an empty range. */
 function showsNothing(error: unknown): boolean {
   return error instanceof AnyvmafError && error.code === 'usage';
 }
 
-/** Measures fields of frames that follow, as far as there are any. */
 async function followFields(
   reader: Pick<LumaReader, 'readFrame'>,
   meter: FrameMeter,
@@ -214,7 +205,7 @@ async function followFields(
 /**
  * Measures frames of an encoded video, decoding each from the key frame before it.
  * @param open starts a decoder, as `(request) => openDecoded(video, request)`; its sources are closed
- * @param times seconds from the first frame, to measure the same pictures of both videos
+ * @param times seconds from the first frame, so that both videos can be measured at the same moments
  * @throws errors of the decoder; the signal's reason
  */
 export async function measureEncoded(
@@ -244,7 +235,7 @@ export async function measureEncoded(
     try {
       await measure(start, { time: { start, end: start + FIELD_RUN / rate } });
     } catch (error) {
-      // Where the container's clock says nothing of single frames, none may be shown then.
+      // Containers with an imprecise clock may have no frame in the range.
       if (!showsNothing(error) && !(error instanceof Error && showsNothing(error.cause))) throw error;
     }
   }

@@ -6,11 +6,11 @@ import { displayAspect, formatSize, screenSize } from '../../core/size.js';
 import { finding, rounded } from './text.js';
 import type { Finding, Hint, ModelInUse, PreflightContext, SideFacts } from './types.js';
 
-/** Least long side in samples of pictures for 4k screens; those below {@link HD_UP_TO} are for others. */
+/** Long sides in samples: from this on pictures are for 4k screens, below {@link HD_UP_TO} for others. */
 const UHD_FROM = 3200;
 const HD_UP_TO = 2560;
 
-/** Pictures with a shorter short side (in samples) are meant to be scaled up by the player. */
+/** Players enlarge pictures with a shorter short side (in samples). */
 const SMALL = 700;
 
 /** Viewing distance in screen heights of models whose names do not state it. */
@@ -20,10 +20,8 @@ const UHD_DISTANCE = 1.5;
 /** Relative difference of distances to ignore. */
 const SAME_DISTANCE = 0.1;
 
-/** Chooses the model for the compared size. */
 const AUTO: Hint = { purpose: 'fix', option: 'model', value: 'auto' };
 
-/** Findings about models that do not suit the compared size or the viewing distance. */
 export function* modelFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -36,7 +34,7 @@ export function* modelFindings(
   const short = Math.min(comparedSize.width, comparedSize.height);
   const compared = formatSize(comparedSize);
   const [uhd, hd] = [known.filter(isUhd), known.filter((model) => !isUhd(model))];
-  // No finding if models for both sizes run.
+  // Models for both sizes may run.
   if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM) {
     yield finding(
       'model-size',
@@ -85,7 +83,7 @@ function isUhd({ name }: ModelInUse): boolean {
   return /4k|_2160/i.test(name);
 }
 
-/** Viewing distance of a model in screen heights; names of VMAF v1 state it: `1d5h` is 1.5. */
+/** Viewing distance in screen heights; VMAF v1 states it in the name: `1d5h` is 1.5. */
 function distanceOf(model: ModelInUse): number {
   const [, whole, tenths] = /_(\d)d(\d)h/.exec(model.name) ?? [];
   if (whole !== undefined) return Number(`${whole}.${tenths}`);
@@ -102,7 +100,6 @@ function names(models: readonly ModelInUse[]): string {
   return models.map(({ name }) => name).join(', ');
 }
 
-/** The model for a distance; `undefined` if there is none. */
 function modelFor(asked: number): Hint | undefined {
   const name = ['vmaf_4k_v0.6.1', 'vmaf_v0.6.1'].find(
     (version) => Math.abs(asked / distanceOf({ name: version }) - 1) < SAME_DISTANCE,

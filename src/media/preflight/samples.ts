@@ -1,7 +1,6 @@
 /**
  * @module media/preflight/samples
- * Findings about what sample values mean: depth, range, levels and colour description; which of those about chroma and
- * dynamic range apply.
+ * Findings about what sample values mean: depth, range, levels and colour description.
  */
 import type { AlignResult } from '../align/types.js';
 import { EXACT, isStandardDefinition, scaleMatrix } from '../delivery.js';
@@ -12,43 +11,39 @@ import { mean } from './squares.js';
 import { filterFiles, finding, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
-/** Equivalent names: BT.601 and BT.2020 reuse definitions of other standards. */
+/** Equivalent names, since BT.601 and BT.2020 reuse definitions of other standards. */
 const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (readonly string[])[]>> = {
   primaries: [['smpte170m', 'smpte240m']],
   transfer: [['bt709', 'smpte170m', 'bt2020-10', 'bt2020-12']],
   matrix: [['smpte170m', 'bt470bg']],
 };
 
-/** Codecs whose matrix is BT.601 by definition, which decoders state though no label says it, and encoders store as is. */
+/** Codecs that are BT.601 by definition: decoders report it without a label, but encoders store samples unconverted. */
 const ALWAYS_BT601: readonly (string | undefined)[] = ['vp8', 'mjpeg'];
 
-/** Names of the parts of the colour description. */
 const DESCRIPTION = {
   primaries: 'primaries',
   transfer: 'transfer function',
   matrix: 'matrix',
 } as const;
 
-/** ffmpeg's zscale names the parts by one letter each. */
 const ZSCALE = { primaries: 'p', transfer: 't', matrix: 'm' } as const;
 
-/** Slope from limited to full range: 255 / 219. */
 const RANGE_GAIN = 255 / 219;
 
 /** Largest relative difference of a measured contrast from {@link RANGE_GAIN}. */
 const RANGE_TOLERANCE = 0.04;
 
-/** Least relative change of contrast, and shift of mid-grey in 8-bit levels, for a finding. */
+/** Least relative change of contrast, and least shift of mid-grey in 8-bit levels, for a finding. */
 const CONTRAST_CHANGE = 0.08;
 const BRIGHTNESS_SHIFT = 5;
 
-/** Least standard deviation of the reference's samples, in 8-bit levels, from which a contrast can be told. */
+/** Least standard deviation of the reference's samples, in 8-bit levels, to measure contrast. */
 const SPREAD = 6;
 
 /** Least correlation of pictures to compare their levels. */
 const COMPARABLE = 0.95;
 
-/** Findings about samples. */
 export function* sampleFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -57,7 +52,7 @@ export function* sampleFindings(
   yield* depthFindings(reference, distorted, context);
   yield* grainFindings(distorted);
   const planes = [reference, distorted].map(isRgb);
-  // Planes of RGB and of luma and chroma cannot be compared.
+  // RGB cannot be compared with luma and chroma.
   if (planes[0] !== planes[1]) return;
   yield* rangeFindings(reference, distorted, context);
   if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
@@ -72,7 +67,6 @@ export function* sampleFindings(
   if (!mixed) yield* hdrFindings(reference, distorted, context);
 }
 
-/** RGB that stays RGB. */
 function isRgb({ matrix, chroma }: SideFacts): boolean {
   return matrix === 'gbr' && chroma === '444';
 }
@@ -106,7 +100,7 @@ function* depthFindings(
   }
 }
 
-/** Grain that a decoder adds is another than that of the source, though it looks alike. */
+/** Synthesised grain differs from the source's, though it looks alike. */
 function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
   if (filmGrain !== 'added') return;
   yield finding(
@@ -122,7 +116,7 @@ function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
 
 type Range = 'limited' | 'full';
 
-/** The relation of the ranges that the pictures show: the same contrast, or that of a range conversion. */
+/** How the pictures' ranges relate: the same contrast, or that of a range conversion. */
 type Spread = 'alike' | 'expanded' | 'reduced' | 'other';
 
 function spreadOf({ similarity, levels }: AlignResult): Spread {
@@ -140,7 +134,7 @@ function shiftOf({ gain, bias }: AlignResult['levels']): number {
   return gain * 128 + bias - 128;
 }
 
-/** Whether the measured pictures are nearly of one brightness, as titles on white: noise makes any contrast of them. */
+/** True if pictures have nearly one brightness (titles on white), where noise dominates any measured contrast. */
 function isEven({ measured }: SideFacts): boolean {
   const samples = (measured?.squares ?? []).flatMap((square) => [...square]);
   if (samples.length === 0) return false;
@@ -148,7 +142,6 @@ function isEven({ measured }: SideFacts): boolean {
   return mean(samples.map((level) => (level - middle) ** 2)) < SPREAD ** 2;
 }
 
-/** Effects of wider and narrower levels on the score. */
 const EFFECT = {
   expanded: 'more contrast than the reference counts as an enhancement, so that the score is too high',
   reduced: 'less contrast than the reference counts as a loss, so that the score is too low',
@@ -168,7 +161,7 @@ function* rangeFindings(
   const converted = from === 'full' ? 'expanded' : 'reduced';
   const spread = alignment && !isEven(reference) ? spreadOf(alignment) : undefined;
   if (spread === 'alike') {
-    // The score is right, and what states nothing says nothing wrong.
+    // The score is right, and a missing label is no wrong label.
     const silent = ref === null || dis === null;
     yield finding(
       'color-range',
@@ -196,10 +189,7 @@ function* rangeFindings(
   );
 }
 
-/**
- * Converts the samples of the distorted video to a range.
- * @param stated the labels say of which range each is, by which an option can go
- */
+/** @param stated the labels state both ranges, so that an option can convert */
 function convertRange(distorted: SideFacts, from: Range, to: Range, stated: boolean): PrepareHint {
   const filter = `scale=in_range=${from}:out_range=${to}`;
   return prepareFiles(
@@ -208,7 +198,7 @@ function convertRange(distorted: SideFacts, from: Range, to: Range, stated: bool
   );
 }
 
-/** Relabels the range of the same samples; without decoding if the stream stores the label. */
+/** Relabels the range, without decoding if the stream stores the label. */
 function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
   const { codec } = distorted;
   const options =
@@ -221,7 +211,6 @@ function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
   return prepareFiles([['distorted', distorted, options]]);
 }
 
-/** Findings about brightness and contrast, measured on matching pictures. */
 function* levelFindings(
   alignment: AlignResult,
   reference: SideFacts,
@@ -262,17 +251,13 @@ function* levelFindings(
   );
 }
 
-/** Whether two transfer functions are one. */
 function sameTransfer(one: string | undefined, other: string | undefined): boolean {
   return (
     one === other || SAME.transfer.some((names) => names.includes(one ?? '') && names.includes(other ?? ''))
   );
 }
 
-/**
- * Whether the samples are of different dynamic ranges, of which VMAF makes any number: as stated, or by the levels where one
- * video states nothing. An encoder that only drops the label leaves the levels as they were.
- */
+/** True if dynamic ranges differ by label, or by levels if one is untagged; encoders may drop only the label. */
 function mixesRanges(
   reference: SideFacts,
   distorted: SideFacts,
@@ -286,7 +271,7 @@ function mixesRanges(
   return Math.abs(levels.gain - 1) > CONTRAST_CHANGE || Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT;
 }
 
-/** @param mixed a finding about dynamic ranges says what there is to say of transfer functions */
+/** @param mixed another finding covers the transfer functions */
 function* colourFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -307,7 +292,7 @@ function* colourFindings(
       yield* silentMatrix(reference, distorted, context);
       continue;
     }
-    // A missing label is harmless, except beside high dynamic range.
+    // A missing label is harmless, except next to HDR.
     const silent = ref === null || dis === null;
     if (silent && !(part === 'transfer' && (isHdr(reference) || isHdr(distorted)))) continue;
     const name = DESCRIPTION[part];
@@ -326,7 +311,7 @@ function isAlwaysBt601({ codec }: SideFacts): boolean {
   return ALWAYS_BT601.includes(codec);
 }
 
-/** Finding about a codec without labels beside a label of another matrix. */
+/** A label of one video contradicts the fixed matrix of the other's codec. */
 function* fixedMatrix({ codec }: SideFacts, reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const labels = [reference, distorted].map((side) => (isAlwaysBt601(side) ? null : (side.matrix ?? null)));
   const label = labels.find((one) => one !== null);
@@ -341,7 +326,6 @@ function* fixedMatrix({ codec }: SideFacts, reference: SideFacts, distorted: Sid
   );
 }
 
-/** Converts one part of the colour description. */
 function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts): PrepareHint {
   const filter = `zscale=${ZSCALE[part]}=${to}`;
   const matrix = part === 'matrix' ? scaleMatrix(to) : undefined;
@@ -349,7 +333,6 @@ function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts
   return filterFiles([['distorted', distorted, filter]], instead);
 }
 
-/** What was done to RGB, where one of the two is. */
 function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
   const [who, other, { fromRgb, matrix }] = reference.fromRgb
     ? (['reference', 'distorted', reference] as const)
@@ -368,9 +351,8 @@ function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
 }
 
 /**
- * Finding about videos of which one states no matrix, or by a definition that encoders do not heed: their colours show
- * whether one was converted; where they were not looked at, a stated matrix that differs from the other video's default is a
- * reason to.
+ * A matrix is untagged, or fixed by a codec whose encoders ignore it. The colours show whether one video was
+ * converted; without them, a matrix other than the other video's default is suspicious.
  */
 function* silentMatrix(
   reference: SideFacts,
@@ -389,7 +371,6 @@ function* silentMatrix(
   }
   const known = reference.matrix ?? distorted.matrix;
   const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
-  // The matrix that players assume.
   const usual = isStandardDefinition(silent) ? 'smpte170m' : 'bt709';
   const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
   // Other matrices, such as RGB and BT.2020, come with other differences.
@@ -405,7 +386,6 @@ function* silentMatrix(
   );
 }
 
-/** Finding about a matrix that the colours show to be another. */
 function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const [ref, dis] = [coloursOf(reference), coloursOf(distorted)];
   const fit = matrixFitOf(ref.flatMap((one, i) => (dis[i] ? { reference: one, distorted: dis[i] } : [])));
@@ -423,7 +403,6 @@ function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Fin
   );
 }
 
-/** The measured colours of each frame. */
 function coloursOf({ measured }: SideFacts): Colours[] {
   return (measured?.squares ?? []).flatMap((y, i) => {
     const chroma = measured?.chroma?.[i];

@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/slips
- * Findings about the middle of a run: frames lost, doubled or frozen after the first seconds.
+ * Findings about frames that are lost, duplicated or frozen after the first seconds.
  */
 
 import { counted } from '../../core/printable.js';
@@ -8,17 +8,14 @@ import type { Displacement, Freeze, Slip } from '../align/slips.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
 
-/** A slip before this pair is an offset at the start. */
+/** A slip before this pair is an offset from the start. */
 const BEGINNING = 4;
 
-/** Most places in a message. */
 const NAMED = 5;
 
-/** Most places in a finding. */
 const LISTED = 50;
 
 /**
- * Findings about the slips and freezes of all pairs.
  * @param known findings about the first frames, not to repeat
  * @param used the offset at which frames are paired
  */
@@ -30,7 +27,7 @@ export function slipFindings(
   const [first] = slips;
   const said = known.find(({ code }) => code === 'offset' || code === 'unrelated');
   const advised = said?.hint && 'value' in said.hint ? said.hint.value : undefined;
-  // Where nothing moves at first, an offset shows as late as a slip.
+  // In a still beginning, an offset shows as late as a slip.
   const apart = first && (first.frame < BEGINNING || advised === used + first.ahead) ? first : undefined;
   const later = apart ? slips.slice(1) : slips;
   return [
@@ -40,7 +37,6 @@ export function slipFindings(
   ];
 }
 
-/** The finding that the middle of a run was not checked. */
 export function unwatchedFinding(why: string): Finding {
   return finding(
     'unwatched',
@@ -61,7 +57,6 @@ function offsetFinding({ ahead }: Slip): Finding {
   );
 }
 
-/** The finding of slips after the beginning. */
 export function slipFinding(slips: readonly Slip[]): Finding {
   const texts = slips.slice(0, NAMED).map(({ frame, ahead }) => `from frame ${frame} on ${where(ahead)}`);
   const more = slips.length - texts.length;

@@ -1,19 +1,18 @@
 /**
  * @module media/preflight/squares
- * What small squares of both videos tell: the direction in which to rotate a picture on its side, and whether bars hide
- * a part of the picture or frame a smaller copy of all of it.
+ * Compares small squares of both videos: which way one is rotated, and whether bars hide or frame the picture.
  */
 import type { Borders, SideMeasurements } from './types.js';
 
-/** Boxes along each side of the compared squares, for any aspect of the picture. */
+/** Boxes along each side of a square, whatever the aspect ratio. */
 export const SQUARE = 16;
 
-/** Least correlation of a match, and by how much it must exceed that of the other direction or explanation. */
+/** Least correlation of a match, and its least lead over the other rotation or explanation. */
 const ALIKE = 0.5;
 const CLEARLY_TURNED = 0.15;
 const CLEARLY_A_PART = 0.02;
 
-/** ffmpeg's names of both directions, and the source position of the sample in row y and column x. */
+/** Source position of the sample in row y and column x, by ffmpeg's names of the directions. */
 const WAYS = {
   clock: (x: number, y: number) => (SQUARE - 1 - x) * SQUARE + y,
   cclock: (x: number, y: number) => x * SQUARE + SQUARE - 1 - y,
@@ -47,7 +46,7 @@ export function mean(values: ArrayLike<number>): number {
   return sum / values.length;
 }
 
-/** -1..1; 0 if one of the two has no contrast. */
+/** -1..1; 0 if either has no contrast. */
 export function correlation(a: Float32Array, b: Float32Array): number {
   const [ma, mb] = [mean(a), mean(b)];
   let [both, aa, bb] = [0, 0, 0];
@@ -60,11 +59,7 @@ export function correlation(a: Float32Array, b: Float32Array): number {
   return aa > 0 && bb > 0 ? both / Math.sqrt(aa * bb) : 0;
 }
 
-/**
- * Whether the picture between the bars is a part of the other video's picture, at the same place. False where it is all of
- * that picture, made smaller, and where the pictures do not decide.
- * @param bars widths of the bars, as shares of the picture's sides
- */
+/** True if the picture within bars (shares of the sides) is a part of the other one, rather than a smaller copy. */
 export function hidesPart(
   barred: SideMeasurements | undefined,
   whole: SideMeasurements | undefined,

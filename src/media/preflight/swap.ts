@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/swap
- * Detects that reference and distorted are swapped.
+ * Detects swapped reference and distorted videos.
  */
 import { formatSize } from '../../core/size.js';
 import { isCombed } from '../evidence/fields.js';
@@ -8,51 +8,48 @@ import { mean } from './squares.js';
 import { finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 
-/** What a clue is told from. */
 type Kind = 'size' | 'streams' | 'pictures';
 
-/** Evidence for a swap, or against it if the weight is negative. */
+/** Evidence for a swap; against it if the weight is negative. */
 interface Clue {
   readonly kind: Kind;
   readonly weight: number;
   readonly text: string;
 }
 
-/** Least weight of a likely swap: two clues, and no equal clue against it. */
+/** Least total weight: two clues, and no equal clue against them. */
 const LIKELY = 2;
 
-/** Fewest kinds of clues for a swap: labels lie, and pictures are sharpened. */
+/** Fewest kinds of clues, since labels may lie and pictures may be sharpened. */
 const KINDS = 2;
 
-/** Largest distance of frames that show about the same picture. */
+/** Largest distance between measured frames that are compared. */
 const SAME_PLACE = 12;
 
-/** A reference of less sharpness is the softer one; encodes of all usual codecs have at most 1.006 times their source's. */
+/** Sharpness ratio below which the reference is softer; encodes by usual codecs reach 1.006 times their source. */
 const SOFTER = 0.99;
 
-/** The same of frames that are not the very same. */
+/** The same for frames that are not exactly the same. */
 const MUCH_SOFTER = 0.9;
 
-/** The same beside a video without loss, which is no encode if it differs at all. */
+/** The same if the distorted video is lossless; an encode would differ. */
 const SOFTER_THAN_LOSSLESS = 0.994;
 
-/** Codecs of masters with little loss. */
+/** Master codecs with little loss. */
 const MEZZANINE = new Set(['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2', 'dirac', 'hap']);
 
-/** Codecs without any. */
 const LOSSLESS = new Set([
   ...['rawvideo', 'v210', 'v308', 'v410', 'r210', 'ffv1', 'ffvhuff', 'huffyuv', 'utvideo', 'magicyuv'],
   ...['qtrle', 'png', 'apng', 'bmp', 'tiff', 'lagarith', 'zmbv', 'tscc', 'flashsv', 'fraps', 'msrle'],
 ]);
 
-/** What codecs are for, in the order of what they leave of the picture. */
+/** In ascending order of quality. */
 const Grade = { delivery: 0, mezzanine: 1, lossless: 2 } as const;
 type Grade = (typeof Grade)[keyof typeof Grade];
 
-/** Containers of samples without a codec. */
 const STORED: readonly string[] = ['y4m', 'yuv'];
 
-/** Delivery codecs, and their rough efficiency relative to MPEG-2 at the same quality. */
+/** Delivery codecs, with their rough efficiency relative to MPEG-2. */
 const EFFICIENCY = new Map([
   ['mpeg1video', 0.8],
   ['mpeg2video', 1],
@@ -65,7 +62,6 @@ const EFFICIENCY = new Map([
   ['vvc', 5],
 ]);
 
-/** A finding if the facts and the pictures suggest a swap. */
 export function* swapFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
   const clues = [
     sizeClue(reference, distorted),
@@ -95,7 +91,7 @@ function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined 
   const across = reference.width / distorted.width;
   const down = reference.height / distorted.height;
   const text = `the reference is only ${formatSize(reference)} against ${formatSize(distorted)}`;
-  // Width and height must both be smaller: only one means a crop or added bars.
+  // Both must be smaller: only one means a crop or added bars.
   if (Math.max(across, down) < 0.9) return { kind: 'size', weight: 1, text };
   return Math.min(across, down) > 1.1 ? { kind: 'size', weight: -2, text: '' } : undefined;
 }
@@ -117,10 +113,7 @@ function nameOf(side: SideFacts): string {
   return codec === undefined ? `stored as ${container}` : `${isLossless(side) ? 'lossless ' : ''}${codec}`;
 }
 
-/**
- * What a codec is for, in ascending order of quality; `undefined` if its kind is unknown. Y4M and raw video may hold a
- * decoded encode, which its pictures tell.
- */
+/** `undefined` for unknown codecs. Y4M and raw video may hold a decoded encode, which the pictures show. */
 function gradeOf(side: SideFacts): Grade | undefined {
   const { codec, container = '' } = side;
   if (codec === undefined) return STORED.includes(container) ? Grade.lossless : undefined;
@@ -129,7 +122,7 @@ function gradeOf(side: SideFacts): Grade | undefined {
   return EFFICIENCY.has(codec) ? Grade.delivery : undefined;
 }
 
-/** True for H.264 of a lossless profile that no other feature requires, as the chroma is not 4:4:4. */
+/** True for H.264 in a lossless profile that nothing else requires, as chroma is not 4:4:4. */
 function isLossless({ codec, profile, chroma }: SideFacts): boolean {
   return codec === 'h264' && /4:4:4 Predictive/.test(profile ?? '') && chroma !== '444';
 }
@@ -139,7 +132,7 @@ function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefin
   if (
     ref <= 0 ||
     dis <= 0 ||
-    // GIF loses colours, whatever its rate: it may be the source of an encode or made of one.
+    // GIF loses colours at any rate: it may be the source of an encode or made of one.
     [reference, distorted].some(
       (side) => side.codec === 'gif' || (gradeOf(side) ?? Grade.delivery) !== Grade.delivery,
     )
@@ -163,17 +156,14 @@ function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undef
   return ratio > 1 / softer ? { kind: 'pictures', weight: -1.5, text: '' } : undefined;
 }
 
-/**
- * Geometric mean ratio of sharpness, reference over distorted, of frames of equal size measured at about the same places,
- * and whether they are the same ones; `undefined` without such frames.
- */
+/** Geometric mean of sharpness, reference over distorted, at about the same places; `same` if exactly the same. */
 function sharpnessRatio(
   reference: SideFacts,
   distorted: SideFacts,
 ): { readonly ratio: number; readonly same: boolean } | undefined {
   const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];
   if (ref.length !== dis.length || formatSize(reference) !== formatSize(distorted)) return undefined;
-  // Combs look sharp.
+  // Combing looks sharp.
   const { fields: refFields = [] } = reference.measured ?? {};
   const { fields: disFields = [] } = distorted.measured ?? {};
   if (isCombed(refFields, disFields) || isCombed(disFields, refFields)) return undefined;

@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/text
- * Words and numbers of findings.
+ * Builds findings and their texts, hints and numbers.
  */
 import { hintText } from '../../core/hint.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
@@ -18,10 +18,9 @@ import type {
   SideFacts,
 } from './types.js';
 
-/** Both values of a finding. */
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
 
-/** Makes a finding; its message becomes a sentence. */
+/** The message becomes a sentence. */
 export function finding(
   code: FindingCode,
   severity: Severity,
@@ -29,7 +28,7 @@ export function finding(
   [reference, distorted]: Values,
   hint?: Hint,
 ): Finding {
-  // Do not capitalise names of models.
+  // Names of models stay lower case.
   const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
   return {
     code,
@@ -41,19 +40,15 @@ export function finding(
   };
 }
 
-/** The option that has ffmpeg filter one of the two while it decodes. */
+/** The option that filters a video while ffmpeg decodes it. */
 export function vf(side: Role, value: string): OptionHint {
   const option = side === 'reference' ? 'vfReference' : 'vfDistorted';
   return { purpose: 'fix', option, value };
 }
 
-/** Either video. */
 export type Role = FfmpegCommand['side'];
 
-/**
- * ffmpeg commands that filter files, without loss.
- * @param instead options that do the same without other files. Default: the same filters while ffmpeg decodes
- */
+/** @param instead options that do the same without new files. Default: the same filters while ffmpeg decodes */
 export function filterFiles(
   sides: readonly (readonly [side: Role, facts: SideFacts, filter: string])[],
   instead: readonly OptionHint[] = sides.map(([side, , filter]) => vf(side, filter)),
@@ -65,9 +60,8 @@ export function filterFiles(
 }
 
 /**
- * ffmpeg commands that rewrite files without loss.
- * @param sides each with what to do: a filter, or a bit stream filter with `-c copy`
- * @param instead options that do the same without other files
+ * @param sides each with ffmpeg options: a filter, or a bit stream filter with `-c copy`
+ * @param instead options that do the same without new files
  */
 export function prepareFiles(
   sides: readonly (readonly [side: Role, facts: SideFacts, options: readonly string[]])[],
@@ -97,34 +91,31 @@ function command(
   };
 }
 
-/** Bit depths of ffmpeg's planar formats. */
+/** Rounds up to a bit depth of ffmpeg's planar formats. */
 function containerDepth(bitDepth: number): number {
   return bitDepth === 11 ? 12 : bitDepth === 13 ? 14 : bitDepth === 15 ? 16 : bitDepth;
 }
 
-/** Name of the rewritten file: `encode-prepared.mkv`. */
+/** For example `encode-prepared.mkv`. */
 function preparedName(name: string, suffix: string, copies: boolean): string {
   const [, stem = 'video', extension = ''] = /([^/\\?#]*?)(\.\w+)?(?:[?#].*)?$/.exec(name) ?? [];
   const plain = stem.replace(/^-+/, '') || 'video';
   return `${plain}${suffix}-prepared${copies && extension !== '' ? extension : '.mkv'}`;
 }
 
-/**
- * The finding that a check of preflight failed.
- * @param what was not checked
- */
+/** @param what was not checked */
 export function uncheckedFinding(what: string, error: unknown): Finding {
   const reason = error instanceof Error ? error.message : String(error);
   const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;
   return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
 }
 
-/** A number with at most `digits` decimals. */
+/** At most `digits` decimals. */
 export function rounded(value: number, digits = 3): string {
   return String(Number(value.toFixed(digits)));
 }
 
-/** A fraction near `value` whose numbers stay below 1000. */
+/** The nearest fraction whose denominator stays below 1000. */
 export function nearbyFraction(value: number): Fraction {
   let best: Fraction = { num: Math.round(value), den: 1 };
   const error = ({ num, den }: Fraction) => Math.abs(num / den - value);
@@ -136,7 +127,7 @@ export function nearbyFraction(value: number): Fraction {
   return best;
 }
 
-/** Number of frames, if known; times are more reliable than headers. */
+/** Counts times if possible, since headers are less reliable. */
 export function framesOf(side: SideFacts): number | null {
   return side.timestamps?.length ?? side.frameCount;
 }
@@ -146,7 +137,7 @@ export function rateOf(side: SideFacts): number | undefined {
   return quotientOf(evidentRate(side));
 }
 
-/** Duration in seconds, if known. */
+/** Seconds, if known. */
 export function durationOf(side: SideFacts): number | undefined {
   const frames = framesOf(side);
   const rate = rateOf(side);
@@ -157,7 +148,7 @@ export function durationOf(side: SideFacts): number | undefined {
   return side.duration ?? (frames !== null && rate ? frames / rate : undefined);
 }
 
-/** Whether the `k`-th measured frames are at most a frame apart: by time where both have times, else by number. */
+/** True if the `k`-th measured frames are at most a frame apart: by time if both have times, else by number. */
 export function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
   const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
   if (ref === undefined || dis === undefined) return false;

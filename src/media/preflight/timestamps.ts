@@ -1,26 +1,21 @@
 /**
  * @module media/preflight/timestamps
- * Analyses presentation times: the rate of a video, whether it is constant, and where frames are missing or doubled; and which
- * frames of two videos are shown at the same moment, whatever rate, gaps and doubled times their containers have.
+ * Analyses presentation times: variable rate, missing and doubled frames, and same moments of two videos.
  */
 
-/** A place where frames are missing. */
 export interface Gap {
-  /** Number of the frame before the gap. */
   readonly after: number;
-  /** Number of missing frames. */
   readonly frames: number;
 }
 
-/** Facts from presentation times. */
 export interface TimestampAnalysis {
   /** Median interval in seconds. */
   readonly interval: number;
   /** True if intervals vary too much to detect gaps and doubles. */
   readonly variable: boolean;
-  /** Gaps; empty for variable rate. */
+  /** Empty for variable rate. */
   readonly gaps: readonly Gap[];
-  /** Numbers of frames shown at (nearly) the time of the frame before; empty for variable rate. */
+  /** Frames at (nearly) the time of the frame before; empty for variable rate. */
   readonly doubled: readonly number[];
 }
 
@@ -30,16 +25,13 @@ const ROUNDING = 0.0012;
 /** Largest difference from the median, as a share of it. */
 const JITTER = 0.2;
 
-/** Largest share of irregular intervals of a constant rate. */
+/** Largest share of irregular intervals at a constant rate. */
 const IRREGULAR = 0.02;
 
-/** Largest share of gaps and doubles of a constant rate. */
+/** Largest share of irregular intervals, gaps and doubles at a constant rate. */
 const FAULTY = 0.15;
 
-/**
- * @param times seconds, ascending
- * @returns `undefined` for fewer than three frames
- */
+/** `undefined` for fewer than three times, which ascend in seconds. */
 export function analyseTimestamps(times: Float64Array): TimestampAnalysis | undefined {
   if (times.length < 3) return undefined;
   const intervals = times.subarray(1).map((time, i) => time - (times[i] ?? Number.NaN));
@@ -66,29 +58,27 @@ export function analyseTimestamps(times: Float64Array): TimestampAnalysis | unde
   return variable ? { interval, variable, gaps: [], doubled: [] } : { interval, variable, gaps, doubled };
 }
 
-/** Which frames have none of the other video at their time. */
 export interface Partners {
-  /** Numbers of frames without a partner while the other video runs, ascending. */
+  /** Frames without a partner while the other video runs, ascending. */
   readonly alone: { readonly reference: readonly number[]; readonly distorted: readonly number[] };
   /** Number of frames after the other video's last. */
   readonly after: { readonly reference: number; readonly distorted: number };
 }
 
-/** Both videos' presentation times in seconds, ascending. */
+/** Presentation times in seconds, ascending. */
 interface BothTimes {
   readonly reference: Float64Array;
   readonly distorted: Float64Array;
-  /** Frames that are compared first, whose times are the same moment. Default: the first of each. */
+  /** The first compared frames, which show the same moment. Default: the first of each. */
   readonly first?: { readonly reference: number; readonly distorted: number };
 }
 
-/** Largest difference that two clocks of milliseconds make, seconds. */
+/** Largest difference in seconds between two clocks of milliseconds. */
 const TWO_CLOCKS = 0.0021;
 
-/** Largest difference of a moment, as a share of the time to the nearest neighbour. */
+/** Largest difference of the same moment, as a share of the time to the nearest neighbour. */
 const SAME_MOMENT = 1 / 3;
 
-/** Pairs frames at equal times, in order. */
 export function partnersInTime({ reference, distorted, first }: BothTimes): Partners {
   const { reference: a = 0, distorted: b = 0 } = first ?? {};
   const shift = (distorted[b] ?? 0) - (reference[a] ?? 0);
@@ -104,7 +94,6 @@ export function partnersInTime({ reference, distorted, first }: BothTimes): Part
   return { alone, after: { reference: reference.length - i, distorted: distorted.length - j } };
 }
 
-/** Time to the neighbour that is nearer. */
 function nearest(times: Float64Array, i: number): number {
   const own = times[i] ?? Number.NaN;
   const [before = Number.NEGATIVE_INFINITY, after = Number.POSITIVE_INFINITY] = [times[i - 1], times[i + 1]];

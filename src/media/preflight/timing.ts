@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/timing
- * Findings about when frames are shown: rate, count, duration, missing and doubled frames, fields, and the offset.
+ * Findings about time: rate, count, duration, missing and doubled frames, fields, and the offset.
  */
 import { counted } from '../../core/printable.js';
 import { fractionText } from '../../core/rational.js';
@@ -20,47 +20,41 @@ import {
 } from './timestamps.js';
 import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
 
-/** Seconds by which equal durations may differ; two frames are also allowed. */
+/** Largest difference of equal durations in seconds; two frames are also allowed. */
 const SAME_DURATION = 0.1;
 
-/** Most frames at the end of one video, after the other's last, that its container or encoder may have added. */
+/** Most extra frames at the end of a video that a container or encoder may have added. */
 const LAST = 2;
 
-/** Share of the frames without which a score says nothing of the whole. */
+/** Share of lost frames above which the score is not representative. */
 const MOST_LOST = 0.5;
 
-/** Share of the frames that a file may lack of those that its declared length has room for. */
+/** Share of the declared length that a complete file may lack in frames. */
 const MOST_UNDECODED = 0.1;
 
-/** Seconds for which a picture may stand before others are taken for lost, and the share of the frames that may be so. */
+/** Seconds above which a picture stands for lost frames, and the share of these above which a video is torn. */
 const LONGEST_HOLD = 0.5;
 const MOST_HELD = 0.25;
 
 /** Most frames between an ambiguous offset and one that counts as equal. */
 const NEARLY = 3;
 
-/** Most certainty, in percent, that pictures give. */
 const MOST_CERTAIN = 99;
 
-/** Most repetitions of a still moment. */
+/** Repetitions that a still moment may cause. */
 const STILL_MOMENT = 1;
 
-/** Most frame numbers in a message. */
 const NAMED = 5;
 
-/** Searches a wider window than the check. */
 const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST_ADVISED };
 
-/** Searches the offset. */
 const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
 
-/** Accepts the default policy. */
 const BY_TIME = { purpose: 'accept', option: 'frameRatePolicy', value: 'nearest' } as const satisfies Hint;
 
-/** Scores an encode with fewer frames at its own. */
+/** Scores an encode of fewer frames at its own times. */
 const AT_ENCODE = { purpose: 'fix', option: 'pairBy', value: 'distorted' } as const satisfies Hint;
 
-/** Findings about time. */
 export function* timingFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -78,7 +72,7 @@ export function* timingFindings(
   else yield* alignmentFindings(context.alignment, context.offset ?? 0);
 }
 
-/** Findings about metrics of time where no video states a rate. */
+/** ColorVideoVDP needs a frame rate, and neither video states one. */
 function* noRateFindings(
   reference: SideFacts,
   distorted: SideFacts,
@@ -97,7 +91,6 @@ function* noRateFindings(
   );
 }
 
-/** Whether frames pair at equal times; `undefined` where one has no times. */
 function partnersOf(
   { timestamps: reference }: SideFacts,
   { timestamps: distorted }: SideFacts,
@@ -111,7 +104,7 @@ function partnersOf(
   return partnersInTime({ reference, distorted, first });
 }
 
-/** True if no frame of either lacks a partner at its time. */
+/** True if every frame has a partner at its time. */
 function pairInTime(partners: Partners | undefined): boolean {
   return partners !== undefined && partners.alone.reference.length + partners.alone.distorted.length === 0;
 }
@@ -160,13 +153,12 @@ function* rateFindings(
   );
 }
 
-/** True if the distorted video shows the same time in fewer frames, and each has a time. */
+/** True if the distorted video shows the same time in fewer frames, with times for all. */
 function hasFewer(reference: SideFacts, distorted: SideFacts): boolean {
   const [ref, dis] = [reference.timestamps, distorted.timestamps];
   return !!ref && !!dis && frameRatio(ref, dis) > 1;
 }
 
-/** True if the rate is not constant. */
 function isUneven({ timestamps }: SideFacts): boolean {
   const analysis = timestamps ? analyseTimestamps(timestamps) : undefined;
   return !!analysis && (analysis.variable || analysis.gaps.length > 0 || analysis.doubled.length > 0);
@@ -181,7 +173,7 @@ function* lengthFindings(
   const { offset = 0, partial = false, frameRatePolicy, alignment } = context;
   if (partial) return;
   const beginTogether = alignment?.reason === 'clear' && alignment.offset === offset;
-  // An offset or a slip explains lengths that differ; one found is a finding of its own.
+  // An offset or a slip explains different lengths, and is a finding of its own.
   const found = alignment?.reason === 'clear' && (alignment.offset !== 0 || alignment.slip !== undefined);
   const shifted = offset !== 0 || found;
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
@@ -214,7 +206,7 @@ function* lengthFindings(
       accepted ? undefined : within ? BY_TIME : beginTogether ? commonFrames(pairs) : FIND_OFFSET,
     );
   }
-  // For how long a single frame is shown decides nothing.
+  // The duration of a single frame does not matter.
   if (refFrames === 1 && disFrames === 1) return;
   // The rate explains the length of the same frames at another speed.
   if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(reference, distorted)))
@@ -228,14 +220,13 @@ function* lengthFindings(
   );
 }
 
-/** True if videos that begin together have every reference frame but the last ones at its time. */
+/** True if both begin together and only the last reference frames lack partners. */
 function isWhole(partners: Partners | undefined, beginTogether: boolean): boolean {
   if (!partners || !beginTogether) return false;
   const { alone, after } = partners;
   return alone.reference.length === 0 && Math.max(after.reference, after.distorted) <= LAST;
 }
 
-/** Where one video has so few of the other's frames that a score of these says nothing of the whole. */
 function lostFinding(
   reference: SideFacts,
   distorted: SideFacts,
@@ -264,7 +255,7 @@ function lostFinding(
   return finding('lost-frames', 'warning', said, values, undecoded ? undefined : torn ? BY_TIME : common);
 }
 
-/** Frames in whose time a video shows one, and how many of these it shows in place of more than half a second of others. */
+/** Frame intervals that a video covers, and those of pictures held for more than {@link LONGEST_HOLD}. */
 function timeShown(side: SideFacts): { readonly shown: number; readonly held: number } {
   const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, rateOf(side), side];
   if (!timestamps || !rate) return { shown: frames, held: 0 };
@@ -274,20 +265,18 @@ function timeShown(side: SideFacts): { readonly shown: number; readonly held: nu
   return { shown: Math.max(frames, Math.round(span * rate) + 1), held };
 }
 
-/** Frames for which the declared length of a video has room; without one those that it has. */
+/** Frames that fit the declared duration, at least those that exist. */
 function roomFor(side: SideFacts): number {
   const rate = rateOf(side);
   return Math.max(framesOf(side) ?? 0, side.duration && rate ? Math.round(side.duration * rate) : 0);
 }
 
-/** The range of frames that both have. */
 function commonFrames(pairs: number): Hint | undefined {
   return pairs > 0
     ? { purpose: 'accept', option: 'range', value: { unit: 'frames', start: 0, end: pairs } }
     : undefined;
 }
 
-/** The range of time that both have. */
 function commonPart(reference: SideFacts, distorted: SideFacts): Hint | undefined {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
   if (ref !== null && dis !== null && !ratesDiffer(reference, distorted)) {
@@ -311,7 +300,7 @@ function* timestampFindings(
   const accepted = frameRatePolicy === 'nearest';
   const severity = accepted ? 'info' : 'warning';
   const advice: Advice = { severity, fix: accepted ? undefined : BY_TIME };
-  // Where every reference frame has a partner at its time, intervals do no harm.
+  // If every reference frame has a partner at its time, irregular intervals do no harm.
   const uncompared = partners?.alone.reference.length !== 0;
   if ((ref?.variable || dis?.variable) && uncompared) {
     const who =
@@ -325,7 +314,7 @@ function* timestampFindings(
     );
   }
   yield* missingFrames({ ref, dis }, partners, uncompared, advice);
-  // Repetitions count only if the offset is certain; a slip names those that displace all later frames.
+  // Repetitions count only at a certain offset; a slip is reported instead if it displaces all later frames.
   const certain = alignment && !alignment.ambiguous && !alignment.slip;
   yield* duplicateFrames(
     { ref, dis },
@@ -335,13 +324,11 @@ function* timestampFindings(
   );
 }
 
-/** How severe irregular times are under the policy of the run, and what to do about them. */
 interface Advice {
   readonly severity: Finding['severity'];
   readonly fix: Hint | undefined;
 }
 
-/** Times of both videos, of those that are known. */
 interface Times {
   readonly ref: TimestampAnalysis | undefined;
   readonly dis: TimestampAnalysis | undefined;
@@ -371,14 +358,14 @@ function* missingFrames(
   );
 }
 
-/** @param seen repetitions that the alignment saw in the pictures */
+/** @param seen repetitions that the alignment found in the pictures */
 function* duplicateFrames(
   { ref, dis }: Times,
   partners: Partners | undefined,
   seen: AlignResult['repeated'],
   { severity, fix }: Advice,
 ): Generator<Finding> {
-  // A frame that only one has fills the time of the one before it.
+  // A frame that only one video has fills the time of the one before it.
   const more = (side: 'reference' | 'distorted') => {
     const count = seen[side] - (partners?.alone[side].length ?? 0);
     return count > STILL_MOMENT ? count : 0;
@@ -410,9 +397,9 @@ function* setBackFindings(reference: SideFacts, distorted: SideFacts): Generator
 }
 
 /**
- * Describes clocks that are set back: no frames are lost, but joined recordings may be unrelated.
+ * Clocks that jump back lose no frames, but joined recordings may be unrelated.
  * @param videos by their names in the sentence
- * @returns a sentence that begins in lower case; `undefined` if no clock is set back
+ * @returns a sentence that begins in lower case; `undefined` if no clock jumps back
  */
 export function setBackText(
   videos: Readonly<Record<string, Pick<SideFacts, 'setBacks' | 'timestamps'>>>,
@@ -441,7 +428,6 @@ function placesOf(side: string, frames: readonly number[], count: number, where:
   return [`${side} lacks ${counted(count, 'frame')} ${where} frame ${named}${more}`];
 }
 
-/** Findings if the first seconds contradict the offset in use. */
 function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
   const { offset, ambiguous, candidates, confidence, reason, explanation, slip } = alignment;
   if (slip) yield slipFinding([slip]);
@@ -492,17 +478,15 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
   }
 }
 
-/** What a search is called that did not find the offset in use: a pair that is known to be wrong stays one. */
+/** Codes of failed searches that prove the pair wrong. */
 const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelated', edge: 'offset' };
 
-/** The finding that the search did not determine the offset in use. */
 function doubtFinding(alignment: AlignResult, { window = WIDEST_ADVISED }: PreflightContext): Finding {
   const code = UNFOUND[alignment.reason];
   const wider = code !== undefined && window < WIDEST_ADVISED ? WIDER : undefined;
   return finding(code ?? 'offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
 }
 
-/** The message of {@link doubtFinding}. */
 export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
   const others = reason === 'static' || reason === 'repetitive' ? candidates : [];
   const named = others.filter((candidate) => candidate.offset !== offset).slice(0, NAMED);

@@ -14,10 +14,7 @@ import type { Framing } from '../evidence/framing.js';
 
 export type { FfmpegCommand, Hint, OptionHint, PrepareHint } from '../../core/hint.js';
 
-/**
- * Every code of a {@link Finding}. Codes are stable: their names and meanings never change. docs/preflight.md explains
- * each and what to do.
- */
+/** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
 export const FINDING_CODES = [
   // Pictures
   'raw-geometry',
@@ -69,19 +66,17 @@ export const FINDING_CODES = [
   'unchecked',
 ] as const;
 
-/** The code of a finding. */
 export type FindingCode = (typeof FINDING_CODES)[number];
 
 /**
- * `error`: the pair cannot be compared as asked. `warning`: the score probably does not mean what the user thinks;
- * `strict` makes it an error. `info`: frames were changed, or something is worth knowing.
+ * `error`: the pair cannot be compared as requested. `warning`: the score probably does not mean what the user
+ * thinks; `strict` makes it an error. `info`: frames were converted, or something is worth knowing.
  */
 export type Severity = 'error' | 'warning' | 'info';
 
 /** A value as in the report; `null` if the video does not state it. */
 export type FindingValue = string | number | boolean | null;
 
-/** A fact about a pair that the user should know. */
 export interface Finding {
   readonly code: FindingCode;
   readonly severity: Severity;
@@ -91,28 +86,22 @@ export interface Finding {
   readonly reference?: FindingValue;
   readonly distorted?: FindingValue;
   /**
-   * {@link hint} as text: an option in the API's notation (`offset: 12`; a report's writer may use another), or, if no
-   * option helps, an ffmpeg command that prepares one of the files. Absent if there is nothing to do.
+   * {@link hint} as text: an option in the API's notation (`offset: 12`; report writers may use another), else an
+   * ffmpeg command that prepares one of the files.
    */
   readonly fix?: string;
   /** The fix as data; absent if there is nothing to do, and in findings read from a report. */
   readonly hint?: Hint;
-  /**
-   * Code of the finding that explains this one. It is then an info without a fix: what resolves the other resolves both.
-   */
+  /** Code of the finding that explains this one, which is then an info without a fix: fixing the cause solves both. */
   readonly follows?: FindingCode;
   /** Places in the run, at most the first 50. */
   readonly places?: readonly FindingPlace[];
 }
 
-/** A place in a run. */
 export interface FindingPlace {
   /** Number of the first affected pair, as in the report's frames. */
   readonly frame: number;
-  /**
-   * `slip`: frames by which the distorted video runs further ahead from there on, negative if it falls behind.
-   * `freeze`: number of pairs that repeat the previous picture.
-   */
+  /** `slip`: frames by which distorted runs further ahead, negative if behind. `freeze`: number of repeating pairs. */
   readonly frames: number;
 }
 
@@ -124,54 +113,49 @@ export interface Borders {
   readonly bottom: number;
 }
 
-/** Measurements of the luma of a few frames spread over a video. */
+/** Measurements of a few frames spread over a video. */
 export interface SideMeasurements {
   /** 0-based numbers of the measured frames, or of their pairs if both videos use these. */
   readonly frames: readonly number[];
   /** {@link sharpness} of each; `null` for a frame without contrast. */
   readonly sharpness: readonly (number | null)[];
   /**
-   * Borders that are black in all frames bright enough to judge; `null` if no frame was. `certain` includes only black,
+   * Borders that are black in all frames bright enough to judge; `null` if none was. `certain` includes only black,
    * `possible` also dark samples, so that night skies cause no findings.
    */
   readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
-  /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its shape. */
+  /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its aspect ratio. */
   readonly squares?: readonly Float32Array[];
-  /** Each frame shrunk to 64 x 64 averages likewise, to see which part of a picture it shows. */
+  /** The same in 64 x 64 averages, to detect enlarged parts. */
   readonly pictures?: readonly Float32Array[];
-  /** Steps between consecutive frames at these places, as far as pictures of their stored size were read. */
+  /** Consecutive frames compared at these places, if frames of the stored size were read. */
   readonly fields?: readonly FieldStep[];
-  /** Cb and Cr of each frame shrunk likewise, 128 where there is no colour; `null` for a frame without chroma. */
+  /** Cb and Cr of each frame in 16 x 16 averages, 128 for grey; `null` for a frame without chroma. */
   readonly chroma?: readonly (ChromaSquares | null)[];
 }
 
-/** Averages of both chroma planes in 8-bit levels. */
 export interface ChromaSquares {
   readonly cb: Float32Array;
   readonly cr: Float32Array;
 }
 
-/** Members of {@link TrackFacts} that Y4M and raw files lack are optional here. */
+/** Members of {@link TrackFacts} that Y4M and raw files lack. */
 type Optional = Omit<TrackFacts, keyof VideoFormat | 'name' | 'frameCount' | 'container'>;
 
-/**
- * One of the two videos: a `TrackFacts` or a `VideoInfo`, with measurements added:
- * `{ ...facts, timestamps, measured }`.
- */
+/** One of the two videos: a `TrackFacts` or `VideoInfo` plus measurements, `{ ...facts, timestamps, measured }`. */
 export interface SideFacts extends VideoFormat, Partial<Optional> {
   readonly name: string;
   readonly container?: string;
-  /** What its encoder, x264 or x265, says of how it encoded. */
+  /** Settings that x264 or x265 recorded in the stream. */
   readonly encoderSettings?: string;
   readonly frameCount: number | null;
   /** Presentation times of all frames in seconds, ascending. */
   readonly timestamps?: Float64Array | null;
-  /** Seconds at which the file's clock is set back; {@link timestamps} continue as if it was not. */
+  /** Seconds at which the file's clock jumps back; {@link timestamps} continue regardless. */
   readonly setBacks?: readonly number[];
   readonly measured?: SideMeasurements;
 }
 
-/** A model of the run. */
 export interface ModelInUse {
   /** Built-in version (`vmaf_v0.6.1`), path or key; the name determines the model's screen. */
   readonly name: string;
@@ -179,29 +163,29 @@ export interface ModelInUse {
   readonly viewingDistance?: number;
 }
 
-/** How the two will be compared: as the user asks, whose explicit options suppress their warnings, and what came of it. */
+/** How the two will be compared. Explicit options of the user suppress their warnings. */
 export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
   /** Default: one model, vmaf_v0.6.1. Empty: features only. */
   readonly models?: readonly ModelInUse[];
-  /** Names of the extractors that run. Default: those of the models. */
+  /** Extractors that run. Default: those of the models. */
   readonly extractors?: readonly string[];
-  /** Those of them that take frames without a rate for stills, as features with a rate. */
+  /** Extractors that treat frames without a rate as stills, written as features with a rate. */
   readonly rated?: readonly string[];
-  /** The compared size. Default: the reference's. */
+  /** Default: the reference's size. */
   readonly comparedSize?: PictureSize;
   /** Distorted frame i is compared with reference frame i + offset. Default 0. */
   readonly offset?: number;
-  /** Frames left out at the start of each, before the offset. Default: none. */
+  /** Frames skipped at the start of each, before the offset. Default: none. */
   readonly skipped?: { readonly reference: number; readonly distorted: number };
-  /** True if the offset is from the alignment, not from the user. */
+  /** True if the offset comes from the alignment, not from the user. */
   readonly offsetSearched?: boolean;
-  /** True if the user selected a part of the videos (`range`, `frameCount`): lengths may differ. */
+  /** True if the user selected a part of the videos (`range`, `frameCount`), so that lengths may differ. */
   readonly partial?: boolean;
-  /** True if each video becomes light by its own range, matrix and transfer, which may differ. */
+  /** True if each video is converted to light by its own range, matrix and transfer, which may then differ. */
   readonly light?: boolean;
-  /** Result of the alignment check on the first seconds, if it ran. */
+  /** Alignment of the first seconds, if checked. */
   readonly alignment?: AlignResult;
-  /** What pixels say of videos whose sizes differ: that one shows a part of the other. Absent if scaling fits as well. */
+  /** Set if pixels show that one video is a crop of the other; absent if scaling fits as well. */
   readonly framing?: Framing;
   /** Viewing distance in screen heights, if the user set it. */
   readonly viewingDistance?: number;
