@@ -53,10 +53,7 @@ const ELEMENTS: Readonly<Record<number, readonly [element: string, type: string]
   11: ['f64', 'float64'],
 };
 
-/**
- * The devices that OpenVINO detects.
- * @throws the library's errors if it does not start
- */
+/** @throws the library's errors if it does not start */
 export function openVinoOffers(library: OpenVino): readonly DeviceOffer[] {
   const core = new library.Core();
   const found = core.getAvailableDevices();

@@ -20,7 +20,6 @@ export function featureShapes({
   return { [input]: [rows, columns.length], ...(codec && { [codec.input]: [rows, codec.block.length] }) };
 }
 
-/** A feature model with its session. */
 export class TinyRegressor {
   constructor(
     readonly binding: FeatureBinding,

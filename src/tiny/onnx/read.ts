@@ -6,19 +6,16 @@
 import { quoted } from '../../core/printable.js';
 import { WireError, WireReader } from './protobuf.js';
 
-/** A whole model. */
 export interface OnnxModel {
   readonly irVersion: number;
   readonly producer: string;
   /** Version by operator domain. */
   readonly opsets: readonly { readonly domain: string; readonly version: number }[];
   readonly graph: OnnxGraph;
-  /** Number of functions that the file defines. */
   readonly functions: number;
   readonly training: boolean;
 }
 
-/** A graph or a subgraph. */
 export interface OnnxGraph {
   readonly nodes: readonly OnnxNode[];
   readonly initializers: readonly OnnxTensor[];
@@ -41,7 +38,7 @@ export interface OnnxNode {
   readonly integers?: readonly number[];
 }
 
-/** The value of an attribute. Keeps the first {@link SHAPE_SIZE} + 1 elements of lists. */
+/** Lists keep their first {@link SHAPE_SIZE} + 1 elements. */
 export interface OnnxAttribute {
   readonly int?: number;
   readonly ints?: readonly number[];
@@ -64,7 +61,6 @@ export interface OnnxTensor {
   readonly floats?: readonly number[];
 }
 
-/** An input or output. */
 export interface OnnxPort {
   readonly name: string;
   /** `null` if it is not a tensor. */
@@ -82,7 +78,6 @@ const ROW_SIZE = 32;
 const MAX_WORD = 64;
 /** Text attributes need not be valid UTF-8. */
 const LATIN = new TextDecoder('latin1');
-/** Most dimensions of a tensor. */
 const MAX_RANK = 64;
 /** TensorProto.DataType. */
 const FLOAT = 1;
@@ -91,10 +86,7 @@ const INT64 = 7;
 /** TensorProto.DataLocation.EXTERNAL. */
 const EXTERNAL = 1;
 
-/**
- * Reads a model.
- * @throws {WireError} if the bytes are not an ONNX model
- */
+/** @throws {WireError} if the bytes are not an ONNX model */
 export function readOnnx(bytes: Uint8Array): OnnxModel {
   const reader = new WireReader(bytes);
   let irVersion = 0;
