@@ -20,7 +20,7 @@ import {
 /** Signs of life without progress that end a worker: a decoder may need seconds for its first picture. */
 const STALL = 100;
 
-/** Checks without progress that end a worker with few signs of life, which other programs may starve. */
+/** Checks without progress that end a worker however few signs of life it gives; other programs may starve it. */
 const LONGEST_STALL = 4 * STALL;
 
 /** Milliseconds that an ended worker may go on loading before it is terminated. */

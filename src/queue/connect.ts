@@ -129,7 +129,6 @@ export class QueueConnection implements TaskQueue {
     for (const id of taskIds) await this.#queue.remove(id).catch(() => {});
   }
 
-  /** Names of connected workers. */
   async workers(): Promise<readonly string[]> {
     // The server may forbid listing its clients.
     const workers = await this.#queue.getWorkers().catch(() => []);

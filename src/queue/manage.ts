@@ -63,8 +63,7 @@ async function reopen(
 }
 
 /**
- * Returns the number of jobs cancelled. Removes selected dead tasks too, unless all jobs are selected. Workers stop
- * within seconds.
+ * Returns the number of jobs. Also removes selected dead tasks, unless all are selected. Workers stop within seconds.
  */
 export async function cancelJobs(
   connection: QueueConnection,

@@ -18,7 +18,6 @@ export class WorkerMetrics {
   readonly #seconds = new Map<Task['kind'], { count: number; sum: number }>();
   #frames = 0;
   #settled = 0;
-  /** Running tasks. */
   active = 0;
 
   ended(kind: Task['kind'], outcome: TaskOutcome, seconds: number): void {

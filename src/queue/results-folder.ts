@@ -1,7 +1,6 @@
 /**
  * @module queue/results-folder
- * Keeps results too large for Redis in a shared folder or below a URL: a folder per job, files known by name and
- * hash.
+ * Keeps results too large for Redis in a shared folder or below a URL, per job, in files known by name and hash.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';

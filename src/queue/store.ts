@@ -12,16 +12,12 @@ import type { Begun, JobStore, Outcome, PutPart, QueueJob, Stored } from './type
 const KEPT = 14 * 24 * 3600;
 /** Seconds to remember that a submitter has a result, so that a worker's late one does not count. */
 const REMEMBERED = 24 * 3600;
-/** Results read at once. */
 const AT_ONCE = 100;
 
 /** Fields of {@link RedisStore}'s hashes beside the numbered parts. */
 const [COUNT, JOB] = ['count', 'job'] as const;
 
-/**
- * Keeps a part unless its job is settled or forgotten. Returns whether it counts, is settled, and parts present and
- * in all.
- */
+/** Keeps a part unless its job is settled or forgotten. Returns kept, settled, parts present and parts in all. */
 const PUT_PART = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return {0, 1, 0, 0} end
 local count = redis.call('HGET', KEYS[2], '${COUNT}')

@@ -9,19 +9,16 @@ import type { JobStore, Outcome, QueueJob, TaskQueue } from './types.js';
 
 /** Milliseconds until all open jobs are checked: more for more jobs. */
 const lookAfter = (open: number) => Math.min(30_000, 3000 + 10 * open);
-/** Jobs whose outcomes are read at once. */
 const AT_ONCE = 100;
 
 export interface SubmitTools {
   readonly queue: TaskQueue;
   readonly store: JobStore;
   /**
-   * Subscribes to jobs that may have ended.
    * @param heard gets the job, and the reason if its task is not retried
    * @returns unsubscribes
    */
   readonly listen: (heard: (key: string, dead?: FailedOutcome) => void) => Promise<() => Promise<void>>;
-  /** Reopens failed jobs. */
   readonly retry: (jobs: readonly QueueJob[]) => Promise<void>;
   readonly clock: Clock;
 }
@@ -98,7 +95,6 @@ export async function* followJobs(
 }
 
 class FollowedJobs {
-  /** By key. */
   readonly open: Map<string, QueueJob>;
   readonly #tools: SubmitTools;
 

@@ -21,7 +21,6 @@ export interface Swept {
   readonly failed: number;
 }
 
-/** Dead tasks read per sweep. */
 const MOST_DEAD = 1000;
 
 /** One process of a fleet runs it, every minute or so. */

@@ -17,7 +17,6 @@ import type { Task } from './types.js';
 
 export interface WorkerSettings {
   readonly name: string;
-  /** Tasks at the same time. */
   readonly concurrency: number;
   /** Seconds after which a silent worker loses its tasks to others. */
   readonly lease: number;

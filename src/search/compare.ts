@@ -207,10 +207,7 @@ interface Part {
   readonly to: number;
 }
 
-/**
- * 95 % confidence interval of the difference of rate in per cent, by leaving out each part of the video in turn.
- * @returns `undefined` if too little was measured
- */
+/** 95 % confidence interval of the rate difference in per cent (jackknife); `undefined` if too little was measured. */
 function intervalOf(
   [anchor, test]: readonly [readonly Measured[], readonly Measured[]],
   { from, to }: { readonly from: number; readonly to: number },

@@ -54,7 +54,6 @@ export class CutFinder {
     this.#flash = Math.max(1, Math.min(12, Math.round(perSecond / 5)));
   }
 
-  /** @param luma copied */
   add(luma: Uint8Array): void {
     const picture = pictureOf(luma);
     const before = this.#recent.at(-1);
@@ -179,7 +178,6 @@ function blockDifference(
   return sum;
 }
 
-/** Per-frame facts of a source, for choosing samples. */
 export interface Activity {
   /** First frames of all shots but the first, ascending. */
   readonly cuts: readonly number[];
@@ -189,7 +187,6 @@ export interface Activity {
   readonly texture: readonly number[];
 }
 
-/** Values are stored in steps of 1 / FINENESS. */
 const FINENESS = 1000;
 
 class ActivityMeter {
@@ -198,7 +195,6 @@ class ActivityMeter {
   readonly #changes: number[] = [];
   readonly #texture: number[] = [];
 
-  /** @param luma copied */
   add(luma: Uint8Array): void {
     this.#changes.push(this.#before ? differenceOf(luma, this.#before) : Number.POSITIVE_INFINITY);
     this.#texture.push(rounded(Math.log1p(textureOf(luma))));
@@ -251,11 +247,7 @@ const DECODED_FOR_SAMPLES = 20_000;
 /** Frames between progress reports. */
 const NOTICE = 100;
 
-/**
- * Decodes every frame at thumbnail size.
- * @param onFrame gets 8-bit luma, valid until it returns, and the number of frames so far
- * @returns the number of frames
- */
+/** Returns the number of frames. @param onFrame gets 8-bit luma, valid until it returns, and the count so far */
 export async function watchSource(
   { host, source, facts: { track }, signal }: Session,
   onFrame: (luma: Uint8Array, seen: number) => void,
@@ -265,10 +257,7 @@ export async function watchSource(
   return seen;
 }
 
-/**
- * Activity for choosing samples, cached beside the points of searches; `undefined` for a long source, or one that
- * decodes to another number of frames than it lists.
- */
+/** Cached beside points of searches. `undefined` for a long source, or one that decodes to more or fewer frames. */
 export async function activityOf(session: Session): Promise<Activity | undefined> {
   const { facts, store, perSecond, options } = session;
   const total = facts.times.length;

@@ -113,7 +113,6 @@ function isCover(codec: string): boolean {
 /** Length of a segment in seconds. */
 const SEGMENT = 4;
 
-/** @param perSecond frames of the source */
 export function segmentFrames(perSecond: number): number {
   return Math.max(1, Math.round(perSecond * SEGMENT));
 }
@@ -128,7 +127,6 @@ export const SEGMENT_STARTS = ['-force_key_frames', `expr:gte(t,n_forced*${SEGME
 /**
  * Encodes rungs as aligned segments, with the first sound track as AAC, a DASH manifest and an HLS master playlist.
  * @param setting as the rungs were measured, with {@link segmentArguments}
- * @returns ffmpeg and its arguments
  */
 export function streamingCommand(
   source: string,
@@ -162,7 +160,6 @@ export function isHevc(encoder: string): boolean {
   return /^(?:libx265|hevc_|libkvazaar)/.test(encoder);
 }
 
-/** Adds stream specifiers. */
 function ofStream(args: readonly string[], stream: number): readonly string[] {
   return args.map((arg, i) => (i % 2 === 0 ? `${arg.replace(/:v$/, '')}:v:${stream}` : arg));
 }
@@ -174,7 +171,6 @@ const MICROSECONDS = 1_000_000;
 
 /** Presentation times in whole ticks. */
 export interface Clock {
-  /** Ticks per second. */
   readonly perSecond: number;
   /** Ticks from the first frame to frame `index`, which may be before the first or after the last. */
   tick(index: number): number;

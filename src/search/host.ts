@@ -54,7 +54,6 @@ export interface OtherTrack {
   readonly codec: string;
 }
 
-/** Consecutive frames of a source. */
 export interface FrameRun {
   readonly first: number;
   readonly count: number;
@@ -121,7 +120,6 @@ export interface EncodeRequest {
 
 export interface WholeEncode {
   readonly encoder: string;
-  /** ffmpeg's: `5.1.9`. */
   readonly version: string;
   readonly args: readonly string[];
   readonly pixelFormat: string;
@@ -131,13 +129,10 @@ export interface WholeEncode {
 
 /** Temporary folder of one search, removed by {@link close}. */
 export interface EncodingFolder {
-  /** Its real path. */
+  /** Real path. */
   readonly root: string;
   path(name: string): string;
-  /**
-   * Writes runs of frames one after the other into a Y4M file.
-   * @throws {AnyvmafError} `io` if they exceed the limit or the disk is full; `media` if a frame is missing
-   */
+  /** Writes Y4M. @throws {AnyvmafError} `io` over the limit or on a full disk; `media` if a frame is missing */
   cut(
     source: VideoInput,
     facts: SourceFacts,
@@ -155,9 +150,8 @@ export interface EncodingFolder {
    */
   checkOutput(source: VideoInput, output: string, encode?: WholeEncode): Promise<void>;
   /**
-   * Joins segments without encoding again; frames keep the source's times.
-   * @throws {AnyvmafError} `media` if a segment or the result does not have the source's frames in order; `usage` for
-   * a container that cannot hold them; `io`
+   * Joins without encoding again; frames keep the source's times.
+   * @throws {AnyvmafError} `media` unless all frames are there in order; `usage` for an unfit container; `io`
    */
   join(request: JoinRequest): Promise<EncodeResult>;
   /** For reading in order. */
@@ -169,9 +163,8 @@ export interface EncodingFolder {
 /** Prefix of keys of source activity, which is stored beside points but is not a search. */
 export const ACTIVITY_KEY = 'source-';
 
-/** Points of earlier searches, by key. */
 export interface PointStore {
-  /** Lines of JSON, as they were added. */
+  /** Lines of JSON, as added. */
   read(key: string): Promise<readonly string[]>;
   add(key: string, line: string): Promise<void>;
   /** Removes everything. @returns the number of searches that had points */

@@ -52,10 +52,7 @@ export function wholeSource({ source, facts }: Session): Material {
   };
 }
 
-/**
- * Samples of the source in one lossless file; the whole source if it is too short, if `full`, or for statistics of a
- * single moment, which samples cannot estimate.
- */
+/** Samples in one lossless file; the whole if `full`, too short, or for extremes, which samples cannot estimate. */
 export async function sampledSource(
   session: Session,
   full: boolean | undefined,
@@ -114,7 +111,6 @@ function startsOf(runs: readonly FrameRun[]): readonly number[] {
 
 /** A scored run, and the frames encoded around it. */
 export interface Sample {
-  /** Scored frames of the source. */
   readonly scored: FrameRun;
   /** Encoded frames: lead-in, the scored ones, and lookahead. */
   readonly encoded: FrameRun;
@@ -159,7 +155,6 @@ const GROUP = 16;
 /** Growth of parts until their samples fit. */
 const GROWTH = 1.03;
 
-/** A part of a shot, represented by one sample. */
 interface Part extends FrameRun {
   readonly shot: number;
 }
@@ -219,7 +214,6 @@ interface Way {
   readonly fitting: number;
 }
 
-/** A part with its numbers of scored and encoded frames. */
 interface Planned extends Part {
   readonly scored: number;
   readonly encoded: number;
@@ -254,7 +248,6 @@ function planOf(parts: readonly Part[], share: number, group: number): readonly 
   });
 }
 
-/** Equal parts of about a length. */
 function partsOf(starts: readonly number[], length: number): readonly Part[] {
   return starts.slice(0, -1).flatMap((first, shot) => {
     const all = (starts[shot + 1] as number) - first;
@@ -335,7 +328,6 @@ function tiles(first: number, count: number, length: number): number[] {
   return Array.from({ length: places }, (_, i) => first + Math.round((i * (count - length)) / (places - 1)));
 }
 
-/** How much each frame suffers from the cut before it. */
 function settling(cuts: readonly number[], frames: number): number[] {
   const out: number[] = [];
   [0, ...cuts].forEach((cut, i) => {

@@ -33,20 +33,17 @@ export interface ProbeTask {
   /** Required in every point. */
   readonly metrics: readonly string[];
   /**
-   * Frames between key frames in what is delivered: bytes of samples then include their share of key frames, measured
-   * on `material.keys`.
+   * Frames per key frame in what is delivered: bytes of samples then include their share of those at `material.keys`.
    */
   readonly segment?: number;
   /** Prefix of the names of encodes to keep in the folder; without it they are removed once scored. */
   readonly keep?: string;
 }
 
-/** An encoder setting, and the points of its curve as they become known. */
 export class Probe {
   readonly #session: Session;
   readonly #task: ProbeTask;
   readonly #points: KnownPoints;
-  /** Names of kept encodes, by value. */
   readonly #kept = new Map<number, string>();
   #encodes = 0;
   #warnings: readonly string[] = [];
@@ -102,7 +99,6 @@ export class Probe {
     return this.#points.all();
   }
 
-  /** Measures a value unless its point is known. */
   async measure(value: number): Promise<KnownPoint> {
     const known = this.#points.get(value);
     if (known) return known;
@@ -174,7 +170,6 @@ export class Probe {
     }
   }
 
-  /** A point in its public form. */
   encoded({ value, bytes, cached, metrics, seconds }: KnownPoint): EncodedPoint {
     const { material } = this.#task;
     const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
@@ -316,10 +311,7 @@ export function scoreEncode(
   );
 }
 
-/**
- * Values of the required metrics, the models and the requested features.
- * @throws {AnyvmafError} `feature` if a required metric is missing
- */
+/** @throws {AnyvmafError} `feature` if a required metric is missing */
 export function measuredOf(
   { options }: Session,
   report: EncodeScores,

@@ -205,8 +205,7 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
       const at = curves.flatMap((curve) =>
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
       );
-      // Parameter steps are coarse: encoders reach different qualities, so their rates at the exact target are
-      // compared.
+      // Encoders reach different qualities, as parameter steps are coarse: compare rates at the exact target.
       const least = Math.min(
         ...at.flatMap(({ found }) => (found.reached ? (found.kbpsAt ?? found.kbps) : [])),
       );

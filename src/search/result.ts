@@ -1,7 +1,6 @@
 /**
  * @module search/result
- * Writes and reads results of searches, ladders, comparisons and tuned shots, and computes BD-rates. Implementations
- * load on demand.
+ * Writes and reads results of searches, ladders, comparisons and tuned shots, and computes BD-rates; loads on demand.
  */
 import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
 import type { Report } from '../report/types.js';

@@ -74,16 +74,14 @@ export async function checkOutput(
   await session.folder.checkOutput(session.source, output, wholeEncode(setting, values[start] as number));
 }
 
-/** Frame metrics of targets, each once. */
 export function metricsOf(targets: readonly CompleteTarget[]): readonly string[] {
   return [...new Set(targets.map((target) => poolingOf(target).from))];
 }
 
 /**
- * Finds the last value that reaches the targets, or the closest if none does.
  * @param marginOf in the unit of {@link heightTo}
- * @param onPoint called with each newly measured point
  * @param ceiling largest possible margin, on a scale that ends
+ * @returns the last value that reaches the targets, or the closest
  */
 export async function findValue(
   probe: Probe,
@@ -100,7 +98,6 @@ export async function findValue(
   }
 }
 
-/** @param onPoint called with each point that was not known */
 export async function measureAll(
   probe: Probe,
   values: readonly number[],
@@ -155,7 +152,6 @@ class Search {
     return byGrid(this.#probe.points(), this.#probe.setting.parameter.grid);
   }
 
-  /** Values among which the answer lies. */
   #open(): { readonly min: number; readonly max: number } {
     const { values } = this.#probe.setting.parameter.grid;
     const points = this.#onGrid();

@@ -186,7 +186,6 @@ export function wholeEncode({ encoder, parameter, args, ...rest }: Setting, valu
   return { ...rest, encoder: encoder.name, version, args: [...parameter.args(value), ...args] };
 }
 
-/** Arguments of ffmpeg between input and output. */
 export function encodeArguments(
   { encoder, parameter, args, pixelFormat, size, samples }: Setting,
   value: number,
@@ -196,8 +195,8 @@ export function encodeArguments(
 }
 
 /**
- * Sets the size and keeps range and matrix: by itself ffmpeg converts full range to limited or leaves it untagged,
- * and converts RGB to untagged BT.601.
+ * Sets the size and keeps range and matrix: ffmpeg alone makes full range limited or untagged, and RGB untagged
+ * BT.601.
  * @param size if it differs from the source's
  * @param before filters to run first
  */

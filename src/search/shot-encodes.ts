@@ -103,14 +103,12 @@ const EDGE = 5;
 /** Difference inside a shot that motion across the cut cannot explain. */
 const WRONG = 1;
 
-/** A joined file, with its values by shot. */
 export interface Joined {
   readonly final: Omit<JoinedEncode, 'reached'>;
   readonly frames: readonly FrameValues[];
 }
 
 /**
- * Joins the encodes of the chosen values.
  * @param expected values measured on the shots
  * @throws {AnyvmafError} `media` if the joined file has other frames than the source, or shows other pictures than
  * the shots
@@ -161,7 +159,6 @@ export async function joinShots(
   return { final: { file: output, bytes, kbps, pooled: pooledOf(all), difference }, frames };
 }
 
-/** @returns values by shot */
 async function scoreJoined(
   session: Session,
   { metrics }: ShotTask,
@@ -265,10 +262,7 @@ const HALVINGS = 40;
 const CHEAP = 1e-6;
 const DEAR = 1e9;
 
-/**
- * Places that reach the goal with the fewest bytes: one more byte gains the same in every shot.
- * @returns a place per shot; the best pictures if none reach the goal
- */
+/** Places that reach the goal with the fewest bytes, or the best pictures: a byte more gains the same in every shot. */
 export function allocate(choices: Choices): readonly number[] {
   const { curves, places, gain, margin } = choices;
   const offers = curves.map((curve, shot) =>
@@ -337,7 +331,6 @@ export function wholeMargin(
 }
 
 /**
- * Chooses a value for each shot.
  * @param measure measures places of a shot and adds them to its curve
  * @returns a grid index per shot
  */

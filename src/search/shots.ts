@@ -359,21 +359,18 @@ class Tuning {
   }
 }
 
-/** Frame values of one shot in an encode of the whole. */
 function framesIn({ metrics }: Measured, { first, count }: Shot): FrameValues {
   return Object.fromEntries(
     Object.entries(metrics).map(([name, [values = []]]) => [name, values.slice(first, first + count)]),
   );
 }
 
-/** Starts a search at a value. */
 function startingAt(setting: Setting, value: number): Setting {
   const { parameter } = setting;
   const start = parameter.grid.values.indexOf(value);
   return { ...setting, parameter: { ...parameter, grid: { ...parameter.grid, start } } };
 }
 
-/** Frame values of a shot at a measured value. */
 function framesOf(probe: ShotProbe, value: number): FrameValues {
   const metrics = probe.probe.points().find((one) => one.value === value)?.metrics ?? {};
   return Object.fromEntries(Object.entries(metrics).map(([name, samples]) => [name, samples.flat()]));

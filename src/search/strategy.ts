@@ -158,10 +158,7 @@ function mostTelling(
   return telling === last - 1 && !measured.has(last) && (hold[last] as number) > 0.5 ? last : telling;
 }
 
-/**
- * Probability that no place from each on holds. Near places hold independently, as curves are rough; farther ones
- * share one probability: that the curve is that flat.
- */
+/** Probability that no place from each on holds: near ones are independent, as curves are rough; far ones share one. */
 function noneBeyond(hold: Float64Array): Float64Array {
   const out = new Float64Array(hold.length + 3).fill(1);
   let far = 0;

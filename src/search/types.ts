@@ -135,9 +135,7 @@ export interface SearchResult {
   readonly predicted: Estimate;
   /** Predicted size of the whole video track, in bytes. */
   readonly predictedBytes: number;
-  /**
-   * Values among which the answer lies, to resume with as the range, if `finish` ended the search early; else `null`.
-   */
+  /** Values among which the answer lies, to resume with as the range, if `finish` ended the search; else `null`. */
   readonly unfinished: { readonly min: number; readonly max: number } | null;
   /** Values that score better than the next finer one: the curve is not monotone there. */
   readonly notMonotone: readonly number[];
@@ -222,8 +220,7 @@ export interface LadderOptions extends CurveOptions, EncoderChoice {
   /** Default `rate`. */
   readonly spacing?: Spacing;
   /**
-   * Qualities of the lowest and the highest rung. Default: 40 and 96 for a model's score; otherwise, and outside the
-   * measured range, the ends of the hull.
+   * Qualities of the lowest and highest rung, within the hull. Default: 40 and 96 for a model's score, else its ends.
    */
   readonly between?: { readonly min: number; readonly max: number };
   /** Called with each point as it becomes known. */

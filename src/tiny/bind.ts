@@ -62,10 +62,7 @@ export type TinyBinding = FeatureBinding | PictureBinding;
 /** Normalisation of ImageNet, on which RGB networks are usually trained. */
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } as const;
 
-/**
- * @throws {AnyvmafError} `model` for tensors that tiny models may not have; `usage` for options that do not fit the
- * model
- */
+/** @throws {AnyvmafError} `model` for unsupported tensors; `usage` for options that do not fit the model */
 export function bindTinyModel(model: TinyModel, options: TinyModelOptions): TinyBinding {
   const { graph, sidecar, source } = model;
   const refuse = refusal(source);

@@ -14,9 +14,7 @@ export interface ContentTally {
 
 /** Luma with a smaller standard deviation is flat; in 8-bit levels, below film grain. */
 const FLAT_DEVIATION = 2;
-/**
- * Luma whose neighbours correlate less is noise. Scenes have 0.8 or more, unless two thirds of their energy is noise.
- */
+/** Luma with less correlated neighbours is noise. Scenes have 0.8 or more, unless noise is 2/3 of their energy. */
 const NOISE_CORRELATION = 0.35;
 
 /** @param luma rows of `width` samples without gaps */

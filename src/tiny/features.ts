@@ -30,9 +30,8 @@ export interface TinyColumn {
 }
 
 /**
- * @param width of the input; `null` if the graph does not state it
- * @throws {AnyvmafError} `model` for a missing list, another length or an unknown feature; `feature` for an unknown
- * option
+ * @param width `null` if the graph does not state it
+ * @throws {AnyvmafError} `model` for a missing list, another length, an unknown feature; `feature` for an unknown option
  */
 export function bindColumns(
   { features, featureOptions }: Pick<TinySidecar, 'features' | 'featureOptions'>,

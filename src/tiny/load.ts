@@ -193,10 +193,7 @@ function baseName(file: string): string {
 /** Tolerance for rounding to single precision. */
 const SAME = 1e-6;
 
-/**
- * Without a stated place of the scaler, compares its mean with what the graph subtracts first: scaling twice is
- * wrong.
- */
+/** Without a stated place of the scaler, looks whether the graph subtracts its mean: scaling twice is wrong. */
 function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): TinySidecar {
   const { scaler, scalerUnplaced, ...rest } = sidecar;
   const centre = centres?.[sidecar.inputName ?? inputs[0]?.name ?? ''];

@@ -12,10 +12,7 @@ import { type ContentTally, contentOf } from './content.js';
 import { takeScores } from './session.js';
 import type { TinyResize, TinySession, TinyTensor } from './types.js';
 
-/**
- * @throws {AnyvmafError} `usage` if pictures are too small, lack chroma that the model needs, or need a disabled
- * resize
- */
+/** @throws {AnyvmafError} `usage` if pictures are too small, lack needed chroma, or need a disabled resize */
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
   if (channels === 3 && format.chroma === '400') {

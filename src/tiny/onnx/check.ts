@@ -1,7 +1,6 @@
 /**
  * @module tiny/onnx/check
- * Checks a model against limits before any runtime sees it, so that it cannot execute code, read files or run
- * endlessly.
+ * Checks a model against limits before any runtime sees it: it must not run code, read files or run endlessly.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
@@ -154,7 +153,6 @@ class Scope {
   }
 }
 
-/** Checks limits over all graphs of a model. */
 class Limits {
   readonly operators = new Map<string, number>();
   readonly external = new Set<string>();

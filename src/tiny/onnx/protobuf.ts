@@ -19,10 +19,7 @@ class Budget {
   readonly text = new TextDecoder('utf-8', { fatal: true });
 }
 
-/**
- * Reads one message: `next` steps to a field, whose value one of the other methods reads or the following `next`
- * skips.
- */
+/** Reads one message: `next` steps to a field; another method reads its value, or the following `next` skips it. */
 export class WireReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;

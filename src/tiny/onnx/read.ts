@@ -1,7 +1,6 @@
 /**
  * @module tiny/onnx/read
- * Reads the parts of an ONNX model that checks need: operators, subgraphs, shapes, small constants and the files of its
- * weights. Field numbers are those of onnx.proto.
+ * Reads what checks need of an ONNX model: operators, shapes, small constants, weight files. Fields as in onnx.proto.
  */
 import { quoted } from '../../core/printable.js';
 import { WireError, WireReader } from './protobuf.js';
@@ -9,7 +8,6 @@ import { WireError, WireReader } from './protobuf.js';
 export interface OnnxModel {
   readonly irVersion: number;
   readonly producer: string;
-  /** Version by operator domain. */
   readonly opsets: readonly { readonly domain: string; readonly version: number }[];
   readonly graph: OnnxGraph;
   readonly functions: number;

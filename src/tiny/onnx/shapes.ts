@@ -1,7 +1,6 @@
 /**
  * @module tiny/onnx/shapes
- * Infers output shapes of the allowed operators from their inputs, and values of small constants, from which graphs
- * compute shapes.
+ * Infers output shapes of operators, and values of small constants, from which graphs compute shapes.
  */
 import { quoted } from '../../core/printable.js';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
@@ -583,8 +582,7 @@ const UNARY: ReadonlySet<string> = new Set(
 );
 
 /**
- * Operators of the default ONNX domain that compute on tensors, without strings, sequences, random numbers, custom
- * code or unbounded loops.
+ * Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or unbounded loops.
  */
 export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
   ...Object.keys(RULES),
