@@ -6,7 +6,6 @@
 import { AnyvmafError, type ErrorCode, type ErrorData, errorData } from '../core/errors.js';
 import { MediaError } from '../media/errors.js';
 
-/** An error as data. */
 export interface Refusal extends ErrorData {
   /** Additional fields of a `MediaError`. */
   readonly media?: { readonly reason: 'incomplete' | 'damaged'; readonly frame: number };
@@ -61,7 +60,6 @@ export interface ParserWorker {
 
 export interface WorkerDeath {
   readonly outOfMemory: boolean;
-  /** A sentence. */
   readonly how: string;
 }
 

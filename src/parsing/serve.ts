@@ -7,7 +7,6 @@ import { bytesReader } from '../media/readers.js';
 import { BEAT, errorOf, type FailureReason, type FromParser, refusalOf, type ToParser } from './protocol.js';
 
 export interface Monitor {
-  /** Something new was read or made. */
   progress(): void;
   /** As {@link FromParser}'s `patience`. */
   patience(silence: number, reason: FailureReason): void;
@@ -41,10 +40,8 @@ export type Served<Calls> = {
     : never;
 };
 
-/** The caller's input, read by requesting its bytes. */
 class LentInput {
   readonly #post: Post;
-  /** Pending reads by id. */
   readonly #waits = new Map<number, Wait>();
   #reads = 0;
 

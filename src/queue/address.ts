@@ -63,7 +63,6 @@ export function queueAddress(
   };
 }
 
-/** Hides the passwords of all addresses in a text. */
 export function withoutPassword(text: string): string {
   // A password may contain an at sign.
   return text

@@ -10,7 +10,6 @@ import { checkTask, taskId } from './payload.js';
 import { RedisStore } from './store.js';
 import type { DeadTask, QueueCounts, Task, TaskQueue } from './types.js';
 
-/** The parts of the two packages in use. */
 export interface QueueLibraries {
   readonly bullmq: Pick<
     typeof import('bullmq'),
@@ -25,7 +24,6 @@ const TASKS = 'tasks';
 const PATIENCE = 10_000;
 /** Milliseconds until the first retry of a task; doubled each time, with jitter. */
 const BACKOFF = 2000;
-/** Tasks added or read at once. */
 const AT_ONCE = 500;
 const ADVICE = 'npm install bullmq ioredis';
 

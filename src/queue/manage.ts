@@ -6,7 +6,6 @@ import type { QueueConnection } from './connect.js';
 import type { Files } from './run-task.js';
 import type { DeadTask, QueueJob, Task } from './types.js';
 
-/** Limit on dead tasks to read. */
 const MOST_DEAD = 100_000;
 
 /** All jobs, or those whose keys start with one of these. */

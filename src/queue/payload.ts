@@ -11,12 +11,10 @@ import type { Outcome, PartLength, QueueJob, Stored, Task } from './types.js';
 export const INLINE_BYTES = 128 * 1024;
 /** Largest file of results to read. */
 const MOST_FILE_BYTES = 400 * 1024 * 1024;
-/** Parts of one pair. */
 export const MOST_PARTS = 10_000;
 export const MOST_PRIORITY = 1000;
 export const MOST_ATTEMPTS = 100;
 const MOST_ARGS = 300;
-/** Characters of an option or name. */
 export const MOST_ARG = 4096;
 const MOST_MESSAGE = 4000;
 

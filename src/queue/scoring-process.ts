@@ -17,7 +17,6 @@ export interface ScoringRules {
   readonly hosts: readonly string[];
   /** Folder or URL of results. */
   readonly results?: string;
-  /** Most threads of a run. */
   readonly threads: number;
 }
 
@@ -68,7 +67,6 @@ interface Running {
   readonly progressed: (frames: number) => void;
 }
 
-/** Processes started on demand and reused. */
 export class ScoringProcesses implements Scorer {
   readonly #rules: ScoringRules;
   readonly #onFrames: (frames: number) => void;
@@ -120,7 +118,6 @@ export class ScoringProcesses implements Scorer {
     }
   }
 
-  /** An idle process that is still alive. */
   #idle(): OneProcess | undefined {
     for (let one = this.#free.pop(); one; one = this.#free.pop()) {
       if (one.usable) return one;

@@ -33,7 +33,6 @@ export interface Clock {
 }
 
 export interface SubmitOptions {
-  /** Score failed jobs again. */
   readonly retryFailed: boolean;
   readonly signal: AbortSignal;
 }

@@ -42,7 +42,6 @@ export type Task =
 export type Stored =
   | { readonly text: string }
   | {
-      /** Name in its job's folder. */
       readonly file: string;
       readonly bytes: number;
       readonly sha256: string;
@@ -51,7 +50,6 @@ export type Stored =
 export type Outcome =
   | {
       readonly kind: 'scored';
-      /** Its line of results. */
       readonly line: Stored;
       /** Values per frame: a Parquet file in base64. */
       readonly frames?: Stored;
@@ -65,7 +63,6 @@ export interface QueueCounts {
   /** To be retried later. */
   readonly delayed: number;
   readonly active: number;
-  /** Dead: not retried automatically. */
   readonly failed: number;
 }
 
@@ -112,13 +109,11 @@ export interface JobStore {
 
 export interface Begun {
   readonly settled: boolean;
-  /** Parts into which it was cut. */
   readonly count?: number;
   readonly part: boolean;
 }
 
 export interface PutPart {
-  /** True if this one counts. */
   readonly kept: boolean;
   readonly settled: boolean;
   /** Parts present and in all; `count` is absent if the job was forgotten. */

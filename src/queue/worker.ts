@@ -23,7 +23,6 @@ export interface WorkerSettings {
   readonly rules: ScoringRules;
   /** Time limit of a task in seconds. */
   readonly maxSeconds: number;
-  /** Called with sentences for a person. */
   readonly say: (sentence: string) => void;
 }
 
@@ -37,7 +36,6 @@ const SWEEP = 60_000;
 /** Errors that no retry avoids. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(['usage', 'media', 'mismatch', 'model', 'feature']);
 
-/** Reasons to stop a task. */
 class GivenBack extends Error {}
 class Cancelled extends Error {}
 

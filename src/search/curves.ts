@@ -22,7 +22,6 @@ import {
 } from './targets.js';
 import type { CurveOptions, EncoderChoice } from './types.js';
 
-/** Points of a curve drawn over values of the parameter. */
 const POINTS = 7;
 /** Approximate distance between them, in VMAF points. */
 const APART = 6;

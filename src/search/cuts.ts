@@ -257,7 +257,7 @@ export async function watchSource(
   return seen;
 }
 
-/** Cached beside points of searches. `undefined` for a long source, or one that decodes to more or fewer frames. */
+/** Cached beside points of searches. `undefined` for a long source, or if it decodes to another frame count. */
 export async function activityOf(session: Session): Promise<Activity | undefined> {
   const { facts, store, perSecond, options } = session;
   const total = facts.times.length;

@@ -15,7 +15,6 @@ export interface Parameter {
   readonly name: ParameterName;
   /** Bit rates are in bits per second. */
   readonly grid: Grid;
-  /** Arguments of ffmpeg that set a value. */
   args(value: number): readonly string[];
 }
 

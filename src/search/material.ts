@@ -22,9 +22,7 @@ export interface Material {
   readonly key: unknown;
   /** Scored frames, by index in the source; `null` for the whole. */
   readonly samples: readonly FrameRun[] | null;
-  /** Shot of each sample, if known. */
   readonly shots?: readonly number[];
-  /** Frames given to the encoder. */
   readonly frames: number;
   readonly scored: readonly ScoredRun[];
   /** The part to encode, if the rest only surrounds it: metrics look across the ends. */
@@ -152,7 +150,6 @@ const AROUND = LEAD + AHEAD;
 /** Frames of the groups in which encoders order pictures: samples that share one are coded worse. */
 const GROUP = 16;
 
-/** Growth of parts until their samples fit. */
 const GROWTH = 1.03;
 
 interface Part extends FrameRun {

@@ -11,7 +11,6 @@ import type { CurveResult } from './types.js';
 /** Throws unless a value is valid; the path is for the message. */
 type Check = (value: unknown, path: string) => void;
 
-/** Maximum length of any list. */
 const MOST_ITEMS = 10_000;
 
 /** @throws {AnyvmafError} `usage` for a text that is not such a result, naming the first problem */

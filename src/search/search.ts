@@ -260,7 +260,6 @@ class Search {
     };
   }
 
-  /** Predicted bytes of the whole. */
   #wholeBytes({ bytes }: KnownPoint): number {
     const scored = this.#probe.material.scored.reduce((sum, { count }) => sum + count, 0);
     return (bytes / scored) * this.#session.facts.times.length;

@@ -160,7 +160,6 @@ const RGB_MATRIX = 'bt709';
 export interface Setting {
   readonly encoder: EncoderFacts;
   readonly parameter: Parameter;
-  /** Beside the parameter's. */
   readonly args: readonly string[];
   readonly pixelFormat: string;
   /** If it differs from the source's. */

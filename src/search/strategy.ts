@@ -186,7 +186,6 @@ function crossingOf(grid: Grid): number {
   return Math.max(0, Math.min(values.length - 1, Math.round(expected)));
 }
 
-/** @param score from 0 to 100 */
 function logit(score: number): number {
   const share = Math.max(0.01, Math.min(0.999, score / 100));
   return Math.log(share / (1 - share));
@@ -212,7 +211,6 @@ function valueAt({ values }: Grid, at: number): number {
 }
 
 export interface CurveSample {
-  /** Index in the grid. */
   readonly at: number;
   readonly height: number;
 }
@@ -315,7 +313,6 @@ function explain(
   return { evidence: Math.log(weight) - square / 2 - size, predict };
 }
 
-/** Lower triangle of a symmetric positive definite matrix. */
 function cholesky(matrix: readonly (readonly number[])[]): number[][] {
   const out: number[][] = [];
   matrix.forEach((row, i) => {
@@ -331,7 +328,6 @@ function cholesky(matrix: readonly (readonly number[])[]): number[][] {
   return out;
 }
 
-/** Forward substitution: solves a lower triangular system. */
 function forward(factor: readonly (readonly number[])[], right: readonly number[]): number[] {
   const out: number[] = [];
   factor.forEach((row, i) => {

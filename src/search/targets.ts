@@ -200,7 +200,6 @@ export function inUnitOf(statistic: Statistic | WholeValue, samples: SampleValue
   return samples.map((values) => values.map((value) => statistic.of(statistic.term(value))));
 }
 
-/** Variance from the different surroundings of samples. */
 function contextOf(samples: SampleValues): number {
   const within = meanOf(samples.map(varianceOf));
   return CONTEXT ** 2 * within + CONTEXT_OF_ALL ** 2 * varianceOf(samples.flat());

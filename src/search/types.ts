@@ -144,7 +144,6 @@ export interface SearchResult {
   /** Encodes made by this search, and points reused from earlier ones. */
   readonly encodes: number;
   readonly cached: number;
-  /** The final encode, if one was made. */
   readonly final: FinalEncode | null;
   /** The requested output if it was not written, as after a missed target or bound; else `null`. */
   readonly unwritten: string | null;
@@ -163,7 +162,6 @@ export interface FinalEncode {
   readonly pooled: Readonly<Record<string, PooledMetric>>;
   /** The statistic of each target, in the targets' order. */
   readonly qualities: readonly number[];
-  /** True if it reaches all targets. */
   readonly reached: boolean;
 }
 
@@ -251,7 +249,6 @@ export interface Takeover extends PictureSize {
 /** Result of `buildLadder`. */
 export interface LadderResult extends Pick<SearchResult, 'encoder' | 'version' | 'parameter' | 'samples'> {
   readonly kind: 'ladder';
-  /** File name of the source. */
   readonly source: string;
   readonly metric: string;
   readonly statistic: Statistic;
@@ -274,7 +271,6 @@ export interface LadderResult extends Pick<SearchResult, 'encoder' | 'version' |
    * master.m3u8` then writes the measured bandwidths into the playlist.
    */
   readonly command: readonly string[];
-  /** As in a search's result. */
   readonly warnings: readonly string[];
 }
 
@@ -299,7 +295,6 @@ export interface CompareOptions extends CurveOptions {
 
 /** A point of one encoder. */
 export interface ComparedPoint extends EncodedPoint {
-  /** As in {@link ComparedEncoder.name}. */
   readonly name: string;
   readonly quality: number;
 }
@@ -454,7 +449,6 @@ export interface SingleSetting {
   /** The value with the smallest file that reaches the goal; the closest one if none does. */
   readonly value: number;
   readonly bytes: number;
-  /** True if it reaches the goal. */
   readonly reached: boolean;
 }
 
@@ -465,7 +459,6 @@ export interface JoinedEncode {
   readonly kbps: number;
   /** Of all frames, scored against the source. */
   readonly pooled: Readonly<Record<string, PooledMetric>>;
-  /** True if it reaches the goal. */
   readonly reached: boolean;
   /**
    * Largest difference of the first metric from the shots' own scores: inside shots, and at their first and last
@@ -481,13 +474,11 @@ export interface TuneShotsResult {
   /** Presentation time of the first frame in seconds, on the file's own clock. */
   readonly startTime: number;
   readonly encoder: string;
-  /** Versions of ffmpeg and the encoder. */
   readonly version: string;
   readonly parameter: ParameterName;
   readonly goal: ShotGoal;
   readonly targets: readonly CompleteTarget[];
   readonly shots: readonly TunedShot[];
-  /** True if the goal is reached. */
   readonly reached: boolean;
   /** How far the worst shot (for the goal `whole`, the whole) is above the hardest target. */
   readonly margin: number;
@@ -498,14 +489,11 @@ export interface TuneShotsResult {
   readonly single: SingleSetting;
   /** Fraction of the single setting's bytes that the shots' settings save; negative if they take more. */
   readonly saving: number;
-  /** Encodes made, and points reused from earlier runs. */
   readonly encodes: number;
   readonly cached: number;
-  /** The joined file, if one was made. */
   readonly final: JoinedEncode | null;
   /** The requested output if it was not written because the goal is missed; else `null`. */
   readonly unwritten: string | null;
-  /** As in a search's result. */
   readonly warnings: readonly string[];
   /** Arguments of ffmpeg for each shot, between input and output. */
   readonly args: readonly (readonly string[])[];

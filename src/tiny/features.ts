@@ -22,7 +22,6 @@ export const CANONICAL_FEATURES: readonly string[] = [
 ];
 
 export interface TinyColumn {
-  /** Name in the sidecar. */
   readonly feature: string;
   readonly instance: ExtractorInstance;
   /** Name of its values in a run. */

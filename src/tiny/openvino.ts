@@ -13,7 +13,6 @@ import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 export interface OpenVino {
   readonly Core: new () => OpenVinoCore;
   readonly Tensor: new (type: unknown, shape: readonly number[], data: unknown) => OpenVinoTensor;
-  /** Element types: f16, f32 and so on. */
   readonly element: Readonly<Record<string, unknown>>;
 }
 

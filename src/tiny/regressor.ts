@@ -6,7 +6,6 @@ import type { FeatureBinding } from './bind.js';
 import { takeScores } from './session.js';
 import type { TinySession, TinyTensor } from './types.js';
 
-/** Largest batch. */
 const MAX_ROWS = 4096;
 
 /** Largest input shapes of a feature model, by input name. */

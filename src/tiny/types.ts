@@ -98,7 +98,6 @@ export interface TinySigner {
 }
 
 export interface CodecBlockSpec {
-  /** Encoders of the one-hot part. */
   readonly vocabulary: readonly string[];
   readonly presetNorm: { readonly kind: 'ordinal' } | { readonly kind: 'constant'; readonly value: number };
   readonly crfNorm:
@@ -117,7 +116,6 @@ export interface TinySidecar {
   readonly outputNames?: readonly string[];
   readonly opset?: number;
   readonly quantisation?: TinyQuantisation;
-  /** Columns of the feature input, by the sidecar's names. */
   readonly features?: readonly string[];
   /** Extractor options of each column as texts, parallel to {@link features}. */
   readonly featureOptions?: readonly Readonly<Record<string, string>>[];
@@ -160,7 +158,6 @@ export interface TinyModel {
   readonly source: string;
   /** The loaded file; it may be the 8-bit sibling. */
   readonly file: string;
-  /** Digest of the loaded file. */
   readonly sha256: string;
   readonly parts: readonly TinyPart[];
   /** Lists the parts. Registries state its digest, and signatures sign it. */
@@ -245,7 +242,6 @@ export interface TinyRuntimes {
 }
 
 export interface TinyFolder {
-  /** Name for messages. */
   readonly name: string;
   /**
    * @param file relative path with `/`, in the folder or below it

@@ -36,7 +36,6 @@ export interface TinyGraph {
   /** Number of uses of each operator in the graph and its subgraphs. */
   readonly operators: Readonly<Record<string, number>>;
   readonly parameters: number;
-  /** Files with weights, relative to the model's folder. */
   readonly external: readonly string[];
   /** By input, the small constant that the graph subtracts first: the mean of a scaler. */
   readonly centres?: Readonly<Record<string, readonly number[]>>;
@@ -204,7 +203,6 @@ class Limits {
     throw this.refuse(`its Loop runs ${trips} rounds, but 0 to ${MAX_TRIPS} are allowed`);
   }
 
-  /** Checks tensors that operators create from a constant shape. */
   #shape({ operator, inputs }: OnnxNode, scope: Scope): void {
     if (operator !== 'ConstantOfShape' && operator !== 'Expand') return;
     const shape = scope.constant(inputs[operator === 'Expand' ? 1 : 0]);

@@ -27,9 +27,7 @@ export interface OnnxNode {
   readonly domain: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Subgraphs of its attributes. */
   readonly graphs: readonly OnnxGraph[];
-  /** Tensors of its attributes. */
   readonly tensors: readonly OnnxTensor[];
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
   /** A Constant's `value_int` or `value_ints`, which may replace its tensor. */
@@ -51,7 +49,6 @@ export interface OnnxTensor {
   readonly name: string;
   readonly type: number;
   readonly dims: readonly number[];
-  /** Set if its data is in another file. */
   readonly external?: { readonly location: string; readonly offset: number; readonly length: number | null };
   /** Values of an int32 or int64 tensor in the file, up to {@link SHAPE_SIZE} elements. */
   readonly integers?: readonly number[];

@@ -103,7 +103,6 @@ class Sizes {
   work = 0;
   #constants = 0;
   #constantWork = 0;
-  /** Executions of the current graph. */
   #rounds = 1;
 
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
