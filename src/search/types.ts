@@ -155,7 +155,7 @@ export interface SearchResult {
 
 /** The whole source encoded with the value found. */
 export interface FinalEncode {
-  /** Path of the file; `null` if it was made only to be scored. */
+  /** Path of the file; `null` if none was kept. */
   readonly file: string | null;
   readonly bytes: number;
   readonly kbps: number;
@@ -217,9 +217,7 @@ export interface LadderOptions extends CurveOptions, EncoderChoice {
   readonly rungs?: number;
   /** Default `rate`. */
   readonly spacing?: Spacing;
-  /**
-   * Qualities of the lowest and highest rung, within the hull. Default: 40 and 96 for a model's score, else its ends.
-   */
+  /** Qualities of the lowest and highest rung, within the hull. Default: 40 and 96 for a model's score, else all. */
   readonly between?: { readonly min: number; readonly max: number };
   /** Called with each point as it becomes known. */
   readonly onPoint?: (point: LadderPoint) => void;
