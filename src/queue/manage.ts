@@ -14,7 +14,7 @@ export type Selection = 'all' | readonly string[];
 const selects = (selection: Selection, id: string) =>
   selection === 'all' || selection.some((prefix) => id.startsWith(prefix));
 
-/** Returns the number of jobs put back. Keeps what was measured of them, unless their parts do not match. */
+/** Returns the number of jobs put back. Keeps their measured parts, unless these do not match. */
 export async function retryDead(
   connection: QueueConnection,
   files: Files,

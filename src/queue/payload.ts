@@ -1,6 +1,6 @@
 /**
  * @module queue/payload
- * Validates what is read from Redis, which anyone may have written: shapes, sizes and names. Pure.
+ * Validates data from Redis, which anyone may have written: shapes, sizes and names. Pure.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
@@ -148,7 +148,7 @@ export function taskId(task: Task): string {
   return task.kind === 'part' ? `${key}-${task.number}-${task.count}` : `${key}-${task.kind}`;
 }
 
-/** The form in which the queue keeps errors: `code: message`. */
+/** Errors are kept in the queue as `code: message`. */
 export function reasonText(code: ErrorCode, message: string): string {
   return `${code}: ${message}`.slice(0, MOST_MESSAGE);
 }

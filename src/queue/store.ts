@@ -14,7 +14,7 @@ const KEPT = 14 * 24 * 3600;
 const REMEMBERED = 24 * 3600;
 const AT_ONCE = 100;
 
-/** Fields of {@link RedisStore}'s hashes beside the numbered parts. */
+/** Fields of {@link RedisStore}'s hashes besides the numbered parts. */
 const [COUNT, JOB] = ['count', 'job'] as const;
 
 /** Keeps a part unless its job is settled or forgotten. Returns kept, settled, parts present and parts in all. */

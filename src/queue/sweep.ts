@@ -1,7 +1,6 @@
 /**
  * @module queue/sweep
- * Repairs what a lost message, a crash or a Redis that lost its last second left undone: complete jobs without a
- * merge, stalled parts and pairs, dead tasks that were not reported.
+ * Repairs what lost messages, crashes and lost Redis writes leave: unmerged jobs, stalled tasks, unreported dead ones.
  */
 import { readReason } from './payload.js';
 import type { Files } from './run-task.js';

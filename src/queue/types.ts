@@ -1,7 +1,7 @@
 /**
  * @module queue/types
- * What a queue holds: jobs, their tasks, parts and outcomes. Data from Redis has these types only once queue/payload
- * has checked it.
+ * Types of a queue: jobs, tasks, parts and outcomes. Data from Redis has these types only after queue/payload's
+ * checks.
  */
 import type { ErrorCode } from '../core/errors.js';
 
@@ -82,14 +82,14 @@ export interface TaskQueue {
   counts(): Promise<QueueCounts>;
 }
 
-/** State of jobs beside their tasks: Redis, or a fake in tests. */
+/** State of jobs besides their tasks: Redis, or a fake in tests. */
 export interface JobStore {
   outcomes(keys: readonly string[]): Promise<readonly (Outcome | undefined)[]>;
   /** The first outcome counts. @returns whether this was the first */
   settle(key: string, outcome: Outcome): Promise<boolean>;
   /** Marks outcomes as being on a submitter's disk. */
   take(keys: readonly string[]): Promise<void>;
-  /** Forgets outcomes; with `parts` also what was measured. */
+  /** Forgets outcomes; with `parts` also measured parts. */
   reopen(keys: readonly string[], parts: boolean): Promise<void>;
   /** Before work: whether the job has ended, how it was cut, and whether the part is there. */
   begin(key: string, number?: number): Promise<Begun>;

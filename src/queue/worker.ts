@@ -1,6 +1,6 @@
 /**
  * @module queue/worker
- * Takes tasks, scores them in processes of its own, and gives back what it cannot end.
+ * Takes tasks, scores them in processes of its own, and gives back those it cannot finish.
  */
 import type { Job, Worker } from 'bullmq';
 import { TimeLimitError, withinSeconds } from '../core/abort.js';
@@ -112,7 +112,7 @@ export class QueueWorker {
     } catch (error) {
       if (error instanceof Cancelled) {
         end('cancelled');
-        // Notify whoever follows the job.
+        // Notify the submitters that follow the job.
         return { settled: task.job.key };
       }
       if (error instanceof GivenBack) {

@@ -1,6 +1,6 @@
 /**
  * @module search/deliverable
- * Commands and timestamps of what is delivered: whole encodes, DASH and HLS ladders, joined segments.
+ * Commands and timestamps of deliverables: whole encodes, DASH and HLS ladders, joined segments.
  */
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
@@ -49,7 +49,7 @@ export function wholeArguments(
 const HDR_VERSION = 701;
 const HDR_ENCODERS: readonly string[] = ['libx264', 'libx265', 'libsvtav1'];
 
-/** What the encode loses of the source, and what few players decode; a sentence each. */
+/** Warnings in sentences: properties of the source that the encode loses, and formats that few players decode. */
 export function lossesOf(
   { track, hdr = [] }: Pick<SourceFacts, 'track' | 'hdr'>,
   { encoder, version, args, pixelFormat }: WholeEncode,

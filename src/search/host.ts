@@ -1,6 +1,6 @@
 /**
  * @module search/host
- * What a search needs of a machine: an ffmpeg that encodes, and a private folder. Implemented in `platform/node`.
+ * The interface of a machine that encodes: ffmpeg, and a private folder. Implemented in `platform/node`.
  */
 
 import type { Origin } from '../core/origin.js';

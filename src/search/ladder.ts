@@ -56,7 +56,7 @@ export async function buildLadder(
     const segment = segmentFrames(session.perSecond);
     const material = inSegments(await sampledSource(session, options.full, [measure.statistic]), segment);
     const plain = await settingOf(session, fineChoice(options));
-    // Measure what is delivered.
+    // Samples already begin with key frames; the whole source needs them forced, as in the delivered ladder.
     const starts = material.isSource ? SEGMENT_STARTS : [];
     const setting = { ...plain, args: [...plain.args, ...segmentArguments(session.perSecond), ...starts] };
     const metrics = [poolingOf(measure).from];

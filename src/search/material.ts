@@ -1,6 +1,6 @@
 /**
  * @module search/material
- * What is encoded: the whole source, or samples that represent it.
+ * Chooses the frames to encode: the whole source, or samples that represent it.
  */
 
 import { storedFrameBytes, type VideoFormat } from '../core/frame.js';
@@ -10,7 +10,7 @@ import type { FrameRun, SourceFacts } from './host.js';
 import type { Session } from './session.js';
 import { isExtreme, type Statistic } from './targets.js';
 
-/** Scored frames, by index in what is encoded. */
+/** Scored frames, by index in the encoder's input. */
 interface ScoredRun {
   readonly from: number;
   readonly count: number;
@@ -29,11 +29,11 @@ export interface Material {
   readonly encoded?: FrameRun;
   /** Frames that must be key frames. */
   readonly keys: readonly number[];
-  /** Start of each sample in what is encoded. */
+  /** Start of each sample in the encoder's input. */
   readonly starts?: readonly number[];
   /** True if it is the user's file itself. */
   readonly isSource: boolean;
-  /** What to encode and to compare with, created on the first call. */
+  /** The video to encode and to compare with, created on the first call. */
   open(): Promise<VideoInput>;
 }
 

@@ -195,7 +195,7 @@ function deltaCells(delta: CurveDelta | undefined): readonly [string, string, st
   ];
 }
 
-/** What each encoder needs for each quality, relative to the one that needs least. */
+/** Rates that the encoders need for each quality, relative to the lowest. */
 function targetTable(curves: readonly ComparedCurve[], name: string): Section {
   const targets = curves[0]?.atTargets ?? [];
   return tableOf(
@@ -356,7 +356,7 @@ function* rowsOf(result: CurveResult): Generator<CsvRow> {
   }
 }
 
-/** Quotes where necessary; turns what a spreadsheet would take for a formula into text. */
+/** Quotes where necessary; turns text that a spreadsheet would take for a formula into plain text. */
 function field(value: CsvRow[number]): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);

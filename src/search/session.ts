@@ -1,6 +1,6 @@
 /**
  * @module search/session
- * The source under work, and the settings with which it is encoded.
+ * Opens the source of a search, and resolves the settings of its encodes.
  */
 import { wrongType } from '../core/arguments.js';
 import { encoderName } from '../core/encoder-names.js';

@@ -104,7 +104,7 @@ const LOSSLESS: Readonly<Record<string, number>> = {
 /** VMAF points per factor of e in that distance, where VMAF falls as usual. */
 const POINTS = 20;
 
-/** A margin in a VMAF-like unit, in which curves of all metrics fall about as steeply. */
+/** Margin in a VMAF-like unit, in which curves of all metrics fall about equally steeply. */
 export function heightTo(target: CompleteTarget, value: number): number {
   const { metric, statistic, atLeast, atMost } = target;
   const alias = plainName(metric);

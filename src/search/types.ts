@@ -107,7 +107,7 @@ export interface SearchPoint extends EncodedPoint {
   readonly margin: number;
 }
 
-/** Why the result is not what was asked for. */
+/** Why a result falls short of the request. */
 export type SearchShortfall =
   /** No value reaches the targets; the closest one is `by` below. */
   | { readonly reason: 'target'; readonly by: number }
@@ -147,7 +147,7 @@ export interface SearchResult {
   readonly final: FinalEncode | null;
   /** The requested output if it was not written, as after a missed target or bound; else `null`. */
   readonly unwritten: string | null;
-  /** A sentence each: what the encode loses of the source, what few players decode, problems found while scoring. */
+  /** Sentences: properties the encode loses, formats few players decode, problems found in scoring. */
   readonly warnings: readonly string[];
   /** Command of the final encode: a program and its arguments. */
   readonly command: readonly string[];
@@ -297,7 +297,7 @@ export interface ComparedPoint extends EncodedPoint {
   readonly quality: number;
 }
 
-/** What an encoder needs to reach a quality. */
+/** An encoder's point for a target quality. */
 export interface AtTarget {
   readonly target: number;
   /** Value of the parameter; the closest one if none reaches the target. */

@@ -177,7 +177,7 @@ class Sizes {
     }
   }
 
-  /** Visits both branches, of which one runs. */
+  /** Visits both branches; one of them runs. */
   #choice({ attributes }: OnnxNode, scope: Scope, live: number): OperatorResult {
     const [first, second] = ['then_branch', 'else_branch'].map((name) => {
       const branch = attributes.get(name)?.graph;
