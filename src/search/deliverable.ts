@@ -171,6 +171,7 @@ const MICROSECONDS = 1_000_000;
 
 /** Presentation times in whole ticks. */
 export interface Clock {
+  /** Ticks per second. */
   readonly perSecond: number;
   /** Ticks from the first frame to frame `index`, which may be before the first or after the last. */
   tick(index: number): number;

@@ -47,7 +47,6 @@ export interface SourceFacts {
 /** Luma and chroma in limited or full range, or RGB. */
 export type SourceSamples = 'limited' | 'full' | 'rgb';
 
-/** A track that is not encoded. */
 export interface OtherTrack {
   readonly kind: 'audio' | 'subtitle' | 'attachment' | 'data' | 'video';
   /** ffmpeg's name: `aac`, `subrip`, `ttf`; empty if it has none. */
@@ -67,12 +66,10 @@ export interface Segment {
 export interface JoinRequest {
   /** In order, together all frames of the source. */
   readonly segments: readonly Segment[];
-  /** Source of sound and subtitles. */
   readonly source: VideoInput;
   readonly facts: SourceFacts;
   /** Codec tag to write: four characters. */
   readonly tag?: string;
-  /** A path of the user's. */
   readonly output: string;
   /** Checks the file before it is renamed to `output`; if it throws, no file remains. */
   check(path: string): Promise<void>;
