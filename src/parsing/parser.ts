@@ -1,7 +1,7 @@
 /**
  * @module parsing/parser
- * A thread that parses foreign bytes, seen from the thread that asked for it. It is ended when it shows no sign of life, or
- * makes no progress, for longer than the bytes can explain; when it takes too much memory; and when the caller aborts.
+ * A parser worker as its caller uses it. Ends the worker if it is silent or without progress for longer than its
+ * input can explain, takes too much memory, or is aborted.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -17,16 +17,16 @@ import {
   type WorkerDeath,
 } from './protocol.js';
 
-/** Signs of life that a thread may give without getting anywhere: a decoder may need seconds for its first picture. */
+/** Signs of life without progress that end a worker: a decoder may need seconds for its first picture. */
 const STALL = 100;
 
-/** Checks without progress after which a thread is ended however few signs of life it gives: other programs may keep it from working. */
+/** Checks without progress that end a worker however few signs of life it gives; other programs may starve it. */
 const LONGEST_STALL = 4 * STALL;
 
-/** Milliseconds that loading may take before a thread is ended while it loads. */
+/** Milliseconds that an ended worker may go on loading before it is terminated. */
 const LOADING = 2000;
 
-/** Functions of a thread by name; each takes one argument. */
+/** Functions of a worker take one argument each. */
 export type Argument<Calls, Name extends keyof Calls> = Calls[Name] extends (argument: infer A) => unknown
   ? A
   : never;
@@ -39,11 +39,10 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
-/** The functions `Calls` of another thread. */
+/** Calls the functions `Calls` of a worker. */
 export class Parser<Calls> {
   readonly #worker: ParserWorker;
   readonly #pending = new Map<number, Pending>();
-  /** What the worker reads. */
   #input: ByteReader | undefined;
   #next = 0;
   #ready = false;
@@ -53,13 +52,15 @@ export class Parser<Calls> {
   #silence = Number.POSITIVE_INFINITY;
   #reason: FailureReason = { code: 'internal', subject: 'A parser thread failed' };
   #progress = 0;
-  /** Checks since the last sign of life, and since the last progress. Checks, not time: this thread may be late itself. */
+  /**
+   * Checks since the last sign of life and the last progress; not milliseconds, since this thread may be late itself.
+   */
   #silent = 0;
   #stalled = 0;
-  /** Signs of life since the last progress: a thread that does not get to work gives few. */
+  /** Signs of life since the last progress; a starved worker gives few. */
   #idle = 0;
 
-  /** @param task what the thread is for, structured-cloneable */
+  /** @param task structured-cloneable */
   constructor(worker: ParserWorker, task: unknown) {
     this.#worker = worker;
     worker.listen(
@@ -69,7 +70,7 @@ export class Parser<Calls> {
     worker.post({ kind: 'begin', task });
   }
 
-  /** Lets the worker read bytes, of which it never opens any itself; the reader stays the caller's. */
+  /** The worker opens nothing itself and reads through this reader, which stays the caller's. */
   lend(input: ByteReader | undefined): void {
     this.#input = input;
   }
@@ -80,10 +81,9 @@ export class Parser<Calls> {
   }
 
   /**
-   * Calls a function of the thread.
-   * @param signal ends the thread, with everything that it does
-   * @throws {AnyvmafError} what the function throws; what the thread named for the case that it has to be ended; the
-   * signal's reason
+   * @param signal ends the worker, with everything that it does
+   * @throws {AnyvmafError} what the function throws; the worker's failure reason if it has to be ended; the signal's
+   * reason
    */
   async call<Name extends keyof Calls & string>(
     name: Name,
@@ -96,7 +96,7 @@ export class Parser<Calls> {
     const forget = onAbort(signal, (reason) => this.#end(reason));
     try {
       return await new Promise<Answer<Calls, Name>>((resolve, reject) => {
-        // The thread answers a call by its own function of this name.
+        // The worker answers with its function of this name.
         this.#pending.set(id, { resolve: (value) => resolve(value as Answer<Calls, Name>), reject });
         this.#startTimer();
         this.#worker.post({ kind: 'call', id, name, argument });
@@ -106,7 +106,7 @@ export class Parser<Calls> {
     }
   }
 
-  /** Ends the thread; calls under way fail with `reason`. */
+  /** Ends the worker; pending calls fail with `reason`. */
   close(reason: unknown = new AnyvmafError('aborted', 'The parser was closed.')): void {
     this.#end(reason);
   }
@@ -114,7 +114,7 @@ export class Parser<Calls> {
   #take(message: FromParser): void {
     if (message.kind === 'ready') this.#ready = true;
     if (this.#ended) {
-      // A thread that is ended while it loads leaves descriptors behind.
+      // Terminating a worker while it loads would leak descriptors.
       if (message.kind === 'ready') this.#worker.terminate();
       return;
     }

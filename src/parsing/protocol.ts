@@ -1,77 +1,71 @@
 /**
  * @module parsing/protocol
- * What a worker that parses foreign bytes and the thread that asked for it say to each other, the same over processes of
- * Node and module workers of browsers, and errors as they cross: known ones keep their code, hints and place.
+ * Messages between a parser worker and its caller, the same for processes of Node and workers of browsers. Errors
+ * keep their code, hints and place.
  */
 import { AnyvmafError, type ErrorCode, type ErrorData, errorData } from '../core/errors.js';
 import { MediaError } from '../media/errors.js';
 
-/** An error as it crosses to another thread. */
 export interface Refusal extends ErrorData {
-  /** What a `MediaError` says beside it. */
+  /** Additional fields of a `MediaError`. */
   readonly media?: { readonly reason: 'incomplete' | 'damaged'; readonly frame: number };
 }
 
-/** What is said when a thread has to be ended: the code, and the beginning of the sentence (`a.mkv cannot be read`). */
+/** Code and beginning of the sentence (`a.mkv cannot be read`) for a worker that has to be ended. */
 export interface FailureReason {
   readonly code: ErrorCode;
   readonly subject: string;
 }
 
-/** Messages to a parser thread. */
 export type ToParser<Task = unknown> =
-  /** The first message: load what the task needs, which is structured-cloneable. */
+  /** The first message: load what the structured-cloneable task needs. */
   | { readonly kind: 'begin'; readonly task: Task }
   | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly argument: unknown }
-  /** Bytes that were asked for by `read`, fewer where the input ends; or why there are none. */
+  /** Answers to `read`: bytes, fewer at the end of the input, or why there are none. */
   | { readonly kind: 'bytes'; readonly id: number; readonly bytes: ArrayBuffer }
   | { readonly kind: 'unread'; readonly id: number; readonly refusal: Refusal };
 
-/** Messages from a parser thread. */
 export type FromParser =
-  /** Please read this part of the input. */
+  /** Requests a part of the input. */
   | { readonly kind: 'read'; readonly id: number; readonly position: number; readonly length: number }
-  /** It has loaded what it needs. No foreign byte was read before. */
+  /** Loading is complete; no foreign byte was read before. */
   | { readonly kind: 'ready' }
-  /** It cannot load what it needs: calls are refused with this. */
+  /** Loading failed: calls are refused with this. */
   | { readonly kind: 'unusable'; readonly refusal: Refusal }
   /**
-   * From now on it may be silent for so many milliseconds; when it is silent for longer, `reason` says what of. `Infinity`
-   * around work that takes its time whatever the input is.
+   * From now on, it may be silent for this many milliseconds; a longer silence fails with `reason`. `Infinity` around
+   * work whose time does not depend on the input.
    */
   | { readonly kind: 'patience'; readonly silence: number; readonly reason: FailureReason }
-  /** Its event loop turns, or it has got further. `progress` grows with what it has read or made; `waiting` while it waits for bytes. */
+  /**
+   * Its event loop runs, or it made progress. `progress` grows with what it has read or made; `waiting` while it
+   * waits for bytes.
+   */
   | { readonly kind: 'alive'; readonly progress: number; readonly waiting: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'refused'; readonly id: number; readonly refusal: Refusal };
 
-/**
- * A parser worker as its owner holds it: a thread or a process; platforms make them. By itself it does not keep a process
- * alive.
- */
+/** A parser worker as its owner holds it: a thread or process made by the platform, which does not keep Node alive. */
 export interface ParserWorker {
-  /** Megabytes of JavaScript objects that it may have; absent where that cannot be limited. */
+  /** Limit on JavaScript objects in megabytes; absent where that cannot be limited. */
   readonly memory?: number;
-  /** Whether it has more in memory than anything needs; absent where that is unknown. */
+  /** True if it uses more memory than any input needs; absent where that is unknown. */
   isTooLarge?(): boolean;
   post(message: ToParser, transfer?: ArrayBuffer[]): void;
-  /** Names the one receiver of messages, and of the news that the thread died: why. */
+  /** Sets the one receiver of messages and of the worker's death. */
   listen(onMessage: (message: FromParser) => void, onDeath: (how: WorkerDeath) => void): void;
-  /** Ends it whatever it is doing. */
+  /** Ends it at once. */
   terminate(): void;
 }
 
-/** Why a thread is no more. */
 export interface WorkerDeath {
   readonly outOfMemory: boolean;
-  /** A sentence. */
   readonly how: string;
 }
 
-/** Milliseconds between two signs of life, and between two checks for them. */
+/** Milliseconds between signs of life, and between checks for them. */
 export const BEAT = 100;
 
-/** An error as it can cross. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof MediaError) {
     const { reason, frame } = error;
@@ -82,7 +76,6 @@ export function refusalOf(error: unknown): Refusal {
   return { code: 'internal', message: `A parser worker failed (${reason}).` };
 }
 
-/** The error that crossed. */
 export function errorOf({ media, ...data }: Refusal): AnyvmafError {
   const { code, message } = data;
   return media

@@ -1,18 +1,16 @@
 /**
  * @module parsing/serve
- * The side of the parser thread: carries out calls and gives signs of life while it does.
+ * The worker's side: runs calls, and sends signs of life meanwhile.
  */
 import type { ByteReader } from '../media/platform.js';
 import { bytesReader } from '../media/readers.js';
 import { BEAT, errorOf, type FailureReason, type FromParser, refusalOf, type ToParser } from './protocol.js';
 
-/** How a call reports its progress. */
 export interface Monitor {
-  /** Something was read or made that was not there before. */
   progress(): void;
   /** As {@link FromParser}'s `patience`. */
   patience(silence: number, reason: FailureReason): void;
-  /** The input that was lent to this worker. Waiting for its bytes is not held against them. */
+  /** The caller's input. Waiting for its bytes counts as progress. */
   input(size: number): ByteReader;
 }
 
@@ -24,7 +22,7 @@ interface Wait {
   reject(error: unknown): void;
 }
 
-/** An answer that gives buffers away instead of copying them. */
+/** An answer whose buffers are transferred, not copied. */
 export class Handed<T> {
   readonly value: T;
   readonly transfer: ArrayBuffer[];
@@ -35,17 +33,15 @@ export class Handed<T> {
   }
 }
 
-/** A thread's functions: of `Calls`, answers wrapped in {@link Handed} where they give buffers away. */
+/** Functions of a worker; answers are wrapped in {@link Handed} to transfer buffers. */
 export type Served<Calls> = {
   readonly [Name in keyof Calls]: Calls[Name] extends (argument: infer A) => infer R
     ? (argument: A) => Promise<Awaited<R> | Handed<Awaited<R>>>
     : never;
 };
 
-/** The input of the caller, which is read by asking for its bytes. */
 class LentInput {
   readonly #post: Post;
-  /** Bytes that were asked for and are not here yet, by number. */
   readonly #waits = new Map<number, Wait>();
   #reads = 0;
 
@@ -76,7 +72,7 @@ class LentInput {
     else wait?.reject(errorOf(message.refusal));
   }
 
-  /** Whether bytes have been awaited for a whole beat. */
+  /** True if a read has been pending for a whole beat. */
   isWaiting(): boolean {
     const late = performance.now() - BEAT;
     return [...this.#waits.values()].some(({ since }) => since < late);
@@ -90,8 +86,8 @@ async function callNamed(functions: object, name: string, argument: unknown): Pr
 }
 
 /**
- * @param prepare loads what a task needs, before any foreign byte is read; gives {@link Served} functions
- * @returns the function to call with each message
+ * @param prepare loads what a task needs before any foreign byte is read; returns {@link Served} functions
+ * @returns handles each message
  */
 export function serveParser<Task>(
   post: Post,
@@ -112,7 +108,7 @@ export function serveParser<Task>(
   const monitor: Monitor = {
     progress() {
       progress++;
-      // What has its bytes at hand may go on for seconds without letting the timer in.
+      // Work on bytes at hand may keep the timer from firing for seconds.
       if (running > 0 && performance.now() - told >= BEAT) tell();
     },
     patience: (silence, reason) => post({ kind: 'patience', silence, reason }),

@@ -1,15 +1,14 @@
 /**
  * @module queue/address
- * Addresses of a queue: Redis URLs with a user, a password, TLS and a name, of which no message shows the password. Pure.
+ * Redis addresses of a queue: user, password, TLS and name. Messages never show the password. Pure.
  */
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 
-/** Where a queue is. */
 export interface QueueAddress {
   readonly host: string;
   readonly port: number;
-  /** A socket of this machine in place of host and port. */
+  /** A Unix socket, used instead of host and port. */
   readonly path?: string;
   readonly database: number;
   readonly username?: string;
@@ -17,21 +16,17 @@ export interface QueueAddress {
   readonly tls: boolean;
   /** Several queues may share a database. */
   readonly name: string;
-  /** The address without its password, for messages. */
+  /** Without the password, for messages. */
   readonly shown: string;
 }
 
-/** The password, where the address has none. */
+/** Used if the address has no password. */
 const PASSWORD_VARIABLE = 'ANYVMAF_QUEUE_PASSWORD';
 
 const FORM =
   'redis://HOST:PORT/DATABASE, rediss:// for TLS, or redis+unix:///PATH for a socket, each with USER@ if needed';
 
-/**
- * Reads an address.
- * @param env where the password may be
- * @throws {AnyvmafError} `usage`, without the password
- */
+/** @throws {AnyvmafError} `usage`, without the password */
 export function queueAddress(
   text: string,
   env: Readonly<Record<string, string | undefined>> = {},
@@ -39,7 +34,6 @@ export function queueAddress(
   const refuse = (why: string) => usageError(`--queue ${shown(withoutPassword(text))} ${why}; give ${FORM}`);
   const scheme = /^(rediss?|valkeys?|redis\+unix):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined || !URL.canParse(text)) throw refuse('is not the address of a Redis server');
-  // Schemes that URL knows are read with host and port.
   const url = new URL(text);
   const password = decoded(url.password) || env[PASSWORD_VARIABLE] || undefined;
   const username = decoded(url.username) || undefined;
@@ -69,9 +63,8 @@ export function queueAddress(
   };
 }
 
-/** A text that may hold addresses, without the passwords in them. */
 export function withoutPassword(text: string): string {
-  // A password may itself hold an at sign.
+  // A password may contain an at sign.
   return text
     .replace(/\b([a-z][a-z+]*:\/\/[^\s:/?#@]*):[^\s/]*@/gi, '$1:***@')
     .replace(/\*\*\*@[^\s/]*@/g, '***@');

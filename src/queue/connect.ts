@@ -1,6 +1,6 @@
 /**
  * @module queue/connect
- * Opens a queue: BullMQ and its Redis client, which are installed beside anyvmaf where they are wanted, and loaded only here.
+ * Opens a queue on BullMQ and its Redis client, optional packages that are loaded only here.
  */
 import type { Job, JobsOptions, Queue, QueueEvents, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -10,7 +10,6 @@ import { checkTask, taskId } from './payload.js';
 import { RedisStore } from './store.js';
 import type { DeadTask, QueueCounts, Task, TaskQueue } from './types.js';
 
-/** What is used of the two packages. */
 export interface QueueLibraries {
   readonly bullmq: Pick<
     typeof import('bullmq'),
@@ -19,17 +18,15 @@ export interface QueueLibraries {
   readonly redis: Pick<typeof import('ioredis'), 'Redis'>;
 }
 
-/** BullMQ's name of the tasks; the queue's own name is the prefix of its keys. */
+/** BullMQ's name of the queue; the address's queue name is the prefix of its keys. */
 const TASKS = 'tasks';
-/** Milliseconds until a server must answer for the first time. */
+/** Milliseconds for the server's first answer. */
 const PATIENCE = 10_000;
-/** Milliseconds until a task is tried for the second time; doubled each time, and spread. */
+/** Milliseconds until the first retry of a task; doubled each time, with jitter. */
 const BACKOFF = 2000;
-/** Tasks added at once. */
 const AT_ONCE = 500;
 const ADVICE = 'npm install bullmq ioredis';
 
-/** A connection to a queue. */
 export class QueueConnection implements TaskQueue {
   readonly address: QueueAddress;
   readonly store: RedisStore;
@@ -38,7 +35,7 @@ export class QueueConnection implements TaskQueue {
   readonly #queue: Queue;
   readonly #others: Redis[] = [];
   #lastError = '';
-  /** Hears what goes wrong with the connection, once until something else does: a clause without passwords. */
+  /** Called with each new connection error, a clause without passwords. */
   onTrouble: (why: string) => void = () => {};
 
   private constructor(address: QueueAddress, libraries: QueueLibraries, redis: Redis) {
@@ -47,7 +44,7 @@ export class QueueConnection implements TaskQueue {
     this.#redis = redis;
     this.store = new RedisStore(redis, prefixOf(address));
     this.#queue = new libraries.bullmq.Queue(TASKS, { connection: redis, prefix: prefixOf(address) });
-    // A lost connection is found again; what was asked meanwhile waits.
+    // A lost connection is restored; commands wait meanwhile.
     this.#queue.on('error', (error) => this.#note(error));
     redis.on('ready', () => {
       this.#lastError = '';
@@ -55,8 +52,8 @@ export class QueueConnection implements TaskQueue {
   }
 
   /**
-   * @param patience whether a server that does not listen yet is waited for
-   * @param load gives the two libraries; tests bring their own
+   * @param patience wait for a server that does not listen yet
+   * @param load replaceable in tests
    * @throws {AnyvmafError} `backend` if the libraries are not installed; `io` if no server answers or it refuses
    */
   static async open(address: QueueAddress, patience = false, load = loadLibraries): Promise<QueueConnection> {
@@ -77,7 +74,7 @@ export class QueueConnection implements TaskQueue {
     }
     const connection = new QueueConnection(address, libraries, redis);
     try {
-      // A server that is too old, or lets this user do too little.
+      // Fails for a server that is too old, or a user with too few rights.
       await connection.#queue.waitUntilReady();
     } catch (error) {
       await connection.close();
@@ -86,7 +83,7 @@ export class QueueConnection implements TaskQueue {
     return connection;
   }
 
-  /** What went wrong with the connection last, without passwords; empty if nothing did. */
+  /** Last connection error, without passwords; empty if none. */
   get lastError(): string {
     return this.#lastError;
   }
@@ -109,12 +106,12 @@ export class QueueConnection implements TaskQueue {
     };
   }
 
-  /** Dead tasks, the newest first. */
+  /** The newest first. */
   async dead(most: number): Promise<readonly DeadTask[]> {
     return (await this.#queue.getFailed(0, most - 1)).flatMap((job) => (job ? [deadTask(job)] : []));
   }
 
-  /** Tasks that have not ended, some at a time. */
+  /** Tasks that have not ended, in batches. */
   async *open(): AsyncGenerator<readonly { readonly taskId: string; readonly task?: Task }[]> {
     for (const state of ['active', 'waiting', 'prioritized', 'delayed'] as const) {
       for (let at = 0; ; at += AT_ONCE) {
@@ -125,20 +122,18 @@ export class QueueConnection implements TaskQueue {
     }
   }
 
-  /** Takes tasks out, but not those that run. */
+  /** Removes tasks, except running ones. */
   async remove(taskIds: readonly string[]): Promise<void> {
     for (const id of taskIds) await this.#queue.remove(id).catch(() => {});
   }
 
-  /** Names of the workers that are connected. */
   async workers(): Promise<readonly string[]> {
-    // Users of a server may be kept from lists of its clients.
+    // The server may forbid listing its clients.
     const workers = await this.#queue.getWorkers().catch(() => []);
     const named = workers.map(({ rawname = '' }) => /:w:(.*)$/s.exec(rawname)?.[1] ?? '');
     return named.filter((name) => name !== '').sort();
   }
 
-  /** Starts to take tasks. */
   worker(
     run: (job: Job, token: string, signal: AbortSignal) => Promise<unknown>,
     options: Pick<
@@ -154,7 +149,7 @@ export class QueueConnection implements TaskQueue {
         connection: this.#client(),
         prefix: prefixOf(this.address),
         drainDelay: 5,
-        // After an error of the connection, as long as a reconnection takes.
+        // After a connection error, as long as a reconnection takes.
         runRetryDelay: 1000,
       },
     );
@@ -162,12 +157,11 @@ export class QueueConnection implements TaskQueue {
     return worker;
   }
 
-  /** The errors by which BullMQ knows what to do with a task. */
+  /** Errors that tell BullMQ what to do with a task. */
   get errors(): Pick<typeof import('bullmq'), 'UnrecoverableError' | 'WaitingError'> {
     return this.#libraries.bullmq;
   }
 
-  /** Starts to hear of tasks that end. */
   events(): QueueEvents {
     const events = new this.#libraries.bullmq.QueueEvents(TASKS, {
       connection: this.#client(),
@@ -177,7 +171,7 @@ export class QueueConnection implements TaskQueue {
     return events;
   }
 
-  /** Ends all connections at once; close workers and events before. */
+  /** Ends all connections at once; close workers and events first. */
   async close(): Promise<void> {
     await this.#queue.close().catch(() => {});
     for (const redis of [this.#redis, ...this.#others]) redis.disconnect();
@@ -203,7 +197,7 @@ function unusable({ shown: address }: QueueAddress, cause: unknown): AnyvmafErro
   return new AnyvmafError('io', `cannot use the queue at ${address}: ${why}`, { cause });
 }
 
-/** An error of the server as one that users meet; other errors as they are. */
+/** Turns an error of the server into a user-facing one; returns others unchanged. */
 export function queueError(error: unknown, { shown: address }: QueueAddress): unknown {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
   const why = withoutPassword(error.message);
@@ -211,7 +205,7 @@ export function queueError(error: unknown, { shown: address }: QueueAddress): un
 }
 
 function prefixOf({ name }: QueueAddress): string {
-  // In braces, so that a cluster keeps all keys on one machine.
+  // Braces keep all keys on one machine of a cluster.
   return `{${name}}`;
 }
 
@@ -219,7 +213,7 @@ function optionsOf(task: Task): JobsOptions {
   const { priority, attempts } = task.job;
   return {
     jobId: taskId(task),
-    // Parts of a begun pair go before pairs of the same priority, so that few are open at a time.
+    // Parts of a started pair precede pairs of the same priority, so that few pairs are open at a time.
     priority: 2 * priority - (task.kind === 'pair' ? 0 : 1),
     attempts,
     backoff: { type: 'exponential', delay: BACKOFF, jitter: 0.5 },
@@ -254,7 +248,7 @@ function client({ redis }: QueueLibraries, address: QueueAddress): Redis {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(tls && { tls: { servername: host } }),
-    // Commands wait for a server that restarts.
+    // Commands wait while the server restarts.
     maxRetriesPerRequest: null,
     retryStrategy: (times: number) => Math.min(100 * times, 2000),
   };
@@ -269,7 +263,7 @@ function firstAnswer(redis: Redis, address: QueueAddress, patience: boolean): Pr
       reject(unusable(address, last));
     };
     const timer = setTimeout(fail, PATIENCE);
-    // Stays: an error without a listener would end the process.
+    // Keep the listener: an unhandled error event would end the process.
     redis.on('error', (error: Error & { code?: string }) => {
       last = withoutPassword(error.message || error.code || String(error));
       const said = `${last} ${error.code}`;

@@ -1,24 +1,20 @@
 /**
  * @module queue/manage
- * What people do with a queue: put dead jobs back, and cancel.
+ * Puts dead jobs of a queue back, and cancels jobs.
  */
 import type { QueueConnection } from './connect.js';
 import type { Files } from './run-task.js';
 import type { DeadTask, QueueJob, Task } from './types.js';
 
-/** Dead tasks that are looked at. */
 const MOST_DEAD = 100_000;
 
-/** Which jobs: all, or those whose keys begin so. */
+/** All jobs, or those whose keys start with one of these. */
 export type Selection = 'all' | readonly string[];
 
 const selects = (selection: Selection, id: string) =>
   selection === 'all' || selection.some((prefix) => id.startsWith(prefix));
 
-/**
- * Puts dead jobs back. What was measured of them stays, unless their parts do not belong together.
- * @returns how many
- */
+/** Returns the number of jobs put back. Keeps their measured parts, unless these do not match. */
 export async function retryDead(
   connection: QueueConnection,
   files: Files,
@@ -37,7 +33,7 @@ export async function retryDead(
   return byKey.size;
 }
 
-/** Makes jobs open again that failed, whether they have dead tasks or were cancelled. */
+/** Reopens failed jobs, whether they have dead tasks or were cancelled. */
 export async function retryJobs(
   connection: QueueConnection,
   files: Files,
@@ -66,9 +62,7 @@ async function reopen(
 }
 
 /**
- * Cancels jobs that have not ended, and takes dead tasks that are named out of the list. Workers stop what they run within
- * seconds.
- * @returns how many
+ * Returns the number of jobs. Also removes selected dead tasks, unless all are selected. Workers stop within seconds.
  */
 export async function cancelJobs(
   connection: QueueConnection,

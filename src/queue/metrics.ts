@@ -1,6 +1,6 @@
 /**
  * @module queue/metrics
- * What a worker counts, in the text format of Prometheus, served over HTTP.
+ * Counters of a worker in the text format of Prometheus, served over HTTP.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,19 +8,16 @@ import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { QueueCounts, Task } from './types.js';
 
-/** How a task ended on this worker. */
 export type TaskOutcome = 'done' | 'failed' | 'given_back' | 'cancelled';
 
 const PREFIX = 'anyvmaf_worker';
 
-/** Counters of a worker. */
 export class WorkerMetrics {
   readonly #tasks = new Map<string, number>();
   readonly #errors = new Map<ErrorCode, number>();
   readonly #seconds = new Map<Task['kind'], { count: number; sum: number }>();
   #frames = 0;
   #settled = 0;
-  /** Tasks that run. */
   active = 0;
 
   ended(kind: Task['kind'], outcome: TaskOutcome, seconds: number): void {
@@ -83,14 +80,12 @@ export class WorkerMetrics {
   }
 }
 
-/** Where metrics are served. */
 export interface MetricsAddress {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
 }
 
-/** A server of metrics. */
 export interface MetricsServer {
   readonly port: number;
   close(): Promise<void>;

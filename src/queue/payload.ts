@@ -1,22 +1,20 @@
 /**
  * @module queue/payload
- * Checks what is read from Redis, which may hold whatever somebody put there: shape, sizes and names. Pure.
+ * Validates data from Redis, which anyone may have written: shapes, sizes and names. Pure.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { Outcome, PartLength, QueueJob, Stored, Task } from './types.js';
 
-/** Longest text that is kept in Redis; longer ones become files. */
+/** Longest text kept in Redis; longer ones become files. */
 export const INLINE_BYTES = 128 * 1024;
-/** Largest file of results that is read. */
+/** Largest file of results to read. */
 const MOST_FILE_BYTES = 400 * 1024 * 1024;
-/** Parts of one pair. */
 export const MOST_PARTS = 10_000;
 export const MOST_PRIORITY = 1000;
 export const MOST_ATTEMPTS = 100;
 const MOST_ARGS = 300;
-/** Characters of an option or name. */
 export const MOST_ARG = 4096;
 const MOST_MESSAGE = 4000;
 
@@ -39,7 +37,7 @@ function refuse(what: string, why: string): AnyvmafError {
   return new AnyvmafError('usage', `${what} in the queue cannot be used: ${why}; remove it from the queue`);
 }
 
-/** Own members only, and no others than these. */
+/** Own members only; refuses unknown ones. */
 function known(what: string, value: unknown, keys: readonly string[]): Source {
   if (!isObject(value)) throw refuse(what, 'it is no object');
   const strange = Object.keys(value).find((key) => !keys.includes(key));
@@ -139,23 +137,23 @@ export function checkOutcome(value: unknown): Outcome {
   throw refuse(what, 'its kind is not known');
 }
 
-/** Reads JSON that is checked next; what is no JSON is refused as nothing. */
+/** Text that is not JSON is checked as `undefined`. */
 export function parsed<T>(json: string, check: (value: unknown) => T): T {
   return check(jsonOf(json));
 }
 
-/** The id of a task: the same for the same step of the same job. */
+/** The same for the same step of the same job. */
 export function taskId(task: Task): string {
   const { key } = task.job;
   return task.kind === 'part' ? `${key}-${task.number}-${task.count}` : `${key}-${task.kind}`;
 }
 
-/** An error as the queue keeps it: `code: message`. */
+/** Errors are kept in the queue as `code: message`. */
 export function reasonText(code: ErrorCode, message: string): string {
   return `${code}: ${message}`.slice(0, MOST_MESSAGE);
 }
 
-/** Reads {@link reasonText}; whatever else stands there is a worker's end. */
+/** Parses {@link reasonText}; any other text becomes an internal error. */
 export function readReason(reason: string): { readonly code: ErrorCode; readonly message: string } {
   const [, name, message] = /^([a-z]+): (.*)$/s.exec(reason) ?? [];
   const code = CODES.find((one) => one === name);

@@ -1,7 +1,6 @@
 /**
  * @module queue/results-folder
- * The folder that workers and submitters share for results too large for Redis, or a URL below which they put and fetch them:
- * a folder for each job, and in it files that are known by their names and hashes.
+ * Keeps results too large for Redis in a shared folder or below a URL, per job, in files known by name and hash.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
@@ -16,12 +15,12 @@ import type { RemoteStore } from '../remote/store.js';
 import { INLINE_BYTES } from './payload.js';
 import type { Stored } from './types.js';
 
-/** A file of results that is not there, or not what its record says. */
+/** A file of results that is missing or differs from its record. */
 export class LostFile extends AnyvmafError {}
 
 const JOB = /^[0-9a-f]{32}$/;
 
-/** Keeps results: short ones as they are, longer ones in the folder, if there is one. */
+/** Keeps short results inline and longer ones in the folder, if there is one. */
 export class ResultsFolder {
   readonly #root: string | undefined;
   readonly #store: RemoteStore | undefined;
@@ -32,9 +31,9 @@ export class ResultsFolder {
   }
 
   /**
-   * @param path of an existing folder, a URL, or of none
-   * @param hosts on which a URL may be
-   * @throws {AnyvmafError} `usage` if it is no folder, or a URL on another host
+   * @param path an existing folder, a URL, or neither
+   * @param hosts allowed for a URL
+   * @throws {AnyvmafError} `usage` for a path that is not a folder, or a URL on another host
    */
   static async open(path: string | undefined, hosts: readonly string[] = []): Promise<ResultsFolder> {
     if (path === undefined) return new ResultsFolder();
@@ -53,8 +52,8 @@ export class ResultsFolder {
   }
 
   /**
-   * @param name of what is kept, such as `part-2-7`
-   * @throws {AnyvmafError} `usage` for what is too long without a folder; `io`
+   * @param name of the result, such as `part-2-7`
+   * @throws {AnyvmafError} `resource` for a long result without a folder; `io`
    */
   async keep(key: string, name: string, text: string): Promise<Stored> {
     const bytes = Buffer.byteLength(text);
@@ -88,8 +87,8 @@ export class ResultsFolder {
   }
 
   /**
-   * @throws {LostFile} if it is not there, or another than was kept
-   * @throws {AnyvmafError} `io` if its server does not give it
+   * @throws {LostFile} if it is missing or differs from what was kept
+   * @throws {AnyvmafError} `io` if its server does not deliver it
    */
   async read(key: string, stored: Stored): Promise<string> {
     if ('text' in stored) return stored.text;
@@ -107,7 +106,7 @@ export class ResultsFolder {
     return text;
   }
 
-  /** Removes a file that does not count; the folder of its job too, if it is empty. Never throws. */
+  /** Removes a file, and its job's folder if that is empty then. Never throws. */
   async discard(key: string, stored: Stored): Promise<void> {
     if (this.#root === undefined || !('file' in stored)) return;
     if (this.#store) return this.#store.remove(`${key}/${stored.file}`);
@@ -116,8 +115,8 @@ export class ResultsFolder {
   }
 
   /**
-   * Removes the parts of a job; `all` also its results. Never throws.
-   * @param known the files as far as they are known: what is behind a URL cannot be listed
+   * Removes the parts of a job; with `all` also its results. Never throws.
+   * @param known its known files, since a URL cannot be listed
    */
   async clear(key: string, all: boolean, known: readonly Stored[] = []): Promise<void> {
     if (this.#root === undefined || !JOB.test(key)) return;
@@ -135,7 +134,7 @@ export class ResultsFolder {
     await rmdir(folder).catch(() => {});
   }
 
-  /** Jobs that have a folder. */
+  /** Jobs with a folder; none for a URL, which cannot be listed. */
   async jobs(): Promise<readonly string[]> {
     if (this.#root === undefined || this.#store) return [];
     return (await readdir(this.#root).catch(() => [])).filter((name) => JOB.test(name));

@@ -1,23 +1,23 @@
 /**
  * @module queue/run-task
- * What a worker does with a task. Every step may be done twice, by two workers, or be cut off anywhere: the first result of a
- * part or job counts, and what is complete is counted and checked, never assumed.
+ * Runs a task. Every step may run twice, on two workers, or stop anywhere: the first result of a part or job counts,
+ * and completeness is checked, never assumed.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { JobStore, QueueJob, Stored, Task, TaskQueue } from './types.js';
 
-/** A job's line of results, and its values per frame. */
+/** A job's line of results and its values per frame. */
 export interface ScoredPair {
   readonly line: Stored;
   readonly frames?: Stored;
 }
 
-/** Measures; never in the thread that renews locks. */
+/** Measures outside the thread that renews locks. */
 export interface Scorer {
-  /** Scores a pair, or says into how many parts it is to be cut. */
+  /** Scores a pair, or returns the number of parts to cut it into. */
   pair(job: QueueJob, signal: AbortSignal): Promise<ScoredPair | { readonly count: number }>;
   part(job: QueueJob, number: number, count: number, signal: AbortSignal): Promise<Stored>;
-  /** @returns the parts that cannot be read, if there are some */
+  /** @returns the parts that cannot be read, if any */
   merge(
     job: QueueJob,
     parts: ReadonlyMap<number, Stored>,
@@ -25,13 +25,11 @@ export interface Scorer {
   ): Promise<ScoredPair | { readonly lost: readonly number[] }>;
 }
 
-/** Removes files of results. */
 export interface Files {
   discard(key: string, stored: Stored): Promise<void>;
   clear(key: string, all: boolean, known?: readonly Stored[]): Promise<void>;
 }
 
-/** What a worker works with. */
 export interface TaskTools {
   readonly queue: TaskQueue;
   readonly store: JobStore;
@@ -39,19 +37,15 @@ export interface TaskTools {
   readonly files: Files;
 }
 
-/** How a task ended. */
 export interface TaskEnd {
-  /** The job that it settled, whose submitter is to be told. */
+  /** Key of the job that the task settled. */
   readonly settled?: string;
 }
 
 /** Times that files of parts may be lost before a job fails. */
 const MOST_LOSSES = 3;
 
-/**
- * Runs a task.
- * @throws {AnyvmafError} why it cannot be done; the signal's reason
- */
+/** @throws {AnyvmafError} the reason of failure; the signal's reason if aborted */
 export async function runTask(task: Task, tools: TaskTools, signal: AbortSignal): Promise<TaskEnd> {
   const { store, queue } = tools;
   const { job } = task;
@@ -62,7 +56,7 @@ export async function runTask(task: Task, tools: TaskTools, signal: AbortSignal)
       if (begun.count !== undefined) return resume(job, begun.count, tools, signal);
       const scored = await tools.scorer.pair(job, signal);
       if (!('count' in scored)) return settle(job, scored, tools);
-      // Another worker may have cut it otherwise.
+      // Another worker may have cut it differently.
       return resume(job, await store.cut(job, scored.count), tools, signal);
     }
     case 'part': {
@@ -73,7 +67,7 @@ export async function runTask(task: Task, tools: TaskTools, signal: AbortSignal)
       if (!put.kept || put.settled) await tools.files.discard(job.key, part);
       if (put.settled) return {};
       if (put.count === undefined) {
-        // All of the job was forgotten: let it begin anew.
+        // The whole job was forgotten: start it again.
         await queue.add([{ kind: 'pair', job }]);
         return {};
       }
@@ -87,7 +81,7 @@ export async function runTask(task: Task, tools: TaskTools, signal: AbortSignal)
 const isComplete = ({ present, count }: { present: number; count?: number }) =>
   count !== undefined && present >= count;
 
-/** Adds the parts that are missing; those that are known in the queue are not added again. */
+/** Adds missing parts; the queue ignores those that it already has. */
 async function resume(job: QueueJob, count: number, tools: TaskTools, signal: AbortSignal): Promise<TaskEnd> {
   const { numbers } = await tools.store.present(job.key);
   if (numbers.size >= count) return mergeParts(job, tools, signal);
@@ -109,8 +103,8 @@ async function mergeIfComplete(
 }
 
 /**
- * @param own the part whose task this is
- * @throws {AnyvmafError} `mismatch` if parts do not belong together; `usage` if their files are lost again and again
+ * @param own the part of this task
+ * @throws {AnyvmafError} `mismatch` if parts do not match; `usage` if their files are lost again and again
  */
 async function mergeParts(
   job: QueueJob,
@@ -119,7 +113,7 @@ async function mergeParts(
   own?: number,
 ): Promise<TaskEnd> {
   const { count, parts } = await tools.store.parts(job.key);
-  // Another worker was quicker.
+  // Another worker was faster.
   if (count === undefined || parts.size < count) return {};
   const merged = await tools.scorer.merge(job, parts, signal);
   if (!('lost' in merged)) return settle(job, merged, tools, [...parts.values()]);
@@ -132,7 +126,7 @@ async function mergeParts(
     );
   }
   await tools.queue.add(lost.map((number) => ({ kind: 'part', job, number, count }) as const));
-  // This task is known to the queue, which did not add it.
+  // The queue ignored this task's own part, which it already has.
   if (own !== undefined && lost.includes(own))
     throw new AnyvmafError('io', `the file of part ${own} is lost, so that it has to be measured again.`);
   return {};
@@ -145,7 +139,7 @@ async function settle(
   parts: readonly Stored[] = [],
 ): Promise<TaskEnd> {
   const first = await store.settle(job.key, { kind: 'scored', ...scored });
-  // What another worker settled may be in a file of the same name.
+  // Another worker's result may be in a file of the same name.
   if (first) await files.clear(job.key, false, parts);
   return { settled: job.key };
 }

@@ -1,7 +1,7 @@
 /**
  * @module queue/scoring-process
- * The processes that score for a worker, one for each task that runs, and what both say to each other: the worker's own thread stays
- * free to renew its locks, and a crash or a lack of memory ends one task and not the worker.
+ * Scoring processes of a worker, one per running task: its own thread stays free to renew locks, and a crash or lack
+ * of memory ends one task only.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -10,19 +10,16 @@ import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import type { ScoredPair, Scorer } from './run-task.js';
 import type { QueueJob, Stored } from './types.js';
 
-/** What a scoring process may touch. */
 export interface ScoringRules {
-  /** Real paths of the folders whose files may be read. */
+  /** Real paths of readable folders. */
   readonly allow: readonly string[];
-  /** Hosts whose files may be read by URL, and below which results may be. */
+  /** Hosts of readable URLs and of results. */
   readonly hosts: readonly string[];
-  /** The folder of results, or its URL. */
+  /** Folder or URL of results. */
   readonly results?: string;
-  /** Most threads of a run. */
   readonly threads: number;
 }
 
-/** Something to do. */
 export type ScoringWork =
   | { readonly kind: 'pair'; readonly job: QueueJob }
   | { readonly kind: 'part'; readonly job: QueueJob; readonly number: number; readonly count: number }
@@ -32,13 +29,11 @@ export type ScoringWork =
       readonly parts: readonly (readonly [number: number, part: Stored])[];
     };
 
-/** To a scoring process. */
 export type ToScoring =
   | { readonly kind: 'rules'; readonly rules: ScoringRules }
   | { readonly kind: 'work'; readonly ticket: number; readonly work: ScoringWork }
   | { readonly kind: 'stop'; readonly ticket: number };
 
-/** What came of work. */
 export interface ScoringResult {
   readonly scored?: ScoredPair;
   readonly count?: number;
@@ -46,7 +41,6 @@ export interface ScoringResult {
   readonly lost?: readonly number[];
 }
 
-/** From a scoring process. */
 export type FromScoring =
   | { readonly kind: 'progress'; readonly ticket: number; readonly frames: number }
   | { readonly kind: 'done'; readonly ticket: number; readonly result: ScoringResult }
@@ -55,18 +49,17 @@ export type FromScoring =
       readonly ticket: number;
       readonly code: ErrorCode;
       readonly message: string;
-      /** It took longer than it may: no reason to try again. */
+      /** It exceeded its time limit: do not retry. */
       readonly late?: boolean;
     };
 
 const SCRIPT = new URL('./scoring-child.js', import.meta.url);
 
-/** Milliseconds that a process gets to stop what it does, before it is killed. */
+/** Milliseconds to stop before the process is killed. */
 const GRACE = 1000;
-/** Milliseconds without progress after which a run is hopeless. */
+/** Milliseconds without progress after which a run is aborted. */
 const STUCK = 15 * 60_000;
 
-/** What runs in a process. */
 interface Running {
   readonly ticket: number;
   readonly settle: (result: ScoringResult) => void;
@@ -74,14 +67,13 @@ interface Running {
   readonly progressed: (frames: number) => void;
 }
 
-/** Processes that are started when they are needed, and kept. */
 export class ScoringProcesses implements Scorer {
   readonly #rules: ScoringRules;
   readonly #onFrames: (frames: number) => void;
   readonly #free: OneProcess[] = [];
   readonly #all = new Set<OneProcess>();
 
-  /** @param onFrames hears of frames as they are measured */
+  /** @param onFrames called with newly measured frames */
   constructor(rules: ScoringRules, onFrames: (frames: number) => void) {
     this.#rules = rules;
     this.#onFrames = onFrames;
@@ -111,7 +103,6 @@ export class ScoringProcesses implements Scorer {
     throw noResult();
   }
 
-  /** Ends all processes. */
   async close(): Promise<void> {
     await Promise.all([...this.#all].map((one) => one.end()));
   }
@@ -127,7 +118,6 @@ export class ScoringProcesses implements Scorer {
     }
   }
 
-  /** One that waits for work, and has not ended meanwhile. */
   #idle(): OneProcess | undefined {
     for (let one = this.#free.pop(); one; one = this.#free.pop()) {
       if (one.usable) return one;
@@ -166,7 +156,6 @@ class OneProcess {
     this.#send({ kind: 'rules', rules });
   }
 
-  /** Whether it can take further work. */
   get usable(): boolean {
     return this.#alive && !this.#stopped;
   }
@@ -186,7 +175,7 @@ class OneProcess {
         watch = setTimeout(stuck, STUCK);
       };
       const stop = () => {
-        // At once, so that a task that is given back does not wait.
+        // Reject at once, so that a task that is given back does not wait.
         reject(signal.reason);
         finish();
         this.end(ticket).catch(() => {});
@@ -218,7 +207,7 @@ class OneProcess {
     });
   }
 
-  /** Ends the process; with a ticket, what runs is asked to stop first. */
+  /** Ends the process; with a ticket, asks its work to stop first. */
   async end(ticket?: number): Promise<void> {
     this.#stopped = true;
     if (ticket === undefined) this.#child.disconnect?.();
@@ -229,7 +218,7 @@ class OneProcess {
   }
 
   #send(message: ToScoring): void {
-    // A process that has ended is noticed by its end.
+    // The exit event reports a process that has ended.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 

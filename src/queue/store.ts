@@ -1,24 +1,23 @@
 /**
  * @module queue/store
- * What is known of jobs, as Redis keys. Each call is one command, one script or one transaction, so that a Redis that loses
- * its last second loses whole steps.
+ * State of jobs in Redis. Each call is one command, script or transaction, so that a Redis that loses its last second
+ * loses whole steps.
  */
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { checkJob, checkOutcome, checkStored, parsed } from './payload.js';
 import type { Begun, JobStore, Outcome, PutPart, QueueJob, Stored } from './types.js';
 
-/** Seconds that results wait for their submitter, and that parts wait for the others. */
+/** Seconds that results wait for their submitter, and parts for the others. */
 const KEPT = 14 * 24 * 3600;
-/** Seconds for which it is remembered that a submitter has a result, so that a late one of a worker does not count. */
+/** Seconds to remember that a submitter has a result, so that a worker's late one does not count. */
 const REMEMBERED = 24 * 3600;
-/** Results read at once. */
 const AT_ONCE = 100;
 
-/** Of {@link RedisStore}'s hashes: beside the parts, which have their numbers. */
+/** Fields of {@link RedisStore}'s hashes besides the numbered parts. */
 const [COUNT, JOB] = ['count', 'job'] as const;
 
-/** Keeps a part: settled or forgotten jobs keep none. Returns whether it counts, how many there are, and of how many. */
+/** Keeps a part unless its job is settled or forgotten. Returns kept, settled, parts present and parts in all. */
 const PUT_PART = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return {0, 1, 0, 0} end
 local count = redis.call('HGET', KEYS[2], '${COUNT}')
@@ -27,7 +26,7 @@ local kept = redis.call('HSETNX', KEYS[2], ARGV[1], ARGV[2])
 return {kept, 0, redis.call('HLEN', KEYS[2]) - 2, tonumber(count)}
 `;
 
-/** Says what became of a job, once, and forgets its parts; those of a failed one stay, for a retry. */
+/** Settles a job once and forgets its parts, except those of a failed job, for a retry. */
 const SETTLE = `
 local first = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'EX', ARGV[2])
 if ARGV[4] == '1' then redis.call('DEL', KEYS[2], KEYS[4]) end
@@ -35,7 +34,7 @@ redis.call('SREM', KEYS[3], ARGV[3])
 if first then return 1 else return 0 end
 `;
 
-/** Says into how many parts a pair is cut, once. */
+/** Records once into how many parts a pair is cut. */
 const CUT = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return tonumber(ARGV[2]) end
 if redis.call('HSETNX', KEYS[2], '${COUNT}', ARGV[2]) == 1 then
@@ -46,14 +45,14 @@ redis.call('SADD', KEYS[3], ARGV[1])
 return tonumber(redis.call('HGET', KEYS[2], '${COUNT}'))
 `;
 
-/** Forgets what became of jobs: one with parts is open again. */
+/** Forgets the outcome of a job; one with parts is open again. */
 const REOPEN = `
 redis.call('DEL', KEYS[1], KEYS[4])
 if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
 if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('SADD', KEYS[3], ARGV[1]) else redis.call('SREM', KEYS[3], ARGV[1]) end
 `;
 
-/** The keys of a queue; all of one hash slot. */
+/** All keys of a queue are in one hash slot. */
 export class RedisStore implements JobStore {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -155,7 +154,7 @@ export class RedisStore implements JobStore {
     return this.#redis.smembers(this.#open());
   }
 
-  /** Whether this process is the one that does something for all, for so many milliseconds. */
+  /** True for the one process that acts for all during these milliseconds. */
   async elected(what: string, milliseconds: number): Promise<boolean> {
     return (await this.#redis.set(`${this.#prefix}:${what}`, '1', 'PX', milliseconds, 'NX')) === 'OK';
   }

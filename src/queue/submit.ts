@@ -1,57 +1,50 @@
 /**
  * @module queue/submit
- * The side of whoever has jobs: adds them, and follows what becomes of them. Messages of tasks that end only say where to
- * look; what became of a job is read, and a job of which nothing is heard is looked at again.
+ * Submits jobs and follows them. Events of ended tasks only say where to look: outcomes are read from the store, and
+ * silent jobs are checked again.
  */
 import { onAbort } from '../core/abort.js';
 import { pending } from './sweep.js';
 import type { JobStore, Outcome, QueueJob, TaskQueue } from './types.js';
 
-/** Milliseconds after which all open jobs are looked at: the more there are, the later. */
+/** Milliseconds until all open jobs are checked: more for more jobs. */
 const lookAfter = (open: number) => Math.min(30_000, 3000 + 10 * open);
-/** Jobs whose outcomes are read at once. */
 const AT_ONCE = 100;
 
-/** What a submitter works with. */
 export interface SubmitTools {
   readonly queue: TaskQueue;
   readonly store: JobStore;
   /**
-   * Starts to hear of jobs that may have ended.
-   * @param heard gets the job, and why a task is not tried again
-   * @returns stops it
+   * @param heard gets the job, and the reason if its task is not retried
+   * @returns unsubscribes
    */
   readonly listen: (heard: (key: string, dead?: FailedOutcome) => void) => Promise<() => Promise<void>>;
-  /** Makes jobs that failed open again, with what they lack. */
   readonly retry: (jobs: readonly QueueJob[]) => Promise<void>;
   readonly clock: Clock;
 }
 
 type FailedOutcome = Extract<Outcome, { kind: 'failed' }>;
 
-/** Time, which tests may let pass. */
+/** Time, replaceable in tests. */
 export interface Clock {
   now(): number;
-  /** Resolves after so many milliseconds, or when the signal aborts. */
+  /** Resolves after the time, or when the signal aborts. */
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-/** How to submit. */
 export interface SubmitOptions {
-  /** Score jobs again that failed before. */
   readonly retryFailed: boolean;
   readonly signal: AbortSignal;
 }
 
-/** A job that has ended. */
 export interface EndedJob {
   readonly job: QueueJob;
   readonly outcome: Exclude<Outcome, { kind: 'taken' }>;
 }
 
 /**
- * Submits jobs and yields each as it ends. An outcome is forgotten when the next one is asked for: by then it must be on a
- * disk. Jobs that are known to the queue are followed and not submitted twice.
+ * Submits jobs, follows those that the queue already has, and yields each as it ends. Requesting the next one forgets
+ * an outcome: by then it must be on disk.
  * @throws the signal's reason; jobs then stay in the queue
  */
 export async function* followJobs(
@@ -87,7 +80,7 @@ export async function* followJobs(
       if (clock.now() >= looked + lookAfter(open.size)) {
         looked = clock.now();
         for (const key of open.keys()) heard.add(key);
-        // With fewer tasks than jobs, some are lost; those that are known are not added twice.
+        // With fewer tasks than jobs, some are lost; the queue ignores those that it already has.
         if (pending(await queue.counts()) < open.size) await followed.addAgain();
       }
       const keys = [...heard];
@@ -100,9 +93,7 @@ export async function* followJobs(
   }
 }
 
-/** Jobs of a submitter that have not ended. */
 class FollowedJobs {
-  /** By key. */
   readonly open: Map<string, QueueJob>;
   readonly #tools: SubmitTools;
 
@@ -111,7 +102,7 @@ class FollowedJobs {
     this.#tools = tools;
   }
 
-  /** Adds those that the queue does not know, and yields those that have ended before. */
+  /** Adds jobs that the queue does not have, and yields those that ended before. */
   async *submit(retryFailed: boolean, signal: AbortSignal): AsyncGenerator<EndedJob, void, undefined> {
     const { queue, store } = this.#tools;
     const all = [...this.open.values()];
@@ -123,7 +114,7 @@ class FollowedJobs {
       const failed = retryFailed ? some.filter((job) => kindOf(job) === 'failed') : [];
       const taken = some.filter((job) => kindOf(job) === 'taken');
       if (failed.length > 0) await this.#tools.retry(failed);
-      // Another file of results has it, but this one has not.
+      // Another file of results has it, this one does not.
       if (taken.length > 0)
         await store.reopen(
           taken.map(({ key }) => key),
@@ -138,7 +129,6 @@ class FollowedJobs {
     }
   }
 
-  /** Yields those of these jobs that have ended. */
   async *collect(keys: readonly string[]): AsyncGenerator<EndedJob, void, undefined> {
     const { queue, store } = this.#tools;
     const outcomes = await store.outcomes(keys);
@@ -152,12 +142,12 @@ class FollowedJobs {
       }
       yield { job, outcome };
       this.open.delete(key);
-      // A failure stays, so that it is not tried again unasked.
+      // A failure stays, so that it is not retried unasked.
       if (outcome.kind === 'scored') await store.take([key]);
     }
   }
 
-  /** Jobs that have been cut go on with the parts that they lack. */
+  /** Cut jobs resume with the parts that they lack. */
   async addAgain(): Promise<void> {
     const { queue, store } = this.#tools;
     const all = [...this.open.values()];

@@ -1,6 +1,6 @@
 /**
  * @module queue/worker
- * A worker: takes tasks, has them scored by processes of its own, and gives back what it cannot end.
+ * Takes tasks, scores them in processes of its own, and gives back those it cannot finish.
  */
 import type { Job, Worker } from 'bullmq';
 import { TimeLimitError, withinSeconds } from '../core/abort.js';
@@ -15,35 +15,30 @@ import { ScoringProcesses } from './scoring-process.js';
 import { sweep } from './sweep.js';
 import type { Task } from './types.js';
 
-/** What a worker is started with. */
 export interface WorkerSettings {
   readonly name: string;
-  /** Tasks at the same time. */
   readonly concurrency: number;
-  /** Seconds after which a worker that says nothing loses its tasks to others. */
+  /** Seconds after which a silent worker loses its tasks to others. */
   readonly lease: number;
   readonly rules: ScoringRules;
-  /** Seconds that a task may take. */
+  /** Time limit of a task in seconds. */
   readonly maxSeconds: number;
-  /** Hears what a person should know. */
   readonly say: (sentence: string) => void;
 }
 
-/** Workers of one task that may end or fall silent before it is dead: it may be what ends them. */
+/** Workers that may die or fall silent on one task before it is dead: it may be the cause. */
 const MOST_LOST = 5;
-/** Milliseconds between two looks whether running jobs were cancelled. */
+/** Milliseconds between checks for cancelled jobs. */
 const CANCEL_CHECK = 5000;
-/** Milliseconds between two sweeps of a fleet. */
+/** Milliseconds between sweeps of a fleet. */
 const SWEEP = 60_000;
 
-/** Errors that the same task has everywhere and always. */
+/** Errors that no retry avoids. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(['usage', 'media', 'mismatch', 'model', 'feature']);
 
-/** Why a task is stopped. */
 class GivenBack extends Error {}
 class Cancelled extends Error {}
 
-/** A running worker. */
 export class QueueWorker {
   readonly metrics = new WorkerMetrics();
   readonly #connection: QueueConnection;
@@ -77,7 +72,7 @@ export class QueueWorker {
     ];
   }
 
-  /** Stops: what runs goes back to the queue at once, and does not count as a failure. */
+  /** Stops; running tasks go back to the queue at once and do not count as failures. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -101,7 +96,7 @@ export class QueueWorker {
     const end = (outcome: Parameters<WorkerMetrics['ended']>[1]) =>
       this.metrics.ended(task.kind, outcome, (performance.now() - begun) / 1000);
     try {
-      // A task that came while the worker stops.
+      // The task arrived while the worker stops.
       if (this.#stopping) throw new GivenBack('the worker stops');
       const ended = await withinSeconds(
         this.#settings.maxSeconds,
@@ -117,7 +112,7 @@ export class QueueWorker {
     } catch (error) {
       if (error instanceof Cancelled) {
         end('cancelled');
-        // Whoever follows the job is told.
+        // Notify the submitters that follow the job.
         return { settled: task.job.key };
       }
       if (error instanceof GivenBack) {
@@ -147,7 +142,7 @@ export class QueueWorker {
     };
   }
 
-  /** A task that is not tried again settles its job. A crash before that is repaired by a sweep. */
+  /** Settles the job of a task that is not retried. If this crashes, a sweep repairs it. */
   async #tellFailure(job: Job | undefined, error: Error): Promise<void> {
     const { code, message } = readReason(error.message);
     if (!job || this.#stopping) return;

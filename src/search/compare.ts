@@ -1,6 +1,6 @@
 /**
  * @module search/compare
- * Encoders beside each other on one source: the curve of each, what each needs for a quality, and BD-rates.
+ * Compares encoders on one source: their curves, what each needs for a quality, and BD-rates.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
@@ -42,10 +42,7 @@ import type {
   CurveDelta,
 } from './types.js';
 
-/**
- * Compares encoders.
- * @throws {AnyvmafError} as the public `compareEncoders` says; the signal's reason when it asks to stop
- */
+/** @throws {AnyvmafError} as the public `compareEncoders` says; the signal's reason if aborted */
 export async function compareEncoders(
   platform: SearchPlatform,
   source: VideoInput,
@@ -57,7 +54,7 @@ export async function compareEncoders(
   return inSession(platform, source, options, async (session) => {
     const material = await sampledSource(session, options.full, [measure.statistic]);
     const contestants: Contestant[] = [];
-    // All are opened before any is measured, so that a wrong name costs no time.
+    // Open all encoders before measuring any, so that a wrong name costs no time.
     for (const [i, choice] of options.encoders.entries()) {
       const setting = await settingOf(session, fineChoice(choice));
       const probe = await Probe.open(session, { material, setting, metrics: [poolingOf(measure).from] });
@@ -88,7 +85,6 @@ export async function compareEncoders(
   });
 }
 
-/** An encoder, and what measures it. */
 interface Contestant {
   readonly name: string;
   readonly choice: ComparedEncoder;
@@ -133,22 +129,20 @@ async function measureOne(
         kbpsAt: on ? curve.kbpsAt(place) : null,
       };
     }),
-    // Each point encodes as many frames, so that the mean of the times counts.
+    // All points encode the same number of frames, so the harmonic mean is the overall speed.
     framesPerSecond: speeds.length > 0 ? speeds.length / speeds.reduce((sum, one) => sum + 1 / one, 0) : null,
   };
 }
 
-/** How two curves are held against each other. */
 interface Pairing extends CurveTask {
-  /** Qualities to go over. */
   readonly between: CompareOptions['between'];
-  /** The same where none were asked for, and both curves have some of them. */
+  /** Default of `between`, used if both curves overlap it. */
   readonly usual: CompareOptions['between'];
-  /** Of the video that was measured, 0 where that is all of it. */
+  /** Fraction of the video that was sampled; 0 if the whole was encoded. */
   readonly share: number;
 }
 
-/** Each curve against the first, which needs least, and which the measurement does not tell from that. */
+/** Compares each curve with the first; finds the one that needs least rate and those that tie with it. */
 function differencesOf(
   curves: readonly ComparedCurve[],
   contestants: readonly Contestant[],
@@ -202,22 +196,18 @@ function deltaBetween(
   }
 }
 
-/** Parts of a video that an interval is made of. */
+/** Number of parts for a confidence interval. */
 const FEWEST_PARTS = 4;
 const MOST_PARTS = 32;
 
-/** Frames of a sample. */
+/** Frames `from` up to `to` of a sample. */
 interface Part {
   readonly sample: number;
   readonly from: number;
   readonly to: number;
 }
 
-/**
- * Per cent within which the difference of rate lies with 95 % confidence. Each part of the video is left out in turn, of both curves,
- * which tells what it contributes.
- * @returns `undefined` where too little was measured
- */
+/** 95 % confidence interval of the rate difference in per cent (jackknife); `undefined` if too little was measured. */
 function intervalOf(
   [anchor, test]: readonly [readonly Measured[], readonly Measured[]],
   { from, to }: { readonly from: number; readonly to: number },
@@ -237,7 +227,7 @@ function intervalOf(
       const quality = qualityOf({ ...point, metrics }, measure, perSecond);
       return rising(measure)({ quality, kbps: bytes.reduce((sum, one) => sum + one, 0) / bytes.length });
     });
-  // In logarithms, in which twice and half are as far apart.
+  // In logarithms, where double and half are equally far apart.
   const rate = (out?: Part) =>
     Math.log1p(bdRate(curveOf(anchor, out), curveOf(test, out), { between }).value / 100);
   try {
@@ -246,13 +236,13 @@ function intervalOf(
     const mean = intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
     return mean && [Math.expm1(mean.low) * 100, Math.expm1(mean.high) * 100];
   } catch (error) {
-    // Without one of the parts the curves share no range.
+    // Without this part the curves share no range.
     if (!(error instanceof AnyvmafError)) throw error;
     return undefined;
   }
 }
 
-/** Samples as they are, or where there are few, pieces of them of about a second; an even number. */
+/** Samples, or if there are few, pieces of about a second; an even number. */
 function partsOf(samples: SampleValues, second: number): readonly Part[] {
   const frames = samples.reduce((sum, { length }) => sum + length, 0);
   const few = samples.length < FEWEST_PARTS;
@@ -277,10 +267,7 @@ function without(samples: SampleValues, out?: Part): SampleValues {
     .filter(({ length }) => length > 0);
 }
 
-/**
- * Names that tell the encoders apart.
- * @throws {AnyvmafError} `usage` for one that is there twice
- */
+/** Names that tell the encoders apart. @throws {AnyvmafError} `usage` for a duplicate */
 function namesOf(encoders: readonly ComparedEncoder[]): readonly string[] {
   const names = encoders.map(({ name, encoder, encoderOptions = {} }) => {
     const options = Object.entries(encoderOptions).map(([option, value]) => `${option}=${value}`);

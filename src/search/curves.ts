@@ -1,6 +1,6 @@
 /**
  * @module search/curves
- * Curves of quality over rate: the points that are measured, and their convex hull.
+ * Measures rate-quality curves, and finds their convex hull and where each is the best.
  */
 
 import { type Curve, curveThrough } from '../report/bd-rate.js';
@@ -22,34 +22,28 @@ import {
 } from './targets.js';
 import type { CurveOptions, EncoderChoice } from './types.js';
 
-/** Points that a curve between values of a parameter is drawn with. */
 const POINTS = 7;
-/** VMAF points about which they are apart. */
+/** Approximate distance between them, in VMAF points. */
 const APART = 6;
 
-/** What options mean by quality. @throws {AnyvmafError} `usage` as {@link poolingOf} */
+/** @throws {AnyvmafError} `usage` as {@link poolingOf} */
 export function measureOf({ metric, statistic = 'mean', models }: CurveOptions): CompleteMeasure {
   const measure = { metric: metric ?? scoreName(models), statistic };
   poolingOf(measure);
   return measure;
 }
 
-/** The quality of a point. */
 export function qualityOf(point: Measured, measure: CompleteMeasure, perSecond: number): number {
   return qualityIn(measure, (metric) => samplesOf(point, metric), perSecond);
 }
 
-/**
- * Points with qualities of which more is better, as hulls and rates over curves want them: those of a metric of which less is
- * better with the other sign. Twice is as before.
- */
+/** Negates metrics whose low values are better, so that higher is better. Its own inverse. */
 export function rising({
   metric,
 }: CompleteMeasure): <Point extends { readonly quality: number }>(point: Point) => Point {
   return (point) => (isWorseHigh({}, metric) ? { ...point, quality: -point.quality } : point);
 }
 
-/** A range of qualities, likewise. */
 export function risingRange({ metric }: CompleteMeasure, { min, max }: Range): Range {
   return isWorseHigh({}, metric) ? { min: -max, max: -min } : { min, max };
 }
@@ -59,21 +53,15 @@ interface Range {
   readonly max: number;
 }
 
-/** How a curve is measured. */
 export interface CurveTask {
-  /** Qualities to search for; without any, values of the parameter. */
+  /** Qualities to search for; without any, values of the parameter are measured. */
   readonly targets?: readonly number[];
   readonly measure: CompleteMeasure;
   /** Frames of the source per second. */
   readonly perSecond: number;
 }
 
-/**
- * Measures a curve.
- * @param choice the range of values among others
- * @param onPoint called with each point that is measured
- * @returns values by target
- */
+/** Measures a curve. Calls `onPoint` with known and new points; returns the value found for each target. */
 export async function measureCurve(
   probe: Probe,
   choice: EncoderChoice,
@@ -95,7 +83,7 @@ export async function measureCurve(
   return values;
 }
 
-/** Values to draw a curve with: those of a range with a step, else some that are evenly apart. */
+/** Values to measure a curve at: every step of a range with a step, else seven evenly spaced ones. */
 function curveValues({ setting }: Probe, { range, parameter }: EncoderChoice): readonly number[] {
   if (range?.step !== undefined) return parameterOf(setting.encoder, parameter, range).grid.values;
   const { values } = setting.parameter.grid;
@@ -103,7 +91,7 @@ function curveValues({ setting }: Probe, { range, parameter }: EncoderChoice): r
   return [...new Set(places)].flatMap((place) => values[place] ?? []);
 }
 
-/** Places on a grid from two steps above the usual value to four below it. */
+/** Grid indices from two steps above the usual value to four below it. */
 function around({ start, slope, values }: Grid): readonly number[] {
   const step = Math.max(1, Math.round(APART / slope));
   const last = values.length - 1;
@@ -116,29 +104,25 @@ function evenly(from: number, until: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => Math.round(from + ((until - from) * i) / (count - 1)));
 }
 
-/** A choice whose parameter has the encoder's own steps, whatever step its curve is drawn with. */
+/** Drops the step of a range, so that searches use the encoder's own. */
 export function fineChoice(choice: EncoderChoice): EncoderChoice {
   const { range } = choice;
   return range ? { ...choice, range: { min: range.min, max: range.max } } : choice;
 }
 
-/** A place on a curve. */
 export interface RateQuality {
   /** Kilobits per second, above 0. */
   readonly kbps: number;
   readonly quality: number;
 }
 
-/**
- * Points that no mixture of others beats: the upper left corners of the convex hull of quality over rate.
- * @returns by rate, quality rising
- */
+/** Upper left corners of the convex hull of quality over rate, by rate: no mixture of others beats them. */
 export function convexHull<Point extends RateQuality>(points: readonly Point[]): readonly Point[] {
   const sorted = [...points].sort((a, b) => a.kbps - b.kbps || b.quality - a.quality);
   const hull: Point[] = [];
   for (const point of sorted) {
     const last = hull.at(-1);
-    // What costs as much or more and is no better is on no hull.
+    // It costs at least as much and is no better.
     if (last && point.quality <= last.quality) continue;
     while (hull.length > 1 && !bends(hull.at(-2) as Point, hull.at(-1) as Point, point)) hull.pop();
     hull.push(point);
@@ -146,27 +130,23 @@ export function convexHull<Point extends RateQuality>(points: readonly Point[]):
   return hull;
 }
 
-/** Whether the way from a by b to c turns down at b. */
+/** True if the path a, b, c turns down at b. */
 function bends(a: RateQuality, b: RateQuality, c: RateQuality): boolean {
   return (b.quality - a.quality) * (c.kbps - b.kbps) > (c.quality - b.quality) * (b.kbps - a.kbps);
 }
 
-/** A curve of quality over rate that only rises, with the parameter's values along it. */
+/** A rate-quality curve that only rises, with the parameter's values along it. */
 export interface RisingCurve {
-  /** Least and greatest rate that were measured. */
+  /** Points of the lowest and the highest rate. */
   readonly low: RateQuality;
   readonly high: RateQuality;
-  /** At a rate from low to high. */
+  /** For a rate from low to high; clamped outside. */
   qualityAt(kbps: number): number;
-  /** At a quality from low to high. */
   kbpsAt(quality: number): number;
   valueAt(kbps: number): number;
 }
 
-/**
- * The curve through those of the points that no cheaper one reaches.
- * @returns `undefined` for fewer than two such points
- */
+/** PCHIP over log rate through the points that no cheaper one reaches; `undefined` for fewer than two. */
 export function risingCurve(
   points: readonly (RateQuality & { readonly value: number })[],
 ): RisingCurve | undefined {
@@ -201,7 +181,7 @@ function within(curve: Curve, at: number): number {
   return curve.at(Math.min(curve.high, Math.max(curve.low, at)));
 }
 
-/** Where a rising curve has a value: by halves, down to what doubles tell apart. */
+/** Inverts a rising curve by bisection, to double precision. */
 function placeOf(curve: Curve, wanted: number): number {
   let [low, high] = [curve.low, curve.high];
   for (let i = 0; i < 60; i++) {
@@ -212,15 +192,12 @@ function placeOf(curve: Curve, wanted: number): number {
   return high;
 }
 
-/** One of several curves, and a place on it. */
 export interface Choice<Name> extends RateQuality {
   readonly name: Name;
 }
 
-/** Curves by name. */
 export type Curves<Name> = readonly (readonly [name: Name, curve: RisingCurve])[];
 
-/** The curve that needs the least rate for a quality; `undefined` where none reaches it. */
 export function cheapestAt<Name>(curves: Curves<Name>, quality: number): Choice<Name> | undefined {
   return best(
     curves.flatMap(([name, curve]) => {
@@ -231,7 +208,7 @@ export function cheapestAt<Name>(curves: Curves<Name>, quality: number): Choice<
   );
 }
 
-/** The curve with the best quality at a rate. A curve that ends before it counts with its end. */
+/** A curve that ends below the rate counts with its end. */
 export function bestAt<Name>(curves: Curves<Name>, kbps: number): Choice<Name> | undefined {
   return best(
     curves.flatMap(([name, curve]) => {
@@ -248,13 +225,10 @@ function best<Item>(items: readonly Item[], order: (a: Item, b: Item) => number)
   return first;
 }
 
-/** Rates at which curves are looked at for the best one. */
+/** Number of rates at which the best curve is sampled. */
 const LOOKS = 512;
 
-/**
- * Where the best curve changes with the rate.
- * @returns by rate, the first at the least rate that any curve has; a curve may come back
- */
+/** Where the best curve changes, by rate, starting at the lowest rate of any curve; a curve may recur. */
 export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
   const low = Math.log(Math.min(...curves.map(([, curve]) => curve.low.kbps)));
   const high = Math.log(Math.max(...curves.map(([, curve]) => curve.high.kbps)));
@@ -275,7 +249,7 @@ export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
   return found;
 }
 
-/** The first place of a curve that is the best at `until` and not at `from`. */
+/** Bisects for the first place where curve `name` is the best. */
 function changeBetween<Name>(
   at: (place: number) => Choice<Name> | undefined,
   from: number,

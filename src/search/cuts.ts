@@ -7,88 +7,78 @@ import { ACTIVITY_KEY } from './host.js';
 import type { Session } from './session.js';
 import { isNumbers, keyOf } from './targets.js';
 
-/** Size of the pictures. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
 
 const { width: WIDTH, height: HEIGHT } = THUMBNAIL;
 const BLOCK_WIDTH = 16;
 const BLOCK_HEIGHT = 12;
-/** Samples by which a block may have moved. */
+/** Maximum motion of a block, in samples. */
 const REACH_X = 6;
 const REACH_Y = 4;
-/** Added to the contrast of pictures, so that noise in flat or dark ones is no change. Levels of 256. */
+/** Added to the contrast of pictures, so that noise in flat or dark ones is no change. 8-bit levels. */
 const FLOOR = 6;
-/** Bins of the histograms, and the share of the change that they tell. */
+/** Histogram bins, and their share of the change. */
 const BINS = 32;
 const HISTOGRAM_SHARE = 0.3;
-/** Frames to either side with which a change is compared. */
+/** Frames on either side that a change is compared with. */
 const AROUND = 8;
-/** By how much a cut stands out from the third largest change around it: fades and fast motion change all the time. */
+/** Factor by which a cut exceeds the third largest change around it: fades and fast motion change all the time. */
 const STANDS_OUT = 1.7;
-/** Share of a change within which two pictures count as the same scene. */
+/** Fraction of a change below which two pictures count as the same scene. */
 const SAME_SCENE = 0.5;
 
-/** The change at which a cut is one, from 0 (none) to about 1. */
+/** Default change that counts as a cut, from 0 to about 1. */
 const CUT_THRESHOLD = 0.3;
 
-/** A picture and what changes are measured by. */
 interface Picture {
   readonly luma: Uint8Array;
-  /** Mean distance from the mean. */
+  /** Mean absolute deviation. */
   readonly contrast: number;
   readonly bins: Float64Array;
 }
 
-/** Watches pictures go by and remembers how much each differs from the one before it. */
 export class CutFinder {
   readonly #threshold: number;
   readonly #flash: number;
-  /** The latest pictures, newest last. */
   #recent: Picture[] = [];
   #count = 0;
-  /** Change from the frame before, by frame; the first has none. */
+  /** Change from the frame before, by frame; 0 for the first. */
   readonly #changes: number[] = [];
-  /** Frames that look like cuts, until pictures after them tell whether they are flashes. */
+  /** Possible cuts, until later pictures show whether they are flashes. */
   #open: number[] = [];
   readonly #flashes = new Set<number>();
 
-  /**
-   * @param perSecond frames of a second
-   * @param threshold the change at which a cut is one
-   */
   constructor(perSecond: number, threshold: number = CUT_THRESHOLD) {
     this.#threshold = threshold;
-    // A flash lasts a fifth of a second at most.
+    // A flash lasts at most a fifth of a second.
     this.#flash = Math.max(1, Math.min(12, Math.round(perSecond / 5)));
   }
 
-  /** Takes the next picture. @param luma copied */
   add(luma: Uint8Array): void {
     const picture = pictureOf(luma);
     const before = this.#recent.at(-1);
     const change = before ? changeBetween(before, picture) : 0;
     this.#changes.push(change);
     this.#recent.push(picture);
-    // Around an edge: as many pictures before it as a flash may last, and as many after it.
+    // As many pictures before and after an edge as a flash may last.
     if (this.#recent.length > 2 * this.#flash + 2) this.#recent.shift();
     const at = this.#count++;
     if (change >= this.#threshold) this.#open.push(at);
     this.#settle();
   }
 
-  /** Change from the frame before, for every frame. */
   get changes(): readonly number[] {
     return this.#changes;
   }
 
-  /** Frames that begin after a cut, ascending. */
+  /** First frames after cuts, ascending. */
   cuts(): readonly number[] {
     return this.#changes.flatMap((change, at) =>
       change >= this.#threshold && !this.#flashes.has(at) && standsOut(this.#changes, at) ? [at] : [],
     );
   }
 
-  /** Calls an edge a flash when a picture shortly after it resembles one shortly before it. */
+  /** Marks an edge as a flash if a picture shortly after it resembles one shortly before it. */
   #settle(): void {
     const newest = this.#count - 1;
     const picture = this.#recent.at(-1) as Picture;
@@ -96,7 +86,7 @@ export class CutFinder {
     for (const at of this.#open) {
       if (this.#flashes.has(at)) continue;
       const limit = (this.#changes[at] as number) * SAME_SCENE;
-      // The pair spans the edge, and no more than a flash.
+      // The pair spans the edge, at most a flash apart.
       const earliest = Math.max(newest - this.#flash - 1, newest - this.#recent.length + 1, 0);
       for (let other = earliest; other < at; other++) {
         const earlier = this.#recent[this.#recent.length - 1 - (newest - other)];
@@ -109,7 +99,7 @@ export class CutFinder {
   }
 }
 
-/** Whether a change is larger than what goes on around it; two other cuts nearby do not count. */
+/** Ignores two other cuts nearby. */
 function standsOut(changes: readonly number[], at: number): boolean {
   const change = changes[at] as number;
   const around: number[] = [];
@@ -126,7 +116,7 @@ function pictureOf(luma: Uint8Array): Picture {
   let sum = 0;
   for (const level of copy) {
     sum += level;
-    // Spread over two bins, so that a small change of brightness is a small change of bins.
+    // Split between two bins, so that small changes of brightness move little.
     const place = (level * (BINS - 1)) / 255;
     const low = Math.floor(place);
     bins[low] = (bins[low] as number) + 1 - (place - low);
@@ -138,7 +128,7 @@ function pictureOf(luma: Uint8Array): Picture {
   return { luma: copy, contrast: distance / copy.length, bins };
 }
 
-/** How much of `b` is new beside `a`, from 0 to about 1. */
+/** From 0 to about 1. */
 function changeBetween(a: Picture, b: Picture): number {
   const residual = motionResidual(a.luma, b.luma) / ((a.contrast + b.contrast) / 2 + FLOOR);
   let moved = 0;
@@ -147,7 +137,7 @@ function changeBetween(a: Picture, b: Picture): number {
   return (1 - HISTOGRAM_SHARE) * Math.min(1, residual) + HISTOGRAM_SHARE * histogram;
 }
 
-/** Mean difference of `b` from what blocks of `a`, moved to where they fit best, make of it. Levels of 256. */
+/** Mean absolute error of predicting `b` from motion-compensated blocks of `a`. 8-bit levels. */
 function motionResidual(a: Uint8Array, b: Uint8Array): number {
   let sum = 0;
   for (let y = 0; y < HEIGHT; y += BLOCK_HEIGHT) {
@@ -168,7 +158,7 @@ function blockResidual(a: Uint8Array, b: Uint8Array, x: number, y: number): numb
   return best;
 }
 
-/** @param enough a sum beyond which the rest does not matter */
+/** @param enough sum from which it may stop early */
 function blockDifference(
   a: Uint8Array,
   b: Uint8Array,
@@ -188,34 +178,29 @@ function blockDifference(
   return sum;
 }
 
-/** Of every frame of a source. */
 export interface Activity {
-  /** First frames of the shots after the first one, ascending. */
+  /** First frames of all shots but the first, ascending. */
   readonly cuts: readonly number[];
-  /** Square root of the mean difference from the nearer neighbour, in levels of 256: what an encoder has to follow. */
+  /** Square root of the mean difference from the more similar neighbour, in 8-bit levels: motion to code. */
   readonly motion: readonly number[];
-  /** Logarithm of the mean difference between neighbouring samples. */
+  /** Log of 1 plus the mean difference between neighbouring samples. */
   readonly texture: readonly number[];
 }
 
-/** Values are kept to this part. */
 const FINENESS = 1000;
 
-/** Watches pictures go by. */
 class ActivityMeter {
   #before: Uint8Array | undefined;
-  /** Mean difference from the picture before, by frame. */
+  /** Mean difference from the picture before, by frame; infinite for the first. */
   readonly #changes: number[] = [];
   readonly #texture: number[] = [];
 
-  /** Takes the next picture. @param luma copied */
   add(luma: Uint8Array): void {
     this.#changes.push(this.#before ? differenceOf(luma, this.#before) : Number.POSITIVE_INFINITY);
     this.#texture.push(rounded(Math.log1p(textureOf(luma))));
     this.#before = luma.slice();
   }
 
-  /** @param cuts as they were found in the same pictures */
   result(cuts: readonly number[]): Activity {
     const motion = this.#changes.map((change, at) => {
       const least = Math.min(change, this.#changes[at + 1] ?? Number.POSITIVE_INFINITY);
@@ -245,7 +230,7 @@ function textureOf(luma: Uint8Array): number {
   return sum / luma.length;
 }
 
-/** What was kept as JSON; `undefined` for anything else, such as what a kill cut short. @param frames of the source */
+/** `undefined` for anything but a complete activity of a source with that many frames. */
 function parseActivity(text: string, frames: number): Activity | undefined {
   const data = jsonOf(text);
   const { cuts, motion, texture } = isObject(data) ? data : {};
@@ -255,18 +240,14 @@ function parseActivity(text: string, frames: number): Activity | undefined {
   return { cuts, motion, texture };
 }
 
-/** Seconds that a shot has at least. */
+/** In seconds. */
 export const SHORTEST_SHOT = 0.5;
-/** Frames of a source up to which samples go by its shots: decoding all of it costs little beside what is encoded. */
+/** Longest source, in frames, that is decoded to choose samples by shot: cheap beside encoding. */
 const DECODED_FOR_SAMPLES = 20_000;
-/** Frames between two notices of progress. */
+/** Frames between progress reports. */
 const NOTICE = 100;
 
-/**
- * Shows small pictures of every frame of the source.
- * @param onFrame gets luma in 8 bits, valid until it returns, and how many frames there were so far
- * @returns how many there were
- */
+/** Returns the number of frames. @param onFrame gets 8-bit luma, valid until it returns, and the count so far */
 export async function watchSource(
   { host, source, facts: { track }, signal }: Session,
   onFrame: (luma: Uint8Array, seen: number) => void,
@@ -276,10 +257,7 @@ export async function watchSource(
   return seen;
 }
 
-/**
- * What the source shows, for choosing samples; kept with the points of searches, which the samples belong to.
- * @returns `undefined` for a long source, and for one that does not decode to what it lists
- */
+/** Cached beside points of searches. `undefined` for a long source, or if it decodes to another frame count. */
 export async function activityOf(session: Session): Promise<Activity | undefined> {
   const { facts, store, perSecond, options } = session;
   const total = facts.times.length;
@@ -303,7 +281,7 @@ export async function activityOf(session: Session): Promise<Activity | undefined
   return activity;
 }
 
-/** Cuts with those left out that would make a shot too short: of two, the weaker one. */
+/** Drops cuts that would make a shot too short: of two, the weaker one. */
 export function spaced(
   cuts: readonly number[],
   changes: readonly number[],

@@ -1,7 +1,6 @@
 /**
  * @module search/decision
- * Which of several encodes of one source to ship: what each gives for its bytes, where each breaks, which of them differ by no
- * more than the measurement tells apart, and a choice with its reason.
+ * Chooses which of several encodes of one source to ship, with a reason; finds where each breaks and which ones tie.
  */
 import { requireArray, requireObject, requireTexts } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -18,21 +17,21 @@ import { worstMoments } from '../report/verdict.js';
 import { frameGap, type Ranking, ranking } from '../report/worst.js';
 import { WATCHED } from './targets.js';
 
-/** How to choose. */
+/** Options of `decideEncodes`. */
 export interface DecisionOptions {
-  /** Bounds that an encode must reach, as gates have them: `93`, `vmaf.p5>=80`. */
+  /** Bounds that an encode must reach, in the grammar of gates: `93`, `vmaf.p5>=80`. */
   readonly targets?: readonly string[];
 }
 
 /** Why an encode was chosen. */
 export type DecisionReason =
-  /** Of those that reach the targets the smallest. */
+  /** The smallest of those that reach the targets. */
   | 'smallest-that-reaches'
   /** None reaches the targets; the best one. */
   | 'none-reaches'
   /** No other is better or smaller. */
   | 'best-and-smallest'
-  /** The smallest of those that the measurement does not tell from the best one, or that nobody does. */
+  /** The smallest of those that the measurement, or a viewer, cannot tell from the best one. */
   | 'smallest-as-good'
   /** The best; smaller ones are worse. */
   | 'best'
@@ -45,61 +44,54 @@ export interface DecidedEncode {
   readonly quality: number | null;
   readonly bytes: number | null;
   readonly kbps: number | null;
-  /** Bits for each pixel of its pictures. */
+  /** Bits per pixel. */
   readonly bitsPerPixel: number | null;
-  /** It is on the Pareto front: no other trusted one is as small and better, or as good and smaller. */
+  /** On the Pareto front: no other trusted encode is as small and better, or as good and smaller. */
   readonly onFront: boolean;
-  /** What quality the bytes beyond the next smaller one on the front buy, for twice as many bytes; `null` off the front and of its first. */
+  /** Quality gained per doubling of bytes over the next smaller one on the front; `null` for its first and off it. */
   readonly perDoubling: number | null;
-  /** Where it is worst, the worst first, at least a second apart. */
+  /** Worst moments, the worst first, at least a second apart. */
   readonly moments: readonly { readonly frame: number; readonly time?: number; readonly value: number }[];
 }
 
-/** The answer. Encodes are indices into the reports. */
+/** The decision. Encodes are indices into the reports. */
 export interface EncodeDecision {
   readonly metric: string;
   /** The encode to ship; `null` if no score can be trusted. */
   readonly ship: number | null;
   readonly reason: DecisionReason;
-  /** Others that are as good as it, as far as the measurement tells, and as small. */
+  /** Others that are as small, and as good within the error of the measurement. */
   readonly rivals: readonly number[];
-  /** The next smaller one on the front, and what it costs: shares of bytes saved and quality lost. */
+  /** The next smaller encode on the front, the fraction of bytes it saves and the quality it loses. */
   readonly smaller: { readonly encode: number; readonly saves: number; readonly loses: number } | null;
-  /** The same in sentences. */
+  /** The decision in sentences. */
   readonly explanation: string;
   readonly encodes: readonly DecidedEncode[];
   /** The Pareto front, the smallest first. */
   readonly front: readonly number[];
-  /** Groups that the measurement does not tell apart, the best first: the 95 % interval of their difference contains 0. */
+  /** Groups that the measurement cannot tell apart, the best first: 95 % intervals of differences contain 0. */
   readonly ties: readonly (readonly number[])[];
 }
 
-/** By which share sizes differ that count as equal. */
+/** Relative difference of sizes that count as equal. */
 const SAME_SIZE = 0.01;
 
-/** Worst moments of an encode. */
 const MOMENTS = 3;
 
-/** Parts of a video that an interval is made of. */
+/** Number of parts of a video for a confidence interval. */
 const FEWEST_PARTS = 4;
 const MOST_PARTS = 600;
 
-/** An encode as it is weighed. */
 interface Candidate {
   readonly index: number;
   readonly report: Report;
-  /** The greater the better; NaN without one. */
+  /** Higher is better; NaN if unknown. */
   readonly good: number;
   readonly bytes: number;
   readonly isTrusted: boolean;
 }
 
-/**
- * Decides which encode to ship: with targets the smallest that reaches them, else the smallest of those that the measurement does
- * not tell from the best.
- * @param reports of one reference, with frames
- * @throws {AnyvmafError} `usage` for reports without a common metric, and for what is not a bound
- */
+/** @throws {AnyvmafError} `usage` if the first report has no metric of quality, and for malformed bounds */
 export function decideEncodes(reports: readonly Report[], options: DecisionOptions = {}): EncodeDecision {
   requireArray('reports', reports, 'an array of reports');
   requireObject('options', options);
@@ -153,7 +145,7 @@ function byGood(a: Candidate, b: Candidate): number {
   return b.good - a.good || smallestFirst(a, b);
 }
 
-/** Sizes that are not known come last. */
+/** Unknown sizes come last. */
 function smallestFirst(a: Candidate, b: Candidate): number {
   const [one, other] = [a, b].map(({ bytes }) => (Number.isNaN(bytes) ? Number.MAX_VALUE : bytes)) as [
     number,
@@ -166,7 +158,7 @@ function reaches(report: Report, limits: readonly ReturnType<typeof parseLimit>[
   return limits.every((limit) => holdAgainst(report, limit).every(({ passed }) => passed));
 }
 
-/** Whether a quality is one that nobody tells from a better one. */
+/** True for VMAF scores so high that viewers cannot tell better ones. */
 function isPlenty([report]: readonly Report[], { metric }: Ranking): (one: Candidate) => boolean {
   const isVmaf = report?.models.some(({ name, source }) => name === metric && /vmaf/.test(source)) ?? false;
   return ({ good }) => isVmaf && good >= WATCHED.max;
@@ -194,13 +186,13 @@ function choice(
   return { chosen, reason: isSmallest ? 'best-and-smallest' : 'best' };
 }
 
-/** The best of each size and below it, the smallest first. */
+/** The Pareto front, the smallest first. */
 function frontOf(trusted: readonly Candidate[]): readonly Candidate[] {
   const known = trusted.filter(({ bytes }) => Number.isFinite(bytes)).sort(smallestFirst);
   return known.filter((one) => !known.some((other) => dominates(other, one)));
 }
 
-/** Groups of two or more; each has the best that is in none before it, and what is not told from that. */
+/** Groups of two or more: the best of those left, with all that tie with it. */
 function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly number[])[] {
   const groups: number[][] = [];
   let left = trusted;
@@ -213,7 +205,7 @@ function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly
   return groups;
 }
 
-/** Whether two differ by no more than the measurement tells apart; each pair is looked at once. */
+/** True if the measurement cannot tell two candidates apart; memoised. */
 function tiesIn(by: Ranking): Tied {
   const known = new Map<string, boolean>();
   return (a, b) => {
@@ -231,9 +223,8 @@ function isTied(a: Candidate, b: Candidate, by: Ranking): boolean {
 }
 
 /**
- * Where the mean difference of two encodes lies with 95 % confidence. Of a bootstrap collection of models its members tell, of sampled
- * runs these, else seconds of the video: whether others like them would come out likewise.
- * @returns `undefined` where too little is known
+ * 95 % confidence interval of the mean difference of two encodes, from the members of a bootstrap collection, else
+ * from sampled runs or seconds of the video; `undefined` if too little is known.
  */
 export function differenceOf(
   a: Report,
@@ -255,13 +246,13 @@ export function differenceOf(
   return intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
 }
 
-/** Frames of a part: a second, less in a short video, more in a long one. */
+/** Frames per part: a second; less in a short video, more in a long one. */
 function partLength(frames: number, second: number): number {
   const fewest = Math.max(second, Math.ceil(frames / MOST_PARTS));
   return Math.max(1, Math.min(fewest, Math.floor(frames / FEWEST_PARTS)));
 }
 
-/** Differences of the mean by each member of a collection, ascending; `undefined` of a single model. */
+/** Mean differences by each member of a collection, ascending; `undefined` for a single model. */
 function memberDifferences(a: Report, b: Report, metric: string): Float64Array | undefined {
   const collection = a.models.find(({ name }) => name === metric)?.collection;
   const members = collection
@@ -276,7 +267,7 @@ function memberDifferences(a: Report, b: Report, metric: string): Float64Array |
   return found.length < 2 ? undefined : Float64Array.from(found).sort();
 }
 
-/** Frames that show the same frame of the reference. */
+/** Differences of frames that show the same frame of the reference. */
 function frameDifferences(a: Report, b: Report, metric: string): readonly number[] {
   const shift = b.reference.skipped - a.reference.skipped;
   const others = new Map(b.frames.map(({ frameNum, metrics }) => [frameNum + shift, metrics[metric]]));

@@ -1,6 +1,6 @@
 /**
  * @module search/deliverable
- * What is delivered: the encode of the whole source, a ladder for DASH and HLS, and the times of joined segments.
+ * Commands and timestamps of deliverables: whole encodes, DASH and HLS ladders, joined segments.
  */
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
@@ -17,10 +17,7 @@ const MUXERS: Readonly<Record<string, string>> = {
   '.webm': 'webm',
 };
 
-/**
- * ffmpeg's name of the container that a file's name asks for.
- * @throws {AnyvmafError} `usage` for a name whose ending says no container of video
- */
+/** ffmpeg's muxer for an output name. @throws {AnyvmafError} `usage` for an unknown extension */
 export function muxerOf(output: string): string {
   const ending = /\.[^./\\]+$/.exec(output)?.[0].toLowerCase() ?? '';
   if (Object.hasOwn(MUXERS, ending)) return MUXERS[ending] as string;
@@ -29,7 +26,7 @@ export function muxerOf(output: string): string {
   );
 }
 
-/** Arguments of ffmpeg between the source and the output's name: all frames encoded, all other tracks that fit copied. */
+/** Arguments of ffmpeg between input and output: encodes all frames, copies all other tracks that fit. */
 export function wholeArguments(
   { encoder, version, args, pixelFormat, size, samples }: WholeEncode,
   output: string,
@@ -41,18 +38,18 @@ export function wholeArguments(
     ...['-map', '0:a?', '-map', '0:s?', ...(muxer === 'matroska' ? ['-map', '0:t?', '-c:t', 'copy'] : [])],
     ...['-c:a', 'copy', '-c:s', 'copy', '-map_metadata', '0'],
     ...['-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version)],
-    // Players of Apple's take no other name of HEVC.
+    // Apple players accept HEVC only as hvc1.
     ...(tagged ? ['-tag:v', 'hvc1'] : []),
-    // By the name alone ffmpeg takes it for a bare stream.
+    // By the extension alone, ffmpeg writes a bare stream.
     ...(/\.m4v$/i.test(output) ? ['-f', muxer] : []),
   ];
 }
 
-/** The version of ffmpeg from which on it hands HDR metadata to these encoders. */
+/** First version of ffmpeg (major * 100 + minor) that passes HDR metadata to these encoders. */
 const HDR_VERSION = 701;
 const HDR_ENCODERS: readonly string[] = ['libx264', 'libx265', 'libsvtav1'];
 
-/** What of the source the video of an encode does not have, and what few players decode; a sentence each. */
+/** Warnings in sentences: properties of the source that the encode loses, and formats that few players decode. */
 export function lossesOf(
   { track, hdr = [] }: Pick<SourceFacts, 'track' | 'hdr'>,
   { encoder, version, args, pixelFormat }: WholeEncode,
@@ -85,10 +82,7 @@ export function lossesOf(
   return found;
 }
 
-/**
- * The tracks that {@link wholeArguments} does not copy, in a sentence.
- * @param output where to write, where that is known
- */
+/** A sentence about the tracks that {@link wholeArguments} does not copy. @param output default: a Matroska file */
 export function lostTracks(
   { others = [] }: Pick<SourceFacts, 'others'>,
   output = 'encode.mkv',
@@ -101,7 +95,6 @@ export function lostTracks(
   );
 }
 
-/** Tracks in a sentence; none for none. */
 export function notCopied(tracks: readonly OtherTrack[]): readonly string[] {
   const names = tracks.map(({ kind, codec }) => (codec === '' ? kind : `${kind} (${codec})`));
   return names.length === 0 ? [] : [`Tracks of the source that are not copied: ${names.join(', ')}.`];
@@ -112,32 +105,28 @@ function isKept({ kind, codec }: OtherTrack, muxer: string): boolean {
   return kind === 'attachment' && muxer === 'matroska' && !isCover(codec);
 }
 
-/** A picture that stands for the file is a track of video to ffmpeg. */
+/** A cover picture is a video track to ffmpeg. */
 function isCover(codec: string): boolean {
   return /^(?:mjpeg|png|bmp|gif|webp|jpeg)/.test(codec);
 }
 
-/** Seconds of a segment. */
+/** Length of a segment in seconds. */
 const SEGMENT = 4;
 
-/** Frames of a segment, each of which begins with a key frame. @param perSecond frames of the source */
 export function segmentFrames(perSecond: number): number {
   return Math.max(1, Math.round(perSecond * SEGMENT));
 }
 
-/** Arguments of ffmpeg that let every segment stand by itself: no pictures refer across its first one. */
+/** Arguments of ffmpeg that make segments independent: a key frame for each, and closed GOPs. */
 export function segmentArguments(perSecond: number): readonly string[] {
   return ['-g', String(segmentFrames(perSecond)), '-flags', '+cgop'];
 }
 
-/** Begins a segment where the last one is long enough. */
 export const SEGMENT_STARTS = ['-force_key_frames', `expr:gte(t,n_forced*${SEGMENT})`] as const;
 
 /**
- * The command that encodes rungs in segments beside each other, the first sound track as AAC once for all, with a manifest for DASH and
- * a master playlist for HLS.
+ * Encodes rungs as aligned segments, with the first sound track as AAC, a DASH manifest and an HLS master playlist.
  * @param setting as the rungs were measured, with {@link segmentArguments}
- * @returns ffmpeg and its arguments
  */
 export function streamingCommand(
   source: string,
@@ -158,7 +147,7 @@ export function streamingCommand(
     ...rungs.flatMap(({ value }, i) => ofStream(parameter.args(value), i)),
     ...args,
     ...['-pix_fmt', pixelFormat, ...LABELS[samples], ...starts],
-    // Players of Apple's take no other name of HEVC.
+    // Apple players accept HEVC only as hvc1.
     ...(isHevc(encoder.name) ? ['-tag:v', 'hvc1'] : []),
     ...(sound ? ['-c:a', 'aac', '-b:a', '128k'] : []),
     ...['-f', 'dash', '-dash_segment_type', 'mp4', '-seg_duration', String(SEGMENT)],
@@ -167,30 +156,28 @@ export function streamingCommand(
   ];
 }
 
-/** Whether an encoder of ffmpeg makes HEVC. */
 export function isHevc(encoder: string): boolean {
   return /^(?:libx265|hevc_|libkvazaar)/.test(encoder);
 }
 
-/** Arguments with the video stream that they are for. */
 function ofStream(args: readonly string[], stream: number): readonly string[] {
   return args.map((arg, i) => (i % 2 === 0 ? `${arg.replace(/:v$/, '')}:v:${stream}` : arg));
 }
 
-/** Seconds by which the times of a source at a constant rate are off: containers round to milliseconds. */
+/** Tolerance for times at a constant rate, in seconds: containers round to milliseconds. */
 const ROUNDING = 0.0011;
-/** Ticks of a second where frames have times of their own: as exact as times are read. */
+/** Ticks per second for frames with times of their own: as exact as times are read. */
 const MICROSECONDS = 1_000_000;
 
-/** When frames are shown, in whole ticks. */
+/** Presentation times in whole ticks. */
 export interface Clock {
-  /** Ticks of a second. */
+  /** Ticks per second. */
   readonly perSecond: number;
-  /** Ticks from the first frame to frame `index`, which may lie before the first or after the last. */
+  /** Ticks from the first frame to frame `index`, which may be before the first or after the last. */
   tick(index: number): number;
 }
 
-/** The clock of a source: its frame rate where that is constant, otherwise its frames' own times. */
+/** Counts by the source's frame rate if that is constant, else by the frames' own times. */
 export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>): Clock {
   const rate = track.frameRate;
   if (rate && rate.num > 0 && rate.num <= MICROSECONDS) {
@@ -200,7 +187,7 @@ export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>):
   }
   const ticks: number[] = [];
   for (const time of times) {
-    // Two frames of one time would have no order.
+    // Equal times would leave no order.
     ticks.push(Math.max(Math.round(time * MICROSECONDS), (ticks.at(-1) ?? -1) + 1));
   }
   const last = ticks.at(-1) ?? 0;
@@ -215,9 +202,9 @@ export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>):
 }
 
 /**
- * Times of a segment's packets from its first frame, in decoding order.
- * @param ranks the place in presentation order of each packet
- * @param delay packets by which decoding runs ahead, at least as many as each segment needs
+ * Times of a segment's packets from its first frame, in ticks and decoding order.
+ * @param ranks place of each packet in presentation order
+ * @param delay packets by which decoding runs ahead, at least as many as any segment needs
  */
 export function segmentStamps(
   clock: Clock,
@@ -232,7 +219,7 @@ export function segmentStamps(
   };
 }
 
-/** An expression of ffmpeg whose value at packet `N` is the N-th of `values`: as deep as their number has bits. */
+/** An ffmpeg expression whose value at packet `N` is the N-th of `values`, found by binary search. */
 export function lookup(values: readonly number[], from = 0, to: number = values.length): string {
   if (to - from <= 1) return String(values[from] ?? 0);
   const middle = (from + to) >> 1;

@@ -1,6 +1,6 @@
 /**
  * @module search/encoders
- * Encoders and their parameters: what can be searched of each, and which values its options take.
+ * Encoders: their searchable parameters, and the options that may be set.
  */
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -8,23 +8,21 @@ import { quoted, showValue } from '../core/printable.js';
 import type { EncoderFacts } from './host.js';
 import type { Grid } from './strategy.js';
 
-/** What is searched. */
+/** Rate control parameters that can be searched. */
 export type ParameterName = 'crf' | 'cq' | 'qp' | 'global_quality' | 'bitrate';
 
-/** A parameter of an encoder, and how to set it. */
 export interface Parameter {
   readonly name: ParameterName;
-  /** Values from the best picture to the smallest file; bit rates are in bits per second. */
+  /** Bit rates are in bits per second. */
   readonly grid: Grid;
-  /** Arguments of ffmpeg that set a value. */
   args(value: number): readonly string[];
 }
 
-/** Part of the values to search, ends included. */
+/** Range of values to search, ends included. */
 export interface ValueRange {
   readonly min: number;
   readonly max: number;
-  /** Distance of values, where it is not the encoder's own. */
+  /** Distance between values. Default: the encoder's own. */
   readonly step?: number;
 }
 
@@ -34,12 +32,12 @@ interface Scale {
   readonly max: number;
   readonly step: number;
   readonly start: number;
-  /** VMAF points that a value of 1 costs about. */
+  /** Approximate VMAF points lost per unit. */
   readonly slope: number;
   readonly extra?: readonly string[];
 }
 
-/** Encoders whose scales are known. Steps are those of the parameter's type where ffmpeg takes fractions. */
+/** Scales of known encoders. Steps are those of the parameter's type where ffmpeg takes fractions. */
 const SCALES: Readonly<Record<string, Scale>> = {
   libx264: { name: 'crf', min: 0, max: 51, step: 0.5, start: 24, slope: 1.6 },
   libx265: { name: 'crf', min: 0, max: 51, step: 0.5, start: 25, slope: 1.6 },
@@ -49,7 +47,7 @@ const SCALES: Readonly<Record<string, Scale>> = {
   librav1e: { name: 'qp', min: 0, max: 255, step: 1, start: 100, slope: 0.2 },
 };
 
-/** Parameters of encoders that are not listed, the first that one has; whole numbers, as hardware takes them. */
+/** Scales to try in this order for other encoders; whole numbers, as hardware encoders take them. */
 const GENERAL: readonly Scale[] = [
   { name: 'crf', min: 0, max: 63, step: 1, start: 30, slope: 1 },
   { name: 'cq', min: 1, max: 51, step: 1, start: 26, slope: 1.5, extra: ['-b:v', '0'] },
@@ -57,14 +55,13 @@ const GENERAL: readonly Scale[] = [
   { name: 'qp', min: 0, max: 51, step: 1, start: 26, slope: 1.5 },
 ];
 
-/** Ratio of successive bit rates: about as far apart as two values of CRF. */
+/** Ratio of successive bit rates, about as far apart as two values of CRF. */
 const RATE_STEP = 2 ** (1 / 12);
 const LOWEST_RATE = 50_000;
 const HIGHEST_RATE = 200_000_000;
 
 /**
- * The parameter to search.
- * @param wanted which one; default: the encoder's own scale of constant quality
+ * @param wanted default: the encoder's constant-quality scale
  * @throws {AnyvmafError} `usage` for a parameter that the encoder does not have, and for a range without values
  */
 export function parameterOf(
@@ -81,7 +78,7 @@ export function parameterOf(
     if (wanted === undefined) return bitrate(range);
     throw usageError(`${facts.name} has no parameter ${wanted}; leave it out, or use bitrate.`);
   }
-  // What takes whole numbers only has no finer step.
+  // Integer options cannot take finer steps.
   const own = facts.options.get(found.name) === 'int' ? Math.max(1, found.step) : found.step;
   const scale = { ...found, step: own };
   const values = valuesOf(scale, range);
@@ -105,7 +102,7 @@ function valuesOf(scale: Scale, range: ValueRange | undefined): readonly number[
     );
   }
   const count = Math.floor((max - min) / step + 1e-9) + 1;
-  // Without the noise of adding up steps in binary.
+  // Rounded to remove the binary noise of the steps.
   return Array.from({ length: count }, (_, i) => Number((min + i * step).toFixed(6)));
 }
 
@@ -135,37 +132,35 @@ function indexNear(values: readonly number[], wanted: number): number {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Encoders that somebody else than the user may ask for: all that are made for video and load nothing that options name. */
+/** Encoders allowed for requests not made by the user: all are for video and load nothing that options name. */
 const FOREIGN_ENCODERS = words(`
   libx264 libx264rgb libx265 libsvtav1 libaom-av1 librav1e libvpx libvpx-vp9 libvvenc libkvazaar libxeve libopenh264 libxvid
   libtheora mpeg2video mpeg4 mjpeg ffv1 prores prores_ks dnxhd
   h264_nvenc hevc_nvenc av1_nvenc h264_qsv hevc_qsv av1_qsv vp9_qsv h264_amf hevc_amf av1_amf
   h264_vaapi hevc_vaapi av1_vaapi vp8_vaapi vp9_vaapi h264_videotoolbox hevc_videotoolbox prores_videotoolbox`);
 
-/** Whether an encoder may be asked for by somebody else than the user. */
 export function isForeignEncoder(name: string): boolean {
   return FOREIGN_ENCODERS.has(name);
 }
 
-/** Options of ffmpeg for every encoder that concern the picture and nothing else. */
+/** ffmpeg's options of every encoder that affect only the picture. */
 const COMMON = words(
   'bf bufsize flags g keyint_min level maxrate minrate profile:v profile qmax qmin refs sc_threshold slices tag:v threads tune',
 );
 
-/** What a search sets by itself. */
 const SEARCHED = words(
   'b b:v bitrate cq crf crf-max crf-min global_quality lossless pass qp quality rc stats',
 );
 
-/** Options of encoders whose values are text and name no file. */
+/** Options of encoders with text values that name no file. */
 const TEXTS = words(`
   a53cc aq-mode coder deadline level motion-est partitions preset profile quality rc rc_mode tier tune usage wpredp x264opts
   x264-params x265-params svtav1-params aom-params rav1e-params`);
 
-/** Parts of names of options that take files, libraries or devices. */
+/** Matches names of options that take files, libraries or devices. */
 const NAMES_FILE = /file|path|dir|lib|device|dump|log|stats|url|config|table|log2|vstats/i;
 
-/** Options whose values are lists of the encoder's own options, and the names that those lists may hold. */
+/** Options whose value is a list of the encoder's own options, with the names allowed in it. */
 const LISTS: Readonly<Record<string, ReadonlySet<string>>> = {
   'x264-params': words(`
     8x8dct alternative-transfer analyse aq-mode aq-strength aud b-adapt b-bias b-pyramid bframes bluray-compat cabac chroma-me
@@ -213,19 +208,18 @@ const LISTS: Readonly<Record<string, ReadonlySet<string>>> = {
     reservoir_frame_delay speed threads tile_cols tile_rows tiles tune`),
 };
 
-/** Names of lists that are read in another way. */
+/** Other names of these lists. */
 const LIST_OF: Readonly<Record<string, string>> = { x264opts: 'x264-params' };
 
-/** Flags that concern the picture; others ask for two passes or a quality of their own. */
+/** Flags that affect only the picture; the others select two passes or a quality. */
 const FLAGS = /^(?:[+-]?(?:4mv|aic|bitexact|cgop|closed_gop|gray|ildct|ilme|loop|low_delay|mv4|psnr|qpel))+$/;
 
-/** Types of ffmpeg's options whose values are numbers, switches or named constants. */
+/** Types of ffmpeg options whose values are numbers, switches or named constants. */
 const PLAIN_TYPES = words('int int64 uint uint64 float double boolean bool flags rational');
 
 /**
- * Arguments of ffmpeg for options that a user sets beside the parameter.
- * @throws {AnyvmafError} `usage` for an option that the encoder does not have or a search sets itself, and for one that may name
- *   a file, a library or a device
+ * @throws {AnyvmafError} `usage` for an option that is unknown, set by the search, or may name a file, library or
+ * device
  */
 export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<string, string>>): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
@@ -254,10 +248,7 @@ export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<s
   });
 }
 
-/**
- * Checks a list such as `keyint=250:bframes=3`. Quotes and backslashes, by which ffmpeg and encoders split it differently, are refused.
- * @throws {AnyvmafError} `usage`
- */
+/** Rejects quotes and backslashes, which ffmpeg and encoders split differently. @throws {AnyvmafError} `usage` */
 function checkList(option: string, text: string): void {
   const allowed = LISTS[LIST_OF[option] ?? option] ?? new Set();
   const about = `the encoder option ${quoted(option)} is ${quoted(text)}`;
@@ -267,7 +258,7 @@ function checkList(option: string, text: string): void {
     const [written = '', , second] = item.split('=');
     if (second !== undefined)
       throw usageError(`${about}, in which ${quoted(item)} has two equals signs; part options with colons.`);
-    // A value such as deblock=-1:-1 holds a colon.
+    // Values such as deblock=-1:-1 contain a colon.
     if (/^-?\d*(?:\.\d+)?$/.test(written) && !item.includes('=')) continue;
     const name = nameIn(written, allowed);
     if (SEARCHED.has(name))
@@ -281,7 +272,7 @@ function checkList(option: string, text: string): void {
   }
 }
 
-/** The name of an option as the lists have it: `_` may stand for `-`, and `no-` in front switches one off. */
+/** An option's name as the lists spell it: `_` may replace `-`, and a leading `no-` switches it off. */
 function nameIn(written: string, allowed: ReadonlySet<string>): string {
   const plain = written.toLowerCase();
   const spellings = [plain, plain.replaceAll('_', '-'), plain.replaceAll('-', '_')];

@@ -1,6 +1,6 @@
 /**
  * @module search/ladder
- * Which sizes and settings to offer a source in: measures the curve of each size, takes their hull, and chooses rungs on it.
+ * Builds a bitrate ladder: measures the curve of each size, takes their hull, and chooses rungs on it.
  */
 
 import { type AnyvmafError, usageError } from '../core/errors.js';
@@ -40,13 +40,10 @@ import { type CompleteMeasure, type KnownPoint, poolingOf, scoreName } from './t
 import type { LadderCurve, LadderOptions, LadderPoint, LadderResult } from './types.js';
 
 const DEFAULT_RUNGS = 5;
-/** Sides of pictures that models still make sense of. */
+/** Smallest side in pixels for which scores make sense. */
 const LEAST_SIDE = 16;
 
-/**
- * Builds a ladder.
- * @throws {AnyvmafError} as the public `buildLadder` says; the signal's reason when it asks to stop
- */
+/** @throws {AnyvmafError} as the public `buildLadder` says; the signal's reason if aborted */
 export async function buildLadder(
   platform: SearchPlatform,
   source: VideoInput,
@@ -59,7 +56,7 @@ export async function buildLadder(
     const segment = segmentFrames(session.perSecond);
     const material = inSegments(await sampledSource(session, options.full, [measure.statistic]), segment);
     const plain = await settingOf(session, fineChoice(options));
-    // What is measured is what is delivered.
+    // Samples already begin with key frames; the whole source needs them forced, as in the delivered ladder.
     const starts = material.isSource ? SEGMENT_STARTS : [];
     const setting = { ...plain, args: [...plain.args, ...segmentArguments(session.perSecond), ...starts] };
     const metrics = [poolingOf(measure).from];
@@ -73,7 +70,7 @@ export async function buildLadder(
   });
 }
 
-/** Samples with a key frame as often as segments have one: at the start of every so many. */
+/** Gives samples key frames as often as segments have them. */
 function inSegments(material: Material, segment: number): Material {
   let last = Number.NEGATIVE_INFINITY;
   const keys = (material.starts ?? []).filter((start) => {
@@ -84,7 +81,6 @@ function inSegments(material: Material, segment: number): Material {
   return { ...material, keys };
 }
 
-/** A size, and what measures it. */
 interface Step {
   readonly size: PictureSize;
   readonly probe: Probe;
@@ -127,7 +123,7 @@ class Ladder {
     return { ...size, ...probe.encoded(point), quality };
   }
 
-  /** Points of one size that are on the encoder's scale. */
+  /** On the encoder's grid only. */
   #points(step: Step): readonly LadderPoint[] {
     const points = step.probe.points().map((point) => this.#point(step, point));
     return byGrid(points, step.probe.setting.parameter.grid);
@@ -145,7 +141,7 @@ class Ladder {
     return convexHull(this.#steps.flatMap((step) => this.#points(step)).map(up)).map(up);
   }
 
-  /** Chooses rungs on the best curve, encodes those that were not, and takes each value once. */
+  /** Chooses rungs on the best curve, measures new ones, and keeps each value once. */
   async #rungs(): Promise<readonly LadderPoint[]> {
     const curves = this.#curves();
     const hull = this.#hull();
@@ -163,7 +159,7 @@ class Ladder {
     return [...chosen.values()].sort((a, b) => a.kbps - b.kbps);
   }
 
-  /** Places on the best curve, evenly apart from the lowest to the highest. */
+  /** Evenly spaced places on the best curve. */
   #places(curves: Curves<Step>, lowest: LadderPoint, highest: LadderPoint): readonly Choice<Step>[] {
     const { rungs = DEFAULT_RUNGS, spacing = 'rate', between } = this.#options;
     const up = rising(this.#measure);
@@ -223,7 +219,7 @@ class Ladder {
   }
 }
 
-/** Qualities that are worth offering: below 40 VMAF unwatchable, above 96 indistinguishable. */
+/** Qualities worth offering: below 40 VMAF unwatchable, above 96 indistinguishable. */
 function usualRange({ metric }: CompleteMeasure, { models }: LadderOptions) {
   if (metric === scoreName(models)) return { min: 40, max: 96 };
   return { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
@@ -249,8 +245,8 @@ function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): b
 }
 
 /**
- * Sizes, the largest first, each once.
- * @throws {AnyvmafError} `usage` for sizes that are larger than the source, odd where chroma is halved, or tiny
+ * From the largest, each once.
+ * @throws {AnyvmafError} `usage` for sizes larger than the source, odd where chroma is subsampled, or tiny
  */
 function sizesOf(
   sizes: LadderOptions['sizes'],

@@ -1,6 +1,6 @@
 /**
  * @module search/material
- * What is encoded: the whole source, or samples of it that stand for all.
+ * Chooses the frames to encode: the whole source, or samples that represent it.
  */
 
 import { storedFrameBytes, type VideoFormat } from '../core/frame.js';
@@ -10,7 +10,7 @@ import type { FrameRun, SourceFacts } from './host.js';
 import type { Session } from './session.js';
 import { isExtreme, type Statistic } from './targets.js';
 
-/** Scored frames in what is encoded. */
+/** Scored frames, by index in the encoder's input. */
 interface ScoredRun {
   readonly from: number;
   readonly count: number;
@@ -18,28 +18,25 @@ interface ScoredRun {
 
 /** Frames of a source to encode, and those of them to score. */
 export interface Material {
-  /** Tells what is encoded of one source apart, in keys of points. */
+  /** Identifies the encoded frames of a source in keys of points. */
   readonly key: unknown;
-  /** Scored frames as frames of the source; `null` for the whole. */
+  /** Scored frames, by index in the source; `null` for the whole. */
   readonly samples: readonly FrameRun[] | null;
-  /** Of which shot each sample is, where that is known. */
   readonly shots?: readonly number[];
-  /** Frames that an encoder is given. */
   readonly frames: number;
   readonly scored: readonly ScoredRun[];
-  /** Those that an encoder is given, where the others only go around them: metrics look across the ends. */
+  /** The part to encode, if the rest only surrounds it: metrics look across the ends. */
   readonly encoded?: FrameRun;
-  /** Frames at which a key frame must begin. */
+  /** Frames that must be key frames. */
   readonly keys: readonly number[];
-  /** Where each sample begins in what an encoder is given. */
+  /** Start of each sample in the encoder's input. */
   readonly starts?: readonly number[];
-  /** Whether it is the user's file itself. */
+  /** True if it is the user's file itself. */
   readonly isSource: boolean;
-  /** What to encode and to compare with; made when it is asked for first. */
+  /** The video to encode and to compare with, created on the first call. */
   open(): Promise<VideoInput>;
 }
 
-/** The whole source, as it is. */
 export function wholeSource({ source, facts }: Session): Material {
   const frames = facts.times.length;
   return {
@@ -53,23 +50,19 @@ export function wholeSource({ source, facts }: Session): Material {
   };
 }
 
-/**
- * Samples of the source in one lossless file; the whole where it is too short for samples, or `full`, or where the worst of
- * it is asked for, of which samples say no more than that it is not better than theirs.
- * @param statistics what is asked for
- */
+/** Samples in one lossless file; the whole if `full`, too short, or for extremes, which samples cannot estimate. */
 export async function sampledSource(
   session: Session,
   full: boolean | undefined,
   statistics: readonly Statistic[],
 ): Promise<Material> {
-  // Whether there are samples does not depend on what it shows, which takes a while to see.
+  // The length alone decides first, since decoding the source takes a while.
   if (full || statistics.some(isExtreme) || !isSampled({ times: session.facts.times }))
     return wholeSource(session);
   const activity = await activityOf(session);
   const samples = chooseSamples({ ...session.facts, activity });
   if (!samples) return wholeSource(session);
-  // Encoders begin key frames where they do in the whole: after cuts, if anywhere.
+  // Encoders place key frames as in the whole: after cuts, if anywhere.
   const cut = cutMaterial(session, samples, 'samples.y4m');
   return {
     ...cut,
@@ -79,7 +72,7 @@ export async function sampledSource(
   };
 }
 
-/** Runs of the source's frames in one lossless file of the private folder, cut once. */
+/** Runs of frames in one lossless file of the private folder, cut on first use. */
 export function cutMaterial(session: Session, samples: readonly Sample[], name: string): Material {
   const { folder, facts, source, signal, options } = session;
   const runs = samples.map(({ encoded }) => encoded);
@@ -105,7 +98,6 @@ export function cutMaterial(session: Session, samples: readonly Sample[], name: 
   };
 }
 
-/** Where each run begins in the file that has them all. */
 function startsOf(runs: readonly FrameRun[]): readonly number[] {
   let at = 0;
   return runs.map(({ count }) => {
@@ -115,38 +107,32 @@ function startsOf(runs: readonly FrameRun[]): readonly number[] {
   });
 }
 
-/** A run of frames that is scored, and those around it that are encoded with it. */
+/** A scored run, and the frames encoded around it. */
 export interface Sample {
-  /** Frames of the source that are scored. */
   readonly scored: FrameRun;
-  /** Frames that are encoded: the scored ones, what leads in to them, and what an encoder looks ahead to. */
+  /** Encoded frames: lead-in, the scored ones, and lookahead. */
   readonly encoded: FrameRun;
 }
 
-/** A sample, and the number of the shot that it is of. */
 export interface ShotSample extends Sample {
   readonly shot: number;
 }
 
-/** How much to sample. */
 interface SampleSizes {
-  /** Seconds of a part of a shot, where that many parts may be sampled. */
+  /** Seconds of a part of a shot, before parts grow to fit. */
   readonly part: number;
-  /** Share of a part that is scored, and the seconds that are enough of it. */
+  /** Fraction of a part that is scored, and its limit in seconds. */
   readonly share: number;
   readonly seconds: number;
-  /** Samples that half of a short video must hold: with fewer, the whole is encoded. */
+  /** Samples that half of a video must hold; with fewer, the whole is encoded. */
   readonly fewest: number;
-  /** Frames of all samples together at most, those that are not scored among them, as share of the video, and their bytes. */
+  /** Limits of all encoded frames: a number, a fraction of the video, and bytes. */
   readonly mostFrames: number;
   readonly mostShare: number;
   readonly mostBytes: number;
 }
 
-/**
- * Many short samples: shots differ more than the frames of a shot do, so that the number of samples counts, not their
- * length.
- */
+/** Many short samples: shots differ more from each other than frames within a shot. */
 const SAMPLE_SIZES: SampleSizes = {
   part: 2.2,
   share: 0.2,
@@ -157,35 +143,31 @@ const SAMPLE_SIZES: SampleSizes = {
   mostBytes: 6e9,
 };
 
-/** Frames before those that are scored, with which a rate control settles, and after them, to which it looks ahead. */
+/** Encoded frames before the scored ones, where rate control settles, and after them, for lookahead. */
 const LEAD = 10;
 const AHEAD = 6;
 const AROUND = LEAD + AHEAD;
 /** Frames of the groups in which encoders order pictures: samples that share one are coded worse. */
 const GROUP = 16;
 
-/** By how much parts grow until their samples fit. */
 const GROWTH = 1.03;
 
-/** A part of a shot, which one sample stands for. */
 interface Part extends FrameRun {
   readonly shot: number;
 }
 
-/** What samples are chosen by. */
 export interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
   readonly track?: VideoFormat;
-  /** Without it the whole counts as one shot, whose packets tell what its pictures cost. */
+  /** Without it the whole is one shot, and packet sizes stand for its content. */
   readonly activity?: Activity;
 }
 
-/** Whether half of a video holds enough samples. */
 function isSampled(video: Pick<SampledVideo, 'times'>, limits = SAMPLE_SIZES): boolean {
   const { frames, duration, enough } = lengths(video, limits);
   return duration > 0 && frames / 2 >= limits.fewest * (enough + AROUND);
 }
 
-/** Frames and seconds of a video, and the frames that a sample has where its part is long enough. */
+/** `enough`: frames of a sample whose part is long enough. */
 function lengths({ times }: Pick<SampledVideo, 'times'>, { seconds }: SampleSizes) {
   const frames = times.length;
   const duration = (times.at(-1) ?? 0) * (frames / Math.max(1, frames - 1));
@@ -194,8 +176,8 @@ function lengths({ times }: Pick<SampledVideo, 'times'>, { seconds }: SampleSize
 }
 
 /**
- * The samples of a video. All frames of it have the same chance to be scored.
- * @returns in order; `null` where samples would not be much shorter than the whole
+ * All frames have the same chance to be scored.
+ * @returns in order; `null` if samples would not be much shorter than the whole
  */
 export function chooseSamples(
   { times, sizes, track, activity }: SampledVideo,
@@ -208,38 +190,33 @@ export function chooseSamples(
   const length = limits.part * perSecond;
   const whole = [0, frames];
   const shots = [0, ...(activity?.cuts ?? []), frames];
-  // With more shots than samples, parts without shots are as good.
+  // With more shots than samples, parts that ignore shots are as good.
   const ways = [shots, whole].flatMap((starts) => [GROUP, 1].map((group) => ({ starts, group })));
   const plans = ways.map((way) => planThatFits({ ...way, length, enough, share: limits.share, fitting }));
   const plan = plans.find((one) => one && one.length >= limits.fewest) ?? plans.find((one) => one);
   return plan ? place(plan, frames, new Balance(activity, sizes)) : null;
 }
 
-/** How to sample. */
 interface Way {
-  /** First frames of shots, and the number of frames. */
+  /** First frames of shots, then the number of frames. */
   readonly starts: readonly number[];
-  /** Runs of frames are multiples of this. */
+  /** Encoded runs are multiples of this. */
   readonly group: number;
-  /** Frames of a part at least. */
+  /** Minimum frames of a part. */
   readonly length: number;
-  /** The share of a part that is scored, and the frames that are enough of it. */
+  /** Fraction of a part that is scored, and its limit in frames. */
   readonly share: number;
   readonly enough: number;
-  /** Frames that may be encoded. */
+  /** Maximum of encoded frames. */
   readonly fitting: number;
 }
 
-/** A part, and how many frames of it are scored and encoded. */
 interface Planned extends Part {
   readonly scored: number;
   readonly encoded: number;
 }
 
-/**
- * Parts as short as may be for their samples to fit.
- * @returns `undefined` where there are more shots than samples fit
- */
+/** The shortest parts whose samples fit; `undefined` if there are more shots than samples fit. */
 function planThatFits({
   starts,
   group,
@@ -257,7 +234,7 @@ function planThatFits({
   }
 }
 
-/** As many frames of each part as its share, in the long run: what is left of one is taken from the next. */
+/** Scores the same share of every part in the long run: remainders carry over to the next part. */
 function planOf(parts: readonly Part[], share: number, group: number): readonly Planned[] {
   let owed = 0.5;
   return parts.flatMap((part) => {
@@ -268,7 +245,6 @@ function planOf(parts: readonly Part[], share: number, group: number): readonly 
   });
 }
 
-/** Shots in equal parts of about a length. */
 function partsOf(starts: readonly number[], length: number): readonly Part[] {
   return starts.slice(0, -1).flatMap((first, shot) => {
     const all = (starts[shot + 1] as number) - first;
@@ -291,24 +267,24 @@ function place(plan: readonly Planned[], frames: number, balance: Balance): read
   });
 }
 
-/** Golden ratio: successive multiples of it, modulo 1, spread evenly whatever their number. */
+/** Golden ratio: multiples of it, modulo 1, spread evenly whatever their number. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-/** How much a place that is farther from its turn in the order of motion counts against it. */
+/** Weight of a place's distance from its turn in the order of motion. */
 const SPREAD = 0.3;
-/** Frames after a cut until a picture is as good as the rest of its shot, about, and how much they count. */
+/** Frames after a cut in which quality settles, and the weight of that trait. */
 const SETTLING = 8;
 const CUT_WEIGHT = 2;
 
-/** A quality of frames that samples shall have as often as the whole: the sum of it before each frame, and in all. */
+/** Prefix sums of a property that samples should show as often as the whole. */
 type Trait = Float64Array;
 
-/** Chooses places one after the other, and remembers by how much all so far differ from their parts. */
+/** Chooses places one after the other, so that all samples together differ least from their parts. */
 class Balance {
   readonly #traits: readonly Trait[];
   readonly #surplus: number[];
   #turn = 0.5;
 
-  /** @param sizes bytes of the frames, for a source of which nothing else is known */
+  /** @param sizes bytes per frame, used without an activity */
   constructor(activity: Activity | undefined, sizes: Float64Array) {
     this.#traits = activity
       ? [sums(activity.motion), sums(activity.texture), sums(settling(activity.cuts, sizes.length))]
@@ -316,7 +292,7 @@ class Balance {
     this.#surplus = this.#traits.map(() => 0);
   }
 
-  /** The first frame of the next sample. @param part at least as long as the sample */
+  /** @param part at least as long as the sample */
   place({ first, count }: FrameRun, length: number): number {
     const expected = this.#traits.map((trait) => (length * sumOf(trait, first, count)) / count);
     const over = (start: number) =>
@@ -342,14 +318,13 @@ class Balance {
   }
 }
 
-/** Places side by side from end to end, so that the frames at both ends are taken as often as others. */
+/** Places from end to end, so that frames at both ends are chosen as often as others. */
 function tiles(first: number, count: number, length: number): number[] {
   const places = Math.max(1, Math.round(count / length));
   if (places === 1) return [first + Math.floor((count - length) / 2)];
   return Array.from({ length: places }, (_, i) => first + Math.round((i * (count - length)) / (places - 1)));
 }
 
-/** How much a frame still suffers from the cut before it. */
 function settling(cuts: readonly number[], frames: number): number[] {
   const out: number[] = [];
   [0, ...cuts].forEach((cut, i) => {

@@ -1,6 +1,6 @@
 /**
  * @module search/probe
- * Encodes a material with values of one parameter and scores what comes out; each value once, earlier runs' included.
+ * Encodes a material with values of one parameter and scores the results, each value once, earlier runs included.
  */
 import { colourOf } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -24,30 +24,26 @@ import {
 import type { EncodedPoint, FinalEncode } from './types.js';
 
 const ENCODE_FILE = 'encode.mkv';
-/** Milliseconds between two reports of frames. */
+/** Milliseconds between progress reports. */
 const PACE = 250;
 
-/** What a probe measures. */
 export interface ProbeTask {
   readonly material: Material;
   readonly setting: Setting;
-  /** Metrics that every point must have. */
+  /** Required in every point. */
   readonly metrics: readonly string[];
   /**
-   * Frames from key frame to key frame in what is delivered: the bytes of samples then have their share of key frames, with which
-   * those begin that the material names.
+   * Frames per key frame in what is delivered: bytes of samples then include their share of those at `material.keys`.
    */
   readonly segment?: number;
-  /** Begins the names of encodes that stay in the folder; without it they are gone once they are scored. */
+  /** Prefix of the names of encodes to keep in the folder; without it they are removed once scored. */
   readonly keep?: string;
 }
 
-/** A setting of an encoder, and the points of its curve as they become known. */
 export class Probe {
   readonly #session: Session;
   readonly #task: ProbeTask;
   readonly #points: KnownPoints;
-  /** Names of encodes that stayed, by value. */
   readonly #kept = new Map<number, string>();
   #encodes = 0;
   #warnings: readonly string[] = [];
@@ -58,7 +54,7 @@ export class Probe {
     this.#points = points;
   }
 
-  /** A probe with the points that earlier runs left for the same source, frames, encoder and arguments. */
+  /** Reuses points of earlier runs for the same source, frames, encoder and arguments. */
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
     const { facts, store, options } = session;
     const { material, metrics } = task;
@@ -90,22 +86,19 @@ export class Probe {
     return this.#task.material;
   }
 
-  /** Encodes that were made. */
   get encodes(): number {
     return this.#encodes;
   }
 
-  /** What was found on scoring the whole. */
+  /** Problems found while scoring the whole source. */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
 
-  /** Every point that is known. */
   points(): readonly KnownPoint[] {
     return this.#points.all();
   }
 
-  /** The point of a value, measured where it is not known. */
   async measure(value: number): Promise<KnownPoint> {
     const known = this.#points.get(value);
     if (known) return known;
@@ -129,7 +122,7 @@ export class Probe {
     return this.#points.add({ value, bytes, metrics, sizes: each.map((one) => Array.from(one)), seconds });
   }
 
-  /** What key frames add to scored frames of samples, which lie after those that begin with one. */
+  /** Bytes that key frames add, since scored frames of samples come after theirs. */
   #keyBytes(sizes: Float64Array, scored: number): number {
     const { material, segment } = this.#task;
     if (segment === undefined || !material.starts || material.keys.length === 0) return 0;
@@ -138,7 +131,7 @@ export class Probe {
     return Math.max(0, key - scored / frames) * (frames / segment);
   }
 
-  /** The name of the encode of a value in the folder, made where it is not there. */
+  /** Name of a value's encode in the folder, made if missing. */
   async file(value: number): Promise<string> {
     const known = this.#kept.get(value);
     if (known !== undefined) return known;
@@ -150,7 +143,6 @@ export class Probe {
     return name;
   }
 
-  /** Removes the encodes that stayed, but one. */
   async removeFiles(but?: number): Promise<void> {
     for (const [value, name] of this.#kept) {
       if (value === but) continue;
@@ -178,7 +170,6 @@ export class Probe {
     }
   }
 
-  /** A point as users see it. */
   encoded({ value, bytes, cached, metrics, seconds }: KnownPoint): EncodedPoint {
     const { material } = this.#task;
     const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
@@ -190,9 +181,9 @@ export class Probe {
 
   /**
    * Encodes the whole source and scores it.
-   * @param output where to write it, sound and subtitles with it; without one it is scored and gone
-   * @param wanted whether a file with these values is to stay
-   * @throws {AnyvmafError} `media` where it does not have all frames of the source; nothing is left then
+   * @param output path to write, with sound and subtitles; without one, the encode is only scored
+   * @param wanted whether to keep the file, by its values
+   * @throws {AnyvmafError} `media` if it does not have all frames of the source; no file remains
    */
   async encodeWhole(
     value: number,
@@ -227,7 +218,7 @@ export class Probe {
     return { final: { file, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
   }
 
-  /** Tells what begins. @returns takes frames that are done, and tells of them at a pace that people read */
+  /** Reports a stage. @returns reports the frames done, throttled */
   #begin(
     kind: 'encoding' | 'scoring',
     value: number,
@@ -265,7 +256,7 @@ export class Probe {
       args: [...parameter.args(value), ...args],
       pixelFormat,
       size,
-      // Samples that were cut out are what decoders make of RGB.
+      // Cut samples of RGB are already decoded to limited range.
       samples: samples === 'rgb' && !isSource ? 'limited' : samples,
       frames: encoded,
       ...(!isSource && { keys, colour: decodedColour(facts) }),
@@ -276,7 +267,7 @@ export class Probe {
     });
   }
 
-  /** @throws {AnyvmafError} `media` where the encoder made more or fewer frames than it was given */
+  /** @throws {AnyvmafError} `media` if the encoder made more or fewer frames than it was given */
   #checkFrames(found: number, value: number, frames: number = this.#task.material.frames): void {
     const { setting } = this.#task;
     if (found === frames) return;
@@ -289,12 +280,11 @@ export class Probe {
 }
 
 interface ScoringTask {
-  /** Inspect the pair too. */
+  /** Run preflight checks too. */
   readonly preflight?: boolean;
   readonly onFrames?: (done: number) => void;
 }
 
-/** Scores what was made of a reference, all frames of it. */
 export function scoreEncode(
   { platform, host, options, signal, facts, source }: Session,
   reference: VideoInput,
@@ -306,14 +296,14 @@ export function scoreEncode(
     ...(models && { models }),
     ...(features && { features }),
     ...(threads !== undefined && { threads }),
-    // Samples need no inspection; encodes may have another depth on purpose.
+    // Samples need no preflight; encodes may have another depth on purpose.
     preflight,
     commonBitDepth: true,
     decoder: 'ffmpeg',
     ...(onFrames && { onProgress: ({ framesDone }) => onFrames(framesDone) }),
     signal,
   };
-  // Samples and encodes do not state all that the source does, and are of its colour. RGB is scored as it is.
+  // Samples and encodes lack some of the source's colour tags, so they get its colour. RGB is scored as it is.
   const isRgb = reference === source && sourceSamples(facts) === 'rgb';
   const colour = isRgb ? undefined : colourOf(decodedColour(facts));
   return (
@@ -321,10 +311,7 @@ export function scoreEncode(
   );
 }
 
-/**
- * Values of the metrics to keep: those that are needed, the models', and the features that were asked for.
- * @throws {AnyvmafError} `feature` for a metric that is needed and not there
- */
+/** @throws {AnyvmafError} `feature` if a required metric is missing */
 export function measuredOf(
   { options }: Session,
   report: EncodeScores,
@@ -336,14 +323,13 @@ export function measuredOf(
   return valuesOf(report, runs, [...wanted]);
 }
 
-/** Values of a metric, sample by sample. */
 export function samplesOf(point: Measured, metric: string): SampleValues {
   const values = point.metrics[metric];
   if (!values) throw new Error(`${metric} was not kept`);
   return values;
 }
 
-/** Values of scored frames, sample by sample. @throws {AnyvmafError} `feature` for a metric that the report does not have */
+/** @throws {AnyvmafError} `feature` for a metric that the report does not have */
 function valuesOf(
   { frames }: EncodeScores,
   runs: Material['scored'],
@@ -367,14 +353,14 @@ function valuesOf(
   );
 }
 
-/** Sum of the bytes of frames. */
 export function total(sizes: Float64Array): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /**
+ * Reads an encode in place of its frames of the reference, surrounded by the reference's others.
  * @param reference a Y4M file of the folder
- * @param encoded which of its frames the encode has
+ * @param encoded the frames that the encode has
  * @param name the encode, in the folder
  */
 async function surroundedEncode(
@@ -407,7 +393,7 @@ async function surroundedEncode(
   }
 }
 
-/** Reads a picture in the format of other frames; where that differs, it is grey: nobody scores it. */
+/** Reads a frame in the format of `as`; grey if the formats differ, since it is not scored. */
 async function readAs(
   from: FrameSource,
   index: number,

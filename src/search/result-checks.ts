@@ -1,7 +1,6 @@
 /**
  * @module search/result-checks
- * Checks the results of searches, ladders and comparisons from the JSON that they are written as. Whoever wrote the file is not trusted: all
- * that is shown is checked.
+ * Validates the JSON of searches, ladders and comparisons. It is untrusted: everything that is shown is checked.
  */
 import { isObject, jsonOf, requireText } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -9,13 +8,12 @@ import { shown } from '../core/printable.js';
 import { STATISTICS } from './targets.js';
 import type { CurveResult } from './types.js';
 
-/** Whether a value is what it must be; the path to it is for the message. */
+/** Throws unless a value is valid; the path is for the message. */
 type Check = (value: unknown, path: string) => void;
 
-/** Points, curves, targets and words beyond which a file is not a result of ours. */
 const MOST_ITEMS = 10_000;
 
-/** @throws {AnyvmafError} `usage` for a text that is no such result, naming the first place that is wrong */
+/** @throws {AnyvmafError} `usage` for a text that is not such a result, naming the first problem */
 export function parseResult(text: string): CurveResult {
   requireText('text', text, 'the JSON of a result');
   const data = jsonOf(text);
@@ -91,7 +89,7 @@ const target: Check = (value, path) => {
   number(atLeast ?? atMost, `${path}.atLeast`);
 };
 const delta = object({ value: number, range: object({ from: number, to: number }) });
-/** Results of earlier versions have none. */
+/** Absent in results of earlier versions. */
 const kbpsAt: Check = (value, path) => {
   if (value !== undefined) orNull(positive)(value, path);
 };

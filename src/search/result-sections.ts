@@ -1,6 +1,6 @@
 /**
  * @module search/result-sections
- * What the results of searches, ladders and comparisons say, as sections for terminals and pages, and as CSV of all points.
+ * Formats results of searches, ladders and comparisons as sections for terminals and pages, and as CSV of all points.
  */
 import { isObject, oneOf, wrongType } from '../core/arguments.js';
 import { counted } from '../core/printable.js';
@@ -21,10 +21,8 @@ import type {
   SearchResult,
 } from './types.js';
 
-/** The title of the table that has everything. */
 const ALL_POINTS = 'All points';
 
-/** A result in a line. */
 function titleOf(result: CurveResult): string {
   if (result.kind === 'ladder')
     return `${counted(result.rungs.length, 'rung')} for ${result.source} with ${result.encoder}`;
@@ -36,10 +34,7 @@ function titleOf(result: CurveResult): string {
 
 const FORMATS = ['text', 'json', 'csv', 'html'] as const satisfies readonly ResultFormat[];
 
-/**
- * A result as a text.
- * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
- */
+/** @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format */
 export async function formatResult(result: CurveResult, format: ResultFormat): Promise<string> {
   if (!isResult(result))
     throw wrongType('result', result, 'the result of a search, a ladder or a comparison');
@@ -61,19 +56,18 @@ export async function formatResult(result: CurveResult, format: ResultFormat): P
 
 const PAGE_KINDS = { search: 'encoder setting', ladder: 'encoding ladder', comparison: 'encoders compared' };
 
-/** Whether a value claims to be a result. */
 function isResult(data: unknown): boolean {
   try {
     return isObject(data) && Object.hasOwn(PAGE_KINDS, String(data.kind));
   } catch {
-    // A proxy that answers nothing.
+    // A proxy may throw.
     return false;
   }
 }
 
 const COMMANDS = { search: 'Encode with it', ladder: 'Encode all rungs for DASH and HLS' } as const;
 
-/** Everything that a result says, for pages: its answer, its curves, every point, and the command to go on with. */
+/** Sections of a page: the answer, its curves, every point, and the command to run next. */
 export function resultSections(result: CurveResult): readonly Section[] {
   const curves = curvesOf(result);
   const [main, ...others] = resultTables(result);
@@ -93,7 +87,6 @@ export function resultSections(result: CurveResult): readonly Section[] {
   ];
 }
 
-/** How the points came about. */
 function sampledText({ samples, encodes, cached }: CurveResult): string {
   const frames = samples?.reduce((sum, { count }) => sum + count, 0);
   const what = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
@@ -202,7 +195,7 @@ function deltaCells(delta: CurveDelta | undefined): readonly [string, string, st
   ];
 }
 
-/** What each encoder needs for each quality, beside the one that needs least. */
+/** Rates that the encoders need for each quality, relative to the lowest. */
 function targetTable(curves: readonly ComparedCurve[], name: string): Section {
   const targets = curves[0]?.atTargets ?? [];
   return tableOf(
@@ -212,7 +205,7 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
       const at = curves.flatMap((curve) =>
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
       );
-      // Steps of parameters are coarse: what each reaches is not the same, what it takes for the target is.
+      // Encoders reach different qualities, as parameter steps are coarse: compare rates at the exact target.
       const least = Math.min(
         ...at.flatMap(({ found }) => (found.reached ? (found.kbpsAt ?? found.kbps) : [])),
       );
@@ -252,7 +245,6 @@ function signed(value: number, digits: number): string {
 
 // --- curves ---
 
-/** What a result shows as curves of quality over rate. */
 function curvesOf(result: CurveResult): CurveSet {
   if (result.kind === 'ladder') return ladderCurves(result);
   if (result.kind === 'comparison') return comparedCurves(result);
@@ -305,12 +297,12 @@ function searchCurve(result: SearchResult): CurveSet {
   };
 }
 
-/** A name for what is measured: `vmaf` or `vmaf, p5`. */
+/** `vmaf`, or `vmaf, p5`. */
 function qualityName({ metric, statistic }: Pick<LadderResult, 'metric' | 'statistic'>): string {
   return statistic === 'mean' ? metric : `${metric}, ${statistic.replace('_', ' ')}`;
 }
 
-/** A value of a parameter: as it is or, of bit rates, in kilobits per second. */
+/** Bit rates in kilobits per second. */
 function valueText(parameter: string, value: number): string {
   return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
 }
@@ -323,7 +315,7 @@ function byRate<Point extends { readonly kbps: number }>(points: readonly Point[
   return [...points].sort((a, b) => a.kbps - b.kbps);
 }
 
-/** Scores of VMAF's models end at 0 and 100. */
+/** VMAF scores end at 0 and 100. */
 function limitsOf(metric: string): readonly [number, number] | undefined {
   return metric.startsWith('vmaf') ? [0, 100] : undefined;
 }
@@ -332,12 +324,11 @@ function limitsOf(metric: string): readonly [number, number] | undefined {
 
 type CsvRow = readonly (string | number | boolean | null)[];
 
-/** Every point in a row. */
 function resultCsv(result: CurveResult): string {
   return [...rowsOf(result)].map((row) => `${row.map(field).join(',')}\n`).join('');
 }
 
-/** A head, and a row for each point. */
+/** A header, then a row per point. */
 function* rowsOf(result: CurveResult): Generator<CsvRow> {
   const common = ['bytes', 'kbps', 'quality', 'frames_per_second'];
   const values = (point: EncodedPoint & { readonly quality: number }): CsvRow => [
@@ -365,7 +356,7 @@ function* rowsOf(result: CurveResult): Generator<CsvRow> {
   }
 }
 
-/** Quoted where it must be. What a spreadsheet would take for a formula becomes text. */
+/** Quotes where necessary; turns text that a spreadsheet would take for a formula into plain text. */
 function field(value: CsvRow[number]): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);

@@ -1,20 +1,19 @@
 /**
  * @module search/result
- * Results of searches, ladders, comparisons and tuned videos as texts, and read back; and Bjontegaard deltas of curves. What
- * checks, writes, reads and computes is loaded when it is asked for.
+ * Writes and reads results of searches, ladders, comparisons and tuned shots, and computes BD-rates; loads on demand.
  */
 import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
 import type { Report } from '../report/types.js';
 import type { DecisionOptions, EncodeDecision } from './decision.js';
 import type { CurveResult, ResultFormat, ShotFormat, TuneShotsResult } from './types.js';
 
-/** Forms of tuned shots. `shell` is a script for a POSIX shell that makes the encode with ffmpeg. */
+/** Formats of tuned shots. `shell` is a POSIX shell script that makes the encode with ffmpeg. */
 export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const satisfies readonly ShotFormat[];
 
 /**
- * A result of `searchQuality`, `buildLadder` or `compareEncoders` as a text: tables for a terminal, JSON that holds everything, CSV of
- * the points, or an HTML page.
- * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
+ * Formats a result of `searchQuality`, `buildLadder` or `compareEncoders`: tables for a terminal, JSON with
+ * everything, CSV of the points, or an HTML page.
+ * @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format
  */
 export async function formatEncodingResult(result: CurveResult, format: ResultFormat): Promise<string> {
   return (await import('./result-sections.js')).formatResult(result, format);
@@ -22,24 +21,23 @@ export async function formatEncodingResult(result: CurveResult, format: ResultFo
 
 /**
  * Reads a result that {@link formatEncodingResult} wrote as JSON.
- * @throws {AnyvmafError} `usage` for a text that is no such result, naming the first place that is wrong
+ * @throws {AnyvmafError} `usage` for a text that is not such a result, naming the first problem
  */
 export async function readEncodingResult(text: string): Promise<CurveResult> {
   return (await import('./result-checks.js')).parseResult(text);
 }
 
 /**
- * A result of `tuneShots` as text.
- * @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not
+ * Formats a result of `tuneShots`.
+ * @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format
  */
 export async function formatShots(result: TuneShotsResult, format: ShotFormat): Promise<string> {
   return (await import('./shots-text.js')).shotsText(result, format);
 }
 
 /**
- * The mean difference of rate at equal quality (BD-rate), of `test` against `anchor`.
- * @throws {AnyvmafError} `usage` for points that are not numbers above 0 with a quality, for too few points, and for curves
- * that share no range of quality
+ * Mean difference of rate at equal quality (BD-rate), in per cent, of `test` against `anchor`.
+ * @throws {AnyvmafError} `usage` for rates not above 0, too few points, and curves that share no range of quality
  * @example
  * ```ts
  * const { value } = await bdRate(
@@ -57,8 +55,8 @@ export async function bdRate(
 }
 
 /**
- * The mean difference of quality at equal rate (BD-PSNR, BD-VMAF), of `test` against `anchor`. Rates count by their
- * logarithm.
+ * Mean difference of quality at equal rate (BD-PSNR, BD-VMAF) of `test` against `anchor`, over the logarithm of the
+ * rate.
  * @throws {AnyvmafError} `usage` as {@link bdRate}, for curves that share no range of rates
  */
 export async function bdQuality(
@@ -70,11 +68,11 @@ export async function bdQuality(
 }
 
 /**
- * Which of several encodes of one reference to ship, from their reports: with targets the smallest that reaches them, else the
- * smallest of those that the measurement does not tell from the best. Says what each gives for its bytes, where each breaks, and
- * which differ by no more than the error of the measurement.
+ * Decides which encode of one reference to ship: the smallest that reaches the targets, or without targets the
+ * smallest that the measurement cannot tell from the best. Also compares quality with bytes, and finds where each
+ * breaks and which ones tie.
  * @param reports of one reference, with their frames
- * @throws {AnyvmafError} `usage` for reports without a metric of quality, and for what is not a bound
+ * @throws {AnyvmafError} `usage` if the first report has no metric of quality, and for malformed bounds
  * @example
  * ```ts
  * const reports = await scoreMany('master.mov', ['a.mp4', 'b.mp4']);

@@ -1,7 +1,6 @@
 /**
  * @module search/search
- * Finds the setting of an encoder with which a source reaches a quality: encodes samples of it, scores them, and chooses
- * what to encode next.
+ * Finds the encoder setting that reaches a quality: encodes samples, scores them, and chooses what to encode next.
  */
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
@@ -27,13 +26,10 @@ import {
 } from './targets.js';
 import type { FinalEncode, SearchOptions, SearchPoint, SearchResult, SearchShortfall } from './types.js';
 
-/** The name that the command gives an encode that was not asked for. */
+/** Output name in the result's command, if none is given. */
 const ENCODE = 'encode.mkv';
 
-/**
- * Finds the value of an encoder's parameter that reaches the targets with the smallest file.
- * @throws {AnyvmafError} as the public `searchQuality` says; the signal's reason when it asks to stop
- */
+/** @throws {AnyvmafError} as the public `searchQuality` says; the signal's reason if aborted */
 export async function searchQuality(
   platform: SearchPlatform,
   source: VideoInput,
@@ -61,17 +57,13 @@ export async function searchQuality(
   });
 }
 
-/**
- * Removes the points that searches kept.
- * @returns how many searches had points
- */
 export async function forgetSearches(platform: SearchPlatform, folder: string | undefined): Promise<number> {
   if (folder !== undefined) requireText('folder', folder, 'a folder');
   const host = await platform.encoding?.();
   return host ? host.points(folder).clear() : 0;
 }
 
-/** Says in advance, not after an hour of encoding, that a file cannot be written. @throws {AnyvmafError} `usage`, `io` */
+/** Fails now, not after an hour of encoding, if a file cannot be written. @throws {AnyvmafError} `usage`, `io` */
 export async function checkOutput(
   session: Session,
   setting: Setting,
@@ -82,17 +74,14 @@ export async function checkOutput(
   await session.folder.checkOutput(session.source, output, wholeEncode(setting, values[start] as number));
 }
 
-/** The metrics of frames that targets are about, each once. */
 export function metricsOf(targets: readonly CompleteTarget[]): readonly string[] {
   return [...new Set(targets.map((target) => poolingOf(target).from))];
 }
 
 /**
- * Measures values until it is known which is the last that reaches the targets.
  * @param marginOf in the unit of {@link heightTo}
- * @param onPoint called with each point that is measured
- * @param ceiling the largest margin that there can be, where there is one
- * @returns that value, or the nearest where none reaches them
+ * @param ceiling largest possible margin, on a scale that ends
+ * @returns the last value that reaches the targets, or the closest
  */
 export async function findValue(
   probe: Probe,
@@ -109,10 +98,6 @@ export async function findValue(
   }
 }
 
-/**
- * Measures every value.
- * @param onPoint called with each point that was not known
- */
 export async function measureAll(
   probe: Probe,
   values: readonly number[],
@@ -128,7 +113,6 @@ export async function measureAll(
   return points;
 }
 
-/** One search, on one probe. */
 class Search {
   readonly #session: Session;
   readonly #options: SearchOptions;
@@ -154,7 +138,7 @@ class Search {
     }
   }
 
-  /** What holds with the smallest file so far; else what is nearest. */
+  /** The smallest file that reaches the targets so far, else the closest point. */
   #best(): KnownPoint | undefined {
     const points = this.#onGrid();
     return (
@@ -163,12 +147,11 @@ class Search {
     );
   }
 
-  /** Points from the best picture to the smallest file. */
+  /** From the best picture to the smallest file. */
   #onGrid(): readonly KnownPoint[] {
     return byGrid(this.#probe.points(), this.#probe.setting.parameter.grid);
   }
 
-  /** Values among which the answer lies. */
   #open(): { readonly min: number; readonly max: number } {
     const { values } = this.#probe.setting.parameter.grid;
     const points = this.#onGrid();
@@ -199,7 +182,7 @@ class Search {
     return this.#result(found, shortfall, final);
   }
 
-  /** Encodes every value of the grid. @returns the last that reaches the targets, else the nearest */
+  /** @returns the last value that reaches the targets, else the closest */
   async #tryAll(tell: (point: KnownPoint) => void): Promise<number> {
     const points = await measureAll(this.#probe, this.#probe.setting.parameter.grid.values, tell);
     const margins = points.map((point) => ({ value: point.value, margin: this.#margin(point) }));
@@ -277,7 +260,6 @@ class Search {
     };
   }
 
-  /** Bytes that the whole will take. */
   #wholeBytes({ bytes }: KnownPoint): number {
     const scored = this.#probe.material.scored.reduce((sum, { count }) => sum + count, 0);
     return (bytes / scored) * this.#session.facts.times.length;

@@ -1,6 +1,6 @@
 /**
  * @module search/session
- * A source under work, and the settings with which it is encoded.
+ * Opens the source of a search, and resolves the settings of its encodes.
  */
 import { wrongType } from '../core/arguments.js';
 import { encoderName } from '../core/encoder-names.js';
@@ -29,27 +29,26 @@ import type {
 import type { QualityTarget } from './targets.js';
 import type { EncoderChoice, EncodingOptions } from './types.js';
 
-/** Bytes of temporary files, where nothing else is said. */
+/** In bytes. */
 export const DEFAULT_SCRATCH = 8e9;
 
-/** One source under work. */
 export interface Session {
-  /** Opens the source as its origin says, and what the session made itself. */
+  /** Opens the source with its origin's rights, and the session's own files. */
   readonly platform: SearchPlatform;
   readonly host: EncodingHost;
   readonly source: string | URL;
   readonly facts: SourceFacts;
-  /** Frames of the source per second, on average. */
+  /** Average frames per second of the source. */
   readonly perSecond: number;
   readonly folder: EncodingFolder;
   readonly store: PointStore | undefined;
-  /** What went wrong beside the work, a sentence each. */
+  /** Problems that did not stop the work, a sentence each. */
   readonly notes: readonly string[];
   readonly options: EncodingOptions;
   readonly signal: AbortSignal;
 }
 
-/** What is aimed at, which may be metrics that models do not bring along. */
+/** Metrics aimed at, which the models may not include. */
 interface Aims {
   readonly metric?: string;
   readonly targets?: readonly (number | QualityTarget)[];
@@ -66,9 +65,9 @@ function withFeatures(options: EncodingOptions & Aims): EncodingOptions {
 }
 
 /**
- * Opens a source for encoding, and closes everything however the work ends.
- * @throws {AnyvmafError} `usage` for a source that is no file; `backend` where there are no programs; what `work` throws; the
- * signal's reason when it asks to stop
+ * Opens a source for encoding, runs `work`, and closes everything.
+ * @throws {AnyvmafError} `usage` unless the source is a file name or URL; `backend` if programs cannot run here; what
+ * `work` throws; the signal's reason if aborted
  */
 export async function inSession<T>(
   platform: SearchPlatform,
@@ -108,7 +107,7 @@ export async function inSession<T>(
   }
 }
 
-/** A store whose failures end no work: what it keeps saves time later, and that is all. */
+/** Turns I/O errors of a store into notes: it only saves time. */
 function lenientStore(store: PointStore, notes: string[]): PointStore {
   return {
     ...store,
@@ -139,12 +138,11 @@ function isFileName(source: VideoInput): source is string | URL {
   try {
     return typeof source === 'string' || source instanceof URL;
   } catch {
-    // A proxy that answers nothing.
+    // A proxy may throw.
     return false;
   }
 }
 
-/** What results call the source. */
 export function sourceName({ track }: SourceFacts): string {
   return baseName(track.name);
 }
@@ -155,26 +153,22 @@ function framesPerSecond({ track, times }: SourceFacts): number {
   return quotientOf(track.frameRate) ?? USUAL_RATE;
 }
 
-/** The matrix by which RGB is encoded, as it is decoded. */
+/** Matrix for decoding and encoding RGB. */
 const RGB_MATRIX = 'bt709';
 
 /** All of an encode but the parameter's value. */
 export interface Setting {
   readonly encoder: EncoderFacts;
   readonly parameter: Parameter;
-  /** Arguments beside the parameter's. */
   readonly args: readonly string[];
   readonly pixelFormat: string;
-  /** Where it is not the source's. */
+  /** If it differs from the source's. */
   readonly size?: PictureSize;
-  /** Of the source; the encode shall have full range where it has, and BT.709 in limited range of its RGB. */
+  /** Of the source. Full range stays full; RGB is encoded as BT.709 in limited range. */
   readonly samples: SourceSamples;
 }
 
-/**
- * The setting that a choice means for the session's source.
- * @throws {AnyvmafError} `usage` for an encoder, an option, a parameter, a range or a pixel format that there is not
- */
+/** @throws {AnyvmafError} `usage` for an unknown encoder, option, parameter, range or pixel format */
 export async function settingOf(session: Session, choice: EncoderChoice): Promise<Setting> {
   const encoder = await session.host.encoder(encoderName(choice.encoder), session.signal);
   return {
@@ -186,13 +180,11 @@ export async function settingOf(session: Session, choice: EncoderChoice): Promis
   };
 }
 
-/** What a whole encode is made with for a value of the parameter. */
 export function wholeEncode({ encoder, parameter, args, ...rest }: Setting, value: number): WholeEncode {
   const version = encoder.version.replace(/^ffmpeg /, '');
   return { ...rest, encoder: encoder.name, version, args: [...parameter.args(value), ...args] };
 }
 
-/** Arguments of ffmpeg between its input and its output for a value of the parameter. */
 export function encodeArguments(
   { encoder, parameter, args, pixelFormat, size, samples }: Setting,
   value: number,
@@ -202,10 +194,10 @@ export function encodeArguments(
 }
 
 /**
- * Arguments of ffmpeg for pictures of a size and of the source's samples: without them it makes limited range of full, or says
- * nothing of it, and makes BT.601 without a label of RGB.
- * @param size where it is not the source's
- * @param before filters ahead of that
+ * Sets the size and keeps range and matrix: ffmpeg alone makes full range limited or untagged, and RGB untagged
+ * BT.601.
+ * @param size if it differs from the source's
+ * @param before filters to run first
  */
 export function pictureArguments(
   size: PictureSize | undefined,
@@ -216,14 +208,14 @@ export function pictureArguments(
   return [...(filters.length > 0 ? ['-vf', filters.join(',')] : []), ...LABELS[samples]];
 }
 
-/** What encodes state where ffmpeg would not do so by itself. */
+/** Tags that ffmpeg would not write by itself. */
 export const LABELS: Readonly<Record<SourceSamples, readonly string[]>> = {
   limited: [],
   full: ['-color_range', 'pc'],
   rgb: ['-colorspace', RGB_MATRIX, '-color_range', 'tv'],
 };
 
-/** ffmpeg's filter that makes pictures of a size, and in the range of the encode. */
+/** ffmpeg's filter for a size, and for the range of the encode. */
 export function scaleFilter(size: PictureSize | undefined, samples: SourceSamples = 'limited'): string {
   const across = size ? [`${size.width}:${size.height}`] : [];
   if (samples === 'rgb') return fromRgbBy(RGB_MATRIX, across);
@@ -231,7 +223,7 @@ export function scaleFilter(size: PictureSize | undefined, samples: SourceSample
   return `scale=${[...across, ...(size ? ['flags=bicubic'] : []), ...range].join(':')}`;
 }
 
-/** Pixel formats that stand for frames in the memory of a device. */
+/** Pixel formats of frames in device memory. */
 const SURFACES: readonly string[] = [
   'vaapi',
   'vulkan',
@@ -245,16 +237,15 @@ const SURFACES: readonly string[] = [
   'opencl',
 ];
 
-/** ffmpeg's older names of full range: `yuvj420p` is `yuv420p`. */
+/** ffmpeg's older names of full-range formats: `yuvj420p` is `yuv420p`. */
 const FULL_RANGE = /^yuvj/;
 
-/** What a source's samples are. */
 export function samplesOf({ track }: SourceFacts): SourceSamples {
   if (isRgb(track.pixelFormat)) return 'rgb';
   return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat) ? 'full' : 'limited';
 }
 
-/** A source's facts with the colours of the frames that a search takes of it: RGB is decoded by the matrix of the encode. */
+/** The colour of decoded samples: RGB is decoded with the matrix of the encode. */
 export function decodedColour(facts: SourceFacts): TrackFacts {
   const { track } = facts;
   return samplesOf(facts) === 'rgb' ? { ...track, matrix: RGB_MATRIX, colorRange: 'limited' } : track;
@@ -281,7 +272,7 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
   );
 }
 
-/** The format that keeps most of 4:2:0 at a depth, where an encoder does not take the source's own. */
+/** Closest 4:2:0 format, for an encoder that does not take the source's own. */
 function nearestFormat(bitDepth: number, formats: readonly string[]): string | undefined {
   const wanted = bitDepth > 10 ? ['yuv420p12le'] : [];
   const names = [...wanted, ...(bitDepth > 8 ? ['yuv420p10le', 'p010le'] : []), 'yuv420p', 'nv12'];

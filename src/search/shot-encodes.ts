@@ -1,6 +1,6 @@
 /**
  * @module search/shot-encodes
- * Encodes of single shots: measuring, dividing bytes among them, and joining them.
+ * Encodes single shots: measures them, divides bytes among them, and joins them.
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -22,22 +22,20 @@ import {
 } from './targets.js';
 import type { EncodedPoint, JoinedEncode, Shot } from './types.js';
 
-/** What the shots of a video share. */
 export interface ShotTask {
   readonly setting: Setting;
   readonly targets: readonly CompleteTarget[];
   readonly metrics: readonly string[];
-  /** Whether encodes stay in the folder, to be joined. */
+  /** Keep encodes in the folder, to be joined. */
   readonly keep: boolean;
 }
 
-/** A shot and the points of its curve. */
 export class ShotProbe {
   readonly shot: Shot;
   /** From 1. */
   readonly number: number;
   readonly probe: Probe;
-  /** Removes the lossless copy, which is cut again when it is needed. */
+  /** Removes the lossless copy, which is cut again when needed. */
   readonly release: () => Promise<void>;
 
   private constructor(shot: Shot, number: number, probe: Probe, release: () => Promise<void>) {
@@ -55,7 +53,6 @@ export class ShotProbe {
     return new ShotProbe(shot, number, probe, release);
   }
 
-  /** The points on the grid of values. */
   curve(): Curve {
     const { grid } = this.probe.setting.parameter;
     return byGrid(this.probe.points(), grid).map(({ value, bytes, metrics }) => ({
@@ -65,14 +62,14 @@ export class ShotProbe {
     }));
   }
 
-  /** Every point as users see it, from the best picture to the smallest file. */
+  /** All known points in public form, from the best picture to the smallest file. */
   points(): readonly EncodedPoint[] {
     const known = byGrid(this.probe.points(), this.probe.setting.parameter.grid);
     return known.map((point) => this.probe.encoded(point));
   }
 }
 
-/** A shot's frames, and one to either side, in a lossless file that may be removed and cut again. */
+/** A shot's frames and one on either side, in a lossless file that can be removed and cut again. */
 function shotMaterial(
   session: Session,
   { first, count }: Shot,
@@ -103,19 +100,18 @@ function shotMaterial(
 
 /** Frames at either end of a shot whose motion is measured across the cut. */
 const EDGE = 5;
-/** Difference within a shot that no way of measuring motion explains. */
+/** Difference inside a shot that motion across the cut cannot explain. */
 const WRONG = 1;
 
-/** A joined file, and its values shot by shot. */
 export interface Joined {
   readonly final: Omit<JoinedEncode, 'reached'>;
   readonly frames: readonly FrameValues[];
 }
 
 /**
- * Joins the encodes of the chosen values.
- * @param expected what the shots gave
- * @throws {AnyvmafError} `media` where the joined file has other frames than the source, or shows other pictures than the shots
+ * @param expected values measured on the shots
+ * @throws {AnyvmafError} `media` if the joined file has other frames than the source, or shows other pictures than
+ * the shots
  */
 export async function joinShots(
   session: Session,
@@ -163,7 +159,6 @@ export async function joinShots(
   return { final: { file: output, bytes, kbps, pooled: pooledOf(all), difference }, frames };
 }
 
-/** Scores a joined file against the source. @returns its values, shot by shot */
 async function scoreJoined(
   session: Session,
   { metrics }: ShotTask,
@@ -207,26 +202,26 @@ function differenceOf(
   return { within, edges };
 }
 
-/** A point of a shot's curve, by its place on the grid of values. */
+/** A point of a shot's curve, by its index in the grid. */
 export interface CurvePoint extends Omit<Measured, 'value'> {
   /** 0 is the best picture. */
   readonly at: number;
 }
 
-/** Points of a shot, ascending by place, each place once; at least one. */
+/** Ascending by place, each place once; at least one. */
 export type Curve = readonly CurvePoint[];
 
-/** Values of the metrics of frames, by name. */
+/** Frame values by metric. */
 export type FrameValues = Readonly<Record<string, readonly number[]>>;
 
-/** The bytes of a shot at a place: measured, or read off a line through the logarithms of two points. */
+/** Bytes of a shot at a place: measured, or read off a line in log bytes through two points. */
 export function bytesAt(curve: Curve, at: number): number {
   const { low, high, share } = around(curve, at);
   const [a, b] = [Math.log(Math.max(1, low.bytes)), Math.log(Math.max(1, high.bytes))];
   return low === high ? low.bytes : Math.exp(a + (b - a) * share);
 }
 
-/** The values of a shot's frames at a place: measured, or read off lines through two points. */
+/** Frame values of a shot at a place: measured, or read off lines through two points. */
 export function valuesAt(curve: Curve, at: number): FrameValues {
   const { low, high, share } = around(curve, at);
   return Object.fromEntries(
@@ -239,7 +234,7 @@ export function valuesAt(curve: Curve, at: number): FrameValues {
   );
 }
 
-/** The two points to read a place off, beyond the ends the outermost ones; one point where it is known. */
+/** The two points to read a place off, the outermost two beyond the ends; the same point twice if it is measured. */
 function around(curve: Curve, at: number): { low: CurvePoint; high: CurvePoint; share: number } {
   const exact = curve.find((one) => one.at === at);
   const [first] = curve;
@@ -251,28 +246,23 @@ function around(curve: Curve, at: number): { low: CurvePoint; high: CurvePoint; 
   return { low, high, share: (at - low.at) / (high.at - low.at) };
 }
 
-/** What shots may be encoded with. */
 export interface Choices {
   readonly curves: readonly Curve[];
-  /** Places to choose from, for each shot. */
+  /** Allowed places of each shot. */
   readonly places: readonly (readonly number[])[];
-  /** What frames add to the quality that bytes are spent on. */
+  /** Quality of frame values, to weigh against their bytes. */
   gain(values: FrameValues): number;
-  /** How far values of all shots' frames are above what they must be. */
+  /** How far the frame values of all shots are above the goal. */
   margin(values: readonly FrameValues[]): number;
 }
 
-/** Halvings of the price: as fine as choices can tell apart. */
+/** Halvings of the price, fine enough to tell any choices apart. */
 const HALVINGS = 40;
-/** Bytes for a point of one frame: from next to nothing to more than any frame takes. */
+/** Range of prices, in bytes per point of a frame: from nearly nothing to more than any frame takes. */
 const CHEAP = 1e-6;
 const DEAR = 1e9;
 
-/**
- * The places with which all shots together reach the margin with the fewest bytes: where a byte more gains as much in
- * every shot.
- * @returns a place for each shot; the best pictures where none reach it
- */
+/** Places that reach the goal with the fewest bytes, or the best pictures: a byte more gains the same in every shot. */
 export function allocate(choices: Choices): readonly number[] {
   const { curves, places, gain, margin } = choices;
   const offers = curves.map((curve, shot) =>
@@ -298,7 +288,7 @@ export function allocate(choices: Choices): readonly number[] {
   return coarser(choices, atPrice(high));
 }
 
-/** What is left of the margin, spent shot by shot on the coarser place that saves most. */
+/** Spends the rest of the margin on coarser places, the largest saving first. */
 function coarser({ curves, places, margin }: Choices, chosen: readonly number[]): readonly number[] {
   let best = [...chosen];
   const values = best.map((at, shot) => valuesAt(curves[shot] as Curve, at));
@@ -320,18 +310,17 @@ function coarser({ curves, places, margin }: Choices, chosen: readonly number[])
   return best;
 }
 
-/** Points of quality between the first values that are measured. */
+/** Quality points between the first measured values. */
 const APART = 4;
-/** Rounds of choosing and measuring before only what is measured counts. */
+/** Rounds of choosing and measuring, after which only measured places count. */
 const ROUNDS = 4;
 
-/** What the shots are to reach together. */
 export interface WholeGoal {
   readonly targets: readonly CompleteTarget[];
   readonly perSecond: number;
 }
 
-/** How far values of all shots' frames are above the hardest target. */
+/** Margin of all shots' frames together to the hardest target. */
 export function wholeMargin(
   { targets, perSecond }: WholeGoal,
   shots: readonly FrameValues[],
@@ -342,9 +331,8 @@ export function wholeMargin(
 }
 
 /**
- * Chooses a value for each shot.
- * @param measure measures places of a shot; the shot's curve then has them
- * @returns a place of the grid for each
+ * @param measure measures places of a shot and adds them to its curve
+ * @returns a grid index per shot
  */
 export async function tuneWhole(
   shots: readonly ShotProbe[],
@@ -376,7 +364,7 @@ export async function tuneWhole(
     for (const { at, i } of missing) await measure(shots[i] as ShotProbe, [at]);
     if (missing.length > 0) continue;
     if (open) {
-      // All that was chosen is measured: now what is measured tells the rest.
+      // All chosen places are measured: choose only among measured ones from now on.
       round = ROUNDS - 1;
       continue;
     }
@@ -388,7 +376,6 @@ export async function tuneWhole(
   }
 }
 
-/** What frames add to the quality that bytes are spent on. */
 function gainOf(target: CompleteTarget): (values: FrameValues) => number {
   const { from, by } = poolingOf(target);
   const each = typeof by === 'string' ? (value: number) => value : (value: number) => -by.term(value);
@@ -411,7 +398,7 @@ function measured(curve: Curve): readonly number[] {
   return curve.map(({ at }) => at);
 }
 
-/** Places within what is measured, and a little beyond. */
+/** Places in the measured range, and up to `reach` beyond. */
 function reachable(curve: Curve, reach: number, most: number): readonly number[] {
   const first = Math.max(0, (curve[0]?.at ?? 0) - reach);
   const last = Math.min(most, (curve.at(-1)?.at ?? 0) + reach);

@@ -1,6 +1,6 @@
 /**
  * @module search/shots-text
- * A tuned video as a table of its shots, and as a script that makes the encode with ffmpeg alone.
+ * Formats tuned shots as a table, and as a script that makes the encode with ffmpeg alone.
  */
 import { oneOf, requireArray, requireObject } from '../core/arguments.js';
 import { quotedWord } from '../core/shell.js';
@@ -8,7 +8,7 @@ import type { ShotFormat, TunedShot, TuneShotsResult } from './types.js';
 
 const FORMATS = ['json', 'csv', 'shell'] as const satisfies readonly ShotFormat[];
 
-/** @throws {AnyvmafError} `usage` for what is no result, and for a format that there is not */
+/** @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format */
 export function shotsText(result: TuneShotsResult, format: ShotFormat): string {
   requireObject('result', result, 'what tuneShots gave');
   requireArray('result.shots', result.shots);
@@ -77,7 +77,7 @@ ffmpeg -v error -nostdin -i "$source" -f concat -safe 1 -i "$folder/list.txt" -m
 `;
 }
 
-/** Half a frame before the shot, by the file's own clock, so that rounding cannot take a neighbour for its first frame. */
+/** Seeks half a frame before the shot, on the file's clock, so that rounding cannot hit a neighbouring frame. */
 function seekArgs({ shots, startTime }: TuneShotsResult, index: number): readonly string[] {
   const shot = shots[index] as TunedShot;
   const before = shots[index - 1];
@@ -86,7 +86,7 @@ function seekArgs({ shots, startTime }: TuneShotsResult, index: number): readonl
   return ['-seek_timestamp', '1', '-ss', time.toFixed(6)];
 }
 
-/** Arguments with times that begin at 0. */
+/** Makes times begin at 0. */
 function stamped(args: readonly string[]): readonly string[] {
   const at = args.indexOf('-vf');
   if (at < 0) return ['-vf', 'setpts=PTS-STARTPTS', ...args];

@@ -1,6 +1,6 @@
 /**
  * @module search/shots
- * The shots of a video, and a setting for each.
+ * Finds the shots of a video, and an encoder setting for each.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { storedFrameBytes } from '../core/frame.js';
@@ -52,13 +52,10 @@ import type {
 } from './types.js';
 
 const LONGEST = 10;
-/** Frames of a shot at most: its lossless copy and the list of its times stay small. */
+/** Maximum frames of a shot, which keeps its lossless copy and its list of times small. */
 const MOST_FRAMES = 2000;
 
-/**
- * Finds the shots of a video.
- * @throws {AnyvmafError} as the public `detectShots` says
- */
+/** @throws {AnyvmafError} as the public `detectShots` says */
 export async function detectShots(
   platform: SearchPlatform,
   source: VideoInput,
@@ -73,10 +70,7 @@ export async function detectShots(
   }));
 }
 
-/**
- * The shots of the session's source.
- * @param most frames that a shot may have at most, whatever the limits allow
- */
+/** @param most frames per shot, whatever the limits allow */
 async function shotsOf(
   session: Session,
   limits: ShotLimits,
@@ -116,10 +110,7 @@ function shotOf(
   return { first, count, start, seconds: end - start, begins, change: changes[first] ?? 0 };
 }
 
-/**
- * Limits in frames.
- * @param most frames that a shot may have for other reasons
- */
+/** Limits in frames. @param most another limit on frames per shot */
 export function frameLimits(
   { minSeconds = SHORTEST_SHOT, maxSeconds = LONGEST }: ShotLimits,
   perSecond: number,
@@ -160,13 +151,10 @@ export function split(
   return starts.map((start, i) => ({ first: start, count: (starts[i + 1] ?? first + count) - start }));
 }
 
-/** Share of the temporary files that one shot's lossless copy may take. */
+/** Fraction of the temporary files that one shot's lossless copy may take. */
 const SHOT_SHARE = 0.5;
 
-/**
- * Finds the shots of a source and a value for each.
- * @throws {AnyvmafError} as the public `tuneShots` says; the signal's reason when it asks to stop
- */
+/** @throws {AnyvmafError} as the public `tuneShots` says; the signal's reason if aborted */
 export async function tuneShots(
   platform: SearchPlatform,
   source: VideoInput,
@@ -174,7 +162,7 @@ export async function tuneShots(
 ): Promise<TuneShotsResult> {
   checkTuneOptions(options);
   const { onStage, ...rest } = options;
-  // Which shot is under work is known here, what is done with it further down.
+  // Lower layers report stages; the current shot is added here.
   const place: Place = {};
   const inner = (stage: SearchStage) => onStage?.({ ...stage, ...place });
   const targets = completeTargets(options.targets, options.models);
@@ -195,10 +183,10 @@ export async function tuneShots(
   });
 }
 
-/** The shot under work. */
+/** The current shot, from 1, and the number of shots. */
 type Place = { shot?: number; shots?: number };
 
-/** x264 writes the same headers for all values then, so that decoders need not change them from shot to shot. */
+/** Makes x264 write the same headers for all values, so that decoders need not change them between shots. */
 function stitchable(setting: Setting): Setting {
   if (setting.encoder.name !== 'libx264' || !setting.encoder.options.has('x264-params')) return setting;
   const at = setting.args.indexOf('-x264-params');
@@ -209,7 +197,6 @@ function stitchable(setting: Setting): Setting {
   return { ...setting, args };
 }
 
-/** The tuning of one source. */
 class Tuning {
   readonly #session: Session;
   readonly #options: TuneShotsOptions;
@@ -217,7 +204,7 @@ class Tuning {
   /** The setting of an encode that is not joined. */
   readonly #plain: Setting;
   readonly #place: Place;
-  /** Encodes of the whole. */
+  /** Encodes of the whole source. */
   #encodes = 0;
 
   constructor(session: Session, options: TuneShotsOptions, task: ShotTask, plain: Setting, place: Place) {
@@ -248,7 +235,7 @@ class Tuning {
     return { ...this.#summary(probes, tuned, frames, single), final, unwritten };
   }
 
-  /** Shot by shot, each from where its neighbour ended. */
+  /** Starts each search at the previous shot's value. */
   async #tuneEach(shots: readonly Shot[]) {
     const probes: ShotProbe[] = [];
     const values: number[] = [];
@@ -290,7 +277,6 @@ class Tuning {
     return { targets: this.#task.targets, perSecond: this.#session.perSecond };
   }
 
-  /** How far frames are above the goal. */
   #margin(shots: readonly Shot[], frames: readonly FrameValues[], to = marginTo): number {
     if (this.#options.goal === 'whole' || shots.length === 0) return wholeMargin(this.#goal, frames, to);
     return Math.min(...frames.map((values) => wholeMargin(this.#goal, [values], to)));
@@ -341,12 +327,12 @@ class Tuning {
     } satisfies Omit<TuneShotsResult, 'final' | 'unwritten'>;
   }
 
-  /** The largest value with which one normal encode of the whole reaches the goal; that encode is made and scored. */
+  /** The coarsest value with which one normal encode of the whole reaches the goal; that encode is made and scored. */
   async #single(shots: readonly TunedShot[]): Promise<SingleSetting> {
     const { setting, metrics } = this.#task;
     const { values } = setting.parameter.grid;
     const places = shots.map(({ value }) => values.indexOf(value));
-    // The hardest shot decides where each must reach it.
+    // For the goal `each`, the hardest shot decides.
     const mean = Math.round(places.reduce((sum, at) => sum + at, 0) / places.length);
     const start = values[this.#options.goal === 'whole' ? mean : Math.min(...places)] as number;
     const material = wholeSource(this.#session);
@@ -373,27 +359,23 @@ class Tuning {
   }
 }
 
-/** Values of the frames of one shot in an encode of the whole. */
 function framesIn({ metrics }: Measured, { first, count }: Shot): FrameValues {
   return Object.fromEntries(
     Object.entries(metrics).map(([name, [values = []]]) => [name, values.slice(first, first + count)]),
   );
 }
 
-/** The setting with a search begun at a value. */
 function startingAt(setting: Setting, value: number): Setting {
   const { parameter } = setting;
   const start = parameter.grid.values.indexOf(value);
   return { ...setting, parameter: { ...parameter, grid: { ...parameter.grid, start } } };
 }
 
-/** Values of a shot's frames at a value that is known. */
 function framesOf(probe: ShotProbe, value: number): FrameValues {
   const metrics = probe.probe.points().find((one) => one.value === value)?.metrics ?? {};
   return Object.fromEntries(Object.entries(metrics).map(([name, samples]) => [name, samples.flat()]));
 }
 
-/** Values of all shots as those of one. */
 function joinedValues(shots: readonly FrameValues[]): Record<string, readonly (readonly number[])[]> {
   const names = Object.keys(shots[0] ?? {});
   return Object.fromEntries(names.map((name) => [name, shots.map((values) => values[name] ?? [])]));

@@ -1,22 +1,20 @@
 /**
  * @module search/strategy
- * Chooses which value of a rate control parameter to encode next, from all that is known of the curve so far: points of an
- * earlier search count like its own. Pure.
+ * Chooses the next rate control value to encode from all known points, those of earlier searches included. Pure.
  */
 
-/** The values that a search may choose from. */
 export interface Grid {
   /** From the best picture to the smallest file. */
   readonly values: readonly number[];
-  /** Where to begin when nothing is known: an index of {@link values}. */
+  /** Index of {@link values} to begin with when nothing is known. */
   readonly start: number;
-  /** What a step of the grid costs about, in units of the target; a first guess. */
+  /** Approximate cost of a grid step, in units of the target; a first guess. */
   readonly slope: number;
-  /** The largest margin that there can be, where the scale ends at 100: curves are flat near it, and steep far from it. */
+  /** Largest possible margin on a scale that ends at 100: curves are flat near it, and steep far from it. */
   readonly ceiling?: number;
 }
 
-/** Points that are on a grid, from the best picture to the smallest file. */
+/** From the best picture to the smallest file; drops points off the grid. */
 export function byGrid<Point extends { readonly value: number }>(
   points: readonly Point[],
   { values }: Grid,
@@ -25,7 +23,7 @@ export function byGrid<Point extends { readonly value: number }>(
   return points.filter((point) => place(point) >= 0).sort((a, b) => place(a) - place(b));
 }
 
-/** Points by which a curve must rise to be called not monotone. */
+/** Quality points by which a curve must rise to count as not monotone. */
 const RISE = 0.05;
 
 /** Values that score better than the finer value before them. */
@@ -37,41 +35,38 @@ export function rises(
   );
 }
 
-/** A value that was encoded and scored. */
 export interface CurvePoint {
   readonly value: number;
-  /** How far the result is above the target; negative where it misses it. */
+  /** How far the result is above the target; negative if it misses it. */
   readonly margin: number;
 }
 
-/** What to do next. */
 export type NextStep =
   | { readonly kind: 'try'; readonly value: number }
-  /** It holds the target, and the next value is not likely to. */
+  /** It reaches the target, and the next value probably does not. */
   | { readonly kind: 'found'; readonly value: number }
-  /** No value holds the target; this one misses it by least. */
+  /** No value reaches the target; this one is closest. */
   | { readonly kind: 'missed'; readonly value: number };
 
-/** How likely a value beyond the next one may still hold the target when a search ends. */
+/** Accepted probability that a value beyond the next one still reaches the target when a search ends. */
 const RISK = 0.03;
-/** What a place is worth as an answer while none after it is known to fail. */
+/** Weight of a place as the answer while no place after it is known to fail. */
 const OPEN = 0.6;
-/** Places within which each counts by itself. */
+/** Distance within which places hold or fail independently. */
 const APART = 5;
-/** Margins up to which other scales are taken as they are; what is far off tells little more than that. */
+/** Margins beyond this are compressed: they say little about the curve near the target. */
 const STRAIGHT = 4;
-/** Share of a step's cost by which a failure is narrow. */
+/** Fraction of a step's cost below which a failure is narrow. */
 const NARROW = 0.6;
-/** Encodes after which a search ends with what it has, but for the last step. */
+/** Encodes after which a search ends with its best point, except for one last step. */
 const MOST_ENCODES = 7;
-/** Points, the best picture's among them, that all fail before nothing is said to hold. */
+/** Known points, including the best picture, that must all fail before the target counts as missed. */
 const ENOUGH_FAILING = 4;
-/** The target that {@link Grid.start} is meant for. */
+/** Target that {@link Grid.start} is meant for. */
 const USUAL_TARGET = 95;
-/** Where the slope of a curve that ends at 100 is the grid's. */
+/** Score at which a curve that ends at 100 has the grid's slope. */
 const SLOPE_AT = 88;
 
-/** A point by its place on the grid. */
 interface Known {
   readonly at: number;
   readonly margin: number;
@@ -79,8 +74,8 @@ interface Known {
 
 /**
  * The next value to measure, never one twice.
- * @param points what is known, in any order, each value once; those that are not on the grid are passed over
- * @param encodes points that this search has encoded; the others were known before
+ * @param points in any order, each value once; those off the grid are ignored
+ * @param encodes points that this search encoded itself
  */
 export function nextStep(
   points: readonly CurvePoint[],
@@ -121,14 +116,14 @@ export function nextStep(
   return propose(grid, mostTelling(hold, ends, measured, best?.at));
 }
 
-/** Between what holds and what fails there is no place left that may well hold: an encode costs less than its bytes. */
+/** Tries the one place between success and failure if it may still hold: an encode costs less than its bytes. */
 function lastStep(grid: Grid, best: Known, hold: Float64Array, encodes: number): NextStep {
   const next = best.at + 1;
   const open = hold[next + 1] === 0 && (hold[next] as number) > RISK && encodes <= MOST_ENCODES;
   return open ? propose(grid, next) : found(grid, best);
 }
 
-/** The place after a failure that is as small as a curve's roughness, where that is not known. */
+/** The place after a failure narrow enough to be roughness of the curve, if it is not measured yet. */
 function beyondNarrow(known: readonly Known[], best: Known, { slope, values }: Grid): number | undefined {
   const failing = known.filter(({ at }) => at > best.at);
   const [first] = failing;
@@ -136,7 +131,7 @@ function beyondNarrow(known: readonly Known[], best: Known, { slope, values }: G
   return failing.some(({ at }) => at === first.at + 1) ? undefined : first.at + 1;
 }
 
-/** The place after whose encode the search most likely ends. */
+/** The place whose encode most likely ends the search. */
 function mostTelling(
   hold: Float64Array,
   ends: Float64Array,
@@ -150,23 +145,20 @@ function mostTelling(
   for (let at = (best ?? -1) + 1; at < hold.length; at++) {
     if (measured.has(at)) continue;
     const chance = hold[at] as number;
-    // Where it fails, what was found before stays, and its own chance is gone.
+    // If it fails, the best so far stands; `stay` includes that chance except for the place right after the best.
     const left = best !== undefined && at > best + 1 ? 1 : 1 - chance;
     const closes = best !== undefined && (at <= best + 2 || closed(best));
     const value =
       chance * (ends[at + 2] as number) * (closed(at) ? 1 : OPEN) + left * stay * (closes ? 1 : OPEN);
     if (value > most) [telling, most] = [at, value];
   }
-  // Nothing is likely to hold: the best picture tells. Nor does the last value leave a doubt where it may well hold.
+  // If nothing is likely to hold, the best picture decides; if the last value may well hold, it leaves nothing open.
   if (best === undefined && most < 1e-3 && !measured.has(0)) return 0;
   const last = hold.length - 1;
   return telling === last - 1 && !measured.has(last) && (hold[last] as number) > 0.5 ? last : telling;
 }
 
-/**
- * How likely no place from each on holds. Neighbours hold by chances of their own, as curves are rough; places farther on
- * share one: whether the curve is as flat as that.
- */
+/** Probability that no place from each on holds: near ones are independent, as curves are rough; far ones share one. */
 function noneBeyond(hold: Float64Array): Float64Array {
   const out = new Float64Array(hold.length + 3).fill(1);
   let far = 0;
@@ -179,7 +171,7 @@ function noneBeyond(hold: Float64Array): Float64Array {
   return out;
 }
 
-/** Margins in a unit in which curves are nearly straight. */
+/** Converts margins to a unit in which curves are nearly straight. */
 function heightOf({ ceiling }: Grid): (margin: number) => number {
   if (ceiling === undefined) return (margin) => STRAIGHT * Math.asinh(margin / STRAIGHT);
   const unit = (SLOPE_AT * (100 - SLOPE_AT)) / 100;
@@ -194,7 +186,6 @@ function crossingOf(grid: Grid): number {
   return Math.max(0, Math.min(values.length - 1, Math.round(expected)));
 }
 
-/** Of a score from 0 to 100. */
 function logit(score: number): number {
   const share = Math.max(0.01, Math.min(0.999, score / 100));
   return Math.log(share / (1 - share));
@@ -219,45 +210,38 @@ function valueAt({ values }: Grid, at: number): number {
   return value;
 }
 
-/** A measured point of a curve. */
 export interface CurveSample {
-  /** Place on the grid. */
   readonly at: number;
-  /** Height above the target. */
   readonly height: number;
 }
 
-/** What is expected of a curve before anything is measured; heights are in one unit, places in steps. */
+/** Prior: the place where a curve should cross the target, and the cost of a step. */
 export interface CurvePrior {
-  /** Where it is expected to cross the target. */
   readonly crossing: number;
-  /** How much a step is expected to cost. */
   readonly slope: number;
 }
 
 /** Standard deviations of the prior: of the crossing in steps of average slope, and of the slope relative to it. */
 const CROSSING_SPREAD = 18;
 const SLOPE_SPREAD = 0.65;
-/** Bends: by how many units a curve leaves its line, and over how many units of fall it does so. */
+/** Bends: units by which a curve leaves its line, and the units of fall over which it does. */
 const BEND = 2;
 const BEND_LENGTH = 12;
-/** How far values leave the smooth curve, in units, and how likely each is beforehand. */
+/** Deviations of values from the smooth curve, in units, with their prior weights. */
 const ROUGHNESS = [
   { noise: 0.06, weight: 0.45 },
   { noise: 0.22, weight: 0.4 },
   { noise: 0.8, weight: 0.15 },
 ] as const;
-/** By what share of its height a point may be off: what is far from the target says little of the curve near it. */
+/** Relative error of a height: points far from the target say little about the curve near it. */
 const FAR_OFF = 0.1;
-/** Points far from the target say nothing more about it. */
+/** Points used, those nearest to the target. */
 const MOST_POINTS = 12;
 
 /**
- * How likely each of a grid's places holds the target.
+ * Probability that each place holds the target, by Gaussian process regression; 0 or 1 where measured.
  * @param points at least one, each place once
- * @param count places of the grid
- * @param from the first place that is asked for; those before it are left at 1
- * @returns probabilities from 0 to 1 by place; of measured ones what was measured
+ * @param from first place to compute; those before it stay 1
  */
 function chances(points: readonly CurveSample[], count: number, prior: CurvePrior, from = 0): Float64Array {
   const near = points.toSorted((a, b) => Math.abs(a.height) - Math.abs(b.height)).slice(0, MOST_POINTS);
@@ -293,7 +277,7 @@ function kernelOf({ crossing, slope }: CurvePrior): Kernel {
     offset + tilt * (a - crossing) * (b - crossing) + BEND ** 2 * Math.exp(-0.5 * ((a - b) / length) ** 2);
 }
 
-/** A process that goes through points, and how well it explains them. */
+/** Fits a Gaussian process to points; `evidence` is its weighted log likelihood, up to a constant. */
 function explain(
   points: readonly CurveSample[],
   kernel: Kernel,
@@ -329,7 +313,6 @@ function explain(
   return { evidence: Math.log(weight) - square / 2 - size, predict };
 }
 
-/** Lower triangle of a symmetric positive matrix. */
 function cholesky(matrix: readonly (readonly number[])[]): number[][] {
   const out: number[][] = [];
   matrix.forEach((row, i) => {
@@ -345,7 +328,6 @@ function cholesky(matrix: readonly (readonly number[])[]): number[][] {
   return out;
 }
 
-/** Solves a lower triangle for a right side. */
 function forward(factor: readonly (readonly number[])[], right: readonly number[]): number[] {
   const out: number[] = [];
   factor.forEach((row, i) => {
@@ -356,7 +338,7 @@ function forward(factor: readonly (readonly number[])[], right: readonly number[
   return out;
 }
 
-/** Share of a standard normal distribution below a value, to 1e-7 (Abramowitz and Stegun 26.2.17). */
+/** Standard normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17). */
 function normal(z: number): number {
   const t = 1 / (1 + 0.2316419 * Math.abs(z));
   const tail =

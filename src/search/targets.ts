@@ -1,6 +1,6 @@
 /**
  * @module search/targets
- * What an encode is measured for: targets, points on a curve, and what the whole will have, estimated from samples.
+ * Targets, measured points, and estimates of whole-video statistics from samples.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -12,46 +12,41 @@ import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/
 import type { PooledMetric } from '../report/types.js';
 import type { PointStore } from './host.js';
 
-/** Scores of a model that people watch: below, nobody looks; above, nobody tells more from less. */
+/** VMAF scores that matter: below 60 unwatchable, above 97 indistinguishable. */
 export const WATCHED = { min: 60, max: 97 } as const;
 
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
-/** Statistics of a metric over frames, as gates name them. `worst_second`: the smallest mean of a second of consecutive frames. */
+/** Statistics over frames, as gates name them. `worst_second`: lowest mean of any second of consecutive frames. */
 export const STATISTICS = POOLED_STATISTICS;
 export type Statistic = PooledStatistic;
 
-/** The smallest value that will do, or the largest. */
 type TargetBound =
   | { readonly atLeast: number; readonly atMost?: never }
   | { readonly atMost: number; readonly atLeast?: never };
 
-/** Whether a statistic is one moment's alone, which no samples of others tell. */
+/** True if the statistic depends on a single moment, which samples cannot estimate. */
 export function isExtreme(statistic: Statistic): boolean {
   return statistic === 'min' || statistic === 'worst_second';
 }
 
 /** A bound that an encode must reach. */
 export type QualityTarget = TargetBound & {
-  /** Name of the metric in a report's frames. Default: that of the first model. */
+  /** Metric name in a report's frames. Default: the first model's score. */
   readonly metric?: string;
   /** Default `mean`. */
   readonly statistic?: Statistic;
 };
 
-/** What the quality of an encode is, with nothing left open. */
 export interface CompleteMeasure {
   readonly metric: string;
   readonly statistic: Statistic;
 }
 
-/** A target with nothing left open. */
+/** A target with its defaults filled in. */
 export type CompleteTarget = TargetBound & CompleteMeasure;
 
-/**
- * What of frames a measure is pooled from, and how.
- * @throws {AnyvmafError} `usage` for a value of the whole that frames do not tell, and for a statistic of one
- */
+/** @throws {AnyvmafError} `usage` for a whole-video value that frames cannot give, and for a statistic of one */
 export function poolingOf({ metric, statistic }: CompleteMeasure): {
   readonly from: string;
   readonly by: Statistic | WholeValue;
@@ -68,17 +63,11 @@ export function poolingOf({ metric, statistic }: CompleteMeasure): {
   return whole ? { from: whole.from, by: whole } : { from: metric, by: statistic };
 }
 
-/** The target of a quality, from the side on which a metric is better. */
 export function targetAt(measure: CompleteMeasure, quality: number): CompleteTarget {
   return isWorseHigh({}, measure.metric) ? { ...measure, atMost: quality } : { ...measure, atLeast: quality };
 }
 
-/**
- * Targets with nothing left open.
- * @throws {AnyvmafError} `usage` as {@link poolingOf}
- * @param targets default: a mean of 95
- * @param models as in the options: the first one's score is what a target without a metric is about
- */
+/** Fills in defaults: a mean of 95, the first model's score. @throws {AnyvmafError} `usage` as {@link poolingOf} */
 export function completeTargets(
   targets: readonly QualityTarget[] | undefined,
   models: readonly string[] | undefined,
@@ -94,18 +83,17 @@ export function completeTargets(
   return complete;
 }
 
-/** The name of the first model's score in a report. */
 export function scoreName(models: readonly string[] | undefined): string {
   const [model = DEFAULT_MODEL] = models ?? [];
   return parseModelString(model).name;
 }
 
-/** How far a value is from reaching a target: negative where it misses it. */
+/** Negative if the value misses the target. */
 export function marginTo({ atLeast, atMost }: CompleteTarget, value: number): number {
   return atMost === undefined ? value - atLeast : atMost - value;
 }
 
-/** Values without any loss of metrics whose distance from there grows by about the same factor with each step of an encoder. */
+/** Lossless values of metrics whose distance from lossless grows by about the same factor per encoder step. */
 const LOSSLESS: Readonly<Record<string, number>> = {
   ssimulacra2: 100,
   butteraugli: 0,
@@ -113,10 +101,10 @@ const LOSSLESS: Readonly<Record<string, number>> = {
   cvvdp: 10,
   cvvdp_q: 0,
 };
-/** Points of VMAF for e times that distance, where VMAF falls as usual. */
+/** VMAF points per factor of e in that distance, where VMAF falls as usual. */
 const POINTS = 20;
 
-/** A margin in a unit like that of VMAF, in which curves of all metrics fall about as steeply. */
+/** Margin in a VMAF-like unit, in which curves of all metrics fall about equally steeply. */
 export function heightTo(target: CompleteTarget, value: number): number {
   const { metric, statistic, atLeast, atMost } = target;
   const alias = plainName(metric);
@@ -128,16 +116,13 @@ export function heightTo(target: CompleteTarget, value: number): number {
   return POINTS * Math.log(from(bound) / from(value));
 }
 
-/**
- * The largest margin that an encode can have above all targets, where their scale ends at 100 as VMAF's does.
- * @returns `undefined` where one of the metrics has no such end
- */
+/** Largest possible margin above all targets if all their scales end at 100, as VMAF's does. */
 export function ceilingOf(targets: readonly CompleteTarget[]): number | undefined {
   const bounds = targets.map(({ metric, atLeast }) => (metric.startsWith('vmaf') ? atLeast : undefined));
   return bounds.every((bound) => bound !== undefined) ? 100 - Math.max(...bounds) : undefined;
 }
 
-/** A prediction. Intervals are those within which the final encode's value lies with 95 % and 99 %. */
+/** A prediction, with intervals that contain the final encode's value with 95 % and 99 % confidence. */
 export interface Estimate {
   readonly value: number;
   readonly interval95: readonly [low: number, high: number];
@@ -148,32 +133,28 @@ export interface Estimate {
 const T95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 const T99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.169];
 
-/** Values of each sample's frames. */
+/** Frame values of each sample. */
 export type SampleValues = readonly (readonly number[])[];
 
 /**
- * By which part of their spread frames may be coded otherwise in samples than in the whole video: of the spread within a
- * sample, and of all, since an encoder makes more of what it has seen for long.
+ * Fractions of the spread, within samples and overall, by which coding differs in the whole, whose encoder saw more.
  */
 const CONTEXT = 0.1;
 const CONTEXT_OF_ALL = 0.055;
 
-/** Pairs of neighbouring samples of one shot that tell how much samples differ. */
+/** Neighbouring pairs within shots needed to estimate how much samples differ. */
 const ENOUGH_PAIRS = 12;
 
-/** What samples are of. */
 export interface SampledWhole {
-  /** Of the whole video: what is sampled of it leaves nothing to estimate. */
+  /** Frames of the whole video; the sampled ones leave nothing to estimate. */
   readonly frames?: number;
-  /** Of which shot each sample is, where every shot has its share of samples. */
+  /** Shot of each sample, if every shot has its share of samples. */
   readonly shots?: readonly number[];
 }
 
 /**
- * Predicts a statistic of the whole video.
- * @param samples values of each; one alone is the whole video, which leaves nothing to estimate
- * @param statistic or how a value of the whole follows from frames
- * @param second frames of a second
+ * @param samples one alone is the whole video, with nothing to estimate
+ * @param second frames per second
  */
 export function estimate(
   samples: SampleValues,
@@ -184,7 +165,7 @@ export function estimate(
   const value = ofSamples(samples, statistic, second);
   const count = samples.length;
   if (count < 2) return { value, interval95: [value, value], interval99: [value, value] };
-  // Leaving each sample out in turn tells what each contributes, whichever statistic it is.
+  // Jackknife pseudo-values, which work for any statistic.
   const parts = samples.map((_, out) => {
     const others = samples.filter((_, i) => i !== out);
     return count * value - (count - 1) * ofSamples(others, statistic, second);
@@ -202,10 +183,7 @@ export function estimate(
   };
 }
 
-/**
- * By how much parts differ by chance: as neighbours do, since distant ones differ by what the video shows too. Where shots
- * have their share of samples, only neighbours of one shot tell.
- */
+/** Variance by chance, from neighbouring parts, since distant ones differ in content; only within shots if enough. */
 function chanceOf(
   parts: readonly number[],
   shots: readonly number[] | undefined,
@@ -216,13 +194,12 @@ function chanceOf(
   return { variance: used.reduce((sum, one) => sum + one, 0) / (2 * used.length), pairs: used.length };
 }
 
-/** Values of frames in the unit of what is estimated. */
+/** Frame values in the unit of the estimate. */
 export function inUnitOf(statistic: Statistic | WholeValue, samples: SampleValues): SampleValues {
   if (typeof statistic === 'string') return samples;
   return samples.map((values) => values.map((value) => statistic.of(statistic.term(value))));
 }
 
-/** Variance of what the surroundings of samples change. */
 function contextOf(samples: SampleValues): number {
   const within = meanOf(samples.map(varianceOf));
   return CONTEXT ** 2 * within + CONTEXT_OF_ALL ** 2 * varianceOf(samples.flat());
@@ -237,7 +214,6 @@ function meanOf(values: readonly number[]): number {
   return values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
-/** @param statistic or how a value of the whole follows from frames */
 function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {
   const starts: number[] = [];
   const joined: number[] = [];
@@ -249,7 +225,6 @@ function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, sec
   return statisticOf(joined, statistic, second, starts);
 }
 
-/** The quality of an encode. @param values those of a metric that frames have */
 export function qualityIn(
   measure: CompleteMeasure,
   values: (metric: string) => SampleValues,
@@ -259,10 +234,7 @@ export function qualityIn(
   return ofSamples(values(from), by, second);
 }
 
-/**
- * How far the worst of several targets is from being reached: negative where one is missed.
- * @param to how far a value is from one target
- */
+/** Margin to the hardest target; negative if it is missed. */
 export function marginOf(
   targets: readonly CompleteTarget[],
   values: (metric: string) => SampleValues,
@@ -272,23 +244,20 @@ export function marginOf(
   return Math.min(...targets.map((target) => to(target, qualityIn(target, values, second))));
 }
 
-/** What encoding with a value gave. */
 export interface Measured {
   readonly value: number;
   /** Bytes of the scored frames. */
   readonly bytes: number;
-  /** By metric: values of the scored frames of each sample. */
+  /** Values of the scored frames of each sample, by metric. */
   readonly metrics: Readonly<Record<string, SampleValues>>;
-  /** Bytes of each scored frame of each sample; absent in points of earlier versions, as is the next. */
+  /** Bytes of each scored frame of each sample. Like `seconds`, absent in points of earlier versions. */
   readonly sizes?: SampleValues;
-  /** Seconds that encoding took. */
+  /** Wall-clock seconds of the encode. */
   readonly seconds?: number;
 }
 
-/** A point, and whether it was known from an earlier search. */
 export type KnownPoint = Measured & { readonly cached: boolean };
 
-/** Points by value, read from a store and added to it. */
 export class KnownPoints {
   readonly #store: PointStore | undefined;
   readonly #key: string;
@@ -300,9 +269,8 @@ export class KnownPoints {
   }
 
   /**
-   * Points that an earlier search left.
-   * @param frames of each sample: a line that has others is passed over
-   * @param metrics that are needed
+   * @param frames of each sample; lines with other counts are ignored
+   * @param metrics required in each point
    */
   static async open(
     store: PointStore | undefined,
@@ -335,14 +303,12 @@ export class KnownPoints {
   }
 }
 
-/** A key of a store: a digest of what its lines are about. */
 export async function keyOf(parts: readonly unknown[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The pooled values of every metric over all samples. */
 export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMetric> {
   return Object.fromEntries(
     Object.entries(metrics).flatMap(([name, samples]) => {
@@ -352,7 +318,7 @@ export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMet
   );
 }
 
-/** A line as {@link KnownPoints.add} writes it; `undefined` for any other, such as one that a kill cut short. */
+/** Parses a line written by {@link KnownPoints.add}; `undefined` for any other, such as one truncated by a kill. */
 function parsePoint(line: string, frames: readonly number[]): Measured | undefined {
   const data = jsonOf(line);
   if (!isObject(data) || !isObject(data.metrics)) return undefined;
@@ -370,7 +336,7 @@ function parsePoint(line: string, frames: readonly number[]): Measured | undefin
   return typeof seconds === 'number' && seconds > 0 ? { ...point, seconds } : point;
 }
 
-/** Whether a value is a list of finite numbers. */
+/** True for an array of finite numbers. */
 export function isNumbers(data: unknown): data is readonly number[] {
   return Array.isArray(data) && data.every((one) => typeof one === 'number' && Number.isFinite(one));
 }

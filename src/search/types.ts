@@ -1,6 +1,6 @@
 /**
  * @module search/types
- * What searches, ladders, comparisons and tuned shots are asked, and what they answer; encoders and targets read from text.
+ * Options and results of searches, ladders, comparisons and shot tuning; parses encoders and targets.
  */
 import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -14,166 +14,161 @@ import type { PooledMetric } from '../report/types.js';
 import type { ParameterName, ValueRange } from './encoders.js';
 import type { CompleteTarget, Estimate, QualityTarget, Statistic } from './targets.js';
 
-/** What everything that encodes a source is told. */
+/** Options shared by everything that encodes a source. */
 export interface EncodingOptions extends Pick<ScoreOptions, 'models' | 'features' | 'threads' | 'signal'> {
-  /** Encode the whole source for every point, not samples of it. Default false; `min` and `worst_second` always do. */
+  /** Encode the whole source for every point instead of samples. Default false; `min` and `worst_second` always do. */
   readonly full?: boolean;
-  /** Pixel format of the encodes. Default: the source's, or the nearest that the encoder takes. */
+  /** Pixel format of the encodes. Default: the source's, or the closest one that the encoder takes. */
   readonly pixelFormat?: string;
-  /** Folder for points of earlier searches; false keeps none. Default: the user's cache. */
+  /** Folder for points of earlier searches; false: no cache. Default: the user's cache. */
   readonly cache?: string | false;
-  /** Bytes of temporary files at most. Default 8 GB. */
+  /** Limit on temporary files, in bytes. Default 8 GB. */
   readonly scratchBytes?: number;
   /** Who named the source. Default `{ by: 'user' }`. */
   readonly origin?: Origin;
-  /** Called with what is being done. */
+  /** Called when a stage begins or progresses. */
   readonly onStage?: (stage: SearchStage) => void;
 }
 
-/** An encoder, and what of it is searched. */
+/** An encoder and the parameter to search. */
 export interface EncoderChoice {
-  /** ffmpeg's name of the encoder: `libx264`, `libsvtav1`. */
+  /** ffmpeg's name of the encoder, such as `libx264` or `libsvtav1`. */
   readonly encoder: string;
-  /** Options of the encoder by name, as ffmpeg has them: `{ preset: 'slow' }`. */
+  /** Encoder options by ffmpeg's names, such as `{ preset: 'slow' }`. */
   readonly encoderOptions?: Readonly<Record<string, string>>;
-  /** What is searched. Default: the encoder's own scale of constant quality; `bitrate` where it has none. */
+  /** Parameter to search. Default: the encoder's constant-quality scale; `bitrate` if it has none. */
   readonly parameter?: ParameterName;
-  /** Values to search. Default: all that the encoder has. */
+  /** Values to search. Default: the encoder's whole range. */
   readonly range?: ValueRange;
 }
 
-/** What to encode with, and what to reach. */
+/** Options of `searchQuality`. */
 export interface SearchOptions extends EncodingOptions, EncoderChoice {
-  /** What to reach, all of it. Default: a mean of 95. */
+  /** Targets, all of which must be reached. Default: a mean of 95. */
   readonly targets?: readonly QualityTarget[];
-  /** Largest value of the first target that will do: a better encode is larger than it need be. */
+  /** Largest acceptable value of the first target's statistic: a better encode is larger than necessary. */
   readonly atMost?: number;
-  /** Largest size of the video track, as a share of the source's. */
+  /** Maximum size of the video track, as a fraction of the source's. */
   readonly maxSize?: number;
   /** Encode every value of {@link range} instead of searching. Default false. */
   readonly all?: boolean;
-  /** Encode the whole source with the value that was found, and score that too. Default false; implied by {@link output}. */
+  /** Encode the whole source with the value found and score it. Default false; implied by {@link output}. */
   readonly verify?: boolean;
-  /** Where to write the whole source encoded with the value found, sound and subtitles copied. */
+  /** Path for the whole source encoded with the value found, with sound and subtitles copied. */
   readonly output?: string;
-  /** Write it even where it misses the target or another bound. Default false. */
+  /** Write it even if it misses a target or another bound. Default false. */
   readonly keepMissed?: boolean;
-  /** When it asks to, the search ends with the best that it has, and its result is marked as unfinished. */
+  /** Aborting it ends the search with the best value so far; the result is marked as unfinished. */
   readonly finish?: AbortSignal;
-  /** Called as each point is known. */
+  /** Called with each point as it becomes known. */
   readonly onPoint?: (point: SearchPoint) => void;
 }
 
-/** What a search is doing. */
+/** Progress of a search. */
 export type SearchStage =
   | { readonly kind: 'reading' }
-  /** Decodes the source to find where its shots begin. */
+  /** Decoding the source to find its shots. */
   | { readonly kind: 'finding'; readonly frames: number; readonly total: number }
   | { readonly kind: 'cutting'; readonly samples: number; readonly frames: number }
   | {
       readonly kind: 'encoding' | 'scoring';
       readonly encoder: string;
-      /** Where pictures are encoded in another size than the source's. */
+      /** Size of the encode; `null` for the source's own. */
       readonly size: PictureSize | null;
       readonly value: number;
       readonly whole: boolean;
-      /** Frames of it that are done, once some are; the last report has all. */
+      /** Frames done so far; absent when the stage begins. The last report has all frames. */
       readonly frames?: number;
       readonly total?: number;
     };
 
-/** A value that was encoded and scored. */
+/** An encoded and scored value of the parameter. */
 export interface EncodedPoint {
   readonly value: number;
   /** Bytes of the scored frames. */
   readonly bytes: number;
   /** Kilobits per second of the scored frames. */
   readonly kbps: number;
-  /** Pooled values of the metrics that were measured, by name. */
+  /** Pooled values of the measured metrics, by name. */
   readonly pooled: Readonly<Record<string, PooledMetric>>;
-  /** Frames that were encoded per second of wall-clock time; `null` where that was not kept. */
+  /** Frames encoded per second of wall-clock time; `null` if not recorded. */
   readonly framesPerSecond: number | null;
-  /** Seconds of wall-clock time that the encode took, also in an earlier search; absent where that was not kept. */
+  /** Wall-clock seconds of the encode, possibly in an earlier search; absent if not recorded. */
   readonly encodeSeconds?: number;
-  /** It was known from an earlier search. */
+  /** True if it comes from an earlier search. */
   readonly cached: boolean;
 }
 
-/** A value that was encoded and scored, and how good it is. */
+/** A point of a search, with its quality. */
 export interface SearchPoint extends EncodedPoint {
   /** The first target's statistic. */
   readonly quality: number;
-  /** How far it is above the hardest of the targets; negative where it misses one. */
+  /** How far it is above the hardest target; negative if it misses one. */
   readonly margin: number;
 }
 
-/** Why the answer is not what was asked for. */
+/** Why a result falls short of the request. */
 export type SearchShortfall =
-  /** No value reaches the targets; `by` is how far the nearest one stays below. */
+  /** No value reaches the targets; the closest one is `by` below. */
   | { readonly reason: 'target'; readonly by: number }
-  /** The value that reaches the targets makes a file of this share of the source's size. */
+  /** The value that reaches the targets makes a file of this fraction of the source's size, above `maxSize`. */
   | { readonly reason: 'size'; readonly share: number }
-  /** The coarsest value that reaches the targets gives more than `atMost`. */
+  /** The coarsest value that reaches the targets is `by` above `atMost`. */
   | { readonly reason: 'above'; readonly by: number };
 
-/** The answer. */
+/** Result of `searchQuality`. */
 export interface SearchResult {
   readonly kind: 'search';
-  /** Name of the source. */
+  /** File name of the source. */
   readonly source: string;
   readonly encoder: string;
-  /** Of ffmpeg and the encoder. */
+  /** Versions of ffmpeg and the encoder. */
   readonly version: string;
   readonly parameter: ParameterName;
-  /** The value to encode with; the nearest one where {@link shortfall} says why there is none. */
+  /** The value to encode with; the closest one if {@link shortfall} is set. */
   readonly value: number;
   readonly targets: readonly CompleteTarget[];
   readonly shortfall: SearchShortfall | null;
-  /** Every point that is known, from the best picture to the smallest file. */
+  /** All known points, from the best picture to the smallest file. */
   readonly points: readonly SearchPoint[];
-  /** What the first target's statistic will be of the whole video. */
+  /** Predicted statistic of the first target for the whole video. */
   readonly predicted: Estimate;
-  /** Size of the whole video track that the samples let expect, in bytes. */
+  /** Predicted size of the whole video track, in bytes. */
   readonly predictedBytes: number;
-  /**
-   * It was asked to finish before it knew: the value is the best so far. Then values among which the answer lies, to go on with as
-   * the range; else `null`.
-   */
+  /** Values among which the answer lies, to resume with as the range, if `finish` ended the search; else `null`. */
   readonly unfinished: { readonly min: number; readonly max: number } | null;
-  /** Values that are worse although they make larger files: the curve is not monotone there. */
+  /** Values that score better than the next finer one: the curve is not monotone there. */
   readonly notMonotone: readonly number[];
-  /** Samples as frames of the source; `null` where the whole was encoded. */
+  /** Samples as frames of the source; `null` if the whole source was encoded. */
   readonly samples: readonly { readonly first: number; readonly count: number }[] | null;
-  /** Encodes that this search made, and points that it had from earlier ones. */
+  /** Encodes made by this search, and points reused from earlier ones. */
   readonly encodes: number;
   readonly cached: number;
-  /** Of the final encode, where one was made. */
   readonly final: FinalEncode | null;
-  /** The file that was asked for and not written, since it misses what was asked of it. */
+  /** The requested output if it was not written, as after a missed target or bound; else `null`. */
   readonly unwritten: string | null;
-  /** What of the source the encode does not have, what few players decode, and what was found on scoring it; a sentence each. */
+  /** Sentences: properties the encode loses, formats few players decode, problems found in scoring. */
   readonly warnings: readonly string[];
-  /** The command that makes the final encode: a program and its arguments. */
+  /** Command of the final encode: a program and its arguments. */
   readonly command: readonly string[];
 }
 
-/** The whole source, encoded with the value found. */
+/** The whole source encoded with the value found. */
 export interface FinalEncode {
-  /** Where it is; `null` where it was made to be scored only. */
+  /** Path of the file; `null` if none was kept. */
   readonly file: string | null;
   readonly bytes: number;
   readonly kbps: number;
   readonly pooled: Readonly<Record<string, PooledMetric>>;
-  /** The statistic of each of the targets, in their order. */
+  /** The statistic of each target, in the targets' order. */
   readonly qualities: readonly number[];
-  /** Whether it reaches the targets. */
   readonly reached: boolean;
 }
 
-/** A result whose points can be drawn. */
+/** A result with points to plot. */
 export type CurveResult = SearchResult | LadderResult | ComparisonResult;
 
-/** What a result can be written as. */
+/** Output formats of a result. */
 export type ResultFormat = 'text' | 'json' | 'csv' | 'html';
 
 /**
@@ -194,43 +189,43 @@ export function parseEncoder(text: string): Required<Pick<EncoderChoice, 'encode
   return { encoder, encoderOptions: Object.fromEntries(pairs) };
 }
 
-/** What stands for the quality of an encode. */
+/** Metric and statistic used as the quality of an encode. */
 export interface QualityMeasure {
-  /** Name of the metric in a report's frames. Default: that of the first model. */
+  /** Metric name in a report's frames. Default: the first model's score. */
   readonly metric?: string;
   /** Default `mean`. */
   readonly statistic?: Statistic;
 }
 
-/** Where curves of quality over rate are measured. */
+/** Options of rate-quality curves. */
 export interface CurveOptions extends EncodingOptions, QualityMeasure {
   /**
-   * Qualities at which each curve is measured, each searched for. Default: none; then values of the parameter
-   * around the encoder's usual one, seven unless the range has a step.
+   * Qualities to search for on each curve. Default: none; then seven values around the encoder's usual one or across
+   * the range, or every value of a range with a step.
    */
   readonly targets?: readonly number[];
 }
 
-/** How rungs are spread: evenly in quality, or evenly in the logarithm of the rate. */
+/** Spacing of rungs: even in the logarithm of the rate, or even in quality. */
 export type Spacing = 'rate' | 'quality';
 
-/** What a ladder is built of. */
+/** Options of `buildLadder`. */
 export interface LadderOptions extends CurveOptions, EncoderChoice {
-  /** Sizes of pictures: whole ones, or heights, whose widths keep the source's shape. None larger than the source. */
+  /** Picture sizes, or heights whose widths keep the source's aspect ratio. None may be larger than the source. */
   readonly sizes: readonly (PictureSize | number)[];
   /** Rungs to choose, 1 to 32. Default 5. */
   readonly rungs?: number;
   /** Default `rate`. */
   readonly spacing?: Spacing;
-  /** Qualities of the lowest and the highest rung. Default: 40 and 96 of a model's score; else, and beyond what was measured, the ends of the hull. */
+  /** Qualities of the lowest and highest rung, within the hull. Default: 40 and 96 for a model's score, else all. */
   readonly between?: { readonly min: number; readonly max: number };
-  /** Called as each point is known. */
+  /** Called with each point as it becomes known. */
   readonly onPoint?: (point: LadderPoint) => void;
 }
 
-/** An encode of one size. */
+/** A point of one picture size. */
 export interface LadderPoint extends EncodedPoint, PictureSize {
-  /** The statistic of the metric that the ladder goes by, at the source's size. */
+  /** The ladder's statistic, measured at the source's size. */
   readonly quality: number;
 }
 
@@ -238,79 +233,79 @@ export interface LadderPoint extends EncodedPoint, PictureSize {
 export interface LadderCurve extends PictureSize {
   /** From the best picture to the smallest file. */
   readonly points: readonly LadderPoint[];
-  /** Values that are worse although they make larger files: the curve is not monotone there. */
+  /** Values that score better than the next finer one: the curve is not monotone there. */
   readonly notMonotone: readonly number[];
 }
 
-/** From which rate on a size is the best one. */
+/** The rate from which a size is the best one. */
 export interface Takeover extends PictureSize {
-  /** Kilobits per second; the least measured rate for the first size. */
+  /** Kilobits per second; the lowest measured rate for the first size. */
   readonly kbps: number;
   readonly quality: number;
 }
 
-/** The answer of a ladder. */
+/** Result of `buildLadder`. */
 export interface LadderResult extends Pick<SearchResult, 'encoder' | 'version' | 'parameter' | 'samples'> {
   readonly kind: 'ladder';
-  /** Name of the source. */
   readonly source: string;
   readonly metric: string;
   readonly statistic: Statistic;
   readonly spacing: Spacing;
-  /** Frames of the source per second, on average. */
+  /** Average frame rate of the source, in frames per second. */
   readonly frameRate: number;
-  /** A curve for each size, the largest first. */
+  /** One curve per size, the largest first. */
   readonly curves: readonly LadderCurve[];
-  /** Points that no mixture of others beats: corners of the convex hull of quality over rate, by rate. */
+  /** Corners of the convex hull of quality over rate, by rate: no mixture of other points beats them. */
   readonly hull: readonly LadderPoint[];
-  /** Sizes by the rate from which they are the best one. */
+  /** Sizes by the rate from which each is the best. */
   readonly takeovers: readonly Takeover[];
-  /** The rungs, by rate; each was encoded and measured. */
+  /** Rungs by rate, each encoded and measured. */
   readonly rungs: readonly LadderPoint[];
-  /** Encodes that were made, and points that were known from before. */
+  /** Encodes made, and points reused from earlier runs. */
   readonly encodes: number;
   readonly cached: number;
   /**
-   * The command that encodes all rungs for DASH and HLS: a program and its arguments. `anyvmaf ladder --master master.m3u8` then
-   * writes what the streams take into the playlist.
+   * Command that encodes all rungs for DASH and HLS: a program and its arguments. `anyvmaf ladder --master
+   * master.m3u8` then writes the measured bandwidths into the playlist.
    */
   readonly command: readonly string[];
-  /** As in a search's result. */
   readonly warnings: readonly string[];
 }
 
 /** An encoder to compare, with a name to tell presets apart. */
 export interface ComparedEncoder extends EncoderChoice {
-  /** Default: the encoder's name and its options. */
+  /** Default: the encoder's name and options. */
   readonly name?: string;
 }
 
-/** What is compared. */
+/** Options of `compareEncoders`. */
 export interface CompareOptions extends CurveOptions {
-  /** 1 to 16; all others are compared with the first. */
+  /** 1 to 16; the others are compared with the first. */
   readonly encoders: readonly ComparedEncoder[];
-  /** Qualities that BD-rates go over. Default: 60 to 97 of a model's score, which people watch; else, and where curves share none of it, all. */
+  /**
+   * Qualities that BD-rates cover. Default: 60 to 97 for a model's score; otherwise, or if a curve has none of that
+   * range, everything the curves share.
+   */
   readonly between?: { readonly min: number; readonly max: number } | undefined;
-  /** Called as each point is known. */
+  /** Called with each point as it becomes known. */
   readonly onPoint?: (point: ComparedPoint) => void;
 }
 
-/** An encode of one of several encoders. */
+/** A point of one encoder. */
 export interface ComparedPoint extends EncodedPoint {
-  /** The encoder's, as {@link ComparedEncoder} has it. */
   readonly name: string;
   readonly quality: number;
 }
 
-/** What an encoder needs for a quality. */
+/** An encoder's point for a target quality. */
 export interface AtTarget {
   readonly target: number;
-  /** Value of the parameter; the nearest where none reaches the target. */
+  /** Value of the parameter; the closest one if none reaches the target. */
   readonly value: number;
   readonly kbps: number;
   readonly quality: number;
   readonly reached: boolean;
-  /** Kilobits per second at the target itself, read off the curve; `null` where that does not reach it. */
+  /** Kilobits per second at exactly the target, interpolated on the curve; `null` if the curve does not reach it. */
   readonly kbpsAt: number | null;
 }
 
@@ -320,29 +315,29 @@ export interface ComparedCurve extends Pick<SearchResult, 'encoder' | 'version' 
   /** From the best picture to the smallest file. */
   readonly points: readonly ComparedPoint[];
   readonly notMonotone: readonly number[];
-  /** For each of the targets, in their order. */
+  /** One per target, in the targets' order. */
   readonly atTargets: readonly AtTarget[];
-  /** Frames that it encoded per second here, over the points that were not known from before; `null` without any. */
+  /** Encoding speed here in frames per second, over the newly encoded points; `null` without any. */
   readonly framesPerSecond: number | null;
 }
 
-/** An encoder against the first. */
+/** An encoder compared with the first. */
 export interface CurveDelta {
   readonly anchor: string;
   readonly test: string;
-  /** Mean difference of rate at equal quality, in per cent; `null` where {@link refused} says why. */
+  /** Mean difference of rate at equal quality, in per cent; `null` if {@link refused} says why not. */
   readonly rate: BdResult | null;
   /** Mean difference of quality at equal rate. */
   readonly quality: BdResult | null;
   readonly refused: string | null;
   /**
-   * Per cent within which the difference of rate lies with 95 % confidence: whether other parts like those that were measured
-   * would come out likewise. Absent where fewer than four parts with enough of both curves were measured.
+   * 95 % confidence interval of the difference of rate in per cent, for other parts like those measured. Absent if
+   * fewer than four parts with enough of both curves were measured.
    */
   readonly rate95?: readonly [low: number, high: number];
 }
 
-/** The answer of a comparison. */
+/** Result of `compareEncoders`. */
 export interface ComparisonResult extends Pick<SearchResult, 'samples'> {
   readonly kind: 'comparison';
   readonly source: string;
@@ -350,110 +345,108 @@ export interface ComparisonResult extends Pick<SearchResult, 'samples'> {
   readonly statistic: Statistic;
   readonly curves: readonly ComparedCurve[];
   readonly deltas: readonly CurveDelta[];
-  /** The encoder that needs least for equal quality, by its name. */
+  /** Name of the encoder that needs the least rate for equal quality. */
   readonly least?: string;
-  /** Others that the measurement does not tell from it: the 95 % interval of their difference contains 0. */
+  /** Encoders that the measurement cannot tell from it: the 95 % interval of their difference contains 0. */
   readonly ties?: readonly string[];
   readonly encodes: number;
   readonly cached: number;
-  /** What went wrong beside the work, a sentence each. */
+  /** Problems that did not stop the comparison, a sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** What counts as a shot. */
+/** Limits of shot detection. */
 export interface ShotLimits {
-  /** Change of the picture at which a cut is one, from 0 to 1. Default 0.3. */
+  /** Change of the picture that counts as a cut, from 0 to 1. Default 0.3. */
   readonly threshold?: number;
-  /** Shortest shot in seconds: weaker cuts near others are left out. Default 0.5. */
+  /** Shortest shot in seconds; weaker cuts near others are dropped. Default 0.5. */
   readonly minSeconds?: number;
-  /** Longest shot in seconds, at least twice the shortest: longer ones are taken in parts. Default 10. */
+  /** Longest shot in seconds, at least twice the shortest; longer ones are split. Default 10. */
   readonly maxSeconds?: number;
 }
 
-/** How to find shots. */
+/** Options of `detectShots`. */
 export interface ShotOptions extends ShotLimits {
   /** Who named the source. Default `{ by: 'user' }`. */
   readonly origin?: Origin;
-  /** Called with each frame that was looked at, and how many there are. */
+  /** Called for each decoded frame with the count so far and the total. */
   readonly onProgress?: (frames: number, total: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /** Consecutive frames between two cuts. */
 export interface Shot {
-  /** Its first frame, from 0, and how many it has. */
+  /** First frame, from 0, and number of frames. */
   readonly first: number;
   readonly count: number;
-  /** When its first frame is shown, in seconds from the first of the video, and how long all of it. */
+  /** Start in seconds from the first frame of the video, and duration in seconds. */
   readonly start: number;
   readonly seconds: number;
-  /** The video's start, a cut, or a place in a shot that is longer than allowed. */
+  /** The video's start, a cut, or a split of a shot that is longer than allowed. */
   readonly begins: 'start' | 'cut' | 'split';
-  /** How much its first picture differs from the one before: 0 nothing, 1 everything. */
+  /** How much its first picture differs from the one before: 0 not at all, 1 entirely. */
   readonly change: number;
 }
 
-/** The shots of a video. */
+/** Result of `detectShots`. */
 export interface DetectedShots {
-  /** Frames of the video, and how many a second on average. */
+  /** Frames of the video, and average frames per second. */
   readonly frames: number;
   readonly frameRate: number;
-  /** In order; together they are all frames. */
+  /** In order; together they cover all frames. */
   readonly shots: readonly Shot[];
 }
 
-/** Forms of a result. `shell` is a script for a POSIX shell that makes the encode with ffmpeg. */
+/** Formats of tuned shots. `shell` is a POSIX shell script that makes the encode with ffmpeg. */
 export type ShotFormat = 'json' | 'csv' | 'shell';
 
-/** What is to hold: `each`: every shot reaches the targets; `whole`: all frames together do, with the fewest bytes. */
+/** `each`: every shot reaches the targets; `whole`: all frames together do, with the fewest bytes. */
 export type ShotGoal = 'each' | 'whole';
 
-/** What to encode with, and what to reach. */
+/** Options of `tuneShots`. */
 export interface TuneShotsOptions
   extends Omit<EncodingOptions, 'full' | 'onStage'>,
     EncoderChoice,
     ShotLimits {
-  /** What to reach, all of it. Default: a mean of 95. */
+  /** Targets, all of which must be reached. Default: a mean of 95. */
   readonly targets?: readonly QualityTarget[];
   /** Default `each`. */
   readonly goal?: ShotGoal;
-  /** Where to write the shots joined, sound and subtitles copied. Its name ends in .mp4, .m4v, .mov, .mkv or .webm. */
+  /** Path for the joined shots, with sound and subtitles copied. Ends in .mp4, .m4v, .mov, .mkv or .webm. */
   readonly output?: string;
-  /** Write it even where the goal is missed. Default false. */
+  /** Write it even if the goal is missed. Default false. */
   readonly keepMissed?: boolean;
-  /** Called with what is being done. */
+  /** Called when a stage begins or progresses. */
   readonly onStage?: (stage: ShotStage) => void;
   /** Called with each shot once its value is known; with the goal `whole`, after the last encode. */
   readonly onShot?: (shot: TunedShot) => void;
 }
 
-/** What is being done, and in which shot. */
+/** Progress of shot tuning, with the current shot. */
 export type ShotStage =
   | (SearchStage & { readonly shot?: number; readonly shots?: number })
   | { readonly kind: 'joining'; readonly shots: number };
 
-/** A shot, and what to encode it with. */
+/** A shot and the value to encode it with. */
 export interface TunedShot extends Shot {
   /** From 1. */
   readonly number: number;
-  /** The value to encode with. */
   readonly value: number;
-  /** Of the shot encoded so. */
+  /** Of the shot encoded with {@link value}. */
   readonly bytes: number;
   readonly kbps: number;
   readonly pooled: Readonly<Record<string, PooledMetric>>;
-  /** How far it is above the hardest of the targets by itself; negative where it misses one. */
+  /** How far the shot by itself is above the hardest target; negative if it misses one. */
   readonly margin: number;
-  /** Every point that is known, from the best picture to the smallest file. */
+  /** All known points, from the best picture to the smallest file. */
   readonly points: readonly EncodedPoint[];
 }
 
-/** One value for all shots that reaches the same goal, in a normal encode of the whole that was made and scored. */
+/** One value for all shots that reaches the same goal, from a normal encode of the whole source. */
 export interface SingleSetting {
-  /** The largest such value; the nearest one where none reaches it. */
+  /** The value with the smallest file that reaches the goal; the closest one if none does. */
   readonly value: number;
   readonly bytes: number;
-  /** Whether it reaches the goal. */
   readonly reached: boolean;
 }
 
@@ -464,55 +457,48 @@ export interface JoinedEncode {
   readonly kbps: number;
   /** Of all frames, scored against the source. */
   readonly pooled: Readonly<Record<string, PooledMetric>>;
-  /** Whether it reaches the goal. */
   readonly reached: boolean;
   /**
-   * Largest difference of the first metric from the shots' own scores: within shots, and at their first and last frames, where
-   * motion is measured across the cut.
+   * Largest difference of the first metric from the shots' own scores: inside shots, and at their first and last
+   * frames, where motion is measured across the cut.
    */
   readonly difference: { readonly within: number; readonly edges: number };
 }
 
-/** The answer. */
+/** Result of `tuneShots`. */
 export interface TuneShotsResult {
-  /** The source as it was named. */
+  /** The source as given. */
   readonly source: string;
-  /** Seconds at which its first frame is shown, by the file's own clock. */
+  /** Presentation time of the first frame in seconds, on the file's own clock. */
   readonly startTime: number;
   readonly encoder: string;
-  /** Of ffmpeg and the encoder. */
   readonly version: string;
   readonly parameter: ParameterName;
   readonly goal: ShotGoal;
   readonly targets: readonly CompleteTarget[];
   readonly shots: readonly TunedShot[];
-  /** Whether the goal is reached. */
   readonly reached: boolean;
-  /** How far the worst shot (or, with the goal `whole`, the whole) is above the hardest target. */
+  /** How far the worst shot (for the goal `whole`, the whole) is above the hardest target. */
   readonly margin: number;
   /** Of all shots together. */
   readonly bytes: number;
   readonly kbps: number;
   readonly pooled: Readonly<Record<string, PooledMetric>>;
   readonly single: SingleSetting;
-  /** Share of the single setting's bytes that the shots' settings save; negative where they take more. */
+  /** Fraction of the single setting's bytes that the shots' settings save; negative if they take more. */
   readonly saving: number;
-  /** Encodes that were made, and points that were known from earlier runs. */
   readonly encodes: number;
   readonly cached: number;
-  /** The joined file, where one was made. */
   readonly final: JoinedEncode | null;
-  /** The file that was asked for and not written, since the goal is missed. */
+  /** The requested output if it was not written because the goal is missed; else `null`. */
   readonly unwritten: string | null;
-  /** As in a search's result. */
   readonly warnings: readonly string[];
-  /** Arguments of ffmpeg for each shot, between its input and its output. */
+  /** Arguments of ffmpeg for each shot, between input and output. */
   readonly args: readonly (readonly string[])[];
 }
 
 /**
- * Parses a target as people write it, in the grammar of gates: `95`, `p5>=90`, `vmaf.p5>=90`, `psnr_y.min>=38`,
- * `cambi.max<=5`.
+ * Parses a target in the grammar of gates: `95`, `p5>=90`, `vmaf.p5>=90`, `psnr_y.min>=38`, `cambi.max<=5`.
  * @throws {AnyvmafError} `usage`
  */
 export function parseTarget(text: string): QualityTarget {

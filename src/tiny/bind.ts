@@ -8,18 +8,14 @@ import { codecBlock } from './codec.js';
 import { bindColumns, type TinyColumn } from './features.js';
 import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';
 
-/** Default name of a score. */
 const DEFAULT_NAME = 'vmaf_tiny_model';
 
-/** A score of a model. */
 export interface TinyOutput {
-  /** Output of the graph. */
   readonly tensor: string;
   /** Key in the report. */
   readonly metric: string;
 }
 
-/** Members common to all bound models. */
 interface Bound {
   readonly source: string;
   /** Key of its score, or prefix of the keys if it has several. */
@@ -30,7 +26,6 @@ interface Bound {
   readonly range?: readonly [number, number];
 }
 
-/** A model that reads features. */
 export interface FeatureBinding extends Bound {
   readonly kind: 'features';
   readonly input: string;
@@ -42,14 +37,13 @@ export interface FeatureBinding extends Bound {
   readonly batch: 1 | null;
 }
 
-/** The video that an input shows. */
 export type Role = 'reference' | 'distorted';
 
-/** A model that reads pictures; it can be sent to another thread. */
+/** Can be sent to another thread. */
 export interface PictureBinding extends Bound {
   readonly kind: 'picture';
   readonly inputs: readonly { readonly tensor: string; readonly role: Role }[];
-  /** Luma only, or red, green and blue. */
+  /** Luma, or RGB. */
   readonly channels: 1 | 3;
   /** `null` if the graph takes any size. */
   readonly height: number | null;
@@ -58,7 +52,6 @@ export interface PictureBinding extends Bound {
   readonly mean: readonly number[];
   readonly std: readonly number[];
   readonly resize: TinyResize;
-  /** Smallest picture that the model can score. */
   readonly minSize?: readonly [width: number, height: number];
   /** Count distorted pictures that are flat or noise. */
   readonly needsScene?: true;
@@ -69,10 +62,7 @@ export type TinyBinding = FeatureBinding | PictureBinding;
 /** Normalisation of ImageNet, on which RGB networks are usually trained. */
 const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } as const;
 
-/**
- * Binds inputs, outputs and options of a model.
- * @throws {AnyvmafError} `model` for tensors that tiny models may not have; `usage` for options that do not fit the model
- */
+/** @throws {AnyvmafError} `model` for unsupported tensors; `usage` for options that do not fit the model */
 export function bindTinyModel(model: TinyModel, options: TinyModelOptions): TinyBinding {
   const { graph, sidecar, source } = model;
   const refuse = refusal(source);
@@ -112,7 +102,7 @@ function refusal(source: string): Refuse {
   return (reason) => new AnyvmafError('model', `The tiny model ${quoted(source)} cannot be used: ${reason}.`);
 }
 
-/** Finds an input or output by the sidecar's name, else by its index. */
+/** By the sidecar's name, else by index. */
 function portOf(
   ports: readonly TinyPort[],
   name: string | undefined,
@@ -264,7 +254,7 @@ function bindPictures(
   };
 }
 
-/** Finds the reference input: by the sidecar, else by usual names, else the first. */
+/** By the sidecar, else by usual names, else the first input. */
 function referencePort(inputs: readonly TinyPort[], sidecar: TinySidecar, refuse: Refuse): TinyPort {
   const { referenceInput, distortedInput, inputName } = sidecar;
   if (referenceInput !== undefined) return portOf(inputs, referenceInput, 0, 'input', refuse);

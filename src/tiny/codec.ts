@@ -8,7 +8,7 @@ import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { CodecBlockSpec } from './types.js';
 
-/** Encoders that are meant by the name of a codec. */
+/** Encoders that codec names stand for. */
 const ALIASES: Readonly<Record<string, string>> = {
   h264: 'libx264',
   avc: 'libx264',
@@ -42,7 +42,6 @@ const MIDDLE = 5;
 const HIGHEST = 9;
 const MAX_CRF = 63;
 
-/** The encoder as the user describes it. */
 export interface CodecFacts {
   readonly codec?: string;
   readonly preset?: string;
@@ -50,9 +49,7 @@ export interface CodecFacts {
 }
 
 /**
- * Builds the codec block of a model.
- * @param width size of the input: the vocabulary, or the vocabulary + 2 with preset and rate factor
- * @param source the model, for messages
+ * @param width of the input: the vocabulary, or the vocabulary + 2 with preset and rate factor
  * @throws {AnyvmafError} `usage` if codec or crf is missing or unknown; `model` if the width fits neither
  */
 export function codecBlock(
@@ -102,7 +99,6 @@ export function codecBlock(
   return block;
 }
 
-/** Resolves aliases. */
 function canonical(codec: string): string {
   const name = codec.trim().toLowerCase();
   return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : encoderName(name);
@@ -118,10 +114,7 @@ function slotOf(vocabulary: readonly string[], codec: string): number | undefine
   return undefined;
 }
 
-/**
- * Position of a preset on the scale from 0 (fastest) to 9.
- * @throws {AnyvmafError} `usage` if the encoder has no such preset
- */
+/** From 0 (fastest) to 9. @throws {AnyvmafError} `usage` if the encoder has no such preset */
 export function presetOrdinal(encoder: string, preset: string | undefined): number {
   if (preset === undefined || preset === '') return MIDDLE;
   const name = preset.trim().toLowerCase();

@@ -6,7 +6,6 @@
 /** `flat`: one tone; `noise`: neighbouring samples are uncorrelated; `scene`: anything else. */
 type Content = 'flat' | 'noise' | 'scene';
 
-/** Number of classified pictures. */
 export interface ContentTally {
   readonly frames: number;
   readonly flat: number;
@@ -15,21 +14,15 @@ export interface ContentTally {
 
 /** Luma with a smaller standard deviation is flat; in 8-bit levels, below film grain. */
 const FLAT_DEVIATION = 2;
-/**
- * Luma with a smaller correlation of neighbours along rows and columns is noise. Scenes have 0.8 or more, unless noise
- * makes up two thirds of their energy.
- */
+/** Luma with less correlated neighbours is noise. Scenes have 0.8 or more, unless noise is 2/3 of their energy. */
 const NOISE_CORRELATION = 0.35;
 
-/**
- * Classifies a plane of luma.
- * @param luma rows of `width` samples without gaps
- */
+/** @param luma rows of `width` samples without gaps */
 export function contentOf(luma: ArrayLike<number>, width: number, height: number, bitDepth: number): Content {
   const unit = 2 ** (bitDepth - 8);
   const pixels = width * height;
   const sums: Sums = [0, 0, 0, 0];
-  // So many squares add up to less than 2^32.
+  // This many squares sum to less than 2^32.
   const most32 = Math.max(1, Math.floor((2 ** 32 - 1) / (2 ** bitDepth - 1) ** 2));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x += most32)
@@ -43,12 +36,12 @@ export function contentOf(luma: ArrayLike<number>, width: number, height: number
   return across / ((width - 1) * height) > most && down / (width * (height - 1)) > most ? 'noise' : 'scene';
 }
 
-/** Of samples, their squares, and squared differences from the neighbours at the left and above. */
+/** Of samples, their squares, and squared differences from the left and upper neighbours. */
 type Sums = [sum: number, squares: number, across: number, down: number];
 
 /**
- * Adds some samples of a row, in 32 bits, which is three times as fast as in doubles.
- * @param left distance of the first one's neighbour at the left; 0 if it has none
+ * Adds samples of a row in 32 bits, which is three times as fast as in doubles.
+ * @param left distance of the first one's left neighbour; 0 if it has none
  * @param above distance of the neighbours above; 0 if there are none
  */
 function addSamples(
@@ -77,7 +70,6 @@ function addSamples(
   sums[3] += down >>> 0;
 }
 
-/** Adds two tallies. */
 export function addTallies(a: ContentTally, b: ContentTally): ContentTally {
   return { frames: a.frames + b.frames, flat: a.flat + b.flat, noise: a.noise + b.noise };
 }

@@ -59,20 +59,15 @@ export interface DescribeTinyOptions {
   readonly files?: Readonly<Record<string, Blob>>;
 }
 
-/** Lists the models that ship with the package. */
 export async function listTinyModels({ files }: TinyPlatform): Promise<readonly TinyRegistryEntry[]> {
   return readRegistry(files.builtIn);
 }
 
-/** Lists all devices and whether they are available. */
 export function listTinyDevices({ runtimes }: TinyPlatform): Promise<readonly TinyDeviceStatus[]> {
   return runtimes.devices();
 }
 
-/**
- * Reads, checks and describes a model without running it.
- * @throws {AnyvmafError} as {@link loadTinyModel}
- */
+/** @throws {AnyvmafError} as {@link loadTinyModel} */
 export async function describeTinyModel(
   source: string,
   platform: TinyPlatform,

@@ -32,7 +32,6 @@ const HOW: Readonly<Record<TinyDevice, string>> = {
   directml: 'it needs Windows and onnxruntime-node',
 };
 
-/** A runtime that offers a device. */
 export interface DeviceOffer {
   readonly device: TinyDevice;
   readonly runtime: TinyRuntimeName;
@@ -45,10 +44,7 @@ export interface DeviceOffer {
   ): Promise<TinySession>;
 }
 
-/**
- * Describes all devices.
- * @param failures reasons of offered devices that do not start
- */
+/** @param failures reasons why offered devices do not start */
 export function describeDevices(
   offers: readonly DeviceOffer[],
   failures: ReadonlyMap<TinyDevice, string> = new Map(),
@@ -73,8 +69,6 @@ export function describeDevices(
 }
 
 /**
- * Starts a session on the requested device.
- * @param offers the available devices
  * @param order of devices for `auto`, which skips unavailable ones
  * @throws {AnyvmafError} `backend` if the device is not available or does not start
  */

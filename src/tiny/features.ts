@@ -21,9 +21,7 @@ export const CANONICAL_FEATURES: readonly string[] = [
   'motion2',
 ];
 
-/** A column of a model's input. */
 export interface TinyColumn {
-  /** Name in the sidecar. */
   readonly feature: string;
   readonly instance: ExtractorInstance;
   /** Name of its values in a run. */
@@ -31,11 +29,8 @@ export interface TinyColumn {
 }
 
 /**
- * Binds the columns of a model's feature input to extractors.
- * @param width of the input; `null` if the graph does not state it
- * @param source the model, for messages
- * @throws {AnyvmafError} `model` if the list is missing, has another length, or names an unknown feature; `feature` for
- * options that an extractor does not have
+ * @param width `null` if the graph does not state it
+ * @throws {AnyvmafError} `model` for a missing list, another length, an unknown feature; `feature` for an unknown option
  */
 export function bindColumns(
   { features, featureOptions }: Pick<TinySidecar, 'features' | 'featureOptions'>,

@@ -9,10 +9,7 @@ import { showJson, shown } from '../core/printable.js';
 export class JsonObject {
   readonly #members: ReadonlyMap<string, unknown>;
 
-  /**
-   * @param what the document, for messages
-   * @throws {AnyvmafError} `model` if the value is not an object
-   */
+  /** @throws {AnyvmafError} `model` if the value is not an object */
   constructor(
     value: unknown,
     readonly what: string,
@@ -102,7 +99,6 @@ export class JsonObject {
     });
   }
 
-  /** An error about a member. */
   wrong(key: string, expected: string): AnyvmafError {
     const value = this.raw(key);
     const found = value === undefined ? 'absent' : showJson(value);

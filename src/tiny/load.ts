@@ -1,7 +1,6 @@
 /**
  * @module tiny/load
- * Loads a model by id or path: finds its files, compares digests with the registry, checks the graph, reads weights and
- * sidecar.
+ * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -25,29 +24,21 @@ import type {
   TinySidecar,
 } from './types.js';
 
-/** Most bytes of a Sigstore bundle. */
 const MAX_BUNDLE_BYTES = 1024 * 1024;
 
-/** Options of {@link loadTinyModel}. */
 export interface LoadOptions {
   /** Refuse models that the registry's Sigstore bundle does not sign. */
   readonly verify?: boolean;
-  /** Load the model or its 8-bit sibling. Default `auto`. */
   readonly precision?: TinyPrecision;
   /** The model's files by name, instead of the platform's; `source` is one of the names. */
   readonly files?: Readonly<Record<string, Blob>>;
 }
 
-/** A file with its registry entry. */
 interface Found extends TinyPlace {
   readonly entry?: TinyRegistryEntry;
 }
 
-/**
- * Loads and checks a model before any runtime sees it.
- * @param source an id of the registry, or a path
- * @throws {AnyvmafError} `model` if it does not exist or is refused; `io` if it cannot be read
- */
+/** @throws {AnyvmafError} `model` if it does not exist or is refused; `io` if it cannot be read */
 export async function loadTinyModel(
   source: string,
   { files: platformFiles, signatures }: Pick<TinyPlatform, 'files' | 'signatures'>,
@@ -84,16 +75,12 @@ export async function loadTinyModel(
     warnings: [
       ...read.warnings,
       ...(entry ? unlistedWarnings(entry, manifest, unlisted) : []),
-      // Registered without a sidecar, a model reads the six.
+      // A registered model without a sidecar reads the six.
       ...(registered ? [] : assumedWarnings(graph, sidecar, source)),
     ],
   };
 }
 
-/**
- * The caller's files as a folder.
- * @param files by name: a model, its sidecar, weights, a registry
- */
 function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
   const folder = {
     name: 'the files given',
@@ -118,7 +105,7 @@ function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
   return { builtIn: folder, locate: async (file) => ({ folder, file }) };
 }
 
-/** Finds a built-in model by id, else a file by path with the entry in its folder's registry. */
+/** A built-in model by id, else a file by path. */
 async function find(source: string, files: TinyPlatform['files']): Promise<Found> {
   const known = await readRegistry(files.builtIn);
   const entry = known.find(({ id }) => id === source);
@@ -137,7 +124,7 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
   return locate(source, files);
 }
 
-/** Finds a file with the entry in its folder's registry. A link to a listed file counts as that file. */
+/** Uses the entry of its folder's registry. A link to a listed file counts as that file. */
 async function locate(source: string, files: TinyPlatform['files']): Promise<Found> {
   const { target, ...named } = await files.locate(source);
   for (const { folder, file } of target ? [named, target] : [named]) {
@@ -149,17 +136,14 @@ async function locate(source: string, files: TinyPlatform['files']): Promise<Fou
   return named;
 }
 
-/**
- * The built-in model that a lone graph is a copy of: without its sidecar it would read other features, or unscaled ones.
- * @returns `undefined` for models with a sidecar or an entry of their own, and for those that nobody knows
- */
+/** The built-in model that a lone graph copies: without its sidecar it would read other features, or unscaled ones. */
 async function registeredTwin(
   { folder, file, entry }: Found,
   { builtIn }: TinyFiles,
 ): Promise<Found | undefined> {
   if (entry || (await readSidecar(folder, file)).part) return undefined;
   const [rows, bytes] = await Promise.all([
-    // Where there are no built-in models, none is known.
+    // There may be no built-in models.
     readRegistry(builtIn).catch(() => []),
     folder.read(file, MAX_MODEL_BYTES),
   ]);
@@ -169,7 +153,7 @@ async function registeredTwin(
   return twin && { folder: builtIn, file: twin.file, entry: twin };
 }
 
-/** That nobody says which features a model reads. */
+/** Warns if nothing states which features a model reads. */
 function assumedWarnings(
   { inputs }: TinyGraph,
   { features }: TinySidecar,
@@ -209,10 +193,7 @@ function baseName(file: string): string {
 /** Tolerance for rounding to single precision. */
 const SAME = 1e-6;
 
-/**
- * If a sidecar states a scaler but not whether the graph contains it, compares the mean with what the graph subtracts
- * first. Scaling twice would give nonsense.
- */
+/** Without a stated place of the scaler, looks whether the graph subtracts its mean: scaling twice is wrong. */
 function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): TinySidecar {
   const { scaler, scalerUnplaced, ...rest } = sidecar;
   const centre = centres?.[sidecar.inputName ?? inputs[0]?.name ?? ''];
@@ -233,7 +214,7 @@ interface Read {
   readonly warnings: readonly string[];
 }
 
-/** Reads the file to run: the requested precision, or for `auto` the 8-bit sibling of a quantised model, if it exists. */
+/** Reads the requested precision, or for `auto` the 8-bit sibling of a quantised model, if it exists. */
 async function readBest(
   { folder, file, entry }: Found,
   stated: TinyQuantisation,
@@ -291,10 +272,7 @@ function int8Name(file: string): string {
   return `${file.replace(/\.onnx$/i, '')}.int8.onnx`;
 }
 
-/**
- * Computes the digest of a file.
- * @throws {AnyvmafError} `model` if the model is registered with another digest or without one
- */
+/** @throws {AnyvmafError} `model` if the model is registered with another digest or without one */
 async function checkedDigest(
   bytes: Uint8Array,
   entry: TinyRegistryEntry | undefined,
@@ -315,7 +293,6 @@ async function checkedDigest(
 }
 
 /**
- * Compares the manifest with the registry.
  * @returns parts that the registry entry does not cover; none if it states the digest of the manifest
  * @throws {AnyvmafError} `model` if that digest differs
  */
@@ -352,10 +329,7 @@ function unlistedWarnings(
   ];
 }
 
-/**
- * Verifies the bundle's signature of the manifest, or of the graph if the entry states no manifest.
- * @param unlisted parts that the entry does not cover
- */
+/** Verifies the bundle's signature of the manifest, or of the graph if the entry states no manifest. */
 async function verifySignature(
   { folder, entry }: Found,
   { bytes, file }: Pick<Read, 'bytes' | 'file'>,
@@ -393,7 +367,6 @@ async function verifySignature(
   await signatures.verify(signed, new TextDecoder().decode(text), what, entry.signer);
 }
 
-/** Reads the external weights from beside the model. */
 async function withWeights(
   bytes: Uint8Array,
   graph: TinyGraph,
@@ -420,7 +393,6 @@ async function withWeights(
   return { bytes, external };
 }
 
-/** Guesses the kind of a model from its inputs. */
 function kindOf({ inputs }: TinyGraph): TinyModel['kind'] {
   const [first] = inputs;
   return first?.dims?.length === 4 && inputs.length === 1 ? 'nr' : 'fr';

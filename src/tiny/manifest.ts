@@ -7,25 +7,20 @@ import type { TinyPart, TinyProgram, TinyRegistryEntry, TinySidecar } from './ty
 /** Version of the manifest's layout. */
 const VERSION = 1;
 
-/** The files of a model. */
 export interface Manifest {
   readonly parts: readonly TinyPart[];
   /** The signed text: JSON on one line, files sorted by name. */
   readonly text: string;
-  /** Digest of the text. */
   readonly sha256: string;
 }
 
-/** SHA-256 in hexadecimal digits. */
+/** In hexadecimal digits. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/**
- * Builds the manifest of a model.
- * @param file name of the graph's file; all names are relative to its folder
- */
+/** @param file name of the graph's file; all names are relative to its folder */
 export async function manifestOf(
   { bytes, external }: TinyProgram,
   file: string,
@@ -51,7 +46,6 @@ export async function manifestOf(
   return { parts, text, sha256: await sha256Of(new TextEncoder().encode(text)) };
 }
 
-/** The registry's digest of the manifest of a model or of its 8-bit sibling. */
 export function statedManifest(entry: TinyRegistryEntry | undefined, isSibling: boolean): string | undefined {
   return isSibling ? entry?.int8ManifestSha256 : entry?.manifestSha256;
 }

@@ -13,7 +13,6 @@ import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 export interface OpenVino {
   readonly Core: new () => OpenVinoCore;
   readonly Tensor: new (type: unknown, shape: readonly number[], data: unknown) => OpenVinoTensor;
-  /** Element types: f16, f32 and so on. */
   readonly element: Readonly<Record<string, unknown>>;
 }
 
@@ -53,10 +52,7 @@ const ELEMENTS: Readonly<Record<number, readonly [element: string, type: string]
   11: ['f64', 'float64'],
 };
 
-/**
- * The devices that OpenVINO detects.
- * @throws the library's errors if it does not start
- */
+/** @throws the library's errors if it does not start */
 export function openVinoOffers(library: OpenVino): readonly DeviceOffer[] {
   const core = new library.Core();
   const found = core.getAvailableDevices();

@@ -1,6 +1,6 @@
 /**
  * @module tiny/ort
- * Sessions of onnxruntime-node and onnxruntime-web, which share one interface, and half-precision numbers for their tensors.
+ * Sessions of onnxruntime-node and onnxruntime-web, which share an interface, and half-precision numbers for tensors.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -46,21 +46,16 @@ const TYPES: Readonly<Record<number, string>> = {
   11: 'float64',
 };
 
-/** A device in onnxruntime's terms. */
 export interface OrtTarget {
   readonly runtime: TinyRuntimeName;
   readonly device: TinyDevice;
   /** Name of an execution provider, or its name and options. */
   readonly provider: string | Readonly<Record<string, unknown>>;
-  /** The GPU's name from its driver, if known. */
   readonly adapter?: string;
   readonly notes?: readonly string[];
 }
 
-/**
- * Starts a session.
- * @throws {AnyvmafError} `backend` if the device cannot start this model
- */
+/** @throws {AnyvmafError} `backend` if the device cannot start this model */
 export function openOrt(
   ort: OrtModule,
   model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
@@ -68,7 +63,7 @@ export function openOrt(
   { runtime, device, provider, adapter, notes = [] }: OrtTarget,
 ): Promise<TinySession> {
   const { bytes, external } = model.program;
-  // The web's library is kept to one thread by whoever loads it.
+  // The loader of onnxruntime-web limits it to one thread.
   const used = device !== 'cpu' ? 0 : runtime === 'onnxruntime-web' ? 1 : threads;
   const facts = {
     runtime,
@@ -113,7 +108,6 @@ function toOrt(
   return new ort.Tensor(type, toType(type, data), dims);
 }
 
-/** Names an input in messages. */
 export function inputOf(source: string, port: TinyPort | undefined): string {
   return `The input ${quoted(port?.name ?? '')} of the tiny model ${quoted(source)}`;
 }
@@ -126,11 +120,7 @@ const RANGES = {
   int8: [-128, 127],
 } as const;
 
-/**
- * Refuses values that an integer input would round, because a rounded feature is another feature.
- * @param what the model and its input, for the message
- * @throws {AnyvmafError} `model`, with the first bad value
- */
+/** Refuses to round features, which would change them. @throws {AnyvmafError} `model`, with the first bad value */
 export function requireWhole(data: Float32Array, type: keyof typeof RANGES, what: string): void {
   const [least, greatest] = RANGES[type];
   const bad = data.find((value) => !Number.isInteger(value) || value < least || value > greatest);
@@ -143,7 +133,6 @@ export function requireWhole(data: Float32Array, type: keyof typeof RANGES, what
   );
 }
 
-/** Numbers in the array of a type of ONNX. */
 export function toType(type: string, data: Float32Array): unknown {
   switch (type) {
     case 'float16':
@@ -208,7 +197,6 @@ function toHalf(value: number): number {
   return sign | ((Math.max(0, shifted) << 10) + kept + up);
 }
 
-/** Converts halves exactly. */
 export function fromHalves(halves: Uint16Array): Float32Array<ArrayBuffer> {
   return Float32Array.from(halves, fromHalf);
 }

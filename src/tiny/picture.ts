@@ -12,11 +12,7 @@ import { type ContentTally, contentOf } from './content.js';
 import { takeScores } from './session.js';
 import type { TinyResize, TinySession, TinyTensor } from './types.js';
 
-/**
- * Checks that a model can score pictures of a format.
- * @throws {AnyvmafError} `usage` if pictures are too small, have no chroma that the model needs, or have another size and
- * resizing is disabled
- */
+/** @throws {AnyvmafError} `usage` if pictures are too small, lack needed chroma, or need a disabled resize */
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
   if (channels === 3 && format.chroma === '400') {
@@ -38,7 +34,6 @@ export function checkPicture(binding: PictureBinding, format: VideoFormat): void
   );
 }
 
-/** Input shapes of a picture model for a format, by input name. */
 export function pictureShapes(
   { inputs, channels, width, height }: PictureBinding,
   format: VideoFormat,
@@ -47,7 +42,6 @@ export function pictureShapes(
   return Object.fromEntries(inputs.map(({ tensor }) => [tensor, dims]));
 }
 
-/** Scores pictures of one format with a picture model. */
 export class TinyPictureScorer {
   readonly #binding: PictureBinding;
   readonly #session: TinySession;
@@ -83,12 +77,12 @@ export class TinyPictureScorer {
     );
   }
 
-  /** Tally of the pictures so far; `undefined` if the model does not need it. */
+  /** `undefined` if the model does not need it. */
   get content(): ContentTally | undefined {
     return this.#binding.needsScene ? this.#tally : undefined;
   }
 
-  /** Copies the pictures of a frame; the caller may reuse the planes. */
+  /** Copies the pictures; the caller may reuse the planes. */
   take(reference: FramePlanes, distorted: FramePlanes): void {
     if (this.#binding.needsScene) this.#count(distorted);
     for (const { role } of this.#binding.inputs) {
@@ -99,7 +93,6 @@ export class TinyPictureScorer {
 
   /**
    * Scores the pictures of the last {@link take}.
-   * @param frame frame number, for messages
    * @param into receives one value per output, from `offset`
    * @throws {AnyvmafError} `model` if the graph fails or its output is not a score
    */
@@ -195,9 +188,7 @@ const RGB: readonly (readonly [number, number])[] = [
   [CHROMA_GAIN * (1 - KB), 0],
 ];
 
-/** Source samples and weights of each output sample. */
 interface Taps {
-  /** Source samples per output sample. */
   readonly size: number;
   /** Source positions, `size` for each output sample. */
   readonly at: Uint32Array;
@@ -231,13 +222,12 @@ function makeTaps(from: number, to: number, filter: Exclude<TinyResize, 'disable
   return { size, at, weights };
 }
 
-/** Resamples planes from one size to another with precomputed weights: half-pixel centres, repeated edges, no anti-aliasing. */
+/** Resamples planes with precomputed weights: half-pixel centres, repeated edges, no anti-aliasing. */
 export class Resampler {
   readonly #rows: Taps;
   readonly #columns: Taps;
   readonly #width: number;
 
-  /** @param from width and height of the source, @param to of the result */
   constructor(
     from: PictureSize,
     readonly to: PictureSize,
@@ -248,10 +238,7 @@ export class Resampler {
     this.#columns = makeTaps(from.width, to.width, filter);
   }
 
-  /**
-   * @param source samples, row-major
-   * @param into `to.width * to.height` numbers
-   */
+  /** @param into `to.width * to.height` numbers */
   plane(source: ArrayLike<number>, into: Float32Array): void {
     const { width, height } = this.to;
     const rows = this.#rows;

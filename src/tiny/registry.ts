@@ -7,18 +7,13 @@ import { quoted } from '../core/printable.js';
 import { JsonObject } from './json.js';
 import type { TinyFolder, TinyKind, TinyQuantisation, TinyRegistryEntry } from './types.js';
 
-/** File name in a folder of models. */
 const REGISTRY_FILE = 'registry.json';
-/** Most bytes of a registry. */
 const MAX_REGISTRY_BYTES = 4 * 1024 * 1024;
 
 export const TINY_KINDS: readonly TinyKind[] = ['fr', 'nr', 'filter'];
 export const QUANTISATIONS: readonly TinyQuantisation[] = ['fp32', 'static', 'dynamic', 'qat'];
 
-/**
- * Reads the entries of a folder's registry; none without a registry.
- * @throws {AnyvmafError} `model` if any part of the registry is damaged
- */
+/** Empty without a registry. @throws {AnyvmafError} `model` if any part of it is damaged */
 export async function readRegistry(folder: TinyFolder): Promise<readonly TinyRegistryEntry[]> {
   const bytes = await folder.read(REGISTRY_FILE, MAX_REGISTRY_BYTES);
   if (!bytes) return [];
@@ -93,7 +88,7 @@ function digest(row: JsonObject, key: string): string | undefined {
   throw row.wrong(key, '64 hexadecimal digits');
 }
 
-/** Removes undefined members. Callers assign the result to types in which these members are optional. */
+/** Removes undefined members. Callers assign the result to types in which they are optional. */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;

@@ -6,7 +6,6 @@ import type { FeatureBinding } from './bind.js';
 import { takeScores } from './session.js';
 import type { TinySession, TinyTensor } from './types.js';
 
-/** Largest batch. */
 const MAX_ROWS = 4096;
 
 /** Largest input shapes of a feature model, by input name. */
@@ -20,7 +19,6 @@ export function featureShapes({
   return { [input]: [rows, columns.length], ...(codec && { [codec.input]: [rows, codec.block.length] }) };
 }
 
-/** A feature model with its session. */
 export class TinyRegressor {
   constructor(
     readonly binding: FeatureBinding,

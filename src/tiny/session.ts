@@ -1,7 +1,6 @@
 /**
  * @module tiny/session
- * A session of any ONNX library: calls one after another, errors that name the model, the device and the runtime, and scores
- * from its outputs.
+ * Sessions of any ONNX library: one call at a time, errors that name model, device and runtime, scores from outputs.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
@@ -10,7 +9,6 @@ import type { TinyModel, TinyPort, TinySession, TinyTensor } from './types.js';
 
 type Named<T> = Readonly<Record<string, T>>;
 
-/** A session of a library, with its own tensors. */
 export interface LibrarySession<Tensor> {
   /** @param port absent for an input that the graph does not have */
   tensor(port: TinyPort | undefined, tensor: TinyTensor): Tensor;
@@ -18,11 +16,7 @@ export interface LibrarySession<Tensor> {
   release(): Promise<void>;
 }
 
-/**
- * Starts a session.
- * @param facts static properties of the session
- * @throws {AnyvmafError} `backend` if `start` fails
- */
+/** @throws {AnyvmafError} `backend` if `start` fails */
 export async function openSession<Tensor>(
   { source, graph }: Pick<TinyModel, 'source' | 'graph'>,
   facts: Pick<TinySession, 'runtime' | 'device' | 'adapter' | 'threads' | 'notes'>,
@@ -63,15 +57,12 @@ export async function openSession<Tensor>(
   };
 }
 
-/** A function that runs one call at a time. */
 interface SerializedCalls<Input, Output> {
   /** Runs after all earlier calls have succeeded or failed. */
   run(input: Input): Promise<Output>;
-  /** Resolves when no call is pending. */
   settled(): Promise<void>;
 }
 
-/** Makes each call wait for the one before. */
 export function serializeCalls<Input, Output>(
   call: (input: Input) => Promise<Output>,
 ): SerializedCalls<Input, Output> {
@@ -88,7 +79,6 @@ export function serializeCalls<Input, Output>(
   };
 }
 
-/** The library's message in one line. */
 function reason(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
@@ -96,9 +86,7 @@ function reason(cause: unknown): string {
 
 /**
  * Extracts one value per row of every output.
- * @param rows number of input rows
  * @param into receives the scores, row-major, one column per output
- * @param frameOf maps rows to frame numbers, for messages
  * @throws {AnyvmafError} `model` if an output has another size or is not finite
  */
 export function takeScores(

@@ -6,20 +6,15 @@ import { JsonObject } from './json.js';
 import { defined, QUANTISATIONS, TINY_KINDS } from './registry.js';
 import type { CodecBlockSpec, TinyKind, TinyScaler, TinySidecar } from './types.js';
 
-/** Most bytes of a sidecar. */
 export const MAX_SIDECAR_BYTES = 1024 * 1024;
 const MAX_FEATURES = 32;
 const MAX_CODECS = 32;
 const MAX_OUTPUTS = 8;
 const MAX_INPUTS = 8;
 
-/** Stands for a missing sidecar. */
 export const NO_SIDECAR: TinySidecar = { graphHasScaler: false };
 
-/**
- * @param what name of the file, for messages
- * @throws {AnyvmafError} `model` if it is not JSON or a member is invalid
- */
+/** @throws {AnyvmafError} `model` if it is not JSON or a member is invalid */
 export function parseSidecar(text: string, what: string): TinySidecar {
   const root = JsonObject.parse(text, what);
   const name = root.text('name', 128);
@@ -143,7 +138,7 @@ const LATE = {
   crfMax: 37,
 } as const;
 
-/** Sidecars without normalisation keys get the defaults of their vocabulary, the oldest being ordinal presets and crf / 63. */
+/** Defaults depend on the vocabulary: the oldest has ordinal presets and crf / 63. */
 function codecOf(root: JsonObject): CodecBlockSpec | undefined {
   const vocabulary = root.texts('encoder_vocab', MAX_CODECS);
   if (!vocabulary) return undefined;

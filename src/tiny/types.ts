@@ -97,9 +97,7 @@ export interface TinySigner {
   readonly identity: string;
 }
 
-/** Layout of a codec block. */
 export interface CodecBlockSpec {
-  /** Encoders of the one-hot part. */
   readonly vocabulary: readonly string[];
   readonly presetNorm: { readonly kind: 'ordinal' } | { readonly kind: 'constant'; readonly value: number };
   readonly crfNorm:
@@ -107,7 +105,6 @@ export interface CodecBlockSpec {
     | { readonly kind: 'minmax'; readonly min: number; readonly max: number };
 }
 
-/** The contents of a sidecar. */
 export interface TinySidecar {
   readonly kind?: TinyKind;
   readonly name?: string;
@@ -119,7 +116,6 @@ export interface TinySidecar {
   readonly outputNames?: readonly string[];
   readonly opset?: number;
   readonly quantisation?: TinyQuantisation;
-  /** Columns of the feature input, by the sidecar's names. */
   readonly features?: readonly string[];
   /** Extractor options of each column as texts, parallel to {@link features}. */
   readonly featureOptions?: readonly Readonly<Record<string, string>>[];
@@ -154,26 +150,20 @@ export interface TinyPart {
   /** Relative to the folder of the graph. */
   readonly name: string;
   readonly role: 'graph' | 'weights' | 'sidecar';
-  /** Size in bytes. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** A loaded and checked model. */
 export interface TinyModel {
-  /** Id or path as requested. */
   readonly source: string;
   /** The loaded file; it may be the 8-bit sibling. */
   readonly file: string;
-  /** Digest of the loaded file. */
   readonly sha256: string;
-  /** All files of the model. */
   readonly parts: readonly TinyPart[];
   /** Lists the parts. Registries state its digest, and signatures sign it. */
   readonly manifest: string;
-  /** Digest of the manifest. */
   readonly manifestSha256: string;
-  /** Its registry entry; absent for unlisted files. */
+  /** Absent for unlisted files. */
   readonly entry?: TinyRegistryEntry;
   /** True if a registry vouches for every file that scores depend on. */
   readonly registered: boolean;
@@ -186,7 +176,6 @@ export interface TinyModel {
   readonly warnings: readonly string[];
 }
 
-/** Input or output of a session. */
 export interface TinyTensor {
   readonly data: Float32Array;
   readonly dims: readonly number[];
@@ -195,7 +184,6 @@ export interface TinyTensor {
 /** Libraries that run models. */
 export type TinyRuntimeName = 'onnxruntime-node' | 'onnxruntime-web' | 'openvino-node';
 
-/** Options of a session. */
 export interface TinySessionOptions {
   readonly device: TinyDeviceChoice;
   /** With 0 the runtime decides. */
@@ -208,7 +196,6 @@ export interface TinySessionOptions {
 /** A model on a device. Calls may overlap; the session runs them one at a time. */
 export interface TinySession {
   readonly runtime: TinyRuntimeName;
-  /** The device in use. */
   readonly device: TinyDevice;
   /** The GPU's name from its driver, if known. */
   readonly adapter?: string;
@@ -218,12 +205,9 @@ export interface TinySession {
   readonly notes: readonly string[];
   /**
    * Runs the graph. Converts float32 values to the types of its inputs.
-   * @param inputs by name
-   * @returns outputs by name
    * @throws {AnyvmafError} `model` with the reason if the runtime fails
    */
   run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Readonly<Record<string, TinyTensor>>>;
-  /** Frees the model. */
   close(): Promise<void>;
 }
 
@@ -242,48 +226,36 @@ export interface TinyDeviceStatus {
   readonly how?: string;
 }
 
-/** The runtimes of a platform. */
 export interface TinyRuntimes {
   /** All devices, in the order of `auto`. */
   devices(): Promise<readonly TinyDeviceStatus[]>;
   /**
    * Fetches a runtime for a device if there is none and the user agrees. Absent if nothing can be fetched.
-   * @throws {AnyvmafError} if they do not, or it cannot be fetched, with what to do; the signal's reason
+   * @throws {AnyvmafError} if the user declines or fetching fails, with what to do; the signal's reason
    */
   obtain?(device: TinyDeviceChoice, signal?: AbortSignal): Promise<void>;
-  /**
-   * Starts a session.
-   * @throws {AnyvmafError} `backend` if the device is not available or does not start; there is no fallback
-   */
+  /** @throws {AnyvmafError} `backend` if the device is not available or does not start; there is no fallback */
   open(
     model: Pick<TinyModel, 'source' | 'program' | 'graph'>,
     options: TinySessionOptions,
   ): Promise<TinySession>;
 }
 
-/** A folder of models. */
 export interface TinyFolder {
-  /** Name for messages. */
   readonly name: string;
   /**
-   * Reads a file in the folder or below it.
-   * @param file relative path with `/`
+   * @param file relative path with `/`, in the folder or below it
    * @param limit largest allowed size in bytes
    * @returns `null` if the file does not exist
-   * @throws {AnyvmafError} `model` if the file is outside the folder (after following symbolic links) or exceeds the
-   * limit; `io` if it cannot be read
+   * @throws {AnyvmafError} `model` if the file is outside the folder (after following symbolic links) or too large;
+   * `io` if it cannot be read
    */
   read(file: string, limit: number): Promise<Uint8Array | null>;
 }
 
-/** Access to model files. */
 export interface TinyFiles {
-  /** The models that ship with the package. */
   readonly builtIn: TinyFolder;
-  /**
-   * Resolves a path to a folder and a file name.
-   * @throws {AnyvmafError} `io` if the file does not exist; `usage` if it is outside the allowed folder
-   */
+  /** @throws {AnyvmafError} `io` if the file does not exist; `usage` if it is outside the allowed folder */
   locate(path: string): Promise<TinyPlace & { readonly target?: TinyPlace }>;
 }
 
@@ -293,7 +265,6 @@ export interface TinyPlace {
   readonly file: string;
 }
 
-/** Verifies signatures. */
 export interface TinySignatures {
   /**
    * @param bundle the text of a Sigstore bundle
@@ -302,7 +273,6 @@ export interface TinySignatures {
   verify(bytes: Uint8Array, bundle: string, what: string, signer: TinySigner): Promise<void>;
 }
 
-/** Platform functions of tiny models. */
 export interface TinyPlatform {
   readonly files: TinyFiles;
   readonly runtimes: TinyRuntimes;

@@ -1,7 +1,6 @@
 /**
  * @module tiny/onnx/check
- * Checks a model against the limits of tiny models before any runtime sees it, so that a model cannot execute code, read
- * files or run endlessly.
+ * Checks a model against limits before any runtime sees it: it must not run code, read files or run endlessly.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
@@ -26,7 +25,6 @@ export interface TinyPort {
   readonly dims?: readonly (number | null)[];
 }
 
-/** Facts about the graph of a checked model. */
 export interface TinyGraph {
   readonly irVersion: number;
   /** Version of the default operator domain. */
@@ -37,20 +35,16 @@ export interface TinyGraph {
   readonly outputs: readonly TinyPort[];
   /** Number of uses of each operator in the graph and its subgraphs. */
   readonly operators: Readonly<Record<string, number>>;
-  /** Number of elements in all initializers. */
   readonly parameters: number;
-  /** Files with weights, relative to the model's folder. */
   readonly external: readonly string[];
   /** By input, the small constant that the graph subtracts first: the mean of a scaler. */
   readonly centres?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Names of the default domain. */
 const DEFAULT_DOMAINS: ReadonlySet<string> = new Set(['', 'ai.onnx']);
 
-/** Most bytes of a model with its weights. */
+/** With its weights. */
 export const MAX_MODEL_BYTES = 50 * 1024 * 1024;
-/** Deepest nesting of subgraphs. */
 const MAX_DEPTH = 8;
 const MAX_LOOPS = 16;
 /** Most iterations of one Loop. */
@@ -59,11 +53,7 @@ const MAX_TRIPS = 1024;
 const MAX_NESTED_TRIPS = 65_536;
 const MAX_NODES = 20_000;
 
-/**
- * Reads a model and checks the limits.
- * @param source the model, for messages
- * @throws {AnyvmafError} `model`, naming the first violated limit
- */
+/** @throws {AnyvmafError} `model`, naming the first violated limit */
 export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
   if (bytes.length > MAX_MODEL_BYTES) throw tooLarge(source, bytes.length);
   let model: OnnxModel;
@@ -122,7 +112,6 @@ function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 
   return Object.keys(centres).length > 0 ? { centres } : {};
 }
 
-/** The error for a model that exceeds the size limit. */
 export function tooLarge(source: string, bytes: number): AnyvmafError {
   return new AnyvmafError(
     'model',
@@ -163,7 +152,6 @@ class Scope {
   }
 }
 
-/** Checks limits over all graphs of a model. */
 class Limits {
   readonly operators = new Map<string, number>();
   readonly external = new Set<string>();
@@ -173,10 +161,7 @@ class Limits {
 
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
 
-  /**
-   * @param depth number of enclosing graphs
-   * @param trips most executions of this graph
-   */
+  /** @param trips most executions of this graph */
   graph(graph: OnnxGraph, outer: Scope | null, depth: number, trips: number): void {
     if (depth > MAX_DEPTH) throw this.refuse(`its subgraphs are nested more than ${MAX_DEPTH} deep`);
     const scope = new Scope(graph, outer);
@@ -218,7 +203,6 @@ class Limits {
     throw this.refuse(`its Loop runs ${trips} rounds, but 0 to ${MAX_TRIPS} are allowed`);
   }
 
-  /** Checks tensors that operators create from a constant shape. */
   #shape({ operator, inputs }: OnnxNode, scope: Scope): void {
     if (operator !== 'ConstantOfShape' && operator !== 'Expand') return;
     const shape = scope.constant(inputs[operator === 'Expand' ? 1 : 0]);
@@ -236,7 +220,7 @@ class Limits {
     throw this.refuse(`${what} ${count} elements, more than ${MAX_ELEMENTS}`);
   }
 
-  /** Checks that a path is in the model's folder or below it. */
+  /** Accepts paths in the model's folder or below it. */
   #location(location: string): string {
     const parts = location.split('/');
     const plain =

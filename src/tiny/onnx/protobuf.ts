@@ -1,7 +1,6 @@
 /**
  * @module tiny/onnx/protobuf
- * Reads Protocol Buffers' wire format strictly: checks every length before use, copies nothing, and limits the number of
- * fields.
+ * Strict reader of Protocol Buffers' wire format: checks every length, copies nothing, limits the number of fields.
  */
 
 /** Invalid encoding; the message is the end of a sentence. */
@@ -20,17 +19,13 @@ class Budget {
   readonly text = new TextDecoder('utf-8', { fatal: true });
 }
 
-/**
- * Reads one message. `next` steps to a field. `int`, `bytes`, `text`, `message`, `ints` or `floats` reads its value, or the
- * following `next` skips it.
- */
+/** Reads one message: `next` steps to a field; another method reads its value, or the following `next` skips it. */
 export class WireReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #budget: Budget;
   readonly #end: number;
   #at: number;
-  /** Number of the current field. */
   field = 0;
   #wire = 0;
   #taken = true;
@@ -43,11 +38,7 @@ export class WireReader {
     this.#budget = budget;
   }
 
-  /**
-   * Steps to the next field.
-   * @returns false at the end of the message
-   * @throws {WireError} for an invalid field
-   */
+  /** False at the end of the message. @throws {WireError} for an invalid field */
   next(): boolean {
     if (!this.#taken) this.#skip();
     if (this.#at === this.#end) return false;
@@ -89,10 +80,7 @@ export class WireReader {
     return new WireReader(this.#bytes, start, end, this.#budget);
   }
 
-  /**
-   * Appends integers of a repeated field, packed or single, to `into`.
-   * @param limit most numbers to keep; drops the rest
-   */
+  /** Appends a repeated field, packed or single. @param limit most numbers to keep; drops the rest */
   ints(into: number[], limit: number): void {
     if (this.#wire === 0) {
       const value = this.int();
@@ -103,7 +91,7 @@ export class WireReader {
     while (packed.#at < packed.#end && into.length < limit) into.push(packed.#varint());
   }
 
-  /** Appends single-precision numbers of a repeated field, as {@link ints}. */
+  /** As {@link ints}, of single precision. */
   floats(into: number[], limit: number): void {
     if (this.#wire === 5) {
       this.#take(5);

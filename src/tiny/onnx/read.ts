@@ -1,24 +1,19 @@
 /**
  * @module tiny/onnx/read
- * Reads the parts of an ONNX model that checks need: operators, subgraphs, shapes, small constants and the files of its
- * weights. Field numbers are those of onnx.proto.
+ * Reads what checks need of an ONNX model: operators, shapes, small constants, weight files. Fields as in onnx.proto.
  */
 import { quoted } from '../../core/printable.js';
 import { WireError, WireReader } from './protobuf.js';
 
-/** A whole model. */
 export interface OnnxModel {
   readonly irVersion: number;
   readonly producer: string;
-  /** Version by operator domain. */
   readonly opsets: readonly { readonly domain: string; readonly version: number }[];
   readonly graph: OnnxGraph;
-  /** Number of functions that the file defines. */
   readonly functions: number;
   readonly training: boolean;
 }
 
-/** A graph or a subgraph. */
 export interface OnnxGraph {
   readonly nodes: readonly OnnxNode[];
   readonly initializers: readonly OnnxTensor[];
@@ -32,16 +27,14 @@ export interface OnnxNode {
   readonly domain: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
-  /** Subgraphs of its attributes. */
   readonly graphs: readonly OnnxGraph[];
-  /** Tensors of its attributes. */
   readonly tensors: readonly OnnxTensor[];
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
   /** A Constant's `value_int` or `value_ints`, which may replace its tensor. */
   readonly integers?: readonly number[];
 }
 
-/** The value of an attribute. Keeps the first {@link SHAPE_SIZE} + 1 elements of lists. */
+/** Lists keep their first {@link SHAPE_SIZE} + 1 elements. */
 export interface OnnxAttribute {
   readonly int?: number;
   readonly ints?: readonly number[];
@@ -56,7 +49,6 @@ export interface OnnxTensor {
   readonly name: string;
   readonly type: number;
   readonly dims: readonly number[];
-  /** Set if its data is in another file. */
   readonly external?: { readonly location: string; readonly offset: number; readonly length: number | null };
   /** Values of an int32 or int64 tensor in the file, up to {@link SHAPE_SIZE} elements. */
   readonly integers?: readonly number[];
@@ -64,7 +56,6 @@ export interface OnnxTensor {
   readonly floats?: readonly number[];
 }
 
-/** An input or output. */
 export interface OnnxPort {
   readonly name: string;
   /** `null` if it is not a tensor. */
@@ -82,7 +73,6 @@ const ROW_SIZE = 32;
 const MAX_WORD = 64;
 /** Text attributes need not be valid UTF-8. */
 const LATIN = new TextDecoder('latin1');
-/** Most dimensions of a tensor. */
 const MAX_RANK = 64;
 /** TensorProto.DataType. */
 const FLOAT = 1;
@@ -91,10 +81,7 @@ const INT64 = 7;
 /** TensorProto.DataLocation.EXTERNAL. */
 const EXTERNAL = 1;
 
-/**
- * Reads a model.
- * @throws {WireError} if the bytes are not an ONNX model
- */
+/** @throws {WireError} if the bytes are not an ONNX model */
 export function readOnnx(bytes: Uint8Array): OnnxModel {
   const reader = new WireReader(bytes);
   let irVersion = 0;

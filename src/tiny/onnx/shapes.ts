@@ -1,12 +1,10 @@
 /**
  * @module tiny/onnx/shapes
- * Shape inference: the output shapes of each allowed operator from its input shapes. It also propagates the values of
- * small constant tensors, because graphs compute shapes from them.
+ * Infers output shapes of operators, and values of small constants, from which graphs compute shapes.
  */
 import { quoted } from '../../core/printable.js';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
 
-/** Type, shape and known values of a tensor. */
 export interface Shaped {
   /** TensorProto.DataType. */
   readonly type: number;
@@ -15,10 +13,9 @@ export interface Shaped {
   readonly values?: readonly number[];
 }
 
-/** Outputs and cost of an operator. */
 export interface OperatorResult {
   readonly outputs: readonly Shaped[];
-  /** Number of multiplications or visited elements. */
+  /** Multiplications or visited elements. */
   readonly work: number;
 }
 
@@ -27,7 +24,6 @@ export class ShapeError extends Error {}
 
 /** Longest tensor whose values are propagated. */
 const MAX_VALUES = 64;
-/** Longest list attribute. */
 const MAX_LIST = 16;
 
 const FLOAT = 1;
@@ -37,18 +33,15 @@ const INT64 = 7;
 const BOOL = 9;
 const DOUBLE = 11;
 
-/** Product of the dimensions. */
 export function elementsOf(dims: readonly number[]): number {
   return dims.reduce((product, size) => product * size, 1);
 }
 
-/** A constant tensor of the file. */
 export function shapedTensor({ type, dims, integers, floats }: OnnxTensor): Shaped {
   const values = integers ?? floats;
   return { type, dims, values };
 }
 
-/** An operator with its inputs. */
 class Step {
   constructor(
     readonly node: OnnxNode,
@@ -94,7 +87,6 @@ class Step {
     return this.attribute(name)?.text ?? otherwise;
   }
 
-  /** Resolves a negative axis. */
   axis(value: number, rank: number): number {
     const axis = value < 0 ? value + rank : value;
     if (Number.isInteger(axis) && axis >= 0 && axis < rank) return axis;
@@ -177,7 +169,6 @@ function elementwise(fold?: (a: number, b: number) => number): Rule {
   };
 }
 
-/** Rounds to the type. */
 function rounded(value: number, type: number): number {
   return type === FLOAT ? Math.fround(value) : type === DOUBLE ? value : Math.trunc(value);
 }
@@ -190,7 +181,6 @@ function isExact(type: number, values: readonly number[] | undefined): values is
   return values.every((value) => Number.isInteger(value) && Math.abs(value) < limit);
 }
 
-/** A rule that changes the shape but not the values. */
 function reshaped(dimsOf: (step: Step, dims: readonly number[]) => readonly number[]): Rule {
   return (step) => {
     const { type, dims, values } = step.input(0);
@@ -418,7 +408,6 @@ function matMul(type?: number): Rule {
   };
 }
 
-/** Output sizes of a sliding window along each axis. */
 function windows(step: Step, sizes: readonly number[], kernel: readonly number[]): number[] {
   const strides = step.ints('strides') ?? [];
   const dilations = step.ints('dilations') ?? [];
@@ -593,8 +582,7 @@ const UNARY: ReadonlySet<string> = new Set(
 );
 
 /**
- * The operators that tiny models may use: those of the default ONNX domain that compute on tensors, without strings,
- * sequences, random numbers, custom code or unbounded loops.
+ * Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or unbounded loops.
  */
 export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
   ...Object.keys(RULES),
@@ -604,7 +592,7 @@ export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Infers the outputs of an operator other than Loop and If.
+ * For any operator but Loop and If.
  * @param inputs in the node's order; `undefined` for omitted ones
  * @throws {ShapeError} if the shapes depend on values that are known only when the graph runs
  */

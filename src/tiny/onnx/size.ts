@@ -1,7 +1,7 @@
 /**
  * @module tiny/onnx/size
- * Estimates memory and work of a graph for given input shapes before any runtime sees it, because a kilobyte of operators
- * can demand gigabytes. Refuses graphs whose demand cannot be estimated.
+ * Estimates memory and work of a graph before any runtime sees it, since a kilobyte of operators can demand
+ * gigabytes. Refuses graphs whose demand cannot be estimated.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
@@ -16,7 +16,7 @@ import {
   shapesOf,
 } from './shapes.js';
 
-/** Most elements of one tensor. */
+/** Of one tensor. */
 export const MAX_ELEMENTS = 2 ** 27;
 const MIB = 1024 * 1024;
 /** Most bytes in use at once, weights included. */
@@ -53,15 +53,13 @@ const IN_PLACE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Demand of a run of a graph. */
 export interface Demand {
-  /** Most bytes of tensors in use at once. */
+  /** Most in use at once. */
   readonly bytes: number;
-  /** Number of multiplications or visited elements. */
+  /** Multiplications or visited elements. */
   readonly work: number;
 }
 
-/** A named tensor in a graph. */
 interface Value {
   readonly shaped: Shaped;
   /** Computed from constants only. */
@@ -75,7 +73,6 @@ const NAME = 60;
 type Scope = Map<string, Value>;
 
 /**
- * Checks that a run stays within the limits of memory and work.
  * @param shapes of the inputs, by name
  * @throws {AnyvmafError} `model`, naming the operator that exceeds a limit or whose demand is unknown
  */
@@ -101,14 +98,11 @@ export function checkSize(
   return { bytes: sizes.peak, work: sizes.work };
 }
 
-/** Sums up the demand of graphs. */
 class Sizes {
-  /** Most bytes in use at once so far. */
   peak = 0;
   work = 0;
   #constants = 0;
   #constantWork = 0;
-  /** Executions of the current graph. */
   #rounds = 1;
 
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
@@ -116,7 +110,6 @@ class Sizes {
   /**
    * @param scope names visible from outside; the graph adds its own
    * @param outside bytes in use outside the graph
-   * @returns its outputs
    */
   graph(graph: OnnxGraph, scope: Scope, outside: number): readonly Value[] {
     const own = new Set(graph.inputs.map(({ name }) => name));
@@ -184,7 +177,7 @@ class Sizes {
     }
   }
 
-  /** An If: visits both branches, of which one runs. */
+  /** Visits both branches; one of them runs. */
   #choice({ attributes }: OnnxNode, scope: Scope, live: number): OperatorResult {
     const [first, second] = ['then_branch', 'else_branch'].map((name) => {
       const branch = attributes.get(name)?.graph;
@@ -199,7 +192,7 @@ class Sizes {
     return { outputs, work: 0 };
   }
 
-  /** A Loop with a constant number of iterations, whose carried tensors keep their shape. */
+  /** Needs a constant number of iterations and carried tensors that keep their shape. */
   #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): OperatorResult {
     const body = node.attributes.get('body')?.graph;
     const [trips] = inputs[0]?.shaped.values ?? [];
@@ -285,7 +278,6 @@ function lastUses(graph: OnnxGraph): ReadonlyMap<string, number> {
   return last;
 }
 
-/** Names that a node and its subgraphs read. */
 function readBy({ inputs, graphs }: OnnxNode): readonly string[] {
   if (graphs.length === 0) return inputs;
   const inner = graphs.flatMap(({ nodes, outputs }) => [
@@ -295,7 +287,6 @@ function readBy({ inputs, graphs }: OnnxNode): readonly string[] {
   return [...inputs, ...inner];
 }
 
-/** Names a node in messages. */
 function called({ operator, name, outputs }: OnnxNode): string {
   return `its operator ${operator} ${quoted(name === '' ? (outputs[0] ?? '') : name, NAME)}`;
 }
