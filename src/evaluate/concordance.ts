@@ -18,17 +18,13 @@ const TABLE_UNITS = 200;
 /** Maps the weight of each unit to tau-b; NaN if undefined. */
 export type Concordance = (weights: Uint16Array) => number;
 
-/**
- * Prepares a sample. The result is exact if a table of all pairs of units is affordable. Otherwise it linearises the
- * quadratic form at weights of 1.
- */
+/** Exact if a table of all pairs of units is affordable; otherwise linearises the quadratic form at weights of 1. */
 export function concordanceOf(sample: Sample, units: Units): Concordance {
   const rows = sample.prediction.length;
   const affordable = units.count <= TABLE_UNITS && units.count * rows * Math.log2(rows + 1) <= TABLE_STEPS;
   return affordable ? exact(sample, units) : firstOrder(sample, units);
 }
 
-/** Exact, from tables over pairs of units. */
 function exact({ predictionRanking, targetRanking }: Sample, units: Units): Concordance {
   const concordant = concordanceTable(predictionRanking, targetRanking, units);
   const untiedX = untiedTable(predictionRanking, units);

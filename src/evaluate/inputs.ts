@@ -11,13 +11,11 @@ import type { TinyModel, TinyPort } from '../tiny/types.js';
 import { columnOf, spellingsOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
 
-/** Input settings of the caller. */
 export interface InputOptions extends CodecFacts {
   /** The input for the features. Default: the sidecar's, else `features`, else the first. */
   readonly inputName?: string;
 }
 
-/** One input with the values of all rows. */
 export interface BoundInput {
   readonly name: string;
   /** Numbers per row. */
@@ -26,7 +24,6 @@ export interface BoundInput {
   readonly data: Float32Array;
 }
 
-/** All inputs of a model. */
 export interface BoundInputs {
   readonly inputs: readonly BoundInput[];
   /** Names of the features in the model's order. */
@@ -85,7 +82,6 @@ export async function bindInputs(
   };
 }
 
-/** The input that takes features. */
 function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   const { inputs } = model.graph;
   const byName = (name: string | undefined) => inputs.find((input) => input.name === name);
@@ -107,7 +103,6 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   return port;
 }
 
-/** The features of a model, each with its column in the table. */
 function featureColumns(
   model: TinyModel,
   port: TinyPort,
