@@ -9,17 +9,13 @@ import type { ExtractorInstance, OptionTexts } from '../metrics/options.js';
 
 /** Where model files come from; platforms implement it. */
 export interface ModelStore {
-  /**
-   * Text of a file in this package's `model` folder.
-   * @param fileName for example `vmaf_v0.6.1.json`
-   */
+  /** Text of a file in this package's `model` folder, such as `vmaf_v0.6.1.json`. */
   readBuiltIn(fileName: string): Promise<string>;
   /**
    * Text of a model file that the user named.
    * @throws {AnyvmafError} `io` if it cannot be read
    */
   readFile(path: string): Promise<string>;
-  /** Cache of pulled models. */
   readonly keep?: ModelCache;
 }
 
@@ -230,7 +226,7 @@ export interface FeatureModel {
   predict(values: Readonly<Record<string, number>>): number;
 }
 
-/** Parts of a built-in model. */
+/** A built-in model in detail. */
 export interface ModelDescription extends ModelSummary {
   /** The kind of regression, as model files call it. */
   readonly type: ModelDefinition['type'];

@@ -1,6 +1,6 @@
 /**
  * @module pictures/heatmap
- * Draws a grid of values as colours over a frame in dim grey, and a legend strip below it, in letters of its own.
+ * Draws a grid of values as colours over a frame in dim grey, and a legend strip below it with its own letters.
  */
 
 import { samplesOf } from '../core/frame.js';
@@ -9,7 +9,7 @@ import type { RgbImage } from './image.js';
 import { STEPS, TINTS } from './palette.js';
 import { rgbCoefficients } from './rgb.js';
 
-/** Values of square cells of a picture, row after row; the last ones are cut off at the border. */
+/** Values of square cells of a picture, row by row; the last cells of a row or column are cut off at the border. */
 export interface CellGrid {
   /** Cells per row. */
   readonly width: number;
@@ -74,7 +74,6 @@ function between(at: number, blockSize: number, cells: number): Between {
   return { from, to: Math.min(cells - 1, from + 1), share: place - from };
 }
 
-/** Contents of a legend. */
 export interface Legend {
   /** Title in capitals: `ADM LOSS DENSITY  MEAN 0.31`. Omitted if the picture is too narrow. */
   readonly title: string;
