@@ -1,7 +1,6 @@
 /**
  * @module evaluate/correlation
- * Agreement of predictions with targets: Pearson's, Spearman's and Kendall's correlations, RMSE, and the
- * rankings they need.
+ * Agreement of predictions with targets (Pearson, Spearman, Kendall, RMSE), and the rankings that they need.
  */
 /** The four figures. Correlations are `null` if either side is constant. */
 export interface Agreement {

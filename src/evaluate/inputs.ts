@@ -158,7 +158,6 @@ function codecPort(model: TinyModel, others: readonly TinyPort[]): TinyPort | un
   return others.find(({ name }) => name === codecInput) ?? (others.length === 1 ? others[0] : undefined);
 }
 
-/** Columns that may name the encoder of a row. */
 const CODEC_COLUMNS = ['codec', 'encoder'];
 
 async function codecInput(

@@ -9,9 +9,9 @@ import { CLIP_COLUMN, KEY_COLUMN, splitOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
 
 export interface Groups {
-  /** Names of the groups in order of first appearance. */
+  /** In order of first appearance. */
   readonly names: readonly string[];
-  /** The group of each row. */
+  /** Group of each row. */
   readonly of: Uint32Array;
 }
 

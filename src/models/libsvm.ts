@@ -21,8 +21,7 @@ const HEADER = {
 type HeaderWord = keyof typeof HEADER;
 
 /**
- * Parses a libsvm model. Omitted indices of support vectors are 0.
- * @param dimensions number of inputs, the largest index that a support vector may have
+ * @param dimensions number of inputs, the largest index that a support vector may have; omitted values are 0
  * @throws {AnyvmafError} `model`
  */
 export function parseLibsvm(text: string, dimensions: number, where: string): SupportVectors {
@@ -97,10 +96,7 @@ function parseNumber(text: string, refuse: () => AnyvmafError): number {
   return value;
 }
 
-/**
- * The regression at `dimensions` normalised inputs, summed in libsvm's order: vectors as in the file, indices
- * ascending.
- */
+/** The regression at `dimensions` normalised inputs, summed in libsvm's order: vectors as in the file, then indices. */
 export function evaluate(svm: SupportVectors, x: Float64Array): number {
   const { gamma, rho, count, dimensions, coefficients, vectors } = svm;
   let sum = 0;

@@ -146,10 +146,7 @@ async function readPulledModel(
   return text;
 }
 
-/**
- * SHA-256 in hexadecimal digits.
- * @throws {AnyvmafError} `io` in pages without a secure context
- */
+/** SHA-256 in hexadecimal digits. Throws `io` in pages without a secure context. */
 export async function sumOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   // Pages loaded without encryption from another machine have no WebCrypto.
   if (!globalThis.crypto?.subtle) {

@@ -11,25 +11,16 @@ import type { ExtractorInstance, OptionTexts } from '../metrics/options.js';
 export interface ModelStore {
   /** Text of a file in this package's `model` folder, such as `vmaf_v0.6.1.json`. */
   readBuiltIn(fileName: string): Promise<string>;
-  /**
-   * Text of a model file that the user named.
-   * @throws {AnyvmafError} `io` if it cannot be read
-   */
+  /** @throws {AnyvmafError} `io` if the file cannot be read */
   readFile(path: string): Promise<string>;
   readonly keep?: ModelCache;
 }
 
 /** The user's cache of pulled model files; platforms implement it. */
 export interface ModelCache {
-  /**
-   * Text of a cached file, `undefined` if it is not cached.
-   * @throws {AnyvmafError} `io` if it is cached but cannot be read
-   */
+  /** Text of a cached file; `undefined` if it is not cached. Throws `io` if it cannot be read. */
   read(fileName: string): Promise<string | undefined>;
-  /**
-   * Stores a file atomically.
-   * @throws {AnyvmafError} `io` if it cannot be stored
-   */
+  /** Stores a file atomically. Throws `io` if that fails. */
   write(fileName: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Location of the file in the cache, for messages. */
   placeOf(fileName: string): string;

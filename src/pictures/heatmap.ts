@@ -23,10 +23,7 @@ export interface CellGrid {
 /** Brightness of the grey picture, low for contrast with the colours. */
 const DIM = 0.62;
 
-/**
- * Draws a frame's luma under a grid, interpolating values between the centres of cells.
- * @param full values of at least `full` get the strongest colour; 0 and below are transparent
- */
+/** Draws a frame's luma below a grid, interpolated between cells. 0 is transparent, `full` the strongest colour. */
 export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number): RgbImage {
   const { width, height, bitDepth } = picture.format;
   const { lumaOffset, y: gain } = rgbCoefficients(picture.color, bitDepth);
@@ -86,7 +83,6 @@ const [PAPER, INK] = [16, 235];
 /** Brightness of the grey below the bar's translucent colours. */
 const UNDER = 80;
 
-/** Adds a strip with a title and a colour bar from 0 to `full`. */
 export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   const { width } = image;
   const dot = Math.max(1, Math.round(width / 640));

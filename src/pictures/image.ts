@@ -25,7 +25,6 @@ export interface ImageOptions {
   readonly maxSide?: number;
 }
 
-/** Shrinks an image to a longest side of at most `maxSide` by averaging areas. */
 export function shrink(image: RgbImage, { maxSide = Number.POSITIVE_INFINITY }: ImageOptions): RgbImage {
   const longest = Math.max(image.width, image.height);
   if (longest <= maxSide) return image;

@@ -1,7 +1,6 @@
 /**
  * @module pictures/measures
- * Measures luma in 8-bit levels: block grid, detail, contrast, noise, banding; and how much and where two
- * frames differ.
+ * Measures luma in 8-bit levels: block grid, detail, contrast, noise, banding, and where two frames differ most.
  */
 import { samplesOf, type VideoFormat } from '../core/frame.js';
 

@@ -1,7 +1,6 @@
 /**
  * @module report/bandwidth
- * Measures HLS segments to fill in the bandwidths of master playlists (RFC 8216 and its successor) and DASH
- * manifests. Pure.
+ * Measures HLS segments for the bandwidths in master playlists (RFC 8216 and its successor) and DASH manifests. Pure.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';

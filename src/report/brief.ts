@@ -12,16 +12,12 @@ import { clock, cut, wrap } from './terminal.js';
 import type { Report } from './types.js';
 import { ranking, worstFrames } from './worst.js';
 
-/** Means listed at most. */
 const BRIEF_MEANS = 6;
 
 /** Lines at most besides the scores; the caller adds one that points to the full report. */
 const MOST = 7;
 
-/**
- * Scores, then at most seven lines: what was compared, the gravest doubt with its remedy, the worst moment.
- * @throws {AnyvmafError} `usage` if the precision is invalid
- */
+/** Scores, then at most seven lines: what was compared, the gravest doubt with its remedy, the worst moment. */
 export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {}): string {
   const view = viewOf(options);
   const { width, style } = view;

@@ -131,7 +131,6 @@ export function inputFacts(input: ReportInput): string[] {
   ].filter((fact) => fact !== undefined);
 }
 
-/** Flags of a model, as in its model string. */
 export function modelFlags({ disableClip, enableTransform }: ReportModel['options']): string[] {
   return [...(disableClip ? ['disable_clip'] : []), ...(enableTransform ? ['enable_transform'] : [])];
 }

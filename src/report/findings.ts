@@ -58,7 +58,6 @@ function gravity({ severity, grave }: Remark): number {
   return grave ? -1 : ORDER.indexOf(severity);
 }
 
-/** Remarks that follow from one, directly or indirectly. */
 function followersOf({ message }: Remark, list: readonly Remark[]): Remark[] {
   return list.filter(({ follows }) => follows === message).flatMap((one) => [one, ...followersOf(one, list)]);
 }

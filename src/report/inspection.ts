@@ -157,7 +157,6 @@ export interface AlignmentOptions {
   readonly advice?: string;
 }
 
-/** Candidates listed at most. */
 const CANDIDATES = 6;
 
 /** Columns of the longer bar. */

@@ -101,7 +101,6 @@ export function pretty(json: Json, indent = ''): string {
   return `{\n${entries.join(',\n')}\n${indent}}`;
 }
 
-/** On one line, without spaces. */
 export function compact(json: Json): string {
   if (typeof json === 'string') return json;
   if ('list' in json) return `[${json.list.map(compact).join(',')}]`;
@@ -114,10 +113,7 @@ export interface NdjsonLines {
   header(head: ReportHead): string;
   /** `frameNum`, `metrics`. */
   frame(frame: FrameMetrics, metrics: readonly string[]): string;
-  /**
-   * `fps`, `pooled_metrics`, `aggregate_metrics`, `pairing` and `preflight` where the report has them, `distribution`,
-   * `frame_count`, `warnings`, `trust`.
-   */
+  /** `fps`, pooled and aggregate metrics, pairing and preflight, `distribution`, `frame_count`, `warnings`, `trust`. */
   summary(report: Report): string;
   /** Replaces the summary, or the whole file if nothing was scored: `version`, `reference`, `distorted`, `error`. */
   failure(failed: FailedEncode): string;

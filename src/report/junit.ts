@@ -1,7 +1,6 @@
 /**
  * @module report/junit
- * Writes the verdicts of a gate as JUnit XML, which CI systems show as test results: a suite per encode with a
- * case per check, or a case per batch job.
+ * Writes the verdicts of a gate or a batch as JUnit XML: per encode a suite with a case per check, or per job a case.
  */
 import { printable } from '../core/printable.js';
 import { type BatchRow, batchRow } from './batch.js';

@@ -17,7 +17,6 @@ export type Attributes = readonly (readonly [name: string, text: string])[];
 /** A JSON object, or the attributes of an XML element, which are all text. */
 export type Source = Readonly<Record<string, unknown>>;
 
-/** Formats a measured value at the requested precision. */
 export type NumberText = (value: number) => string;
 
 /** Declares methods, so that a `Kind<string>` is a `Kind<unknown>`. */
@@ -64,7 +63,6 @@ export type FieldValues<F> = Required<F, Exclude<keyof F, OptionalKeys<F>>> & Ab
 export type ValueOf<K> =
   K extends Pick<Kind<unknown>, 'read'> ? Exclude<ReturnType<K['read']>, undefined> : never;
 
-/** Fields for every key of a type. */
 type FieldsOf<T> = {
   readonly [K in keyof T]-?: object extends Pick<T, K>
     ? Kind<Exclude<T[K], undefined>> & Optional
@@ -137,7 +135,6 @@ export const verbatim = kindOf<unknown>('any', {
   read: (value) => value,
 });
 
-/** A frame rate, as `"num/den"`. */
 export const fraction = kindOf<Fraction>('fraction', {
   json: ({ num, den }) => quote(`${num}/${den}`),
   attributes: (key, { num, den }) => [[key, `${num}/${den}`]],
@@ -164,10 +161,7 @@ export function nullable<T extends Scalar>(kind: Kind<T>): Kind<T | null> {
   return scalar(kind.type, (value) => (value === null ? null : kind.read(value)), { nullable: true });
 }
 
-/**
- * A list; unreadable items are left out.
- * @param separator joins the items in an attribute; without it, lists have no attribute
- */
+/** A list, without unreadable items. `separator` joins the items in an attribute; without it, there is none. */
 export function list<T>(item: Kind<T>, separator?: string): Kind<readonly T[]> {
   return kindOf<readonly T[]>('list', {
     item,

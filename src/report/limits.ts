@@ -38,7 +38,6 @@ export interface Limit extends PooledName {
 const NUMBER = /^[-+]?(?:\d{1,12}(?:\.\d{0,20})?|\.\d{1,20})$/;
 const METRIC = /^[A-Za-z_][\w.-]{0,99}$/;
 
-/** Parses a decimal number; `undefined` for other text. */
 export function decimalBound(text: string): number | undefined {
   return NUMBER.test(text) ? Number(text) : undefined;
 }
@@ -110,7 +109,6 @@ export function notMeasured(metric: string, { metrics }: Pick<Report, 'metrics'>
   );
 }
 
-/** Names of the model scores, or of tiny models if there are none. */
 export function scoreNames({ models, tiny = [] }: Pick<Report, 'models' | 'tiny'>): readonly string[] {
   return models.length > 0 ? models.map(({ name }) => name) : tiny.flatMap(({ metrics }) => metrics);
 }
@@ -147,7 +145,6 @@ export function isAggregate(metric: string): boolean {
   );
 }
 
-/** True if higher values of a metric are worse. */
 export function isWorseHigh({ tiny = [] }: Pick<Report, 'tiny'>, metric: string): boolean {
   const model = tiny.find(({ metrics }) => metrics.includes(metric));
   if (model) return model.better === 'lower';

@@ -15,7 +15,6 @@ export interface PictureFiles {
 /** Above this many encodes, two are shown side by side, with fewer moments each. */
 export const MANY = 4;
 
-/** Moments listed per encode. */
 export function listedMoments(encodes: number): number {
   return encodes > MANY ? 2 : Math.max(3, Math.floor(9 / encodes));
 }
@@ -29,7 +28,6 @@ export function listedFrames(report: Report, encodes: number): readonly number[]
 /** Default size limit of a page in million bytes: what mail servers accept. */
 export const PAGE_MEGABYTES = 3;
 
-/** Range of the limit that users may set. */
 export const PAGE_MEGABYTES_RANGE = [0.1, 1000] as const;
 
 /** Longest side in pixels and quality of each attempt, best first. Quality 1 is lossless. */
@@ -178,10 +176,7 @@ interface PictureMaker<E extends ListedEncode> {
   readonly signal: AbortSignal;
 }
 
-/**
- * Makes the pictures of a page, as large as fit. An encode whose files cannot be read again gets none.
- * @throws the signal's reason
- */
+/** Makes a page's pictures as large as fit; encodes that cannot be read again get none. Throws the signal's reason. */
 export async function pagePicturesOf<E extends ListedEncode>(
   encodes: readonly E[],
   { megabytes = PAGE_MEGABYTES, bytes = 0 }: PageLimits,

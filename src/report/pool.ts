@@ -80,11 +80,10 @@ function isPooled(pooled: PooledMetric | Record<string, never>): pooled is Poole
 }
 
 /**
- * The worst mean over a second of consecutive frames.
+ * The worst mean over a second of consecutive frames; infinite without values.
  * @param second frames per second
  * @param parts where runs of consecutive frames begin, ascending from 0; a second lies within one
  * @param high the highest mean is the worst, not the lowest
- * @returns infinite without values
  */
 export function worstSecond(
   values: ArrayLike<number>,

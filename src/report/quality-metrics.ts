@@ -64,7 +64,6 @@ export function valuesWithoutGrain(report: Partial<Report>): NonNullable<Report[
     .sort((a, b) => Number(isScore(b.metric)) - Number(isScore(a.metric)));
 }
 
-/** Meanings of perceptual metrics, by prefix of the name. */
 const MEANINGS: readonly (readonly [name: string, meaning: string])[] = [
   ['ssimulacra2', 'SSIMULACRA2: 90 is visually lossless, 70 high, 50 medium, 30 low quality.'],
   ['butteraugli_3norm', 'Butteraugli of the whole picture: 0 for no difference, below 1 hardly visible.'],
@@ -113,7 +112,6 @@ export function wholeValue(metric: string): WholeValue | undefined {
   return found && { ...found, from: found.from + metric.slice(alias.length) };
 }
 
-/** @param values of the frames */
 export function valueOfWhole({ term, of }: WholeValue, values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += term(values[i] ?? Number.NaN);

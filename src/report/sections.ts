@@ -49,7 +49,6 @@ export interface NamedCurve {
   readonly points: readonly CurvePoint[];
 }
 
-/** Curves of quality over rate. */
 export interface CurveSet {
   /** Name of the metric. */
   readonly quality: string;

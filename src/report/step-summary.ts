@@ -14,7 +14,6 @@ import { causeText, flawOf, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
 import { isPassed, type Judged, type Verdicts, worstMoments } from './verdict.js';
 
-/** Worst frames listed per encode. */
 const WORST = 3;
 /** Jobs listed at most; GitHub limits a summary to 1 MiB. */
 const MOST_JOBS = 1000;

@@ -68,7 +68,6 @@ export function summarize(report: Report, options: SummaryOptions = {}): string 
 }
 
 export interface View extends Layout {
-  /** Writes a score. */
   readonly number: (value: number) => string;
 }
 
@@ -173,7 +172,6 @@ export function modelScores(report: Report, { style, number, width }: View) {
   return { lines, notes: new Set(opinions.flatMap((opinion) => (opinion ? [opinion.means] : []))) };
 }
 
-/** Bootstrap statistics of a collection. */
 function confidence(report: Report, { collection }: ReportModel, number: View['number']): string[] {
   if (!collection) return [];
   const mean = (key: string) => {

@@ -42,7 +42,6 @@ export interface TableOptions {
   readonly failed?: readonly string[];
 }
 
-/** Lines of causes at most. */
 const MOST_CAUSES = 5;
 
 interface EncodeRow {
@@ -157,13 +156,11 @@ function cellsOf(
   };
 }
 
-/** Base names if they are unique. */
 function distinct(names: readonly string[]): string[] {
   const short = names.map(baseName);
   return new Set(short).size === names.length ? short : [...names];
 }
 
-/** Meaning of each encode's mark, with the codes of its findings. */
 function legend(rows: readonly EncodeRow[], names: readonly string[]): Line[] {
   return rows.flatMap(({ trust }, row): Line[] => {
     if (!trust || trust.verdict === 'fine') return [];
@@ -173,7 +170,6 @@ function legend(rows: readonly EncodeRow[], names: readonly string[]): Line[] {
   });
 }
 
-/** Index of the best score that can be trusted. */
 function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | undefined {
   const means = rows.map(({ means: [mean], trust }) =>
     trust?.verdict === 'untrusted' ? Number.NaN : (mean ?? Number.NaN),
@@ -256,7 +252,6 @@ export function* writeTableCsv(
   }
 }
 
-/** A CSV row with its line feed. */
 export function csvLine(cells: readonly string[]): string {
   const quoted = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
   return `${quoted.join(',')}\n`;

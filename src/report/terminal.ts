@@ -36,7 +36,6 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
   return align === 'left' ? text + blanks : blanks + text;
 }
 
-/** Pads texts to the width of the widest. */
 export function aligned(texts: readonly string[], align: 'left' | 'right'): string[] {
   const width = widest(texts.map(columns));
   return texts.map((text) => pad(text, width, align));

@@ -54,7 +54,6 @@ export interface Judgement {
   readonly root: Finding | undefined;
 }
 
-/** As {@link trustOf}, with the root cause. */
 export function flawOf(report: Judged): Judgement {
   requireObject('report', report, 'a report');
   const { preflight: found = [], warnings = [] } = report;

@@ -111,10 +111,7 @@ export function baselineOf({ name, reports }: Baseline, distorted: string, encod
   );
 }
 
-/**
- * Refuses a baseline of other models, arithmetic, subsampling or reference size, or without the metric.
- * @throws {AnyvmafError} `mismatch`, `usage`
- */
+/** @throws {AnyvmafError} `mismatch` for other models, arithmetic, subsampling or size, or a missing metric */
 export function checkBaseline(
   head: Pick<ReportHead, 'models' | 'metrics' | 'compat' | 'subsample' | 'tiny' | 'reference'>,
   before: Report,

@@ -1,7 +1,6 @@
 /**
  * @module report/xml
- * Writes the XML log: libvmaf's elements byte for byte (specification C.3), which it does not escape, then our
- * own `<anyvmaf>`, which is escaped.
+ * Writes the XML log: libvmaf's elements byte for byte, unescaped (specification C.3), then an escaped `<anyvmaf>`.
  */
 import { formatFixed } from '../core/printf.js';
 import { type Precision, textNumber } from './format.js';

@@ -30,7 +30,6 @@ export function spellingsOf(feature: string): readonly [string, string] {
     : [feature, `${PREFIX}${feature}`];
 }
 
-/** The column of a feature under either spelling. */
 export function columnOf(feature: string, columns: readonly string[]): string | undefined {
   return spellingsOf(feature).find((name) => columns.includes(name));
 }
@@ -55,10 +54,7 @@ export function parseSplit(name: string): Split {
   throw usageError(`The split is ${quoted(name)}, but it must be one of ${SPLITS.join(', ')}${hint}`);
 }
 
-/**
- * Maps a key to [0, 1): the first eight bytes of SHA-256 over salt and key in UTF-8, as a big-endian number divided by
- * 2^64.
- */
+/** Maps a key to [0, 1): the first 8 bytes of SHA-256 over salt and key (UTF-8), big-endian, divided by 2^64. */
 export async function keyPosition(key: string): Promise<number> {
   const bytes = new TextEncoder().encode(SALT + key);
   const digest = new DataView(await crypto.subtle.digest('SHA-256', bytes));

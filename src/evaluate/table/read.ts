@@ -1,7 +1,6 @@
 /**
  * @module evaluate/table/read
- * Reads number and key columns of a Parquet file (flat, uncompressed or Snappy): only requested columns, one
- * row group at a time.
+ * Reads number and key columns of flat Parquet files (uncompressed or Snappy), one column and row group at a time.
  */
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -106,10 +105,7 @@ export class FeatureTable {
     return values;
   }
 
-  /**
-   * A column of names, with numbers as Python's `str` writes them; `undefined` for missing values.
-   * @throws {AnyvmafError} as {@link numbers}
-   */
+  /** Names, with numbers as Python's `str` writes them; `undefined` for missing values. Throws as {@link numbers}. */
   async texts(column: string): Promise<(string | undefined)[]> {
     const { kind } = this.#kindOf(column);
     if (kind === 'other') {

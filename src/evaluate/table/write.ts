@@ -44,7 +44,6 @@ export interface DatasetRow {
 export class DatasetWriter {
   /** Column names in the order of the file. */
   readonly columns: readonly string[];
-  /** Rows so far. */
   rows = 0;
   readonly #features: readonly (readonly [column: string, logName: string])[];
   readonly #shape: DatasetShape;

@@ -81,7 +81,6 @@ function seriesStyle({ list, options: { looks } }: Page): string {
   return `:root{${styles.map((style) => style.join(':')).join(';')}}`;
 }
 
-/** Values of every frame for the script, metric by metric. */
 function* data(page: Page): Generator<string, void, undefined> {
   const { list, ordered, apart, origin, rate = null } = page;
   const metric = page.ranking?.metric ?? null;

@@ -12,7 +12,7 @@ export class Markup {
 
 /**
  * Template of HTML: escapes values for content and quoted attributes, keeps markup, drops `undefined` and
- * `false`, joins lists. Takes the bindings of report/view/template too.
+ * `false`, joins lists. Takes the `.name=` and `?name=` bindings of lit-html too.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly unknown[]): Markup {
   const pieces = strings.map((text, i) => {
@@ -25,7 +25,6 @@ export function html(strings: TemplateStringsArray, ...values: readonly unknown[
   return new Markup(pieces.join(''));
 }
 
-/** Template functions of the shared views. */
 export const templates: Templates<Markup> = { html, svg: html };
 
 /** Marks text of our own as HTML: styles, scripts, path data. Never for text from a file or a user. */
@@ -35,7 +34,6 @@ export function raw(text: string): Markup {
 
 interface Opening {
   readonly title: string | undefined;
-  /** Of the package. */
   readonly version: string;
   readonly styles: string;
   /** What the content security policy allows besides styles in the page. */

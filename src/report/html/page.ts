@@ -83,7 +83,6 @@ export class Page extends EncodeList<ReportEncode> {
   }
 }
 
-/** One value per frame, NaN for none. */
 export function seriesOf({ frames }: ReportEncode, metric: string): Float64Array {
   return Float64Array.from(frames, ({ metrics }) => metrics[metric] ?? Number.NaN);
 }

@@ -99,7 +99,6 @@ export function worstSection(page: Page): Markup | undefined {
   return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div><div class="moments" .style=${`--most:${Math.min(5, perReport)}`}${pictured && list.length > MANY && html` data-many`}>${lists}</div>${pictured && STAGE}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
 }
 
-/** Views of a moment's pictures. */
 const VIEWS = [
   ['split', 'Split', 'the encode left of the line, the reference right of it'],
   ['blink', 'Blink', 'the encode and the reference in turn'],
@@ -138,7 +137,6 @@ export function pooledSection(page: Page): Markup | undefined {
   );
 }
 
-/** Everything needed to reproduce the numbers. */
 export function runSection(page: Page): Markup {
   const { command } = page.options;
   return fold(

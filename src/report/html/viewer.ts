@@ -199,7 +199,6 @@ function showAs(button: HTMLElement): void {
   look();
 }
 
-/** Shows a moment's pictures on the stage. */
 function divide(moment: Element | null | undefined): void {
   const shots = [...(moment?.querySelectorAll<HTMLImageElement>('.shot img') ?? [])];
   if (!stage || shots.length < 2) return;

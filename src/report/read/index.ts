@@ -71,10 +71,7 @@ export function isReport(read: ReadReport): read is ReadReport & Report {
   );
 }
 
-/**
- * Reads a baseline: a report that anyvmaf wrote as JSON, NDJSON or XML, or a JSON array of several.
- * @throws {AnyvmafError} `io` if it is none, or does not say which models ran
- */
+/** @throws {AnyvmafError} `io` unless it is a report, or a JSON array of reports, that says which models ran */
 export function readBaseline(text: string, name: string): Baseline {
   return baselineFrom(
     reportTexts(text, name).map((one) => readReport(one, name)),
@@ -103,10 +100,7 @@ export function baselineFrom(reads: readonly ReadReport[], name: string): Baseli
   return { name, reports };
 }
 
-/**
- * Texts of the reports in a JSON array, without failed encodes. Any other text is one report.
- * @throws {AnyvmafError} `io` if the array is damaged
- */
+/** Texts of the reports in a JSON array without failed encodes, or the text itself. Throws `io` for a damaged array. */
 export function reportTexts(text: string, name: string): readonly string[] {
   if (!/^\uFEFF?\s*\[/.test(text)) return [text];
   let list: unknown;

@@ -8,7 +8,6 @@ import { measured, readFields, type Source, text } from '../kinds.js';
 import { inputs, models, outcome, preparation, run } from '../schema.js';
 import type { FrameMetrics, Report } from '../types.js';
 
-/** Keys of measured values. */
 export type Measured = 'frames' | 'metrics' | 'pooled_metrics' | 'aggregate_metrics' | 'distribution';
 
 /** A report as its file has it; what it lacks is absent. */

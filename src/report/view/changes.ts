@@ -28,7 +28,6 @@ export interface Change {
   readonly values: readonly (DropResult & { readonly statistic: ChangeStatistic })[];
   /** Bits per second before and now. */
   readonly rates: readonly [before: number | undefined, now: number | undefined];
-  /** The worst frame before and now. */
   readonly worst: readonly [before: number | undefined, now: number | undefined];
   /** Change of each frame's value: now minus before. */
   readonly frames: readonly FrameMetrics[];
@@ -69,7 +68,6 @@ export function changeOf(
   }
 }
 
-/** Differences of frames with a finite value in both. */
 function differences({ frames }: Report, before: Report, metric: string): FrameMetrics[] {
   const then = new Map(before.frames.map((frame) => [frame.frameNum, frame.metrics[metric]]));
   return frames.flatMap(({ frameNum, metrics }) => {

@@ -194,7 +194,6 @@ const [TALL, OFF, AIR, FAR] = [16, 10, 4, 48];
 /**
  * Places the label of a horizontal line: on either side of it, as far right as nothing crosses the label; else
  * just beyond what would cross it, if that is near; else at the right.
- * @param wide width of the label
  * @param drawn what may cross it, from left to right; neighbours are joined
  * @returns its right end and its vertical middle
  */

@@ -137,7 +137,6 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.zoomTo(...zoomedBy([from, to], factor, centre));
   }
 
-  /** The scored frame nearest to a position, of the encodes shown. */
   nearest(position: number): number | null {
     return (
       nearestFrame(

@@ -61,7 +61,6 @@ export class FrameChart {
   #seen = false;
   #closed = false;
   #stale = true;
-  /** Whether the last drawing is rough. */
   #rough = false;
   /** The fine drawing in progress that will replace it. */
   #fine: Generator | undefined;
@@ -215,7 +214,6 @@ export class FrameChart {
     const pen = penOf(this.#canvas, width, height);
     if (!pen) return;
     for (const _ of this.#drawing(pen, this.#room, rough));
-    // Last frame drawn.
     const last = Math.max(0, ...this.state.encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
     if (!this.paint) this.element.dataset.last = String(last);
     this.#point();

@@ -119,7 +119,6 @@ const curve: Draw = (svg, shares, index) => {
   return svg`<path d="M0 ${HEIGHT}${points.join('')}" fill="none" stroke="${encodeColour(index)}" stroke-dasharray="${encodeDash(index)}" stroke-width="2" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
 };
 
-/** Marks the worst percent and the median of an encode. */
 export function distributionMarks<T, E extends Encode>(
   { html }: Templates<T>,
   encodes: EncodeList<E>,

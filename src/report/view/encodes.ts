@@ -21,7 +21,6 @@ import type { Report } from '../types.js';
 import { type Ranking, ranking } from '../worst.js';
 import { scoreText, shortText } from './numbers.js';
 
-/** Facts of an encode besides its frames. */
 export type Facts = Partial<Omit<Report, 'frames'>>;
 
 export type VideoFacts = Pick<SideFacts, 'codec' | 'encoderSettings' | 'width' | 'height' | 'bitDepth'>;
@@ -166,16 +165,12 @@ export abstract class EncodeList<E extends Encode> {
     );
   }
 
-  /** All other metrics. */
   get inner(): string[] {
     const { asked } = this;
     return this.metrics.filter((name) => !asked.includes(name));
   }
 
-  /**
-   * Whether encodes begin on different reference frames. If so, the frame axis counts reference frames, so that
-   * equal positions show the same content; else it counts pairs, as reports do.
-   */
+  /** True if encodes begin on different reference frames; the axis then counts reference frames to align content. */
   get apart(): boolean {
     return beginApart(this.#starts);
   }

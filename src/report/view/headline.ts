@@ -35,10 +35,8 @@ export { comparedText } from '../facts.js';
 export interface Meaning {
   readonly trust: Trust;
   readonly model: ReportModel | undefined;
-  /** Viewers' word, and its tone. */
   readonly word: string | undefined;
   readonly tone: string | undefined;
-  /** A sentence or two on the number. */
   readonly text: string;
 }
 
@@ -151,7 +149,6 @@ const WORDS = [
   ['excellent', 10],
 ] as const;
 
-/** The score on a scale, with the range of 98 % of the frames. */
 export function scale<T, E extends Encode>(
   { html }: Templates<T>,
   encodes: EncodeList<E>,

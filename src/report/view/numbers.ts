@@ -24,7 +24,6 @@ export function timeText(seconds: number, decimals = 2): string {
   return clock(seconds, decimals);
 }
 
-/** An unknown value. */
 export const NONE = '–';
 
 /** A feature's value, with as many decimals as its magnitude needs. */
@@ -66,7 +65,6 @@ export function formatFacts({
   return [`${width}×${height}`, chromaText(chroma), `${bitDepth} bit`];
 }
 
-/** Names that metrics are known by. */
 const LABELS: Readonly<Record<string, string>> = {
   vmaf: 'VMAF',
   vmaf_neg: 'VMAF NEG',
@@ -93,7 +91,6 @@ const LABELS: Readonly<Record<string, string>> = {
   cvvdp_q: 'ColorVideoVDP Q',
 };
 
-/** A metric's known name, or its key in the log. */
 export function labelOf(metric: string): string {
   return Object.hasOwn(LABELS, metric) ? (LABELS[metric] ?? metric) : metric;
 }
@@ -124,7 +121,6 @@ export function encodeDash(index: number): string {
   return `var(--d${index},none)`;
 }
 
-/** Style that gives an element the colour of an encode. */
 export function colourOf(index: number): string {
   return `--c:${encodeColour(index)};--k:var(--k${index},none)`;
 }
@@ -140,7 +136,6 @@ export function numberedColour(number: number, of: number | '' = ''): [name: str
   ];
 }
 
-/** Meanings of inner features; the first match counts. */
 const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/motion/, 'motion: how much the original changes from frame to frame'],
   [/aim/, 'added impairment: detail that the original does not have'],
@@ -162,7 +157,6 @@ export function featureMeaning(metric: string): string | undefined {
 
 export type Template<T> = (strings: TemplateStringsArray, ...values: readonly unknown[]) => T;
 
-/** Template functions of one renderer. */
 export interface Templates<T> {
   readonly html: Template<T>;
   /** For the content of an `svg` element. */

@@ -117,7 +117,6 @@ export interface Area {
   readonly outline: readonly (readonly [rate: number, quality: number])[];
 }
 
-/** A chart over bit rates, for an element of its size. */
 export interface RateChart<T> {
   readonly drawing: readonly T[];
   /** Key of the lines, if there are several. */

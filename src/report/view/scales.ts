@@ -9,7 +9,6 @@ export interface Extent {
   readonly high: number;
 }
 
-/** Range of all finite values; `undefined` without any. */
 export function extentOf(series: Iterable<Iterable<number>>): Extent | undefined {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const values of series) {
@@ -126,7 +125,6 @@ export function valueRange(
   return [Math.max(0, low - air), extent.high > 80 && extent.high <= 100 ? 100 : high + air];
 }
 
-/** A coordinate in a path, with at most two decimals. */
 export function fixed(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

@@ -53,7 +53,6 @@ function htmlTable<T>(
 /** For an element with the class `plot`. */
 interface CurveChart<T> {
   readonly drawing: readonly T[];
-  /** Names of the curves with their colours. */
   readonly key: readonly T[];
 }
 

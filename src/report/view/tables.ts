@@ -75,7 +75,6 @@ function pooledTable<T, E extends Encode>({ html }: Templates<T>, encodes: Encod
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">metric</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-/** Run values, and values without film grain. */
 function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
   const kinds = [
     ['Whole run', Object.entries(facts.aggregate_metrics ?? {})],
