@@ -23,7 +23,7 @@ export interface CellGrid {
 /** Brightness of the grey picture, low for contrast with the colours. */
 const DIM = 0.62;
 
-/** Draws a frame's luma below a grid, interpolated between cells. 0 is transparent, `full` the strongest colour. */
+/** Draws luma below an interpolated grid: values up to 0 are transparent, from `full` on have the strongest colour. */
 export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number): RgbImage {
   const { width, height, bitDepth } = picture.format;
   const { lumaOffset, y: gain } = rgbCoefficients(picture.color, bitDepth);

@@ -45,7 +45,7 @@ export interface BdResult {
   readonly overlap: number;
   /**
    * Whether quality rises with rate from point to point. If not, some encode costs more than another and is no
-   * better, and the curve runs through it. Of points at the same place the better one counts.
+   * better, and the curve runs through it. Of several points at one place, the better one counts.
    */
   readonly monotone: { readonly anchor: boolean; readonly test: boolean };
 }

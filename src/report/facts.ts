@@ -28,7 +28,7 @@ export function adapterName({
   description,
   software,
 }: NonNullable<ReportMeasurer['adapter']>): string {
-  // Dawn puts the driver into `description` and the GPU's name into `device`. For software the driver says more.
+  // Dawn puts the driver into `description` and the GPU's name into `device`; software is named by its driver.
   const name = (software ? '' : device) || description || `${vendor} ${device || architecture}`.trim();
   return `${name || 'without a name'}${software ? ' (software)' : ''}`;
 }

@@ -32,7 +32,7 @@ export interface LimitResult extends PooledValue {
 }
 
 /**
- * Pooled values that a name stands for: one per model if it names no metric.
+ * Pooled values that match a name: one per model if it names no metric.
  * @throws {AnyvmafError} `usage` if the report lacks the metric; lists the measured ones
  */
 export function pooledValues(

@@ -1,6 +1,6 @@
 /**
  * @module report/opinion
- * Puts a score into a viewer's word, and says for which picture size and screen it holds.
+ * Converts a score to the word of a viewer, with the picture size and screen that it is valid for.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import { pooledMetric } from './pool.js';
@@ -28,8 +28,8 @@ const CONDITIONS = new Map([
 const WORDS = ['bad', 'poor', 'fair', 'good', 'excellent'] as const;
 
 /**
- * The vote nearest to a model's pooled mean; `undefined` if something (NEG, the phone transform, a feature
- * overload) changes what the score measures. `means` tells if the compared size was not voted on: the model
+ * Returns the vote nearest to a model's pooled mean; `undefined` if something (NEG, the phone transform, a
+ * feature overload) changes what the score measures. `means` notes a picture size without votes: the model
  * works on pixels, so the word then holds for pixels as small as in the votes.
  */
 export function viewerOpinion(

@@ -311,7 +311,7 @@ export const measurer = object({
   extractors: words,
   /** Pairs it measured, before subsampling. */
   frames: integer,
-  /** Set for `webgpu`. */
+  /** The GPU, for `webgpu`. */
   adapter: optional(inline(adapter, 'adapter_')),
 });
 

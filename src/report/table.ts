@@ -131,7 +131,7 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   );
 }
 
-/** Each score has the sign of its flaw beside it, in a column of its own width. */
+/** Pads scores if any has the sign of a flaw, so that digits align. */
 function cellsOf(
   rows: readonly EncodeRow[],
   names: readonly string[],

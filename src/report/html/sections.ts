@@ -112,7 +112,7 @@ const STAGE = html`<figure class="split needs-script" data-view="split"><div cla
     html`<button class="tool" data-view="${view}" data-hint="${hint}" aria-pressed="${view === 'split'}">${label}</button>`,
 )}</span></div><div class="pictures"></div><input type="range" min="0" max="100" value="50" aria-label="How much of the encode is shown"><figcaption class="faint small"></figcaption></figure>`;
 
-/** Both frames and the loss map, hidden from screen readers; the numbers below tell what they show. */
+/** Both frames and the loss map; hidden from screen readers, which get the numbers below them. */
 function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {
   if (!pictures) return undefined;
   const shot = (name: 'reference' | 'distorted' | 'map', label: string) =>

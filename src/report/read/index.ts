@@ -16,8 +16,8 @@ import { readCsv, readSub, readXml } from './logs.js';
 import { faultAt, type Measured, notReport, OWN_FIELDS, type SavedParts, type SavedText } from './saved.js';
 
 /**
- * What a saved report says, with the decimals of the file. What it does not say is absent, except for
- * statistics of metrics: `computed` names those that are computed here from the frames.
+ * A saved report, with the decimals of its file. Missing parts are absent, except for statistics of metrics:
+ * `computed` lists those that are computed here from the frames.
  */
 export interface ReadReport extends Partial<Omit<Report, Measured>>, Pick<Report, Measured> {
   readonly format: ReportFormat;

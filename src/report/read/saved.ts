@@ -36,7 +36,7 @@ export function faultAt({ name, text }: SavedText, offset: number, what: string)
   );
 }
 
-/** Error for a well-formed file that is no report. */
+/** Error for a well-formed file that is not a report. */
 export function notReport({ name }: Pick<SavedText, 'name'>, why: string): AnyvmafError {
   return new AnyvmafError(
     'io',
@@ -50,7 +50,7 @@ function excerpt(text: string, offset: number): string {
   return line === '' ? 'the end of the line' : `"${line.length > 24 ? `${line.slice(0, 24)}…` : line}"`;
 }
 
-/** All keys of a report but those of measured values. */
+/** All keys of a report except measured values. */
 export const OWN_FIELDS = {
   version: text,
   fps: measured,

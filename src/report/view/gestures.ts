@@ -90,7 +90,7 @@ function select(chart: FrameChart): void {
   };
   for (const name of ['pointerup', 'pointercancel'] as const) element.addEventListener(name, end);
   element.addEventListener('click', ({ clientX, clientY, detail }) => {
-    // The end of a drag is no click.
+    // A drag also ends with a click.
     if (Math.abs(clientX - (pressed?.x ?? clientX)) > 4 || detail > 1) return;
     const frame = state.nearest(chart.frameAt(clientX));
     if (frame !== null) state.open(chart.encodeAt(frame, clientY), frame);

@@ -199,7 +199,7 @@ export function tiles<T, E extends Encode>(
   const value = (number: number | undefined) =>
     number === undefined || Number.isNaN(number) ? undefined : encodes.valueText(metric, number);
   const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
-  // Frames may have another metric than the number above.
+  // Per-frame values may be of another metric than the run value above them.
   const top = headlineOf(encodes, encode)?.metric ?? metric;
   const of = top === metric ? '' : ' of Q';
   const further = furtherMetrics(encodes).filter((name) => name !== top);
@@ -230,7 +230,7 @@ export function tiles<T, E extends Encode>(
 /** Columns of further metrics at most. */
 const MOST_COLUMNS = 6;
 
-/** Requested metrics besides the main one; of several planes only the first, which says most. */
+/** Requested metrics besides the main one; of several planes only the first, the most telling one. */
 export function furtherMetrics<E extends Encode>(encodes: EncodeList<E>): string[] {
   const main = encodes.ranking?.metric;
   const asked = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));

@@ -53,7 +53,7 @@ function ratedAt(encode: Encode): number | undefined {
   return rate !== undefined && rate > 0 ? rate : undefined;
 }
 
-/** Bit rates of the points there are and will be. */
+/** Bit rates that points have or will have. */
 export function ratesOf({ list }: EncodeList<Encode>): number[] {
   return list.map(ratedAt).filter((rate) => rate !== undefined);
 }
@@ -125,7 +125,7 @@ export interface RateChart<T> {
   readonly places: readonly { readonly point: RatePoint; readonly x: number; readonly y: number }[];
 }
 
-/** Draws at least one point, the areas of `compared` curves, and leaves room for `coming` bit rates. */
+/** Needs at least one point. Draws the areas of `compared` curves, and leaves room for `coming` bit rates. */
 export function rateChart<T, E extends Encode>(
   { html, svg }: Templates<T>,
   encodes: EncodeList<E>,

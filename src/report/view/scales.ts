@@ -66,7 +66,7 @@ export function fittedRange(
   ];
 }
 
-/** At most about `parts` round values within a range above 0, for a logarithmic axis. */
+/** About `parts` round values at most, within a range above 0, for a logarithmic axis. */
 export function logTicks(low: number, high: number, parts: number): number[] {
   const first = Math.floor(Math.log10(low));
   const count = Math.ceil(Math.log10(high)) - first + 1;
@@ -90,7 +90,7 @@ export interface FrameTick {
 
 /**
  * Ticks of the frame axis: in time if more than four seconds are shown, else in frames.
- * @param parts at most about so many
+ * @param parts approximate maximum of ticks
  * @param rate frames per second, if known
  * @param origin reference frame at 0 of the axis
  */

@@ -56,7 +56,7 @@ interface CurveChart<T> {
   readonly key: readonly T[];
 }
 
-/** Draws at least one point. */
+/** Needs at least one point. */
 function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): CurveChart<T> {
   const { curves, hull, chosen, target } = set;
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
