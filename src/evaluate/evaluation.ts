@@ -40,7 +40,6 @@ export interface EvaluationSettings {
   readonly onnxruntime?: string;
 }
 
-/** The table that the main thread reads for the thread. */
 export interface LentTable {
   readonly name: string;
   /** Bytes. */

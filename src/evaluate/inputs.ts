@@ -26,7 +26,6 @@ export interface BoundInput {
 
 export interface BoundInputs {
   readonly inputs: readonly BoundInput[];
-  /** Names of the features in the model's order. */
   readonly columns: readonly string[];
   /** Rows per run: 1, or `null` for any number. */
   readonly batch: 1 | null;

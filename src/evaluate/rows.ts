@@ -11,7 +11,6 @@ import { listed, type TableColumns } from './table/read.js';
 export interface Groups {
   /** In order of first appearance. */
   readonly names: readonly string[];
-  /** Group of each row. */
   readonly of: Uint32Array;
 }
 

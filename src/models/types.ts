@@ -52,7 +52,6 @@ export interface PulledModel {
 export interface SupportVectors {
   readonly gamma: number;
   readonly rho: number;
-  /** Number of support vectors. */
   readonly count: number;
   /** Values per support vector. */
   readonly dimensions: number;
@@ -130,7 +129,6 @@ export interface ModelInput {
   readonly logName: string;
 }
 
-/** A model of a run with overloads and flags applied. */
 export interface LoadedMember {
   readonly definition: ModelDefinition;
   readonly inputs: readonly ModelInput[];

@@ -26,9 +26,7 @@ export interface Kind<T> {
   /** Key in files if it is not the property's name in snake case. */
   readonly key?: string;
   readonly optional?: true;
-  /** Words of a choice. */
   readonly values?: readonly string[];
-  /** Items of a list. */
   readonly item?: Kind<unknown>;
   /** `null` means unknown. */
   readonly nullable?: true;

@@ -168,7 +168,6 @@ export interface ListedEncode {
 interface PictureMaker<E extends ListedEncode> {
   /** Decodes the frames, in any order. */
   momentsOf(encode: E): AsyncIterable<Moment>;
-  /** Called after each moment. */
   onMoment?(done: number, of: number): void;
   reasonOf(error: unknown): string;
   /** The option that allows more. */

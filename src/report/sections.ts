@@ -60,7 +60,6 @@ export interface CurveSet {
   readonly hull: readonly CurvePoint[];
   /** Drawn as rings with labels. */
   readonly chosen: readonly CurvePoint[];
-  /** Requested quality. */
   readonly target?: number;
 }
 

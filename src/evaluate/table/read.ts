@@ -33,7 +33,6 @@ export type TableColumns = Pick<FeatureTable, 'name' | 'rows' | 'columns' | 'has
 
 /** A table in a Parquet file. A malicious file can make reading endless: read it in a thread that can be terminated. */
 export class FeatureTable {
-  /** Name in messages. */
   readonly name: string;
   readonly rows: number;
   /** Names of all top-level columns, in the order of the file. */

@@ -33,7 +33,6 @@ const { rate, skipped, score, apart, runs }: ViewerData = JSON.parse(
 
 // --- data ---
 
-/** Unpacks each metric on first use. */
 function columnsOf({ frames, metrics }: ViewerRun): FrameColumns {
   const unpacked = new Map<string, Float64Array>();
   const packedOf = (metric: string) => (Object.hasOwn(metrics, metric) ? metrics[metric] : undefined);

@@ -107,7 +107,6 @@ export function comparedWith(
   }
 }
 
-/** Comparisons of all curves with the chosen anchor. */
 export function comparedCurves(curves: readonly RateCurve[], choice: CurveChoice): readonly Compared[] {
   const anchor = curves.find(({ name }) => name === choice.anchor);
   return curves.flatMap((test) => {

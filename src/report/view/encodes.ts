@@ -61,7 +61,6 @@ export interface Pooled {
   readonly percentile: (percent: Percent) => number | undefined;
 }
 
-/** Pooled values that a report states; `undefined` if there are none. */
 export function statedPooled({ pooled_metrics, distribution }: Facts, metric: string): Pooled | undefined {
   const pooled = pooled_metrics && pooledMetric({ pooled_metrics }, metric);
   const spread = distribution?.[metric];
