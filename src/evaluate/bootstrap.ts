@@ -71,8 +71,8 @@ export function bootstrap(sample: Sample, units: Units, options: BootstrapOption
 }
 
 /**
- * Returns a function from the number of times each unit is drawn to the figures of that draw. They equal the figures of
- * the repeated rows up to rounding, except Kendall's tau-b of many units, which `concordance` approximates to first order.
+ * Returns a function from the draws of each unit to the figures of that draw. They equal those of the repeated rows
+ * up to rounding, except Kendall's tau-b of many units, which `concordance` approximates to first order.
  */
 export function figuresOfDraws(sample: Sample, units: Units): (weights: Uint16Array) => DrawnFigures {
   const linear = new LinearFigures(sample, units);

@@ -1,11 +1,10 @@
 /**
  * @module evaluate/concordance
- * Kendall's tau-b of a sample whose units have weights. Concordant minus discordant pairs are a quadratic form in the
- * weights.
+ * Kendall's tau-b of a sample whose units have weights, as quadratic forms in the weights.
  *
- * Let s(i, j) be the product of the signs of both differences, and u(i, j) 1 if the values of a side differ, else 0. Then
- * tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y are the
- * same sums with u of either side.
+ * Let s(i, j) be the product of the signs of both differences, and u(i, j) 1 if the values of a side differ, else 0.
+ * Then tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y
+ * are the same sums with u of either side.
  */
 import { byGroup, correlationOf, type Ranking, type Sample, type Units } from './correlation.js';
 

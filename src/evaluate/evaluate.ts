@@ -47,8 +47,8 @@ export interface EvaluateOptions {
   /** Refuse models that the registry's Sigstore bundle does not sign. Default false. */
   readonly verify?: boolean;
   /**
-   * Draws of the bootstrap; 0 omits the intervals. Default 1000. Large tables get fewer, but at least 200, so that about
-   * 20 million rows are drawn.
+   * Draws of the bootstrap; 0 omits the intervals. Default 1000, for large tables fewer, but at least 200, so that
+   * about 20 million rows are drawn.
    */
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
@@ -152,8 +152,8 @@ export async function evaluate(
 
 /**
  * Evaluates models one after the other. A model that fails does not stop the others.
- * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason when
- * aborted
+ * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason
+ * when aborted
  */
 export async function compare(
   platform: TinyPlatform,

@@ -1,7 +1,7 @@
 /**
  * @module evaluate/inputs
- * Binds a model's inputs to columns of a table. Features follow the order of the sidecar and are scaled unless the graph
- * does so. The codec block comes from the caller or from columns. Other inputs come from columns of their name.
+ * Binds a model's inputs to columns of a table. Features follow the order of the sidecar and are scaled unless the
+ * graph does so. The codec block comes from the caller or from columns, other inputs from columns of their name.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -35,8 +35,8 @@ export interface BoundInputs {
 
 /**
  * @param rows row numbers in the table
- * @throws {AnyvmafError} `model` if the model does not read features; `usage` if a column or the encoder is missing; `io`
- * if reading fails
+ * @throws {AnyvmafError} `model` if the model does not read features; `usage` if a column or the encoder is missing;
+ * `io` if reading fails
  */
 export async function bindInputs(
   model: TinyModel,

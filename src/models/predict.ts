@@ -131,7 +131,7 @@ class MemberPredictor {
   }
 }
 
-/** The value at `y` of a model's polynomial, piecewise linear curve and bounds; the caller decides whether it is enabled. */
+/** Applies a model's polynomial, piecewise linear curve and bounds to `y`; the caller checks whether it is enabled. */
 export function applyTransform(transform: ScoreTransform, y: number): number {
   const { p0, p1, p2, knots, outLteIn, outGteIn } = transform;
   let out = y;
@@ -148,8 +148,8 @@ export function applyTransform(transform: ScoreTransform, y: number): number {
 }
 
 /**
- * The piecewise linear curve through the knots, extrapolated at both ends. As in libvmaf, a segment that does not rise ends
- * the curve, the right segment counts at a knot, and outside the curve the value is 0.
+ * The piecewise linear curve through the knots, extrapolated at both ends. As in libvmaf, a segment that does not
+ * rise ends the curve, the right segment counts at a knot, and outside the curve the value is 0.
  */
 function piecewise(knots: readonly (readonly [number, number])[], x: number): number {
   let result = 0;

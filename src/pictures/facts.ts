@@ -60,7 +60,7 @@ const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
   blur: { unit: 'share', normal: '-0.1 to 0.1', from: [0.1, 0.35, 0.6] },
   // Standard deviation of noise in parts that are flat in the reference, minus the reference's.
   noise: { unit: '8-bit levels', normal: '-0.5 to 0.5', from: [0.5, 1.5, 4] },
-  // Share of the picture in runs of equal samples with a step to the next, by its height, minus the reference's: -1 to 1.
+  // Share of the picture in runs of equal samples, weighted by the step to the next, minus the reference's: -1 to 1.
   banding: { unit: 'share', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
   // Lost share of luma's standard deviation: at most 1, negative if contrast increased.
   contrast_loss: { unit: 'share', normal: '-0.03 to 0.03', from: [0.03, 0.1, 0.25] },

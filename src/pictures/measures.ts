@@ -29,8 +29,8 @@ const EDGE = 16;
 const FLOOR = 0.5;
 
 /**
- * The mean, over all block borders in both directions, of the mean step across the border divided by the mean step inside
- * the two blocks. Visible borders in smooth parts count as much as those hidden by texture. About 1 without a grid.
+ * The mean step across a block border divided by the mean step inside the two blocks, averaged over all borders in
+ * both directions. Visible borders in smooth parts count as much as those hidden by texture. About 1 without a grid.
  * @returns 1 for pictures too small to have a border
  */
 export function blockiness(luma: Luma): number {

@@ -146,8 +146,8 @@ export function colorMeaning(
 }
 
 /**
- * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb' and Cr'
- * are luma and chroma minus their offsets.
+ * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb'
+ * and Cr' are luma and chroma minus their offsets.
  */
 export interface RgbCoefficients {
   readonly lumaOffset: number;

@@ -1,7 +1,7 @@
 /**
  * @module sample/generator
- * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut, with
- * coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
+ * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut,
+ * with coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
  */
 
 import type { VideoFormat } from '../core/frame.js';
