@@ -1,6 +1,6 @@
 /**
  * @module bench/pair-maker
- * The script of a thread that computes a pair of videos and writes them as Y4M files.
+ * Worker that computes a pair of videos and writes them as Y4M files.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,7 +1,7 @@
 /**
  * @module bench/run
- * Times every usable backend on generated videos and compares its numbers with those of the portable core. A thread makes the
- * videos: programs that are timed read files, and the caller's thread stays free.
+ * Times every usable backend on generated videos and compares its numbers with the portable core's. A worker
+ * makes the videos, because timed programs read files and the caller's thread stays free.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
@@ -27,36 +27,36 @@ export interface BenchShape {
   readonly name: string;
   readonly width: number;
   readonly height: number;
-  /** Pairs that are scored. */
+  /** Pairs scored by default. */
   readonly frames: number;
-  /** Pairs with `full`. */
+  /** Pairs scored with `full`. */
   readonly fullFrames: number;
 }
 
-/** How to time. Everything has a default. */
+/** Options of {@link runBenchmark}. */
 export interface BenchOptions {
-  /** All frames of the largest shape, which takes minutes and 5 GB of disk while it runs. Default false. */
+  /** Scores all frames of the largest shape, which takes minutes and 5 GB of disk. Default false. */
   readonly full?: boolean;
   /** Names of shapes to time. Default: all. */
   readonly shapes?: readonly string[];
-  /** Backends to time beside the portable core, asked for by name. Default: all that work here. */
+  /** Backends to time besides the portable core. Default: all that work here. */
   readonly backends?: readonly BenchBackend[];
-  /** Worker threads of the core at most. Default: as many as there are cores. */
+  /** Most worker threads of the core. Default: one per core of the machine. */
   readonly maxThreads?: number;
-  /** A folder for one JSON report per shape and backend. Default: none are written. */
+  /** Folder for one JSON report per shape and backend. Default: writes none. */
   readonly reports?: string;
-  /** A folder in which the videos are made; they are deleted again. Default: the system's for temporary files. */
+  /** Folder for the videos, which are deleted afterwards. Default: the system's temporary folder. */
   readonly temporary?: string;
-  /** Stops it; `runBenchmark` then rejects with its reason, and nothing is left. */
+  /** Aborts the benchmark, which then rejects with the signal's reason and leaves no videos. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: BenchProgress) => void;
 }
 
-/** How far it is. */
+/** Progress of {@link runBenchmark}. */
 export interface BenchProgress {
-  /** Pairs made and pairs scored. */
+  /** Pairs made plus pairs scored. */
   readonly done: number;
-  /** Both in all. */
+  /** `done` at the end. */
   readonly total: number;
   readonly message: string;
 }
@@ -68,16 +68,16 @@ export type BenchBackend = Exclude<BackendName, 'wasm'>;
 export interface BenchRun {
   /** `portable` is the core without SIMD, which defines the result. */
   readonly backend: 'portable' | BenchBackend;
-  /** Mean VMAF; `null` where the run failed. */
+  /** Mean VMAF; `null` if the run failed. */
   readonly mean: number | null;
   /** Wall-clock seconds of the whole call: reading, measuring, predicting. */
   readonly seconds: number | null;
   readonly fps: number | null;
-  /** Largest difference of a frame's VMAF from the portable result; 0 is the same to the last bit. */
+  /** Largest difference of a frame's VMAF from the portable result; 0 is bit-exact. */
   readonly maxDifference: number | null;
-  /** The frame that has it; `null` where there is none. */
+  /** The frame with that difference; `null` if there is none. */
   readonly maxDifferenceFrame: number | null;
-  /** Whether every metric that both have is the same to the last bit in every frame. */
+  /** Whether every metric that both have is bit-exact in every frame. */
   readonly identical: boolean | null;
   /** Why it failed, a sentence. */
   readonly error: string | null;
@@ -89,7 +89,7 @@ export interface BenchTest {
   readonly runs: readonly BenchRun[];
 }
 
-/** Everything that was measured. */
+/** Results of {@link runBenchmark}. */
 export interface BenchResult {
   readonly tests: readonly BenchTest[];
   /** Backends that were not timed, and why. */
@@ -100,7 +100,7 @@ export interface BenchResult {
     readonly platform: string;
     readonly node: string;
   };
-  /** Worker threads of the core at most. */
+  /** Most worker threads of the core. */
   readonly threads: number;
   readonly model: string;
 }
@@ -109,9 +109,9 @@ const MODEL = 'version=vmaf_v0.6.1';
 const METRIC = 'vmaf';
 
 /**
- * Runs the benchmark. A backend that fails has its error in the result; the others go on.
- * @throws {AnyvmafError} `usage` for a shape that there is not, `io` when videos cannot be written, and what the core
- * throws; the signal's reason
+ * Runs the benchmark. A backend that fails has its error in the result; the others continue.
+ * @throws {AnyvmafError} `usage` for an unknown shape, `io` if videos cannot be written, and errors of the
+ * core; the signal's reason
  */
 export async function runBenchmark(options: BenchOptions = {}): Promise<BenchResult> {
   const { full = false, signal, onProgress, reports } = options;
@@ -158,7 +158,7 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
   return { tests, skipped, machine: machine(), threads, model: MODEL };
 }
 
-/** Backends to time, those that do not work left out with the reason. */
+/** Backends to time, and those that do not work with the reason. */
 async function chooseBackends({ backends, signal }: BenchOptions) {
   const { details } = await listBackends({ signal });
   const usable: BenchBackend[] = [];
@@ -210,7 +210,7 @@ async function time(
   return { report, seconds };
 }
 
-/** @throws {AnyvmafError} `io` where a file or folder cannot be made */
+/** @throws {AnyvmafError} `io` if a file or folder cannot be written */
 async function made<T>(path: string, making: Promise<T>): Promise<T> {
   try {
     return await making;
@@ -253,17 +253,14 @@ function machine(): BenchResult['machine'] {
   };
 }
 
-/** Small, high definition, ultra high definition; all 8 bit, 4:2:0. */
+/** Small, HD and UHD; all 8 bit, 4:2:0. */
 const SHAPES: readonly BenchShape[] = [
   { name: '576x324', width: 576, height: 324, frames: 48, fullFrames: 48 },
   { name: '1920x1080', width: 1920, height: 1080, frames: 5, fullFrames: 5 },
   { name: '3840x2160', width: 3840, height: 2160, frames: 4, fullFrames: 200 },
 ];
 
-/**
- * The shapes of these names with the frames that are to be scored.
- * @throws {AnyvmafError} `usage` for a name that none has
- */
+/** @throws {AnyvmafError} `usage` for an unknown shape */
 export function chooseShapes(names: readonly string[] | undefined, full: boolean): readonly BenchShape[] {
   const known = SHAPES.map(({ name }) => name);
   const unknown = names?.find((name) => !known.includes(name));
@@ -276,11 +273,7 @@ export function chooseShapes(names: readonly string[] | undefined, full: boolean
   }));
 }
 
-/**
- * Compares frame by frame.
- * @param metric the score to compare
- * @returns differences of null where no frame has the score in both
- */
+/** Compares frame by frame. Differences are `null` if no frame has `metric` in both. */
 export function compareReports(
   portable: Report,
   other: Report,
@@ -307,7 +300,6 @@ export function compareReports(
   };
 }
 
-/** What the thread is to make. */
 export interface MakerJob {
   readonly format: VideoFormat;
   readonly frames: number;
@@ -315,19 +307,18 @@ export interface MakerJob {
   readonly paths: PairPaths;
 }
 
-/** Two Y4M files. */
+/** Y4M files. */
 interface PairPaths {
   readonly reference: string;
   readonly distorted: string;
 }
 
-/** The content is the same on every machine. */
+/** The same content on every machine. */
 const SEED = 7;
 
 /**
- * Makes both videos of a shape in `folder`.
- * @param onFrame called with the number of pairs that are there
- * @throws {AnyvmafError} `io` when they cannot be written; the signal's reason
+ * @param onFrame receives the number of pairs made so far
+ * @throws {AnyvmafError} `io` if they cannot be written; the signal's reason
  */
 async function makePair(
   { name, width, height, frames }: BenchShape,
@@ -341,7 +332,7 @@ async function makePair(
   };
   const format: VideoFormat = { width, height, bitDepth: 8, chroma: '420' };
   const job: MakerJob = { format, frames, seed: SEED, paths };
-  // Flags of the process, such as --import of a test runner, are not meant for it.
+  // Without flags of this process, such as --import of a test runner.
   const worker = new Worker(new URL('./pair-maker.js', import.meta.url), { workerData: job, execArgv: [] });
   const forget = onAbort(signal, () => void worker.terminate());
   try {

@@ -1,22 +1,21 @@
 /**
  * @module bench/table
- * Results of the benchmark as text for people, and as the exit code and the two streams of a program.
+ * Benchmark results as text, and as the exit code and output of a program.
  */
 import type { BenchResult, BenchRun, BenchTest } from './run.js';
 
-/** What a program that runs the benchmark would leave behind. */
+/** Output of a program that runs the benchmark. */
 export interface BenchOutput {
-  /** 0, or 1 when a backend failed or the core's twins differ. */
+  /** 1 if a backend failed or the core's twins differ, else 0. */
   readonly exitCode: 0 | 1;
   /** The tables. */
   readonly stdout: string;
-  /** What went wrong, a line each; empty when nothing did. */
+  /** Problems, one per line; empty if there are none. */
   readonly stderr: string;
 }
 
 const HEAD = ['backend', 'VMAF mean', 'seconds', 'fps', 'largest difference from portable'] as const;
 
-/** The result as a program would print it. */
 export function benchOutput(result: BenchResult): BenchOutput {
   const { tests, skipped, machine, threads, model } = result;
   const lines = [
@@ -76,7 +75,7 @@ function problem(shape: string, { backend, error, identical }: BenchRun): string
   return [];
 }
 
-/** The result as JSON has it, under snake_case keys. */
+/** JSON data with snake_case keys. */
 export function benchData({ tests, skipped, machine, threads, model }: BenchResult) {
   return {
     tests: tests.map(({ shape, runs }) => ({

@@ -1,7 +1,7 @@
 /**
  * @module evaluate/bootstrap
- * Percentile bootstrap confidence intervals. Resampling draws whole units (all frames of a clip or of a source), because
- * frames of one unit are not independent.
+ * Percentile bootstrap confidence intervals. Resampling draws whole units (all frames of a clip or source),
+ * because frames of one unit are not independent.
  */
 import { percentile } from '../core/percentile.js';
 import { mulberry } from '../core/sampling.js';
@@ -19,7 +19,6 @@ export interface Intervals {
   readonly rmse: Interval | null;
 }
 
-/** How to resample. */
 export interface BootstrapOptions {
   /** Number of draws, at least 1. */
   readonly resamples: number;
@@ -32,7 +31,7 @@ export interface BootstrapOptions {
 /** A variance below this part of the sum of squares is rounding error: the side is constant. */
 const ROUNDING = 1e-12;
 
-/** Scales of figures, and back. Their ends are infinite: what is perfect stays so. */
+/** Scales on which intervals are shifted. Their ends are infinite, so perfect figures stay perfect. */
 const FISHER = { to: Math.atanh, from: Math.tanh } as const;
 const LOGARITHM = { to: Math.log, from: Math.exp } as const;
 
@@ -45,14 +44,12 @@ export interface DrawnFigures {
 }
 
 /**
- * Resamples the units with replacement and returns the central percentiles of each figure around its value in the sample.
- *
- * A unit that is drawn twice stands beside itself, which moves the figures of draws: their median is not the figure of
- * the sample, which may even be beyond most draws. The percentiles are moved by that difference, on the scales on which
- * the figures spread alike everywhere: Fisher's z of correlations, the logarithm of RMSE.
- *
- * A draw in which one side is constant leaves a figure undefined and is ignored for it. If that happens in half of the
- * draws or more, the figure has no interval.
+ * Resamples the units with replacement and returns central percentiles of each figure.
+ * A unit that is drawn twice is paired with itself, which shifts the figures of draws: their median is not the
+ * sample's figure, which may even be beyond most draws. The percentiles are corrected by that difference, on
+ * scales on which figures spread evenly: Fisher's z of correlations, the logarithm of RMSE.
+ * A draw with a constant side leaves a figure undefined and is ignored for it. If that is half of the draws or
+ * more, the figure has no interval.
  */
 export function bootstrap(sample: Sample, units: Units, options: BootstrapOptions): Intervals {
   const { resamples, seed, level } = options;
@@ -74,8 +71,8 @@ export function bootstrap(sample: Sample, units: Units, options: BootstrapOption
 }
 
 /**
- * Returns a function from the number of times each unit is drawn to the figures of that draw. They equal the figures of
- * the repeated rows up to rounding, except Kendall's tau-b of many units, which `concordance` approximates to first order.
+ * Returns a function from the draws of each unit to the figures of that draw. They equal those of the repeated rows
+ * up to rounding, except Kendall's tau-b of many units, which `concordance` approximates to first order.
  */
 export function figuresOfDraws(sample: Sample, units: Units): (weights: Uint16Array) => DrawnFigures {
   const linear = new LinearFigures(sample, units);

@@ -1,11 +1,10 @@
 /**
  * @module evaluate/concordance
- * Kendall's tau-b of a sample whose units have weights. Concordant minus discordant pairs are a quadratic form in the
- * weights.
+ * Kendall's tau-b of a sample whose units have weights, as quadratic forms in the weights.
  *
- * Let s(i, j) be the product of the signs of both differences, and u(i, j) 1 if the values of a side differ, else 0. Then
- * tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y are the
- * same sums with u of either side.
+ * Let s(i, j) be the product of the signs of both differences, and u(i, j) 1 if the values of a side differ, else 0.
+ * Then tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y
+ * are the same sums with u of either side.
  */
 import { byGroup, correlationOf, type Ranking, type Sample, type Units } from './correlation.js';
 
@@ -18,17 +17,13 @@ const TABLE_UNITS = 200;
 /** Maps the weight of each unit to tau-b; NaN if undefined. */
 export type Concordance = (weights: Uint16Array) => number;
 
-/**
- * Prepares a sample. The result is exact if a table of all pairs of units is affordable. Otherwise it linearises the
- * quadratic form at weights of 1.
- */
+/** Exact if a table of all pairs of units is affordable; otherwise linearises the quadratic form at weights of 1. */
 export function concordanceOf(sample: Sample, units: Units): Concordance {
   const rows = sample.prediction.length;
   const affordable = units.count <= TABLE_UNITS && units.count * rows * Math.log2(rows + 1) <= TABLE_STEPS;
   return affordable ? exact(sample, units) : firstOrder(sample, units);
 }
 
-/** Exact, from tables over pairs of units. */
 function exact({ predictionRanking, targetRanking }: Sample, units: Units): Concordance {
   const concordant = concordanceTable(predictionRanking, targetRanking, units);
   const untiedX = untiedTable(predictionRanking, units);

@@ -1,7 +1,6 @@
 /**
  * @module evaluate/correlation
- * Agreement of predictions with targets: Pearson's, Spearman's and Kendall's correlations, and the RMSE; and the sort order
- * of values that rank statistics go by.
+ * Agreement of predictions with targets (Pearson, Spearman, Kendall, RMSE), and the rankings that they need.
  */
 /** The four figures. Correlations are `null` if either side is constant. */
 export interface Agreement {
@@ -17,7 +16,6 @@ export interface Agreement {
   readonly rmse: number;
 }
 
-/** Assigns rows to units. */
 export interface Units {
   /** At least 2. */
   readonly count: number;
@@ -25,7 +23,6 @@ export interface Units {
   readonly of: Uint32Array;
 }
 
-/** Predictions and targets by row, with their rankings. */
 export interface Sample {
   readonly prediction: Float64Array;
   readonly target: Float64Array;
@@ -43,7 +40,7 @@ export function sampleOf(prediction: Float64Array, target: Float64Array): Sample
   };
 }
 
-/** All figures of a sample, in O(n log n). */
+/** In O(n log n). */
 export function agreementOf(sample: Sample): Agreement {
   const { prediction, target, predictionRanking, targetRanking } = sample;
   const defined = !isConstant(predictionRanking) && !isConstant(targetRanking);
@@ -56,7 +53,7 @@ export function agreementOf(sample: Sample): Agreement {
   };
 }
 
-/** Pearson's correlation of two arrays, neither of them constant. */
+/** Neither array may be constant. */
 function pearson(x: Float64Array, y: Float64Array): number {
   const xMean = mean(x);
   const yMean = mean(y);
@@ -196,7 +193,6 @@ export function averageRanks({ group, starts }: Ranking): Float64Array {
   return Float64Array.from(group, (g) => (starts[g]! + starts[g + 1]! + 1) / 2);
 }
 
-/** True if all values are equal. */
 function isConstant({ starts }: Ranking): boolean {
   return starts.length <= 2;
 }

@@ -1,7 +1,6 @@
 /**
  * @module evaluate/evaluate
- * Evaluates a model on a table of features: predicts every row of a split and compares the predictions with the target. Ranks
- * several models on the same rows.
+ * Evaluates models on the rows of a table's split: compares their predictions with the target, and ranks them.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
@@ -23,7 +22,7 @@ import { type Groups, groupsAmong, type LeftOut, type SplitRows, selectRows } fr
 import { type Split, TARGET_COLUMN } from './table/columns.js';
 import type { TableColumns } from './table/read.js';
 
-/** What to evaluate on, and how. */
+/** Options of `evaluateModel` and `compareModels`. */
 export interface EvaluateOptions {
   /** The part of the table to evaluate on. Default `test`. */
   readonly split?: Split;
@@ -48,8 +47,8 @@ export interface EvaluateOptions {
   /** Refuse models that the registry's Sigstore bundle does not sign. Default false. */
   readonly verify?: boolean;
   /**
-   * Draws of the bootstrap; 0 omits the intervals. Default 1000. Large tables get fewer, but at least 200, so that about
-   * 20 million rows are drawn.
+   * Draws of the bootstrap; 0 omits the intervals. Default 1000, for large tables fewer, but at least 200, so that
+   * about 20 million rows are drawn.
    */
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
@@ -137,10 +136,9 @@ const LEVEL = 0.95;
 const FEW_UNITS = 10;
 
 /**
- * Evaluates one model.
- * @throws {AnyvmafError} `model` if it cannot be loaded, does not read features or does not output one number per row;
- * `usage` if the table lacks a column or the split has fewer than two rows; `backend` for the device; the
- * signal's reason when aborted
+ * @throws {AnyvmafError} `model` if it cannot be loaded, does not read features or does not output one number
+ * per row; `usage` if the table lacks a column or the split has fewer than two rows; `backend` for the device;
+ * the signal's reason when aborted
  */
 export async function evaluate(
   platform: TinyPlatform,
@@ -154,8 +152,8 @@ export async function evaluate(
 
 /**
  * Evaluates models one after the other. A model that fails does not stop the others.
- * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason when
- * aborted
+ * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason
+ * when aborted
  */
 export async function compare(
   platform: TinyPlatform,
@@ -257,7 +255,6 @@ interface Predictions {
   readonly warnings: readonly string[];
 }
 
-/** Runs the model over all rows. */
 async function predict(
   { runtimes }: TinyPlatform,
   model: TinyModel,
@@ -327,7 +324,6 @@ function scoresOf(
   return scores;
 }
 
-/** Predictions and targets with their grouping. */
 export interface Predicted {
   readonly prediction: Float64Array;
   readonly target: Float64Array;
@@ -335,7 +331,6 @@ export interface Predicted {
   readonly clips: Groups | null;
 }
 
-/** Figures computed from predictions and targets. */
 export interface Figures {
   readonly agreement: Agreement;
   readonly intervals: Intervals | null;

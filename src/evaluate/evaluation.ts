@@ -1,7 +1,7 @@
 /**
  * @module evaluate/evaluation
- * Evaluates tiny models on a table of features (a file, a Blob or bytes). Table and model are untrusted, so a parser
- * thread, which can be terminated, reads and evaluates them.
+ * Evaluates tiny models on a table of features (a file, a Blob or bytes). Table and model are untrusted, so a
+ * parser thread, which can be terminated, reads and evaluates them.
  */
 
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
@@ -20,7 +20,6 @@ import { parseSplit } from './table/columns.js';
 /** A Parquet file: its path or file URL, a `File` or Blob, or its bytes. */
 export type TableInput = string | URL | Blob | Uint8Array;
 
-/** Platform functions of evaluation. */
 export interface EvaluationPlatform {
   readonly files: FilePlatform;
   tiny(): Promise<TinyPlatform>;
@@ -31,7 +30,6 @@ export interface EvaluationPlatform {
 
 // --- messages to the thread ---
 
-/** Settings of the thread. */
 export interface EvaluationSettings {
   /** URL of the built-in models' folder, ending in `/`. Browsers may leave it out: the package's own folder. */
   readonly models?: string;
@@ -42,7 +40,6 @@ export interface EvaluationSettings {
   readonly onnxruntime?: string;
 }
 
-/** The table that the main thread reads for the thread. */
 export interface LentTable {
   readonly name: string;
   /** Bytes. */
@@ -103,7 +100,7 @@ async function withTable<T>(
   const name = nameOf(features);
   const reader = await openBytes(features, name, platform.files);
   try {
-    // Here and not in the thread, which may be ended.
+    // Not in the thread, which may be terminated.
     await (await platform.tiny()).runtimes.obtain?.(options.device ?? 'auto', signal);
   } catch (error) {
     reader.close();

@@ -1,7 +1,7 @@
 /**
  * @module evaluate/inputs
- * Binds a model's inputs to columns of a table. Features follow the order of the sidecar and are scaled unless the graph
- * does so. The codec block comes from the caller or from columns. Other inputs come from columns of their name.
+ * Binds a model's inputs to columns of a table. Features follow the order of the sidecar and are scaled unless the
+ * graph does so. The codec block comes from the caller or from columns, other inputs from columns of their name.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -11,13 +11,11 @@ import type { TinyModel, TinyPort } from '../tiny/types.js';
 import { columnOf, spellingsOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
 
-/** Input settings of the caller. */
 export interface InputOptions extends CodecFacts {
   /** The input for the features. Default: the sidecar's, else `features`, else the first. */
   readonly inputName?: string;
 }
 
-/** One input with the values of all rows. */
 export interface BoundInput {
   readonly name: string;
   /** Numbers per row. */
@@ -26,10 +24,8 @@ export interface BoundInput {
   readonly data: Float32Array;
 }
 
-/** All inputs of a model. */
 export interface BoundInputs {
   readonly inputs: readonly BoundInput[];
-  /** Names of the features in the model's order. */
   readonly columns: readonly string[];
   /** Rows per run: 1, or `null` for any number. */
   readonly batch: 1 | null;
@@ -39,8 +35,8 @@ export interface BoundInputs {
 
 /**
  * @param rows row numbers in the table
- * @throws {AnyvmafError} `model` if the model does not read features; `usage` if a column or the encoder is missing; `io`
- * if reading fails
+ * @throws {AnyvmafError} `model` if the model does not read features; `usage` if a column or the encoder is missing;
+ * `io` if reading fails
  */
 export async function bindInputs(
   model: TinyModel,
@@ -85,7 +81,6 @@ export async function bindInputs(
   };
 }
 
-/** The input that takes features. */
 function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   const { inputs } = model.graph;
   const byName = (name: string | undefined) => inputs.find((input) => input.name === name);
@@ -107,7 +102,6 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   return port;
 }
 
-/** The features of a model, each with its column in the table. */
 function featureColumns(
   model: TinyModel,
   port: TinyPort,
@@ -163,7 +157,6 @@ function codecPort(model: TinyModel, others: readonly TinyPort[]): TinyPort | un
   return others.find(({ name }) => name === codecInput) ?? (others.length === 1 ? others[0] : undefined);
 }
 
-/** Columns that may name the encoder of a row. */
 const CODEC_COLUMNS = ['codec', 'encoder'];
 
 async function codecInput(

@@ -8,11 +8,9 @@ import { counted, quoted } from '../core/printable.js';
 import { CLIP_COLUMN, KEY_COLUMN, splitOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
 
-/** Rows grouped by name. */
 export interface Groups {
-  /** Names of the groups in order of first appearance. */
+  /** In order of first appearance. */
   readonly names: readonly string[];
-  /** The group of each row. */
   readonly of: Uint32Array;
 }
 
@@ -46,8 +44,8 @@ export interface SplitRows {
 
 /**
  * Selects the rows of a split that have a target.
- * @param target name of the column to predict
- * @throws {AnyvmafError} `usage` if the column does not exist or fewer than two rows are left; `io` if reading fails
+ * @throws {AnyvmafError} `usage` if the target column does not exist or fewer than two rows are left; `io` if
+ * reading fails
  */
 export async function selectRows(table: TableColumns, wanted: Split, target: string): Promise<SplitRows> {
   if (!table.has(target)) {
@@ -92,7 +90,7 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
   };
 }
 
-/** Rows of a split with a finite target, and how many there are of others. */
+/** Rows of a split with a finite target, and counts of the others. */
 async function rowsOfSplit(
   total: number,
   split: Split,

@@ -11,10 +11,7 @@ import { compare, evaluate } from './evaluate.js';
 import type { EvaluationCalls, LentTable } from './evaluation.js';
 import { FeatureTable, type TableColumns } from './table/read.js';
 
-/**
- * Base time limit in milliseconds, and the amount of data that extends it by one millisecond: four times what a processor of
- * its own takes.
- */
+/** Base time limit in milliseconds, and the data that extends it by one: four times what one core takes. */
 const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const ROWS_PER_MILLISECOND = 125;
@@ -22,7 +19,6 @@ const ROWS_PER_MILLISECOND = 125;
 /** Time limit in milliseconds for a runtime to start a model or to run one batch. */
 const RUNTIME_SILENCE = 80_000;
 
-/** The functions of an evaluation thread. */
 export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<EvaluationCalls> {
   const platform: TinyPlatform = { ...tiny, runtimes: monitoredRuntimes(tiny.runtimes, monitor) };
 
@@ -66,7 +62,6 @@ async function openMonitored(reader: ByteReader, name: string, monitor: Monitor)
   };
 }
 
-/** Adds time limits to runtimes. */
 function monitoredRuntimes(runtimes: TinyRuntimes, monitor: Monitor): TinyRuntimes {
   return {
     devices: () => runtimes.devices(),

@@ -12,9 +12,8 @@ import type { ModelDefinition, ModelInput, ModelRequest } from './types.js';
 
 /**
  * @param overloads options that override the model's own, for all features of an extractor
- * @param source built-in version or path, for messages
- * @throws {AnyvmafError} `model` for an unknown feature or an overload of an extractor that the model does not use;
- *   `feature` for an unknown option or an invalid value
+ * @throws {AnyvmafError} `model` for an unknown feature or an overload of an extractor that the model does not
+ * use; `feature` for an unknown option or an invalid value
  */
 export function bindInputs(
   definition: ModelDefinition,

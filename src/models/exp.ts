@@ -2,9 +2,9 @@
  * @module models/exp
  * The exponential function of libvmaf's scores, bit-exact.
  *
- * Math.exp differs between engines, and from the C library in every fourteenth argument. This is the algorithm of the
- * C libraries that libvmaf runs on (Arm optimized routines, in glibc and musl): exp(x) = 2^(k/128) * exp(r) with a table
- * for the first factor and a polynomial for the second, in the form that processors with fused multiply-add run.
+ * Math.exp differs between engines, and from the C library in every fourteenth argument. This is the algorithm of
+ * glibc and musl, on which libvmaf runs (Arm optimized routines): exp(x) = 2^(k/128) * exp(r) with a table for the
+ * first factor and a polynomial for the second, in the form that processors with fused multiply-add run.
  */
 import { fma } from '../core/fma.js';
 
@@ -36,8 +36,8 @@ interface Table {
 let table: Table | undefined;
 
 /**
- * e to the power of `x`, bit-exact with glibc on processors with fused multiply-add for |x| up to 700. Beyond that, and for
- * NaN, it returns Math.exp; models do not use such values.
+ * Bit-exact with glibc on processors with fused multiply-add for |x| up to 700. Beyond that, and for NaN, returns
+ * Math.exp; models do not use such values.
  */
 export function exp(x: number): number {
   if (!(Math.abs(x) <= 700)) return Math.exp(x);

@@ -17,20 +17,19 @@ const HELP =
 
 const FLAGS = ['disable_clip', 'enable_transform'] as const;
 
-/** Suggests the intended item. */
 function meant(key: string): string {
   return guess(nearest(key, ['version', 'path', 'name', ...FLAGS]));
 }
 
-/** True for items that need no value. */
 function isFlag(key: string): key is (typeof FLAGS)[number] {
   return FLAGS.some((flag) => flag === key);
 }
 
 /**
- * Parses a model string. A first item without `=` is a model's name, or its file if it looks like a path; libvmaf refuses
- * both, and knows no short names (`hd`, `4k`, `neg`, `4k-neg`, `phone`). Otherwise as in libvmaf: `version` overrides `path`, the last of repeated items wins, and a second `=` in an item
- * ends its value, so paths with `:` or `=` are impossible.
+ * Parses a model string as libvmaf does: `version` overrides `path`, the last of repeated items wins, and a
+ * second `=` in an item ends its value, so paths with `:` or `=` are impossible. Unlike libvmaf, takes a first
+ * item without `=` as a model's name, or as its file if it looks like a path, and knows short names (`hd`,
+ * `4k`, `neg`, `4k-neg`, `phone`).
  * @throws {AnyvmafError} `usage`
  */
 export function parseModelString(text: string): ModelRequest {

@@ -21,9 +21,7 @@ const HEADER = {
 type HeaderWord = keyof typeof HEADER;
 
 /**
- * Parses a libsvm model. Omitted indices of support vectors are 0.
- * @param dimensions number of inputs, the largest index a support vector may have
- * @param where name of the model, for messages
+ * @param dimensions number of inputs, the largest index that a support vector may have; omitted values are 0
  * @throws {AnyvmafError} `model`
  */
 export function parseLibsvm(text: string, dimensions: number, where: string): SupportVectors {
@@ -92,17 +90,13 @@ function isHeaderWord(word: string): word is HeaderWord {
   return Object.hasOwn(HEADER, word);
 }
 
-/** The double nearest to a decimal text. */
 function parseNumber(text: string, refuse: () => AnyvmafError): number {
   const value = decimalNumber(text);
   if (value === undefined || !Number.isFinite(value)) throw refuse();
   return value;
 }
 
-/**
- * The regression's value at a point, summed in libsvm's order: support vectors as in the file, indices ascending.
- * @param x `dimensions` normalised inputs
- */
+/** The regression at `dimensions` normalised inputs, summed in libsvm's order: vectors as in the file, then indices. */
 export function evaluate(svm: SupportVectors, x: Float64Array): number {
   const { gamma, rho, count, dimensions, coefficients, vectors } = svm;
   let sum = 0;

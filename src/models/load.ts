@@ -13,14 +13,11 @@ import { parseModelFile } from './parse.js';
 import { readBuiltInModel, requireBuiltIn } from './registry.js';
 import type { LoadedModel, ModelRequest, ModelStore } from './types.js';
 
-/** The default model. */
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /**
- * Loads models in order.
- * @param texts model strings in libvmaf's grammar
- * @throws {AnyvmafError} `usage` for a malformed string or a repeated name; `model` for an invalid name, file or overload;
- *   `feature` for an invalid option value; `io` for an unreadable file
+ * @throws {AnyvmafError} `usage` for a malformed string or a repeated name; `model` for an invalid name, file
+ * or overload; `feature` for an invalid option value; `io` for an unreadable file
  */
 export async function loadModels(
   texts: readonly string[],

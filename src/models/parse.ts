@@ -18,8 +18,6 @@ const NORM_TYPES = ['linear_rescale', 'none'] as const;
 
 /**
  * Parses a model file: one model, or a collection under the keys "0", "1", ...
- * @param text the file's text
- * @param name name of the file, for messages
  * @throws {AnyvmafError} `model`, naming the invalid member
  */
 export function parseModelFile(text: string, name: string): ModelFile {

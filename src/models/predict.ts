@@ -1,7 +1,6 @@
 /**
  * @module models/predict
- * Predicts the scores of one frame from its features for all models of a run, transforms and clips included (spec 5.3 to
- * 5.6).
+ * Predicts one frame's scores from its features for all models of a run, with transforms and clips (spec 5.3 to 5.6).
  */
 import { AnyvmafError } from '../core/errors.js';
 import { percentile } from '../core/percentile.js';
@@ -12,7 +11,6 @@ import type { LoadedMember, LoadedModel, ModelDefinition, ScoreTransform } from 
 /** Half the step of the numerical slope that carries a collection's deviation through transform and clip. */
 const DELTA = 0.01;
 
-/** Predicts with all models of a run. */
 export class Predictor {
   /** Keys of the scores in libvmaf's order: each model's, then the members and statistics of each collection. */
   readonly names: readonly string[];
@@ -133,7 +131,7 @@ class MemberPredictor {
   }
 }
 
-/** The value at `y` of a model's polynomial, piecewise linear curve and bounds; the caller decides whether it is enabled. */
+/** Applies a model's polynomial, piecewise linear curve and bounds to `y`; the caller checks whether it is enabled. */
 export function applyTransform(transform: ScoreTransform, y: number): number {
   const { p0, p1, p2, knots, outLteIn, outGteIn } = transform;
   let out = y;
@@ -150,8 +148,8 @@ export function applyTransform(transform: ScoreTransform, y: number): number {
 }
 
 /**
- * The piecewise linear curve through the knots, extrapolated at both ends. As in libvmaf, a segment that does not rise ends
- * the curve, the right segment counts at a knot, and outside the curve the value is 0.
+ * The piecewise linear curve through the knots, extrapolated at both ends. As in libvmaf, a segment that does not
+ * rise ends the curve, the right segment counts at a knot, and outside the curve the value is 0.
  */
 function piecewise(knots: readonly (readonly [number, number])[], x: number): number {
   let result = 0;
@@ -173,7 +171,6 @@ function piecewise(knots: readonly (readonly [number, number])[], x: number): nu
   return result;
 }
 
-/** Clips `y` to a range. */
 export function clip([low, high]: readonly [number, number], y: number): number {
   const raised = y < low ? low : y;
   return raised > high ? high : raised;

@@ -1,7 +1,6 @@
 /**
  * @module models/pull
- * Pulls models that may not ship with the package: fetches them once from their repository on request, checks their digest
- * against the registry, and caches them.
+ * Fetches models that may not ship with the package, checks their digests against the registry, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
@@ -18,14 +17,9 @@ const TIMEOUT = 30_000;
 /** Largest accepted download; a model has 15 kB. */
 const MOST_BYTES = 1 << 20;
 
-/** A registry entry of a model that must be pulled. */
 type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['pull']> };
 
-/**
- * Pulls one model or all, unless they are already cached and undamaged.
- * @param name version of a model, or `all`
- * @throws {AnyvmafError} as the public `pullModel`
- */
+/** Pulls one model or `all`, unless already cached and undamaged. Throws as the public `pullModel`. */
 export async function pullModels(
   name: string,
   store: ModelStore,

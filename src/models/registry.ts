@@ -11,7 +11,6 @@ import { bindInputs } from './bind.js';
 import { parseModelFile } from './parse.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
-/** A built-in model as the registry lists it. */
 export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
   /** Set for a float variant, which reuses the file of the model named here with float extractors. */
   readonly floatOf?: string;
@@ -43,21 +42,14 @@ async function availabilityOf(
   return (await keep?.read(file).catch(() => undefined)) === undefined ? 'to be pulled' : 'pulled';
 }
 
-/**
- * Reads the text of a built-in model.
- * @param entry from {@link requireBuiltIn}
- * @throws {AnyvmafError} `model` if it must be pulled first
- */
+/** @throws {AnyvmafError} `model` if it must be pulled first */
 export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore): Promise<string> {
   if (entry.pull) return readPulledModel(entry, store);
   const text = await store.readBuiltIn(entry.file);
   return entry.floatOf === undefined ? text : text.replaceAll('VMAF_integer_feature_', 'VMAF_feature_');
 }
 
-/**
- * Describes a built-in model.
- * @throws {AnyvmafError} `model` if the name is unknown or the model must be pulled first
- */
+/** @throws {AnyvmafError} `model` if the name is unknown or the model must be pulled first */
 export async function describeModel(name: string, store: ModelStore): Promise<ModelDescription> {
   requireText('name', name, 'the name of a model');
   const entry = await requireBuiltIn(name, store);
@@ -82,10 +74,7 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
   };
 }
 
-/**
- * Finds the registry entry of a built-in model.
- * @throws {AnyvmafError} `model` if the name is unknown, listing known names
- */
+/** @throws {AnyvmafError} `model` if the name is unknown; lists known names */
 export async function requireBuiltIn(name: string, store: ModelStore): Promise<RegistryEntry> {
   const entries = await readRegistry(store);
   const entry = entries.find((candidate) => candidate.name === name);
@@ -99,10 +88,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   );
 }
 
-/**
- * The name with the longest common prefix with `typed`, ignoring punctuation and case; ties go to the first.
- * @returns `undefined` if the prefix is not longer than half of `typed`
- */
+/** The name that shares the longest prefix with `typed`, more than half of it, ignoring punctuation and case. */
 function similar(typed: string, names: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const wanted = plain(typed);
@@ -117,7 +103,6 @@ function similar(typed: string, names: readonly string[]): string | undefined {
   return best;
 }
 
-/** Reads all entries. */
 export async function readRegistry(store: ModelStore): Promise<readonly RegistryEntry[]> {
   const text = await store.readBuiltIn('registry.json');
   try {
@@ -141,10 +126,7 @@ function isEntry(value: unknown): value is RegistryEntry {
   );
 }
 
-/**
- * Reads a pulled model.
- * @throws {AnyvmafError} `model` if it was not pulled or is damaged, with how to pull it
- */
+/** @throws {AnyvmafError} `model` if it was not pulled or is damaged, with how to pull it */
 async function readPulledModel(
   { name, file, sha256 }: { readonly name: string; readonly file: string; readonly sha256: string },
   { keep }: ModelStore,
@@ -164,12 +146,9 @@ async function readPulledModel(
   return text;
 }
 
-/**
- * SHA-256 in hexadecimal digits.
- * @throws {AnyvmafError} `io` in pages without a secure context
- */
+/** SHA-256 in hexadecimal digits. Throws `io` in pages without a secure context. */
 export async function sumOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  // WebCrypto is absent from pages served without encryption by another machine.
+  // Pages loaded without encryption from another machine have no WebCrypto.
   if (!globalThis.crypto?.subtle) {
     throw new AnyvmafError(
       'io',

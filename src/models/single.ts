@@ -1,6 +1,6 @@
 /**
  * @module models/single
- * A single model for predicting from feature values, without a video.
+ * Predicts with a single model from feature values, without a video.
  */
 import { requireText } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -9,11 +9,7 @@ import { loadModels } from './load.js';
 import { Predictor } from './predict.js';
 import type { FeatureModel, LoadedModel, ModelInput, ModelStore } from './types.js';
 
-/**
- * Loads a model for predicting from feature values.
- * @param text a model string in libvmaf's grammar
- * @throws {AnyvmafError} as `loadModels`
- */
+/** Loads a model from a string in libvmaf's grammar. Throws as {@link loadModels}. */
 export async function openModel(text: string, store: ModelStore): Promise<FeatureModel> {
   requireText('model', text, 'a model string such as version=vmaf_v0.6.1');
   const [model] = await loadModels([text], store);

@@ -9,31 +9,18 @@ import type { ExtractorInstance, OptionTexts } from '../metrics/options.js';
 
 /** Where model files come from; platforms implement it. */
 export interface ModelStore {
-  /**
-   * Text of a file in this package's `model` folder.
-   * @param fileName for example `vmaf_v0.6.1.json`
-   */
+  /** Text of a file in this package's `model` folder, such as `vmaf_v0.6.1.json`. */
   readBuiltIn(fileName: string): Promise<string>;
-  /**
-   * Text of a model file that the user named.
-   * @throws {AnyvmafError} `io` if it cannot be read
-   */
+  /** @throws {AnyvmafError} `io` if the file cannot be read */
   readFile(path: string): Promise<string>;
-  /** Cache of pulled models. */
   readonly keep?: ModelCache;
 }
 
 /** The user's cache of pulled model files; platforms implement it. */
 export interface ModelCache {
-  /**
-   * Text of a cached file, `undefined` if it is not cached.
-   * @throws {AnyvmafError} `io` if it is cached but cannot be read
-   */
+  /** Text of a cached file; `undefined` if it is not cached. Throws `io` if it cannot be read. */
   read(fileName: string): Promise<string | undefined>;
-  /**
-   * Stores a file atomically.
-   * @throws {AnyvmafError} `io` if it cannot be stored
-   */
+  /** Stores a file atomically. Throws `io` if that fails. */
   write(fileName: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Location of the file in the cache, for messages. */
   placeOf(fileName: string): string;
@@ -65,7 +52,6 @@ export interface PulledModel {
 export interface SupportVectors {
   readonly gamma: number;
   readonly rho: number;
-  /** Number of support vectors. */
   readonly count: number;
   /** Values per support vector. */
   readonly dimensions: number;
@@ -143,7 +129,6 @@ export interface ModelInput {
   readonly logName: string;
 }
 
-/** A model of a run with overloads and flags applied. */
 export interface LoadedMember {
   readonly definition: ModelDefinition;
   readonly inputs: readonly ModelInput[];
@@ -230,7 +215,7 @@ export interface FeatureModel {
   predict(values: Readonly<Record<string, number>>): number;
 }
 
-/** Parts of a built-in model. */
+/** A built-in model in detail. */
 export interface ModelDescription extends ModelSummary {
   /** The kind of regression, as model files call it. */
   readonly type: ModelDefinition['type'];

@@ -15,7 +15,7 @@ export interface DifferenceMap {
 
 /** How to amplify differences. */
 export interface DifferenceOptions {
-  /** Brightness of the map is the difference in 8-bit levels times this. Default: see {@link differenceMap}. */
+  /** Brightness of the map per 8-bit level of difference. Default: see {@link differenceMap}. */
   readonly gain?: number;
 }
 
@@ -25,10 +25,7 @@ const GAINS = [32, 16, 8, 4, 2, 1] as const;
 /** Share of samples that may exceed full brightness. */
 const CLIPPED = 0.02;
 
-/**
- * Draws differences in luma.
- * @param options default gain: the largest power of two up to 32 at which at most one sample in 50 is clipped
- */
+/** @param options default gain: the largest power of two up to 32 at which at most one sample in 50 is clipped */
 export function differenceMap(
   reference: FramePlanes,
   distorted: FramePlanes,
@@ -42,7 +39,7 @@ export function differenceMap(
   for (let i = 0; i < width * height; i++) {
     const difference = (dis[i]! - ref[i]!) / unit;
     const light = Math.abs(difference) * gain;
-    // Towards white as it gets stronger, so that strong differences stand out in black and white as well.
+    // Goes towards white, so that strong differences stand out in black and white as well.
     const [warm, cold] = difference > 0 ? [light, light / 4] : [light / 4, light];
     data[3 * i] = warm;
     data[3 * i + 1] = light / 2;

@@ -21,13 +21,13 @@ export type FactLevel = 'none' | 'slight' | 'clear' | 'strong';
 
 /** One fact about a frame. */
 export interface FrameFact {
-  /** The distorted frame's amount minus the reference's. */
+  /** Change from the reference to the distorted frame, in `unit`; larger is worse. */
   readonly value: number;
   readonly unit: string;
   /** Range of harmless values, in words. */
   readonly normal: string;
   readonly level: FactLevel;
-  /** The measurements of each frame. */
+  /** Measurement of each frame. */
   readonly reference: number;
   readonly distorted: number;
 }
@@ -45,7 +45,6 @@ export interface FrameFacts extends Readonly<Record<FrameFactName, FrameFact>> {
   readonly summary: string;
 }
 
-/** Definition of a fact. */
 interface FrameFactSpec {
   readonly unit: string;
   readonly normal: string;
@@ -53,7 +52,7 @@ interface FrameFactSpec {
   readonly from: readonly [slight: number, clear: number, strong: number];
 }
 
-/** The facts in order. docs/worst-frames.md shows the encodes from which the levels were chosen. */
+/** In order. docs/worst-frames.md shows the encodes from which the levels were chosen. */
 const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
   // Mean step across the borders of 8x8 blocks over that inside, minus the same of the reference: about -1 to 15.
   blockiness: { unit: 'ratio', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
@@ -61,17 +60,13 @@ const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
   blur: { unit: 'share', normal: '-0.1 to 0.1', from: [0.1, 0.35, 0.6] },
   // Standard deviation of noise in parts that are flat in the reference, minus the reference's.
   noise: { unit: '8-bit levels', normal: '-0.5 to 0.5', from: [0.5, 1.5, 4] },
-  // Share of the picture in runs of equal samples with a step to the next, by its height, minus the reference's: -1 to 1.
+  // Share of the picture in runs of equal samples, weighted by the step to the next, minus the reference's: -1 to 1.
   banding: { unit: 'share', normal: 'below 0.05', from: [0.05, 0.2, 0.5] },
   // Lost share of luma's standard deviation: at most 1, negative if contrast increased.
   contrast_loss: { unit: 'share', normal: '-0.03 to 0.03', from: [0.03, 0.1, 0.25] },
 };
 
-/**
- * Measures a distorted frame against its reference.
- * @param reference packed luma, as in media/types
- * @param format of both
- */
+/** @param reference packed luma, as in media/types */
 export function measureFacts(reference: Uint8Array, distorted: Uint8Array, format: VideoFormat): FrameFacts {
   const [ref, dis] = [lumaOf(reference, format), lumaOf(distorted, format)];
   const flat = flatBlocks(ref);
@@ -114,7 +109,6 @@ function levelOf([slight, clear, strong]: FrameFactSpec['from'], value: number):
   return value >= slight ? 'slight' : 'none';
 }
 
-/** Facts without the summary. */
 type WordlessFacts = Omit<FrameFacts, 'summary'>;
 
 /** Smallest visible change of mean luma in levels. */
@@ -126,7 +120,6 @@ const SHARPENED = 0.25;
 /** Smallest share of the squared error for naming a ninth of the picture; 0.11 would be even. */
 const GATHERED = 0.2;
 
-/** The text of each fact. */
 const TEXTS: Readonly<Record<FrameFactName, (facts: WordlessFacts) => string>> = {
   blockiness: ({ blockiness }) =>
     `blockiness (steps at the 8x8 grid are ${blockiness.distorted.toFixed(2)} times those inside, in the ` +

@@ -51,7 +51,7 @@ export class FramePicture {
     return shrink(this.#image, options);
   }
 
-  /** The picture as `ImageData` of a canvas takes it; drawn anew by each call. */
+  /** The picture as `ImageData` of a canvas; each call draws it again. */
   rgba(): RgbaImage {
     return toRgba(this.planes, this.format, this.color);
   }

@@ -1,6 +1,6 @@
 /**
  * @module pictures/heatmap
- * Draws a grid of values as colours over a frame in dim grey, and a legend strip below it, in letters of its own.
+ * Draws a grid of values as colours over a frame in dim grey, and a legend strip below it with its own letters.
  */
 
 import { samplesOf } from '../core/frame.js';
@@ -9,7 +9,7 @@ import type { RgbImage } from './image.js';
 import { STEPS, TINTS } from './palette.js';
 import { rgbCoefficients } from './rgb.js';
 
-/** Values of square cells of a picture, row after row; the last ones are cut off at the border. */
+/** Values of square cells of a picture, row by row; the last cells of a row or column are cut off at the border. */
 export interface CellGrid {
   /** Cells per row. */
   readonly width: number;
@@ -23,10 +23,7 @@ export interface CellGrid {
 /** Brightness of the grey picture, low for contrast with the colours. */
 const DIM = 0.62;
 
-/**
- * Draws a frame's luma under a grid, interpolating values between the centres of cells.
- * @param full values of at least `full` get the strongest colour; 0 and below are transparent
- */
+/** Draws luma below an interpolated grid: values up to 0 are transparent, from `full` on have the strongest colour. */
 export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number): RgbImage {
   const { width, height, bitDepth } = picture.format;
   const { lumaOffset, y: gain } = rgbCoefficients(picture.color, bitDepth);
@@ -74,7 +71,6 @@ function between(at: number, blockSize: number, cells: number): Between {
   return { from, to: Math.min(cells - 1, from + 1), share: place - from };
 }
 
-/** Contents of a legend. */
 export interface Legend {
   /** Title in capitals: `ADM LOSS DENSITY  MEAN 0.31`. Omitted if the picture is too narrow. */
   readonly title: string;
@@ -87,7 +83,6 @@ const [PAPER, INK] = [16, 235];
 /** Brightness of the grey below the bar's translucent colours. */
 const UNDER = 80;
 
-/** Adds a strip with a title and a colour bar from 0 to `full`. */
 export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   const { width } = image;
   const dot = Math.max(1, Math.round(width / 640));

@@ -25,7 +25,6 @@ export interface ImageOptions {
   readonly maxSide?: number;
 }
 
-/** Shrinks an image to a longest side of at most `maxSide` by averaging areas. */
 export function shrink(image: RgbImage, { maxSide = Number.POSITIVE_INFINITY }: ImageOptions): RgbImage {
   const longest = Math.max(image.width, image.height);
   if (longest <= maxSide) return image;
@@ -80,10 +79,10 @@ function addRow(
   });
 }
 
-/** Effort of compression: higher levels take several times as long for a few percent. */
+/** Compression effort: higher levels take several times as long for a few percent. */
 const LEVEL = 3;
 
-/** The image as the bytes of a PNG file, 8 bits a channel. */
+/** The bytes of a PNG file, 8 bits per channel. */
 export async function encodePng({ width, height, data }: RgbImage): Promise<Uint8Array<ArrayBuffer>> {
   const { encode } = await import('fast-png');
   return new Uint8Array(encode({ width, height, data, channels: 3, depth: 8 }, { zlib: { level: LEVEL } }));

@@ -1,7 +1,6 @@
 /**
  * @module pictures/measures
- * Measures of luma in 8-bit levels: the visibility of an 8x8 block grid, fineness of detail and contrast of a picture; noise and
- * banding in its flat parts; and how much two pictures differ, and where most.
+ * Measures luma in 8-bit levels: block grid, detail, contrast, noise, banding, and where two frames differ most.
  */
 import { samplesOf, type VideoFormat } from '../core/frame.js';
 
@@ -12,7 +11,6 @@ export interface Luma {
   readonly levels: Float32Array;
 }
 
-/** The luma of packed samples. */
 export function lumaOf(plane: Uint8Array, { width, height, bitDepth }: VideoFormat): Luma {
   const samples = samplesOf(plane, bitDepth);
   const unit = 2 ** (bitDepth - 8);
@@ -31,8 +29,8 @@ const EDGE = 16;
 const FLOOR = 0.5;
 
 /**
- * The mean, over all block borders in both directions, of the mean step across the border divided by the mean step inside
- * the two blocks. Visible borders in smooth parts count as much as those hidden by texture. About 1 without a grid.
+ * The mean step across a block border divided by the mean step inside the two blocks, averaged over all borders in
+ * both directions. Visible borders in smooth parts count as much as those hidden by texture. About 1 without a grid.
  * @returns 1 for pictures too small to have a border
  */
 export function blockiness(luma: Luma): number {
@@ -42,10 +40,7 @@ export function blockiness(luma: Luma): number {
   return count === 0 ? 1 : (across.sum + down.sum) / count;
 }
 
-/**
- * Sums borders along one direction: `length` samples `stride` apart, in `lines` lines `pitch` apart.
- * @returns sum of the ratios, and number of borders
- */
+/** Sums the ratios of borders along one direction: `length` samples `stride` apart, in `lines` lines `pitch` apart. */
 function borders({ levels }: Luma, length: number, lines: number, stride: number, pitch: number) {
   const [along, over] = [Math.floor(length / BLOCK), Math.floor(lines / BLOCK)];
   const steps = new Float64Array(length);
@@ -70,9 +65,7 @@ function borders({ levels }: Luma, length: number, lines: number, stride: number
   return { sum, count };
 }
 
-/**
- * Gradient energy over the variance of luma: fineness of detail, independent of contrast. 0 for a flat picture.
- */
+/** Gradient energy over the variance of luma: fineness of detail, independent of contrast. 0 for a flat picture. */
 export function sharpness(luma: Luma): number {
   const { deviation } = brightness(luma);
   return deviation === 0 ? 0 : gradientEnergy(luma) / deviation ** 2;
@@ -133,9 +126,8 @@ function deviation(levels: Float32Array, width: number, left: number, top: numbe
 }
 
 /**
- * Standard deviation of noise in flat parts, in levels, from a mask that ignores constant and linear parts (J. Immerkaer,
- * Fast Noise Variance Estimation, 1996). 0 without flat blocks.
- * @param flat from {@link flatBlocks}
+ * Standard deviation of noise in flat parts, in levels, from a mask that ignores constant and linear parts (J.
+ * Immerkaer, Fast Noise Variance Estimation, 1996). 0 without flat blocks.
  */
 export function noiseIn({ width, levels }: Luma, flat: ReturnType<typeof flatBlocks>): number {
   let [sum, count] = [0, 0];
@@ -237,7 +229,6 @@ export interface Place {
   readonly share: number;
 }
 
-/** Compares two frames of one size. */
 export function place(reference: Luma, distorted: Luma): Place {
   const { width, height } = reference;
   const errors = new Float64Array(PARTS.length);

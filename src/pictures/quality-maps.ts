@@ -1,9 +1,9 @@
 /**
  * @module pictures/quality-maps
- * Types of quality maps: the sums behind VIF and ADM by location in the picture, and Butteraugli's difference of each pixel.
+ * Types of quality maps: the sums behind VIF and ADM by location, and Butteraugli's difference of each pixel.
  */
 
-/** The cells of one scale: squares of the picture, row after row; the last ones are cut off at the border. */
+/** Cells of one scale: squares of the picture, row by row; the last ones are cut off at the border. */
 export interface ScaleCells {
   /** 0 the finest to 3 the coarsest. */
   readonly scale: number;
@@ -57,13 +57,12 @@ export interface AdmCells extends ScaleCells {
   readonly total: { readonly num: number; readonly den: number };
 }
 
-/** VIF and ADM of a pair of frames by location. */
 export interface FrameCells {
   readonly vif: readonly VifCells[];
   readonly adm: readonly AdmCells[];
 }
 
-/** Butteraugli by pixels, row after row. */
+/** Butteraugli by pixel, row by row. */
 export interface ButteraugliMap {
   readonly width: number;
   readonly height: number;
@@ -74,7 +73,6 @@ export interface ButteraugliMap {
   readonly norm3: number;
 }
 
-/** How to cut a picture into cells. */
 export interface CellOptions {
   /** Side of a cell in pixels: a power of two, 4..256. */
   readonly blockSize: number;

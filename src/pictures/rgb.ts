@@ -1,9 +1,9 @@
 /**
  * @module pictures/rgb
- * Converts planes of any depth and chroma format to RGB, by the colour matrix and range of their samples. Pictures of high
- * dynamic range are brought to a standard screen: light up to 1000 cd/m² is brought below reference white (203 cd/m², ITU-R
- * BT.2408) by the curve of ITU-R BT.2390-11, section 5.4.1, on the largest of red, green and blue, so that hues stay; then BT.2020
- * becomes BT.709 and the light sRGB. What is brighter than 1000 cd/m² is cut off.
+ * Converts planes of any depth and chroma format to RGB, by their matrix and range. High dynamic range is
+ * tone-mapped for standard screens: light up to 1000 cd/m² is brought below reference white (203 cd/m², ITU-R
+ * BT.2408) by the curve of ITU-R BT.2390-11, section 5.4.1, on the largest of red, green and blue to keep hues;
+ * then BT.2020 becomes BT.709 and light becomes sRGB. Light above 1000 cd/m² is clipped.
  */
 
 import { LUMA_WEIGHTS, type LumaMatrix, usualMatrix } from '../core/colour.js';
@@ -13,8 +13,9 @@ import type { TrackFacts } from '../media/decoder.js';
 import type { RgbaImage, RgbImage } from './image.js';
 
 /**
- * Converts a frame. Chroma is interpolated linearly from its position since MPEG-2: on the left of its two
- * columns, between its two rows. Gamma and primaries stay unconverted, but for high dynamic range, which is tone-mapped.
+ * Converts a frame. Interpolates chroma linearly from its position since MPEG-2: on the left of its two
+ * columns, between its two rows. Keeps gamma and primaries, except for high dynamic range, which is
+ * tone-mapped.
  * @param planes packed as in media/types; without chroma the picture is grey
  */
 export function toRgb(planes: FramePlanes, format: VideoFormat, meaning: ColorMeaning): RgbImage {
@@ -22,7 +23,7 @@ export function toRgb(planes: FramePlanes, format: VideoFormat, meaning: ColorMe
   return { width, height, data: new Uint8Array(convert(planes, format, meaning, 3).buffer) };
 }
 
-/** As {@link toRgb}, with a fourth byte of 255 for each pixel, as canvases take pictures. */
+/** As {@link toRgb}, with a fourth byte of 255 per pixel, as canvases expect. */
 export function toRgba(planes: FramePlanes, format: VideoFormat, meaning: ColorMeaning): RgbaImage {
   const { width, height } = format;
   return { width, height, data: convert(planes, format, meaning, 4) };
@@ -67,9 +68,9 @@ class ChromaRows {
   readonly #chroma: VideoFormat['chroma'];
   readonly #size: PictureSize;
   readonly #offset: number;
-  /** With a place for the last column of an odd width. */
+  /** One longer, for the last column of an odd width. */
   readonly #row: Float64Array;
-  /** With the last column once more, as what is on the right of it. */
+  /** One longer, to repeat the last column. */
   readonly #mixed: Float64Array;
 
   constructor(plane: Uint8Array | undefined, format: VideoFormat, offset: number) {
@@ -110,9 +111,9 @@ export type { LumaMatrix as ColorMatrix };
 export interface ColorMeaning {
   readonly matrix: LumaMatrix;
   readonly range: 'limited' | 'full';
-  /** Properties that the video does not declare, or by an unknown name; assumed as players do. */
+  /** Properties that the video does not declare by a known name; assumed as players do. */
   readonly assumed: readonly ('matrix' | 'range')[];
-  /** Set for high dynamic range, whose pictures are tone-mapped for standard screens. */
+  /** Set for high dynamic range, which is tone-mapped for standard screens. */
   readonly toneMapped?: HdrTransfer;
 }
 
@@ -129,10 +130,7 @@ const NAMED: Readonly<Record<string, LumaMatrix>> = {
 
 const HDR: Readonly<Record<string, HdrTransfer>> = { smpte2084: 'pq', 'arib-std-b67': 'hlg' };
 
-/**
- * Determines matrix, range and dynamic range of a video's samples.
- * @param facts the video's declared properties and stored size
- */
+/** @param facts the video's declared properties and stored size */
 export function colorMeaning(
   facts: Pick<TrackFacts, 'width' | 'height'> &
     Partial<Pick<TrackFacts, 'matrix' | 'colorRange' | 'transfer'>>,
@@ -148,8 +146,8 @@ export function colorMeaning(
 }
 
 /**
- * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb' and Cr'
- * are luma and chroma minus their offsets.
+ * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb'
+ * and Cr' are luma and chroma minus their offsets.
  */
 export interface RgbCoefficients {
   readonly lumaOffset: number;
@@ -179,12 +177,11 @@ export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: numbe
   };
 }
 
-/** Transfer functions of high dynamic range. */
 type HdrTransfer = 'pq' | 'hlg';
 
 /** Brightest light of the source, and the light that becomes white, in cd/m². */
 const [PEAK, WHITE] = [1000, 203];
-/** Entries of a table less one: so many that a step of light is less than one of the picture where it is dark, too. */
+/** Last entry of a table; with this many, a step of light is less than one of the picture even in the dark. */
 const LAST = 65_535;
 
 /** Constants of SMPTE ST 2084. */
@@ -204,17 +201,17 @@ function pqSignal(light: number): number {
   return ((C1 + C2 * power) / (1 + C3 * power)) ** M2;
 }
 
-/** Light of the scene of an HLG signal, 0..1. */
+/** Scene light of an HLG signal, 0..1. */
 function hlgScene(signal: number): number {
   return signal <= 0.5 ? (signal * signal) / 3 : (Math.exp((signal - C) / A) + B) / 12;
 }
 
-/** The curve: PQ signals of its ends and where it begins to bend, relative to the brightest. */
+/** PQ signals of the curve: its top, and relative to it white and the knee. */
 const TOP = pqSignal(PEAK);
 const LEVEL = pqSignal(WHITE) / TOP;
 const KNEE = 1.5 * LEVEL - 0.5;
 
-/** Light of a standard screen for light of the source, both in cd/m². */
+/** Light on a standard screen for light of the source, both in cd/m². */
 function mapped(light: number): number {
   const signal = Math.min(1, pqSignal(light) / TOP);
   if (signal < KNEE) return light;
@@ -229,12 +226,12 @@ function srgb(light: number): number {
   return light <= 0.0031308 ? 12.92 * light : 1.055 * light ** (1 / 2.4) - 0.055;
 }
 
-/** A function as a table over 0..1. */
+/** Tabulates a function over 0..1. */
 function table(of: (at: number) => number): Float32Array {
   return Float32Array.from({ length: LAST + 1 }, (_, i) => of(i / LAST));
 }
 
-/** The entry of a table nearest to 0..1; what lies outside has the first or the last. */
+/** Nearest entry of a table over 0..1, clamped to its ends. */
 function look(values: Float32Array, at: number): number {
   const entry = (at * LAST + 0.5) | 0;
   return values[Math.max(0, Math.min(LAST, entry))]!;
@@ -245,7 +242,7 @@ type ToneMap = (into: Uint8ClampedArray, at: number, red: number, green: number,
 
 const known = new Map<HdrTransfer, ToneMap>();
 
-/** The tone mapping of a transfer function; its tables are made once. */
+/** Makes the tables of each transfer function once. */
 function toneMap(transfer: HdrTransfer): ToneMap {
   const map = known.get(transfer) ?? makeToneMap(transfer);
   known.set(transfer, map);
@@ -256,7 +253,7 @@ function makeToneMap(transfer: HdrTransfer): ToneMap {
   const light = table(transfer === 'pq' ? (at) => Math.min(1, pqLight(at) / PEAK) : hlgScene);
   const gain = table((at) => (at === 0 ? 1 : mapped(PEAK * at) / (PEAK * at)) * (PEAK / WHITE));
   const coded = table((at) => 255 * srgb(at));
-  // HLG is light of the scene; a screen of 1000 cd/m² shows it with gamma 1.2 of its luminance (ITU-R BT.2100).
+  // HLG is scene light; a screen of 1000 cd/m² applies gamma 1.2 of its luminance (ITU-R BT.2100).
   const screen = table((at) => at ** 0.2);
   return (into, at, red, green, blue) => {
     let r = look(light, red / 255);

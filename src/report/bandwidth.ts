@@ -1,15 +1,13 @@
 /**
  * @module report/bandwidth
- * What streams take, measured on their segments: the BANDWIDTH and AVERAGE-BANDWIDTH of an HLS master playlist (RFC 8216 and its
- * successor) and of a DASH manifest beside it. Pure.
+ * Measures HLS segments for the bandwidths in master playlists (RFC 8216 and its successor) and DASH manifests. Pure.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 
-/** What to run beside the files that a ladder's command wrote: ffmpeg guesses what streams take. */
+/** Run in the folder of a ladder's streams, because the rates that ffmpeg writes are guesses. */
 export const BANDWIDTH_COMMAND = 'anyvmaf ladder --master master.m3u8';
 
-/** A segment of a stream. */
 interface Segment {
   readonly bytes: number;
   readonly seconds: number;
@@ -21,21 +19,19 @@ interface Rates {
   readonly average: number;
 }
 
-/** Files beside a master playlist. */
+/** Files in the folder of a master playlist. */
 export interface PlaylistFiles {
   /** @throws {AnyvmafError} `io` for a file that is not there */
   text(name: string): Promise<string>;
   bytes(name: string): Promise<number>;
 }
 
-/** A name in the same folder. */
 const PLAIN = /^[^/\\:?#%]{1,255}$/;
 
 /**
- * A master playlist with the rates that its streams have.
- * @param master its text
- * @returns its new text, and the peak rates by media playlist
- * @throws {AnyvmafError} `usage` for a text that is no master playlist of files in one folder
+ * Replaces the bandwidths in a master playlist with measured ones.
+ * @returns the new text, and peak rates in bits per second by media playlist
+ * @throws {AnyvmafError} `usage` unless the text is a master playlist of files in one folder
  */
 export async function measuredMaster(
   master: string,
@@ -49,7 +45,7 @@ export async function measuredMaster(
     known.set(name, found);
     return found;
   };
-  // The dearest of a group is what a player may have to fetch beside the video.
+  // A player may fetch any rendition of a group beside the video, so count the most expensive one.
   const sounds = new Map<string, Rates>();
   for (const line of lines.filter((one) => one.startsWith('#EXT-X-MEDIA:'))) {
     const { 'GROUP-ID': group, URI: uri } = attributesOf(line);
@@ -78,10 +74,7 @@ export async function measuredMaster(
   return { text: out.join('\n'), peaks };
 }
 
-/**
- * A DASH manifest with the peak rates of the same streams.
- * @param peaks by HLS playlist, whose numbers are those of the representations: `media_0.m3u8`
- */
+/** Replaces bandwidths in a DASH manifest: representation 0 gets the peak of `media_0.m3u8`. */
 export function measuredManifest(manifest: string, peaks: ReadonlyMap<string, number>): string {
   return manifest.replace(/<Representation [^>]{1,2000}>/g, (tag) => {
     const id = / id="(\d{1,4})"/.exec(tag)?.[1];
@@ -110,7 +103,7 @@ async function ratesOf(name: string, files: PlaylistFiles): Promise<Rates> {
   if (segments.length === 0 || !(target > 0) || segments.some((one) => !(one.seconds > 0)))
     throw refused(`${name} has no segments with a duration`);
   const all = rateOf(segments);
-  // Of any segments in a row that last half to one and a half of the target duration.
+  // Peak over any run of consecutive segments that lasts 0.5 to 1.5 target durations.
   let peak = 0;
   for (const [from] of segments.entries()) {
     for (let until = from + 1; until <= segments.length; until++) {

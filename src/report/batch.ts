@@ -1,6 +1,6 @@
 /**
  * @module report/batch
- * A job of a batch as one line of JSON, and what pages and summaries show of such a line.
+ * Writes a batch job as one line of JSON, and reads such lines for pages and summaries.
  */
 
 import { isObject } from '../core/arguments.js';
@@ -12,35 +12,32 @@ import { inputs, models, outcome, preparation, run } from './schema.js';
 import type { Table } from './sections.js';
 import type { FailedEncode, Report } from './types.js';
 
-/** Which job a line is about. */
 export interface BatchJobFacts {
-  /** The same as long as neither its line nor its files change. */
+  /** Stable as long as neither the job's line nor its files change. */
   readonly id: string;
-  /** In the table, from 1. */
+  /** Line in the table, from 1. */
   readonly line: number;
-  /** The command line of scoring that it stands for. */
+  /** Arguments of the equivalent scoring command. */
   readonly args: readonly string[];
 }
 
-/** How a job's score was judged. */
 export interface BatchGate {
   readonly failUnder?: number;
   /** Bounds on pooled values: `vmaf.p5>=80`. */
   readonly limits?: readonly string[];
   readonly passed: boolean;
-  /** Why not, or what to know; full sentences. */
+  /** Why it failed, or other notes; full sentences. */
   readonly notes: readonly string[];
 }
 
-/** What a line has beside the report. */
 export interface BatchExtras {
   readonly precision: Precision;
   readonly gate?: BatchGate;
-  /** The file of the values per frame. */
+  /** File of the per-frame values. */
   readonly frames?: string;
 }
 
-/** The line of a job that was scored, without line feed. */
+/** Line of a scored job, without line feed. */
 export function reportLine(
   job: BatchJobFacts,
   report: Report,
@@ -63,7 +60,7 @@ export function reportLine(
   return compact({ map });
 }
 
-/** The line of a job that could not be scored, without line feed. */
+/** Line of a failed job, without line feed. */
 export function failureLine(job: BatchJobFacts, failed: FailedEncode): string {
   return compact({ map: [['job', jobJson(job)], ...failureEntries(failed)] });
 }
@@ -87,7 +84,7 @@ function gateJson({ failUnder, limits, passed, notes }: BatchGate) {
   return { map };
 }
 
-/** A job that has ended. Texts are empty where there is nothing. */
+/** A finished job; missing values are empty strings. */
 export interface BatchRow {
   readonly line: number;
   readonly reference: string;
@@ -96,15 +93,14 @@ export interface BatchRow {
   readonly mean: string;
   readonly low: string;
   readonly frames: string;
-  /** That measuring took. */
+  /** Time spent measuring. */
   readonly seconds: number;
   readonly state: 'scored' | 'failed' | 'below';
-  /** Of an error. */
   readonly code: string;
   readonly notes: readonly string[];
 }
 
-/** @param text of a line: a JSON object */
+/** @param text one result line: a JSON object */
 export function batchRow(text: string): BatchRow {
   const line = members(JSON.parse(text));
   const [job, error, gate, trust] = [line.job, line.error, line.gate, line.trust].map(members);
@@ -130,7 +126,6 @@ export function batchRow(text: string): BatchRow {
   };
 }
 
-/** The jobs as a table; those that failed or are below their limit stand out. */
 export function batchTable(rows: readonly BatchRow[]): Table {
   const named = (text: string) => (text === '' ? '–' : { code: text });
   return {

@@ -1,31 +1,31 @@
 /**
  * @module report/bd-rate
- * Bjontegaard deltas: how far apart two curves of quality over rate are on average, as rate or as quality.
+ * Bjontegaard deltas: the average distance between two rate-quality curves, as rate or as quality.
  */
 import { isObject, oneOf, requireArray, requireObject, wrongType } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { counted, showValue } from '../core/printable.js';
 
-/** One encode: its quality and its rate, which is either `kbps` or `bytes`. */
+/** One encode: its quality and its rate, as either `kbps` or `bytes`. */
 export interface RatePoint {
   /** Kilobits per second, above 0. */
   readonly kbps?: number;
-  /** Size, above 0. Both curves must be of one and the same duration. */
+  /** Size in bytes, above 0. All encodes must have the same duration. */
   readonly bytes?: number;
-  /** A score of which more is better, such as VMAF or PSNR. */
+  /** A higher-is-better score such as VMAF or PSNR. */
   readonly quality: number;
 }
 
 export interface BdOptions {
   /**
-   * How curves run between their points. `pchip` (default): monotone cubic pieces, from 2 points on. `akima`: cubic pieces
-   * that bend least, from 2 points on. `cubic`: one polynomial of degree 3, as in VCEG-M33, from 4 points on; it
-   * can turn between points.
+   * Interpolation between points. `pchip` (default): monotone cubic pieces, from 2 points on. `akima`: cubic
+   * pieces that bend least, from 2 points on. `cubic`: one polynomial of degree 3 as in VCEG-M33, from 4 points
+   * on; may turn between points.
    */
   readonly interpolation?: Interpolation;
-  /** Qualities to average over; of {@link bdQuality} the rates at which the anchor has them. Default: all that both curves have. */
+  /** Qualities to average over; for {@link bdQuality}, the anchor's rates at them. Default: the common range. */
   readonly between?: Limits | undefined;
-  /** Rates in the points' unit to average over; of {@link bdRate} the qualities that the anchor has at them. Default: all. */
+  /** Rates to average over, in the points' unit; for {@link bdRate}, the anchor's qualities at them. Default: all. */
   readonly rates?: Limits | undefined;
 }
 
@@ -34,19 +34,18 @@ interface Limits {
   readonly max: number;
 }
 
-/** What {@link bdRate} and {@link bdQuality} return. */
+/** Result of {@link bdRate} or {@link bdQuality}. */
 export interface BdResult {
-  /** Of {@link bdRate} in percent of the anchor's rate: negative if the test needs less. Of {@link bdQuality} in its unit. */
+  /** {@link bdRate}: percent of the anchor's rate, negative if the test needs less. {@link bdQuality}: in its unit. */
   readonly value: number;
   readonly interpolation: Interpolation;
-  /** What was averaged over: quality for {@link bdRate}, the rate in the points' unit for {@link bdQuality}. */
+  /** Range averaged over: quality for {@link bdRate}, rate in the points' unit for {@link bdQuality}. */
   readonly range: { readonly from: number; readonly to: number };
-  /** The part of the shorter curve that both cover, above 0 to 1. A value from a small part says little. */
+  /** Part of the shorter curve that both cover, above 0 to 1. A small overlap makes the value unreliable. */
   readonly overlap: number;
   /**
-   * Whether quality rises with rate from each point to the next. Where it does not, one encode costs more than another and
-   * is no better; the curve then runs through points that nobody would choose. Of several points at the same place
-   * the better one counts.
+   * Whether quality rises with rate from point to point. If not, some encode costs more than another and is no
+   * better, and the curve runs through it. Of several points at one place, the better one counts.
    */
   readonly monotone: { readonly anchor: boolean; readonly test: boolean };
 }
@@ -83,18 +82,18 @@ interface Point {
   readonly quality: number;
 }
 
-/** Both curves as they were given, checked; points by rate. */
+/** Checked curves; points sorted by rate. */
 interface Pair {
   readonly anchor: readonly Point[];
   readonly test: readonly Point[];
   readonly unit: Unit;
   readonly interpolation: Interpolation;
   readonly between: Limits | undefined;
-  /** Logarithms. */
+  /** Natural logarithms. */
   readonly rates: Limits | undefined;
 }
 
-/** Where a point lies, and of points at the same place the one with the greatest third value counts. */
+/** Of points with the same `x`, the one with the greatest `better` counts. */
 type Placed = readonly [x: number, y: number, better: number];
 
 const byQuality = ({ rate, quality }: Point): Placed => [quality, Math.log(rate), -rate];
@@ -147,7 +146,7 @@ function readPoint(name: string, point: Record<string, unknown>, unit: Unit): Po
   return { rate, quality };
 }
 
-/** By place, one point for each. */
+/** Sorted by x, one point per x. */
 function ascending(points: readonly Placed[]): Placed[] {
   const sorted = [...points].sort((a, b) => a[0] - b[0] || b[2] - a[2]);
   return sorted.filter(([x], i) => x !== sorted[i - 1]?.[0]);
@@ -160,7 +159,7 @@ interface Compared {
   readonly overlap: number;
 }
 
-/** @param shown what a place is in the unit of `along` */
+/** @param shown converts x to the unit of `along` */
 function compare(
   pair: Pair,
   place: (point: Point) => Placed,
@@ -192,7 +191,7 @@ function compare(
   };
 }
 
-/** The values that the anchor has at the ends of a range, and none where the range goes beyond it. */
+/** Maps a range through the anchor's curve; infinite where the range exceeds the curve. */
 function onAnchor(
   { anchor, interpolation }: Pair,
   place: (point: Point) => Placed,
@@ -207,7 +206,7 @@ function onAnchor(
   };
 }
 
-/** What two ranges share; all where there is none. */
+/** Intersection of ranges; a missing range limits nothing. */
 function common(...ranges: readonly (Limits | undefined)[]): Limits {
   return {
     min: Math.max(...ranges.map((range) => range?.min ?? Number.NEGATIVE_INFINITY)),
@@ -215,7 +214,7 @@ function common(...ranges: readonly (Limits | undefined)[]): Limits {
   };
 }
 
-/** The logarithm of the rate that each quality takes, as {@link bdRate} has it. At least two points of different quality. */
+/** Log of rate over quality, as {@link bdRate} interpolates it. Needs two points of different quality. */
 export function rateCurve(points: readonly Point[]): Curve {
   return curveOf('test', ascending(points.map(byQuality)), 'pchip', 'quality');
 }
@@ -248,7 +247,7 @@ function said({ anchor, test, interpolation }: Pair): Pick<BdResult, 'interpolat
   return { interpolation, monotone: { anchor: rises(anchor), test: rises(test) } };
 }
 
-/** @throws {AnyvmafError} `usage` for numbers so far apart that doubles do not hold their difference */
+/** @throws {AnyvmafError} `usage` if the difference overflows a double */
 function finite(result: BdResult): BdResult {
   if (Number.isFinite(result.value)) return result;
   throw usageError(
@@ -256,14 +255,12 @@ function finite(result: BdResult): BdResult {
   );
 }
 
-/** How a curve runs between its points. */
 export const INTERPOLATIONS = ['pchip', 'akima', 'cubic'] as const;
 export type Interpolation = (typeof INTERPOLATIONS)[number];
 
-/** The fewest points that define a curve. */
 const FEWEST_POINTS: Readonly<Record<Interpolation, number>> = { pchip: 2, akima: 2, cubic: 4 };
 
-/** A curve that is a polynomial of degree 3 at most between each two of its knots. */
+/** A polynomial of degree 3 at most between neighbouring knots. */
 export interface Curve {
   readonly low: number;
   readonly high: number;
@@ -272,20 +269,17 @@ export interface Curve {
   at(x: number): number;
 }
 
-/**
- * @param x strictly ascending
- * @param y as many
- */
+/** @param x strictly ascending */
 export function curveThrough(x: readonly number[], y: readonly number[], how: Interpolation): Curve {
   if (how === 'cubic') return leastSquares(x, y);
   return hermite(x, y, how === 'pchip' ? monotoneSlopes(x, y) : akimaSlopes(x, y));
 }
 
-/** The mean of `b - a` over `from..to`, which lies within both. Exact, as both are cubic between their knots. */
+/** Mean of `b - a` over `from..to`, which lies within both. Exact, because both are cubic between knots. */
 function meanDifference(a: Curve, b: Curve, from: number, to: number): number {
   const inner = [...a.knots, ...b.knots].filter((knot) => knot > from && knot < to);
   const cuts = [from, ...inner.sort((p, q) => p - q), to];
-  // Gauss's rule with two points integrates polynomials of degree 3 without error.
+  // Two-point Gauss quadrature is exact up to degree 3.
   const reach = 1 / Math.sqrt(3);
   let sum = 0;
   for (let i = 1; i < cuts.length; i++) {
@@ -296,7 +290,6 @@ function meanDifference(a: Curve, b: Curve, from: number, to: number): number {
   return sum / (to - from);
 }
 
-/** Cubic pieces that meet in values and slopes. */
 function hermite(x: readonly number[], y: readonly number[], slopes: readonly number[]): Curve {
   return {
     low: x[0]!,
@@ -315,12 +308,12 @@ function hermite(x: readonly number[], y: readonly number[], slopes: readonly nu
   };
 }
 
-/** Slopes of the lines between neighbouring points. */
+/** Slopes between neighbouring points. */
 function chords(x: readonly number[], y: readonly number[]): number[] {
   return x.slice(1).map((to, i) => (y[i + 1]! - y[i]!) / (to - x[i]!));
 }
 
-/** Slopes after Fritsch and Butland (1984), by which a curve through rising points never falls. */
+/** Slopes after Fritsch and Butland (1984): a curve through rising points never falls. */
 function monotoneSlopes(x: readonly number[], y: readonly number[]): number[] {
   const chord = chords(x, y);
   if (chord.length === 1) return [chord[0]!, chord[0]!];
@@ -340,18 +333,18 @@ function monotoneSlopes(x: readonly number[], y: readonly number[]): number[] {
   ];
 }
 
-/** The slope at an end, from three points, held back where the curve would turn. */
+/** End slope from three points, limited where the curve would turn. */
 function endSlope(width: number, next: number, chord: number, nextChord: number): number {
   const slope = ((2 * width + next) * chord - width * nextChord) / (width + next);
   if (slope * chord <= 0) return 0;
   return chord * nextChord < 0 && Math.abs(slope) > Math.abs(3 * chord) ? 3 * chord : slope;
 }
 
-/** Slopes after Akima (1970): a mean of the chords beside a point, where the one that bends less counts more. */
+/** Slopes after Akima (1970): mean of the chords beside a point, weighted towards the one that bends less. */
 function akimaSlopes(x: readonly number[], y: readonly number[]): number[] {
   const chord = chords(x, y);
   if (chord.length === 1) return [chord[0]!, chord[0]!];
-  // Two more chords at either end, on the parabola through the last three points.
+  // Two more chords at each end, from the parabola through the last three points.
   const [first, second] = [chord[0]!, chord[1]!];
   const [last, before] = [chord.at(-1)!, chord.at(-2)!];
   const all = [
@@ -371,8 +364,8 @@ function akimaSlopes(x: readonly number[], y: readonly number[]): number[] {
 }
 
 /**
- * The polynomial of degree 3 that comes nearest to all points, which is the one through them where they are four. A sum
- * of polynomials that are orthogonal over the points, so that no system of equations has to be solved.
+ * Least-squares polynomial of degree 3, which passes through all points if there are four. A sum of polynomials
+ * orthogonal over the points, so no system of equations is solved.
  */
 function leastSquares(x: readonly number[], y: readonly number[]): Curve {
   const basis: { readonly shift: number; readonly back: number; readonly weight: number }[] = [];
@@ -411,7 +404,7 @@ function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 }
 
-/** Whether one of two costs no more and is no worse, and is better in one of the two. */
+/** Pareto dominance: no worse in both, better in one. */
 export function dominates(
   one: { readonly good: number; readonly bytes: number },
   other: { readonly good: number; readonly bytes: number },

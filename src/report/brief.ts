@@ -1,6 +1,6 @@
 /**
  * @module report/brief
- * A report in a few lines for a terminal; report/summary has all of it.
+ * A short report for a terminal; report/summary writes the full one.
  */
 import { printable } from '../core/printable.js';
 import { baseName, comparedText, frameTime, referenceOf } from './facts.js';
@@ -12,16 +12,12 @@ import { clock, cut, wrap } from './terminal.js';
 import type { Report } from './types.js';
 import { ranking, worstFrames } from './worst.js';
 
-/** Means that are listed where no model was asked for. */
 const BRIEF_MEANS = 6;
 
-/** Lines beside the scores; whoever prints them adds one that says where the rest is. */
+/** Lines at most besides the scores; the caller adds one that points to the full report. */
 const MOST = 7;
 
-/**
- * The scores, and seven lines at most: what was compared, the gravest doubt with what resolves it, the worst moment.
- * @throws {AnyvmafError} `usage` when the precision is not one
- */
+/** Scores, then at most seven lines: what was compared, the gravest doubt with its remedy, the worst moment. */
 export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {}): string {
   const view = viewOf(options);
   const { width, style } = view;
@@ -41,7 +37,7 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
     .map(({ metric, value }) => `${printable(metric)}\u00a0${cell(value)}`);
   const without = bare.length > 0 ? [`Without film grain: ${bare.join(', ')}`] : [];
   const meaning = (scored.length === 0 && rank && valueMeaning(rank.metric)) || '';
-  // No line ends between a name and its value.
+  // A non-breaking space keeps a name and its value on one line.
   const more = scored.length > 0 ? means.map((mean) => mean.replace(' ', '\u00a0')).join(', ') : meaning;
   const names = [distorted, referenceOf(report)].flatMap((side) =>
     side ? [printable(baseName(side.name))] : [],
@@ -69,13 +65,12 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** How many remarks the lines above leave out. */
+/** Number of remarks that {@link brief} leaves out. */
 export function unsaid(reports: readonly Report[]): number {
   const causes = new Set(flawsOf(reports).map(({ trust }) => trust.cause));
   return remarks(reports).filter(({ message }) => !causes.has(message)).length;
 }
 
-/** A frame and its time in the reference. */
 function momentText(report: Report, frame: number): string {
   const time = frameTime(report, frame);
   return time === undefined ? `frame ${frame}` : `${clock(time, 2)}, frame ${frame}`;

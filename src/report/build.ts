@@ -1,6 +1,6 @@
 /**
  * @module report/build
- * Makes the report of a run out of per-metric series: frames, pooled values and distributions.
+ * Builds a report from per-metric series: frames, pooled values and distributions.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { membersBy } from './kinds.js';
@@ -8,9 +8,8 @@ import { distribution, pool } from './pool.js';
 import { inputs, models, outcome, preparation, run } from './schema.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from './types.js';
 
-/** The values of one metric over the scored frames. */
 export interface MetricSeries {
-  /** Log name: the key in frames and pooled values. Distinct within a report. */
+  /** Log name, the key in frames and pooled values; unique within a report. */
   readonly name: string;
   /** One value per entry of {@link ReportParts.frameNumbers}. Without `present`, NaN means no value. */
   readonly values: Float64Array;
@@ -18,7 +17,7 @@ export interface MetricSeries {
   readonly present?: Uint8Array;
 }
 
-/** What a run knows at its end; the rest of {@link Report} follows from it. */
+/** Inputs of {@link buildReport}, which derives the rest of {@link Report}. */
 export interface ReportParts
   extends Omit<Report, 'frames' | 'pooled_metrics' | 'aggregate_metrics' | 'metrics' | 'distribution'> {
   /** Scored frames, ascending: after subsampling, only the kept ones. */
@@ -27,18 +26,11 @@ export interface ReportParts
   readonly series: readonly MetricSeries[];
   /** Values of the whole run (`apsnr_y`, ...), in order. Default: none. */
   readonly aggregates?: Readonly<Record<string, number>>;
-  /**
-   * Pooled values to take instead of pooling the series of that name: they may count frames that are missing here. `null` where
-   * one of those lacks the metric.
-   */
+  /** Pooled values that replace pooling of the series, which may lack frames; `null` if a frame lacks the metric. */
   readonly pooled?: ReadonlyMap<string, PooledMetric | null>;
 }
 
-/**
- * Builds the report. A frame without any value is left out; a metric that lacks a value in some frame keeps its other
- * values but has empty pooled values and no distribution.
- * @throws {AnyvmafError} `internal` when a series is not as long as the list of frames
- */
+/** Leaves out frames without values. A metric without a value in some frame keeps its others, but is not pooled. */
 export function buildReport(parts: ReportParts): Report {
   const { frameNumbers, series } = parts;
   const pooled: [string, PooledMetric | Record<string, never>][] = [];
@@ -63,7 +55,7 @@ export function buildReport(parts: ReportParts): Report {
     version: parts.version,
     fps: parts.fps,
     frames: frames(frameNumbers, series),
-    // fromEntries, here and below: it also keeps a model that someone named `__proto__`.
+    // fromEntries, here and below, also keeps a model named `__proto__`.
     pooled_metrics: Object.fromEntries(pooled),
     aggregate_metrics: { ...parts.aggregates },
     ...membersBy(inputs, parts),

@@ -1,6 +1,6 @@
 /**
  * @module report/facts
- * What a report knows of its files and colours beyond frames, in words: size, bit rate, codec, how samples became light.
+ * Facts of a report in words: files (size, bit rate, codec), frames, models, colour conversion.
  */
 
 import type { Colour } from '../core/colour.js';
@@ -10,18 +10,17 @@ import { type Fraction, quotientOf } from '../core/rational.js';
 import type { FramePairing, InputPairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
 
-/** Phrases in one, without those that are missing. */
+/** Joins the phrases that are not empty. */
 export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {
   return parts.filter((part) => part).join(separator);
 }
 
-/** Who measured what, in words: `adm, motion, vif of 300 pairs on the GPU Acme Anvil`. */
+/** `adm, motion, vif of 300 pairs on the GPU Acme Anvil`. */
 export function measurerText({ extractors, frames, adapter }: ReportMeasurer): string {
   const where = adapter ? `on the GPU ${adapterName(adapter)}` : 'with the own core';
   return `${extractors.join(', ')} of ${counted(frames, 'pair')} ${where}`;
 }
 
-/** A GPU in words. */
 export function adapterName({
   vendor,
   architecture,
@@ -29,19 +28,19 @@ export function adapterName({
   description,
   software,
 }: NonNullable<ReportMeasurer['adapter']>): string {
-  // Dawn describes the driver, and names the device. Of a software adapter the driver tells more.
+  // Dawn puts the driver into `description` and the GPU's name into `device`; software is named by its driver.
   const name = (software ? '' : device) || description || `${vendor} ${device || architecture}`.trim();
   return `${name || 'without a name'}${software ? ' (software)' : ''}`;
 }
 
-/** A score by the rule that views share: two decimals, never rounded up to a round 100. */
+/** A score as all views print it: two decimals, never rounded up to 100. */
 export function scoreText(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return '–';
   const text = value.toFixed(2);
   return text === '100.00' && value < 100 ? '99.99' : text;
 }
 
-/** What was compared: `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` where nobody knows. */
+/** `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` if unknown. */
 export function comparedText({
   reference,
   pairing,
@@ -61,12 +60,12 @@ export function comparedText({
   return `${joined(parts)}.`;
 }
 
-/** What a model's scores are clipped to; `undefined` where they are not clipped. */
+/** Range that a model's scores are clipped to; `undefined` if they are not clipped. */
 export function rangeOf({ options, scoreRange }: ReportModel): readonly [number, number] | undefined {
   return options.disableClip ? undefined : (scoreRange ?? [0, 100]);
 }
 
-/** `812 kb/s`, `4.21 Mb/s`; `undefined` where it is not known. */
+/** `812 kb/s`, `4.21 Mb/s`; `undefined` if unknown. */
 export function bitrateText(bitsPerSecond: number | undefined): string | undefined {
   if (bitsPerSecond === undefined || !(bitsPerSecond > 0)) return undefined;
   return bitsPerSecond < 999_500
@@ -74,7 +73,7 @@ export function bitrateText(bitsPerSecond: number | undefined): string | undefin
     : `${round(bitsPerSecond / 1e6)} Mb/s`;
 }
 
-/** `812 kB`, `4.21 MB`, `1.30 GB`; `undefined` where it is not known. */
+/** `812 kB`, `4.21 MB`, `1.30 GB`; `undefined` if unknown. */
 export function sizeText(bytes: number | undefined): string | undefined {
   if (bytes === undefined || !(bytes >= 0)) return undefined;
   if (bytes < 1000) return `${bytes} B`;
@@ -82,29 +81,28 @@ export function sizeText(bytes: number | undefined): string | undefined {
   return bytes < 999_500_000 ? `${round(bytes / 1e6)} MB` : `${round(bytes / 1e9)} GB`;
 }
 
-/** Three significant digits, as many as fit into a column. */
+/** Three significant digits. */
 function round(value: number): string {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
 
-/** What tells a video's duration. */
 interface Timed {
   readonly frameRate?: Fraction;
   readonly frameCount: number | null;
 }
 
-/** Frames per second, `undefined` where the container does not say. */
+/** Frames per second; `undefined` if the container does not say. */
 export function frameRate({ frameRate: rate }: Pick<Timed, 'frameRate'>): number | undefined {
   return quotientOf(rate);
 }
 
-/** When a frame of a run is shown in its reference, in seconds; `undefined` where the frame rate is not known. */
+/** Time of a frame in its reference, in seconds; `undefined` if the frame rate is unknown. */
 export function frameTime({ reference }: Pick<Report, 'reference'>, frame: number): number | undefined {
   const { frameRate: rate, skipped } = reference;
   return rate && quotientOf(rate) !== undefined ? ((frame + skipped) * rate.den) / rate.num : undefined;
 }
 
-/** The track that was read of a file with several, `1 of 2`, counted from 0; `undefined` of others. */
+/** Track that was read, `1 of 2`, counted from 0; `undefined` for files with one track. */
 export function trackOf(pairing: Pick<InputPairing, 'track' | 'tracks'> | undefined): string | undefined {
   return pairing?.tracks === undefined ? undefined : `${pairing.track} of ${pairing.tracks}`;
 }
@@ -114,13 +112,13 @@ export function chromaText(chroma: ChromaFormat): string {
   return chroma === '400' ? 'luma only' : [...chroma].join(':');
 }
 
-/** `29.97 fps`; `undefined` where the container does not say. */
+/** `29.97 fps`; `undefined` if the container does not say. */
 export function rateText(input: Pick<Timed, 'frameRate'>): string | undefined {
   const rate = frameRate(input);
   return rate === undefined ? undefined : `${Number(rate.toFixed(3))} fps`;
 }
 
-/** What distinguishes a video: size, samples, rate, frames, one phrase each. */
+/** Size, samples, rate and frames of a video, one phrase each. */
 export function inputFacts(input: ReportInput): string[] {
   const { width, height, chroma, bitDepth, frameCount, skipped } = input;
   return [
@@ -133,53 +131,45 @@ export function inputFacts(input: ReportInput): string[] {
   ].filter((fact) => fact !== undefined);
 }
 
-/** What a model was told of its scores, as its string says it. */
 export function modelFlags({ disableClip, enableTransform }: ReportModel['options']): string[] {
   return [...(disableClip ? ['disable_clip'] : []), ...(enableTransform ? ['enable_transform'] : [])];
 }
 
-/** Frames that lack a partner, or have one that others have too: `3 missing`, one phrase each. */
+/** Counts of missing, repeated and dropped frames: `3 missing`, one phrase each. */
 export function unpairedFacts(frames: FramePairing): string[] {
   return (['missing', 'repeated', 'dropped'] as const).flatMap((kind) =>
     frames[kind].count > 0 ? [`${frames[kind].count} ${kind}`] : [],
   );
 }
 
-/** Whether a metric is the score of a single member of one of these bootstrap collections: `vmaf_0001`. */
+/** True for the score of one member of a bootstrap collection: `vmaf_0001`. */
 export function isMember(collections: readonly string[], metric: string): boolean {
   return collections.some(
     (name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)),
   );
 }
 
-/**
- * The reference of several encodes. Where they begin on different frames of it, none of these numbers is true of all, and
- * {@link skippedText} says each.
- */
+/** The reference of several encodes. `skipped` is 0 if they begin on different frames; {@link skippedText} has each. */
 export function commonReference(reports: readonly [Report, ...Report[]]): ReportInput {
   const [{ reference }] = reports;
   return beginApart(reports) ? { ...reference, skipped: 0 } : reference;
 }
 
-/** Where in the reference an encode begins. */
 interface Start {
   readonly reference: Pick<ReportInput, 'skipped'>;
 }
 
-/** Whether encodes of one reference begin on different frames of it. */
+/** True if encodes begin on different frames of their reference. */
 export function beginApart(reports: readonly Start[]): boolean {
   return new Set(reports.map(({ reference }) => reference.skipped)).size > 1;
 }
 
-/**
- * The reference frame that stands for 0 on the frame axis that encodes share. Encodes that begin together are numbered by
- * pair, as in their logs; others by frames of the reference, which alone tells where their contents agree.
- */
+/** Reference frame at 0 of the frame axis. With a common start, frame numbers are those of the logs. */
 export function axisOrigin(reports: readonly Start[]): number {
   return beginApart(reports) ? 0 : (reports[0]?.reference.skipped ?? 0);
 }
 
-/** Frames skipped at the start of each of the two: `12 of reference`, `3 of its own`, or both. */
+/** Frames skipped at the start: `12 of reference`, `3 of its own`, or both. */
 export function skippedText({
   reference,
   distorted,
@@ -191,10 +181,7 @@ export function skippedText({
   return joined(parts) || 'none';
 }
 
-/**
- * Bits per second of the distorted video: what its container says, or its size over its duration.
- * @param bytes its size
- */
+/** Bits per second of the distorted video: as its container says, or its size over its duration. */
 export function bitrateOf(
   report: Partial<Pick<Report, 'pairing' | 'distorted'>>,
   bytes = fileSizeOf(report),
@@ -203,7 +190,7 @@ export function bitrateOf(
   return pairing?.distorted.bitrate ?? (distorted && averageBitrate(distorted, bytes));
 }
 
-/** Bits per second of a video of so many bytes; `undefined` where its duration is not known. */
+/** Bits per second; `undefined` if the duration is unknown. */
 export function averageBitrate(video: Timed, bytes: number | undefined): number | undefined {
   const rate = frameRate(video);
   if (bytes === undefined || rate === undefined || !video.frameCount) return undefined;
@@ -218,18 +205,17 @@ export function fileSizeOf({
   return pairing?.distorted.fileSize ?? distorted?.fileSize;
 }
 
-/** The last part of a path. */
 export function baseName(path: string): string {
   return path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
 }
 
-/** What became of the search for an offset, in words. Reports of older versions do not say. */
+/** Outcome of the offset search in words. Reports of older versions lack it, which reads as found. */
 export function offsetStateText({ offsetState }: Pick<FramePairing, 'offsetState'>): string {
   if (offsetState === 'ambiguous') return 'ambiguous, a guess';
   return offsetState === 'none' ? 'not found, a guess' : 'found';
 }
 
-/** What is said where scores with and without film grain were asked for, and nothing adds any. */
+/** Note for scores with and without film grain if no decoder adds grain. */
 export const NO_GRAIN = 'no decoder adds any, so that one measurement stands for both';
 
 const MATRIX_WORDS: Readonly<Record<Colour['matrix'], string>> = {
@@ -268,7 +254,7 @@ const SITING_WORDS: Readonly<Record<Colour['siting'], string>> = {
   topleft: 'top-left',
 };
 
-/** @param chroma of the video: what has no chroma of fewer samples upsamples none */
+/** @param chroma without subsampled chroma, no upsampling is mentioned */
 export function describeColour(
   { matrix, range, transfer, siting, upsampling, primaries }: Colour,
   chroma: ChromaFormat = '420',
@@ -280,7 +266,7 @@ export function describeColour(
   return parts.join(', ');
 }
 
-/** The colour of a video and what of it is guessed; `undefined` where no metric of colour ran. */
+/** A video's colour and which parts of it are guessed; `undefined` if no colour metric ran. */
 export function colourText({ colour, chroma }: Pick<ReportInput, 'colour' | 'chroma'>): string | undefined {
   if (!colour) return undefined;
   const { guessed, alpha, as } = colour;
@@ -289,7 +275,7 @@ export function colourText({ colour, chroma }: Pick<ReportInput, 'colour' | 'chr
   return words + (guessed.length > 0 ? ` (${guessed.join(', ')} guessed)` : '');
 }
 
-/** The video that the distorted one was held against; `undefined` if it was scored by itself. */
+/** Input that the distorted video was compared with; `undefined` for a no-reference score. */
 export function referenceOf({
   noReference,
   reference,

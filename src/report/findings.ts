@@ -1,6 +1,6 @@
 /**
  * @module report/findings
- * Preflight findings and warnings as a person reads them in a terminal.
+ * Preflight findings and warnings as text for a terminal.
  */
 import type { Finding, Severity } from '../media/preflight/types.js';
 import type { Line } from './sections.js';
@@ -8,19 +8,18 @@ import { isWrongPair, remedyText } from './trust.js';
 import type { Report } from './types.js';
 
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
-/** The sign of what another finding explains. */
+/** Marks a finding that follows from another. */
 const FOLLOWS = '└';
 const SIGNS: Readonly<Record<Severity, string>> = { error: '×', warning: '!', info: '·' };
 
-/** Something to say about one or several of the encodes. */
 export interface Remark {
   readonly severity: Severity;
-  /** Stable code; absent of a plain warning. */
+  /** Stable code; absent for plain warnings. */
   readonly code?: string;
   readonly message: string;
   readonly fix?: string;
   readonly finding?: Finding;
-  /** Whether it makes a score worthless. */
+  /** True if it makes a score worthless. */
   readonly grave: boolean;
   /** The message of the remark that explains this one. */
   readonly follows?: string;
@@ -28,10 +27,7 @@ export interface Remark {
   readonly of: readonly number[];
 }
 
-/**
- * What reports warn of, the same thing once: what makes a score worthless, then by severity, each before what follows from
- * it; findings of preflight before warnings not among them.
- */
+/** Merges equal findings and warnings of reports: grave first, then by severity, each followed by its consequences. */
 export function remarks(reports: readonly Partial<Pick<Report, 'preflight' | 'warnings'>>[]): Remark[] {
   const all = new Map<string, Remark & { of: number[] }>();
   const add = (key: string, remark: Omit<Remark, 'of'>, index: number): void => {
@@ -62,15 +58,11 @@ function gravity({ severity, grave }: Remark): number {
   return grave ? -1 : ORDER.indexOf(severity);
 }
 
-/** What follows from a remark, directly or by way of others. */
 function followersOf({ message }: Remark, list: readonly Remark[]): Remark[] {
   return list.filter(({ follows }) => follows === message).flatMap((one) => [one, ...followersOf(one, list)]);
 }
 
-/**
- * Remarks as lines: a sign, the sentence, then its code and what fixes it.
- * @param names of the encodes, for a remark that is not about all of them
- */
+/** Lines of remarks; `names` of encodes prefix those that are not about all of them. */
 export function remarkLines(list: readonly Remark[], names: readonly string[] = []): Line[] {
   return list.flatMap(({ severity, code, message, finding, follows, of }): Line[] => {
     if (follows !== undefined)

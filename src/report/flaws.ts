@@ -1,7 +1,6 @@
 /**
  * @module report/flaws
- * What is wrong with several reports, as pages and terminals tell it: each root cause with what resolves it. Apart from
- * findings, which an application's start loads.
+ * Root causes of doubt in reports, with their remedies; apart from report/findings, which applications load at start.
  */
 import { printable } from '../core/printable.js';
 import type { Finding } from '../media/preflight/types.js';
@@ -10,13 +9,12 @@ import { cut } from './terminal.js';
 import { flawOf, type Judged, type Judgement, remedyText, TRUST_SIGNS, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
 
-/** Reports with the same flaw. */
 export interface Flaw extends Judgement {
-  /** Their indices. */
+  /** Indices of the reports. */
   readonly of: number[];
 }
 
-/** The flaws of reports, each once, in the order of the reports. */
+/** Distinct flaws, in the order of the reports. */
 export function flawsOf(reports: readonly Judged[]): Flaw[] {
   const flaws = new Map<string, Flaw>();
   for (const [i, report] of reports.entries()) {
@@ -30,7 +28,7 @@ export function flawsOf(reports: readonly Judged[]): Flaw[] {
   return [...flaws.values()];
 }
 
-/** What was found on either side, in words; empty where that is not told, or known of neither. */
+/** Values of both sides in words; empty if the finding has none or both are unknown. */
 export function findingValues(finding: Finding | undefined): string {
   const { reference, distorted } = finding ?? {};
   if (reference === undefined || distorted === undefined) return '';
@@ -38,14 +36,10 @@ export function findingValues(finding: Finding | undefined): string {
   return `reference ${reference ?? 'unknown'}, distorted ${distorted ?? 'unknown'}`;
 }
 
-/** A verdict where nothing but its cause is on show: there are no further warnings to read. */
+/** Verdicts printed with their cause alone, without a pointer to further warnings. */
 const WORDS = { ...TRUST_WORDS, doubtful: 'doubtful' } as const;
 
-/**
- * One doubt as a paragraph; of several, each in a line or two.
- * @param names of the reports; empty for one that needs none
- * @param most lines
- */
+/** One doubt as a paragraph, several in a line or two each, in at most `most` lines. Empty `names` are not printed. */
 export function doubtLines(
   reports: readonly Report[],
   names: readonly string[],
@@ -65,7 +59,7 @@ export function doubtLines(
   const all = flaws.map((flaw) => entry(flaw, named(flaw), layout));
   let count = 0;
   let lines = 0;
-  // The line that counts the others takes the place of one.
+  // Reserve one line for the count of the others.
   while (count < all.length && lines + (all[count]?.length ?? 0) <= most - (count + 1 < all.length ? 1 : 0))
     lines += all[count++]?.length ?? 0;
   const rest = flaws.slice(count).flatMap(({ of }) => of).length;
@@ -73,7 +67,7 @@ export function doubtLines(
   return [...all.slice(0, count).flat(), ...others.map(layout.style.warn)];
 }
 
-/** The sentence, cut where it must be, and what resolves it whole on a line of its own. */
+/** The sentence, truncated to fit, and its remedy in full on its own line. */
 function paragraph({ trust, root }: Flaw, about: string, layout: Layout, most: number): string[] {
   const remedy = remedyText(root);
   const text = `${about === '' ? '' : `${about}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
@@ -82,7 +76,6 @@ function paragraph({ trust, root }: Flaw, about: string, layout: Layout, most: n
   return [...lineTexts({ lead, text, tone: 'warn', most: most - fix.length }, layout), ...fix];
 }
 
-/** Names, verdict, code of the root cause, and what resolves it. */
 function entry({ trust, root }: Flaw, about: string, layout: Layout): string[] {
   const remedy = remedyText(root);
   const [code] = trust.codes;

@@ -1,21 +1,19 @@
 /**
  * @module report/format
- * How reports write measured values (specification C.1 of the log formats), and the setting that says how.
+ * Writes measured values at a configurable precision (specification C.1 of the log formats).
  */
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { formatFixed, formatGeneral } from '../core/printf.js';
 
 /**
- * How reports write measured values. `legacy`: as libvmaf 3.2.0 does, six decimals, or sixteen where the fraction is
- * below a millionth. A number 1..17: that many significant digits (`%.Ng`). `max`: 17, which gives the double back.
+ * How reports write measured values. `legacy`: as libvmaf 3.2.0 does, six decimals, or sixteen if the fraction
+ * is below a millionth. A number 1..17: that many significant digits (`%.Ng`). `max`: 17, which restores the
+ * double.
  */
 export type Precision = 'legacy' | 'max' | number;
 
-/**
- * Reads a precision setting: `legacy`, `max`, its alias `full`, or a whole number 1..17.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` unless the text is `legacy`, `max`, `full` (an alias of `max`) or 1..17 */
 export function parsePrecision(text: string): Precision {
   if (text === 'legacy' || text === 'max') return text;
   if (text === 'full') return 'max';
@@ -25,8 +23,8 @@ export function parsePrecision(text: string): Precision {
 }
 
 /**
- * The function that writes measured values at a precision, in text formats: non-finite values are `inf`, `-inf`, `-nan`.
- * @throws {AnyvmafError} `usage` when the precision is not one
+ * Returns the writer of measured values for text formats: non-finite values are `inf`, `-inf`, `-nan`.
+ * @throws {AnyvmafError} `usage` if the precision is invalid
  */
 export function textNumber(precision: Precision): (value: number) => string {
   if (precision === 'legacy') return formatLegacy;
@@ -35,10 +33,7 @@ export function textNumber(precision: Precision): (value: number) => string {
   return (value) => formatGeneral(value, digits);
 }
 
-/**
- * As {@link textNumber}, for JSON: non-finite values are `null`.
- * @throws {AnyvmafError} `usage` when the precision is not one
- */
+/** As {@link textNumber}, for JSON: non-finite values are `null`. */
 export function jsonNumber(precision: Precision): (value: number) => string {
   const write = textNumber(precision);
   return (value) => (Number.isFinite(value) ? write(value) : 'null');
@@ -49,7 +44,7 @@ export function formatLegacy(value: number): string {
   return formatFixed(value, isTinyFraction(value) ? 16 : 6);
 }
 
-/** libvmaf multiplies the fraction by ten until it reaches 1, in doubles, and counts: more than six is tiny. */
+/** Like libvmaf, multiplies the fraction by ten, in doubles, until it reaches 1: more than six steps are tiny. */
 function isTinyFraction(value: number): boolean {
   let fraction = Math.abs(value) % 1;
   if (!(fraction > 0 && fraction < 1e-5)) return false;

@@ -1,6 +1,6 @@
 /**
  * @module report/held
- * The pooled values that bounds name, and what a report has of them.
+ * Looks up pooled values by name in a report, and checks them against bounds.
  */
 import { usageError } from '../core/errors.js';
 import { percentile } from '../core/percentile.js';
@@ -17,16 +17,14 @@ import {
 import { distribution, pool, pooledMetric, worstSecond } from './pool.js';
 import type { Report } from './types.js';
 
-/** A pooled value that was found in a report. */
 export interface PooledValue {
-  /** Where in the report: `vmaf.p5`, of an aggregate its name. */
+  /** `vmaf.p5`; for an aggregate, its name alone. */
   readonly name: string;
   readonly metric: string;
   /** `undefined` if a frame has no value. */
   readonly value: number | undefined;
 }
 
-/** A value held against its bound. */
 export interface LimitResult extends PooledValue {
   readonly relation: '>=' | '<=';
   readonly bound: number;
@@ -34,8 +32,8 @@ export interface LimitResult extends PooledValue {
 }
 
 /**
- * The pooled values of a report that a name stands for.
- * @throws {AnyvmafError} `usage` if the report has no such metric; it lists what there is
+ * Pooled values that match a name: one per model if it names no metric.
+ * @throws {AnyvmafError} `usage` if the report lacks the metric; lists the measured ones
  */
 export function pooledValues(
   report: Report,
@@ -82,7 +80,7 @@ function worstSecondOf(report: Report, metric: string): number | undefined {
   const { frames, reference, subsample } = report;
   const values = frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
   if (values.some(Number.isNaN)) return undefined;
-  // A second lies within one of the runs that were scored.
+  // A second must lie within one run of scored frames.
   const begins = frames.flatMap(({ frameNum }, i) =>
     frameNum - (frames[i - 1]?.frameNum ?? Number.NEGATIVE_INFINITY) > subsample ? [i] : [],
   );
@@ -91,12 +89,9 @@ function worstSecondOf(report: Report, metric: string): number | undefined {
 }
 
 /**
- * One statistic of a metric's values.
- * @param values of consecutive frames
  * @param statistic a number is a percentile
- * @param second frames of a second
+ * @param second frames per second
  * @param parts where runs of consecutive frames begin, ascending from 0; a second lies within one
- * @param isWorseHigh whether the worst second is the highest
  */
 export function statisticOf(
   values: ArrayLike<number>,
@@ -114,16 +109,15 @@ export function statisticOf(
 }
 
 /**
- * Where the whole video's value may lie although the scored part passes; `undefined` where it passes wherever it lies, or
- * all of the video was scored.
- * @returns `null` for a statistic without an interval
+ * The interval of the whole video's value if the scored part passes but the whole may not.
+ * @returns `undefined` if there is no doubt, `null` for a statistic without an interval
  */
 export function doubtOf(
   { sampling }: Pick<Report, 'sampling'>,
   { name, metric, relation, bound, passed }: LimitResult,
 ): { readonly low: number; readonly high: number } | null | undefined {
   if (!sampling || !passed) return undefined;
-  // A value of the whole has no statistic in its name.
+  // The name of an aggregate has no statistic.
   const interval = sampling.intervals.find(({ metric, statistic }) =>
     [`${metric}.${statistic}`, ...(statistic === 'mean' ? [metric] : [])].includes(name),
   );
@@ -136,10 +130,7 @@ function finiteOf(value: number | null | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/**
- * Holds a report against a limit. A value that could not be pooled does not pass.
- * @throws {AnyvmafError} `usage` if the report has no such metric
- */
+/** A value that could not be pooled does not pass. Throws as {@link pooledValues}. */
 export function holdAgainst(report: Report, limit: Limit): readonly LimitResult[] {
   const { relation, bound } = limit;
   return pooledValues(report, limit).map((found) => {

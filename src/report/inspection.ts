@@ -1,6 +1,6 @@
 /**
  * @module report/inspection
- * Two videos before they are scored, for a terminal and as JSON: what they declare, what preflight found, and how they lie in time.
+ * Renders the inspection and the alignment of two videos, for a terminal and as JSON.
  */
 import { counted, printable } from '../core/printable.js';
 import type { Fraction } from '../core/rational.js';
@@ -12,7 +12,6 @@ import { type Layout, layoutOf, type Section, sectionsText } from './sections.js
 import { clock, columns, cut, type Paint, pad, widest } from './terminal.js';
 import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
-/** What an inspection found. */
 export interface InspectionView {
   readonly reference: SideFacts;
   readonly distorted: SideFacts;
@@ -21,13 +20,12 @@ export interface InspectionView {
 }
 
 export interface InspectionOptions {
-  /** Columns of the terminal, at least 60 are taken. Default 80. */
+  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
   readonly width?: number;
   /** ANSI colours. Default false. */
   readonly color?: boolean;
 }
 
-/** A fact by name as both videos declare it. */
 type Fact = readonly [name: string, of: (side: SideFacts) => string | undefined];
 
 const FACTS: readonly Fact[] = [
@@ -48,10 +46,9 @@ const FACTS: readonly Fact[] = [
   ['file size', ({ fileSize }) => sizeText(fileSize ?? undefined)],
 ];
 
-/** Facts that differ between any two encodes; a difference means nothing. */
+/** Facts that differ between any two encodes, so a difference is not marked. */
 const ALWAYS_DIFFERENT: readonly string[] = ['codec', 'container', 'bit rate', 'file size'];
 
-/** The view for a terminal: facts side by side with differences marked, alignment, findings. */
 export function inspectionText(found: InspectionView, options: InspectionOptions = {}): string {
   const layout = layoutOf(options);
   const { style } = layout;
@@ -84,7 +81,7 @@ function factTable({ reference, distorted }: InspectionView, { width, style }: L
   const left = (text: string, keep: 'both' | 'end') => pad(cut(text, column, keep), column);
   const right = width - label - column - 6;
   const head = pad(style.bold('reference'), column + style.bold('').length);
-  // Of a file's name the end matters.
+  // Keep the end of file names.
   const file = `${left(printable(reference.name), 'end')}    ${cut(printable(distorted.name), right, 'end')}`;
   return [
     `${pad('', label)}  ${head}    ${style.bold('distorted')}`,
@@ -97,7 +94,6 @@ function factTable({ reference, distorted }: InspectionView, { width, style }: L
   ];
 }
 
-/** What alignment says, in a phrase. */
 function alignmentPhrase({ offset, confidence, ambiguous, reason }: AlignResult): string {
   if (reason === 'unrelated') return 'the pictures do not resemble each other';
   if (ambiguous) return `not certain (${reason})`;
@@ -105,7 +101,7 @@ function alignmentPhrase({ offset, confidence, ambiguous, reason }: AlignResult)
   return `${where}, confidence ${confidence.toFixed(2)}`;
 }
 
-/** The same as data, under snake_case keys. */
+/** JSON data with snake_case keys. */
 export function inspectionData(found: InspectionView): unknown {
   return {
     reference: sideData(found.reference),
@@ -151,23 +147,21 @@ function known(parts: readonly (string | undefined)[], separator: string): strin
 }
 
 export interface AlignmentOptions {
-  /** Columns of the terminal, at least 60 are taken. Default 80. */
+  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
   readonly width?: number;
   /** ANSI colours. Default false. */
   readonly color?: boolean;
   /** Frames per second of the reference, for times. */
   readonly rate?: number;
-  /** The last line: what to do with the result, in the words of the caller. */
+  /** Last line: the caller's advice on what to do with the result. */
   readonly advice?: string;
 }
 
-/** Most candidates that are listed. */
 const CANDIDATES = 6;
 
-/** Columns of the drawing's longer bar. */
+/** Columns of the longer bar. */
 const BAR = 48;
 
-/** The view for a terminal. */
 export function alignmentText(result: AlignResult, options: AlignmentOptions = {}): string {
   const { advice } = options;
   const layout = layoutOf(options);
@@ -190,7 +184,6 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
   );
 }
 
-/** Two bars on one time line. */
 function drawing(offset: number, compared: number, style: Paint): string[] {
   const lead = Math.abs(offset);
   const total = lead + Math.max(1, compared);
@@ -233,7 +226,6 @@ const DATA = [
   'repeated',
 ] as const satisfies readonly (keyof AlignResult)[];
 
-/** The same as data. */
 export function alignmentData(result: AlignResult): unknown {
   return Object.fromEntries(DATA.map((key) => [key, result[key]]));
 }

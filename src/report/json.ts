@@ -1,6 +1,6 @@
 /**
  * @module report/json
- * Reports as JSON, and as JSON lines of frames.
+ * Writes reports as JSON and as NDJSON.
  */
 import { formatFixed } from '../core/printf.js';
 import { jsonNumber, type Precision } from './format.js';
@@ -10,10 +10,7 @@ import { failure, inputs, models, outcome, pooled, preparation, run, spread, tru
 import { trustOf } from './trust.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from './types.js';
 
-/**
- * @returns the file in pieces, one or more per frame
- * @throws {AnyvmafError} `usage` when the precision is not one
- */
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
 export function* writeJson(
   report: Report,
   precision: Precision = 'legacy',
@@ -27,7 +24,7 @@ export function* writeJson(
     let lineEnd = '\n';
     for (const [name, key] of keys) {
       const value = frame.metrics[name];
-      // typeof, because a metric may bear the name of something that every object inherits.
+      // typeof, because a metric may share its name with an inherited property.
       if (typeof value !== 'number') continue;
       piece += lineEnd + key + number(value);
       lineEnd = ',\n';
@@ -56,12 +53,10 @@ export function* writeJson(
   yield '\n}\n';
 }
 
-/** Frames per second. */
 export function fpsText({ fps }: Report): string {
   return Number.isFinite(fps) ? formatFixed(fps, 2) : 'null';
 }
 
-/** Statistics of every metric, and values of the whole run. */
 export function pooledEntries(report: Report, number: NumberText): JsonEntries {
   const statistics = report.metrics.map((name) => {
     const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
@@ -76,7 +71,6 @@ export function pooledEntries(report: Report, number: NumberText): JsonEntries {
   ];
 }
 
-/** Percentiles and standard deviation of every metric that has them. */
 export function distributionEntry({ metrics, distribution }: Report, number: NumberText): JsonEntries {
   const map = metrics.flatMap((name): JsonEntries => {
     const values = distribution[name];
@@ -85,18 +79,16 @@ export function distributionEntry({ metrics, distribution }: Report, number: Num
   return [['distribution', { map }]];
 }
 
-/** Whether the report's numbers can be believed. */
 export function trustEntry(report: Report, number: NumberText): JsonEntries {
   return [['trust', trust.json(trustOf(report), number)]];
 }
 
-/** All there is of an encode that could not be scored: its name, and why not. */
 export function failureEntries({ version, reference, distorted, ...error }: FailedEncode): JsonEntries {
   const value = { version, reference: { name: reference }, distorted: { name: distorted }, error };
   return entriesOf(failure.fields, value, String);
 }
 
-/** On several lines, indented by two blanks per level; the first line is not indented. */
+/** On several lines, indented by two spaces per level except for the first line. */
 export function pretty(json: Json, indent = ''): string {
   if (typeof json === 'string') return json;
   const inner = `${indent}  `;
@@ -109,29 +101,25 @@ export function pretty(json: Json, indent = ''): string {
   return `{\n${entries.join(',\n')}\n${indent}}`;
 }
 
-/** On one line, without blanks. */
 export function compact(json: Json): string {
   if (typeof json === 'string') return json;
   if ('list' in json) return `[${json.list.map(compact).join(',')}]`;
   return `{${json.map.map(([key, value]) => `${quote(key)}:${compact(value)}`).join(',')}}`;
 }
 
-/** Writes a report line by line, while it comes into being. Every line ends with a line feed. */
+/** Writes a report while it is measured; every line ends with a line feed. */
 export interface NdjsonLines {
   /** `version`, `reference`, `distorted`, `models`, `metrics` in order, what ran. */
   header(head: ReportHead): string;
   /** `frameNum`, `metrics`. */
   frame(frame: FrameMetrics, metrics: readonly string[]): string;
-  /**
-   * `fps`, `pooled_metrics`, `aggregate_metrics`, `pairing` and `preflight` where the report has them, `distribution`,
-   * `frame_count`, `warnings`, `trust`.
-   */
+  /** `fps`, pooled and aggregate metrics, pairing and preflight, `distribution`, `frame_count`, `warnings`, `trust`. */
   summary(report: Report): string;
-  /** In place of the summary, and of all else where nothing was scored: `version`, `reference`, `distorted`, `error`. */
+  /** Replaces the summary, or the whole file if nothing was scored: `version`, `reference`, `distorted`, `error`. */
   failure(failed: FailedEncode): string;
 }
 
-/** @throws {AnyvmafError} `usage` when the precision is not one */
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
 export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
   const number = jsonNumber(precision);
   return {
@@ -169,11 +157,7 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
   };
 }
 
-/**
- * A whole report, as {@link ndjsonLines} writes one that comes into being.
- * @returns the file line by line
- * @throws {AnyvmafError} `usage` when the precision is not one
- */
+/** As {@link ndjsonLines}, for a finished report, line by line. */
 export function* writeNdjson(report: Report, precision?: Precision): Generator<string, void, undefined> {
   const lines = ndjsonLines(precision);
   yield lines.header(report);

@@ -1,7 +1,6 @@
 /**
  * @module report/junit
- * The verdicts of a gate as JUnit XML, which CI systems show as test results: a suite per encode, a case per check; of a batch,
- * a case per job.
+ * Writes the verdicts of a gate or a batch as JUnit XML: per encode a suite with a case per check, or per job a case.
  */
 import { printable } from '../core/printable.js';
 import { type BatchRow, batchRow } from './batch.js';
@@ -12,7 +11,7 @@ import { escapeXml } from './xml.js';
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** The file in pieces. An encode without checks has one case, which says that it was scored. */
+/** Yields the file in pieces. An encode without checks gets one case, `scored`. */
 export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefined> {
   const suites = verdicts.map(suiteOf);
   const sum = (key: 'tests' | 'failures' | 'errors') =>
@@ -23,11 +22,7 @@ export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefin
   yield '</testsuites>\n';
 }
 
-/**
- * The jobs of a batch, in pieces.
- * @param table its name
- * @param lines of results, in the order of the table: text of JSON objects
- */
+/** @param lines results in the order of the table: text of JSON objects */
 export function* writeBatchJunit(
   table: string,
   lines: readonly string[],
@@ -92,7 +87,7 @@ function failedSuite({ distorted, code, message }: FailedEncode): Suite {
   return { tests: 1, failures: 0, errors: 1, text };
 }
 
-/** Where to look, a line per moment. */
+/** The worst moments, one per line. */
 function detail({ report }: Judged): string {
   return worstMoments(report, 3)
     .map(({ metric, frame, time, value }) => {

@@ -1,58 +1,53 @@
 /**
  * @module report/kinds
- * Kinds of values in a report: how each is written as JSON and as an XML attribute, and read back from either.
+ * Kinds of report values: how each is written as JSON and as XML attributes, and read back.
  */
 import { isObject } from '../core/arguments.js';
 import type { Fraction } from '../core/rational.js';
 
-/** A finished scalar, a list, or a map in order: numbers keep their digits, and keys their order. */
+/** A formatted scalar, a list or an ordered map: numbers keep their digits, keys their order. */
 export type Json = string | { readonly list: readonly Json[] } | { readonly map: JsonEntries };
 
-/** Keys and values in the order in which they are written. */
+/** In output order. */
 export type JsonEntries = readonly (readonly [key: string, value: Json])[];
 
-/** XML attributes in the order in which they are written, not escaped. */
+/** In output order, not escaped. */
 export type Attributes = readonly (readonly [name: string, text: string])[];
 
-/** An object of a JSON file, or the attributes of an XML element, which are all text. */
+/** A JSON object, or the attributes of an XML element, which are all text. */
 export type Source = Readonly<Record<string, unknown>>;
 
-/** Writes a measured value at the precision asked for. */
 export type NumberText = (value: number) => string;
 
-/** A kind of value. Methods, so that a `Kind<string>` is a `Kind<unknown>`. */
+/** Declares methods, so that a `Kind<string>` is a `Kind<unknown>`. */
 export interface Kind<T> {
-  /** Its name, from which other descriptions of reports are made. */
+  /** Name of the kind, from which other descriptions of reports are generated. */
   readonly type: string;
-  /** The key in files, where it is not the property's name in snake case. */
+  /** Key in files if it is not the property's name in snake case. */
   readonly key?: string;
   readonly optional?: true;
-  /** Of a choice: its words. */
   readonly values?: readonly string[];
-  /** Of a list: what its items are. */
   readonly item?: Kind<unknown>;
-  /** Whether `null` stands for a value that is not known. */
+  /** `null` means unknown. */
   readonly nullable?: true;
   json(value: T, number: NumberText): Json;
-  /** @returns `undefined` for anything else */
+  /** @returns `undefined` for a value of another kind */
   read(value: unknown): T | undefined;
-  /** The value under its key; most kinds make one entry. */
+  /** Entries for the value; most kinds make one. */
   entries(key: string, value: T, number: NumberText): JsonEntries;
-  /** The value as attributes of the element that holds it; none by default. */
+  /** Attributes of the enclosing element; none by default. */
   attributes(key: string, value: T, number: NumberText): Attributes;
-  /** Finds the value in what the file says under `key`. */
+  /** Reads the value from what a file has under `key`. */
   take(source: Source, key: string): T | undefined;
 }
 
-/** A kind whose key may be missing. */
 export interface Optional {
   readonly optional: true;
 }
 
-/** Kinds by the names of properties, in the order in which they are written. */
+/** By property name, in output order. */
 export type Fields = Readonly<Record<string, Kind<unknown>>>;
 
-/** An object whose keys are known. */
 export interface ObjectKind<T, F extends Fields = Fields> extends Kind<T> {
   readonly fields: F;
 }
@@ -61,14 +56,11 @@ type OptionalKeys<F> = { [K in keyof F]: F[K] extends Optional ? K : never }[key
 type Required<F, Names extends keyof F> = { readonly [K in Names]: ValueOf<F[K]> };
 type Absent<F, Names extends keyof F> = { readonly [K in Names]?: ValueOf<F[K]> };
 
-/** The type that fields describe. */
 export type FieldValues<F> = Required<F, Exclude<keyof F, OptionalKeys<F>>> & Absent<F, OptionalKeys<F>>;
 
-/** The type that a kind describes. */
 export type ValueOf<K> =
   K extends Pick<Kind<unknown>, 'read'> ? Exclude<ReturnType<K['read']>, undefined> : never;
 
-/** Fields that describe a type, every key of it. */
 type FieldsOf<T> = {
   readonly [K in keyof T]-?: object extends Pick<T, K>
     ? Kind<Exclude<T[K], undefined>> & Optional
@@ -100,7 +92,7 @@ function scalar<T extends Scalar>(
   });
 }
 
-/** Attributes are text, so a number is one too if it looks like one. */
+/** Attributes are text, so numeric text counts as a number. */
 function readNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   const looks = typeof value === 'string' && /^[-+]?\d/.test(value) && Number.isFinite(Number(value));
@@ -119,29 +111,28 @@ export const size = scalar('integer', (value) => readNumber(value) || undefined)
 export const flag = scalar('flag', (value) =>
   typeof value === 'boolean' ? value : value === 'true' ? true : value === 'false' ? false : undefined,
 );
-/** A flag that is set, or absent. */
+/** True or absent. */
 export const set = scalar<true>('set', (value) => flag.read(value) || undefined);
-/** Any scalar as it stands. */
+/** Any scalar, as is. */
 export const plain = scalar('scalar', (value) =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     ? value
     : undefined,
 );
 
-/** A measured value, at the precision asked for; JSON's `null` is one that is not finite. */
+/** A measured value at the requested precision; `null` in JSON if it is not finite. */
 export const measured = kindOf<number>('measured', {
   json: (value, write) => write(value),
   attributes: (key, value, write) => [[key, write(value)]],
   read: (value) => (value === null ? Number.NaN : readNumber(value)),
 });
 
-/** Plain data as it stands, which its reader checks. */
+/** JSON data as is; the reader checks it. */
 export const verbatim = kindOf<unknown>('any', {
   json: (value) => JSON.stringify(value),
   read: (value) => value,
 });
 
-/** A frame rate, as `"num/den"`. */
 export const fraction = kindOf<Fraction>('fraction', {
   json: ({ num, den }) => quote(`${num}/${den}`),
   attributes: (key, { num, den }) => [[key, `${num}/${den}`]],
@@ -151,30 +142,24 @@ export const fraction = kindOf<Fraction>('fraction', {
   },
 });
 
-/** One of a few words. */
 export function choice<const T extends string>(...values: readonly T[]): Kind<T> {
   return scalar('choice', (value) => values.find((known) => known === value), { values });
 }
 
-/** A word of which other versions may know more: read as it stands. */
+/** A word; words added by other versions are kept. */
 export function openChoice<T extends string>(): Kind<T> {
   return scalar('text', (value) => readText(value) as T | undefined);
 }
 
-/** A scalar of one kind or another. */
 export function either<A extends Scalar, B extends Scalar>(first: Kind<A>, second: Kind<B>): Kind<A | B> {
   return scalar<A | B>('scalar', (value) => first.read(value) ?? second.read(value));
 }
 
-/** A value or null. */
 export function nullable<T extends Scalar>(kind: Kind<T>): Kind<T | null> {
   return scalar(kind.type, (value) => (value === null ? null : kind.read(value)), { nullable: true });
 }
 
-/**
- * A list; items that cannot be read are left out.
- * @param separator joins the items in an attribute; without it, lists are no attributes
- */
+/** A list, without unreadable items. `separator` joins the items in an attribute; without it, there is none. */
 export function list<T>(item: Kind<T>, separator?: string): Kind<readonly T[]> {
   return kindOf<readonly T[]>('list', {
     item,
@@ -189,14 +174,14 @@ export function list<T>(item: Kind<T>, separator?: string): Kind<readonly T[]> {
   });
 }
 
-/** An object, in XML an element of its own. */
+/** An object, written as its own XML element. */
 export function object<F extends Fields>(fields: F): ObjectKind<FieldValues<F>, F> {
   return { ...objectKind<FieldValues<F>>(fields), fields };
 }
 
-/** An object of a type that is declared elsewhere. */
+/** An object whose type is declared elsewhere. */
 export function objectOf<T extends object>(fields: FieldsOf<T>): ObjectKind<T> {
-  // Every member of FieldsOf is a kind; a generic mapped type does not say so.
+  // Every member of FieldsOf is a kind, which TypeScript does not infer from a generic mapped type.
   return objectKind<T>(fields as Fields);
 }
 
@@ -208,7 +193,7 @@ function objectKind<T>(fields: Fields): ObjectKind<T> {
   return { ...kind, fields };
 }
 
-/** An object whose members are attributes of the element around it, each after a prefix. */
+/** An object whose members become attributes of the enclosing element, with a prefix. */
 export function inline<T extends object>(kind: ObjectKind<T>, prefix = ''): ObjectKind<T> {
   return {
     ...kind,
@@ -218,7 +203,7 @@ export function inline<T extends object>(kind: ObjectKind<T>, prefix = ''): Obje
   };
 }
 
-/** Two numbers under keys of their own. */
+/** A pair of numbers under two keys. */
 export function bounds(least: string, greatest: string): Kind<readonly [least: number, greatest: number]> {
   return kindOf<readonly [least: number, greatest: number]>('bounds', {
     json: ([low, high]) => ({ list: [String(low), String(high)] }),
@@ -238,38 +223,34 @@ export function bounds(least: string, greatest: string): Kind<readonly [least: n
   });
 }
 
-/** A key that may be missing. */
 export function optional<K extends Kind<unknown>>(kind: K): K & Optional {
   return { ...kind, optional: true };
 }
 
-/** A value under another key than its property's name. */
 export function named<K extends Kind<unknown>>(key: string, kind: K): K {
   return { ...kind, key };
 }
 
-/** A key that files of other versions may lack: what it is then. */
+/** Adds a fallback for a key that files of other versions may lack. */
 export function or<T>(kind: Kind<T>, fallback: (source: Source, key: string) => T): Kind<T> {
   return { ...kind, take: (source, key) => kind.take(source, key) ?? fallback(source, key) };
 }
 
-/** The members of a value that a kind describes, in its order; what is undefined is left out. */
+/** The defined members of a value, in the order of the kind. */
 export function membersBy<F extends Fields>(
   { fields }: ObjectKind<unknown, F>,
   value: FieldValues<F>,
 ): FieldValues<F> {
   const members = new Map<string, unknown>(Object.entries(value));
   const stated = Object.keys(fields).filter((name) => members.get(name) !== undefined);
-  // All that is left out may be missing.
+  // Only optional members can be undefined.
   return Object.fromEntries(stated.map((name) => [name, members.get(name)])) as FieldValues<F>;
 }
 
-/** The members of a value, in the order of its fields. */
 export function entriesOf(fields: Fields, value: object, number: NumberText): JsonEntries {
   return membersOf(fields, value).flatMap(([key, kind, member]) => kind.entries(key, member, number));
 }
 
-/** The members of a value that are attributes. */
 export function attributesOf(fields: Fields, value: object, number: NumberText, prefix = ''): Attributes {
   return membersOf(fields, value).flatMap(([key, kind, member]) =>
     kind.attributes(prefix + key, member, number),
@@ -284,7 +265,7 @@ function membersOf(fields: Fields, value: object): [key: string, kind: Kind<unkn
   });
 }
 
-/** What a file says under the keys of fields; what it lacks is absent. */
+/** Reads fields from a file; fields that it lacks are absent. */
 export function readFields<F extends Fields>(
   fields: F,
   source: Source,
@@ -294,7 +275,7 @@ export function readFields<F extends Fields>(
     name,
     kind.take(source, prefix + keyOf(name, kind)),
   ]);
-  // Each kind gives its own type, and the names are those of the fields.
+  // Each kind reads its own type, under the name of its field.
   return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Partial<FieldValues<F>>;
 }
 
@@ -309,12 +290,11 @@ export type SnakeCase<Name extends string> = Name extends `${infer First}${infer
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : Name;
 
-/** `bitDepth` is `bit_depth` in files. */
+/** Key in files: `bit_depth` for `bitDepth`. */
 export function keyOf(name: string, { key }: Kind<unknown>): string {
   return key ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** A JSON string literal. */
 export function quote(value: string): string {
   return JSON.stringify(value);
 }

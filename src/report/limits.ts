@@ -1,6 +1,6 @@
 /**
  * @module report/limits
- * Bounds on pooled values, as gates and targets name them: `vmaf.p5>=80`. Reads them, and holds a report against them.
+ * Parses bounds on pooled values, as gates and targets name them: `vmaf.p5>=80`.
  */
 import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -9,7 +9,7 @@ import { EXTRACTORS, findExtractor, reportedFeature } from '../metrics/extractor
 import { PERCENTILE_KEYS } from './schema.js';
 import type { Report } from './types.js';
 
-/** Statistics of a metric over the scored frames. `worst_second`: the worst mean of a second of consecutive frames. */
+/** Statistics of a metric over the scored frames. `worst_second`: worst mean over a second of consecutive frames. */
 export const POOLED_STATISTICS = [
   'mean',
   'harmonic_mean',
@@ -29,7 +29,6 @@ export interface PooledName {
   readonly statistic?: PooledStatistic;
 }
 
-/** A bound on a pooled value. */
 export interface Limit extends PooledName {
   /** `>=`: the smallest value that passes. `<=`: the largest. */
   readonly relation: '>=' | '<=';
@@ -39,19 +38,15 @@ export interface Limit extends PooledName {
 const NUMBER = /^[-+]?(?:\d{1,12}(?:\.\d{0,20})?|\.\d{1,20})$/;
 const METRIC = /^[A-Za-z_][\w.-]{0,99}$/;
 
-/**
- * A decimal number.
- * @returns `undefined` if the text is something else
- */
 export function decimalBound(text: string): number | undefined {
   return NUMBER.test(text) ? Number(text) : undefined;
 }
 
 /**
- * Parses `METRIC.STATISTIC>=NUMBER`, such as `vmaf.p5>=80`: the grammar of gates, of targets of a search, and of tools.
- * Without a statistic it is the mean, without a metric the score of every model, and a number alone is both. A colon may
- * stand for the dot.
- * @param what the text is called in errors
+ * Parses `METRIC.STATISTIC>=NUMBER`, such as `vmaf.p5>=80`: the grammar of gates, search targets and tools. The
+ * statistic defaults to the mean, the metric to the scores of all models; a number alone is a lower bound with
+ * both defaults. A colon may replace the dot.
+ * @param what noun for the text in errors
  * @throws {AnyvmafError} `usage`
  */
 export function parseLimit(text: string, what: 'limit' | 'target' = 'limit'): Limit {
@@ -72,25 +67,25 @@ export function parseLimit(text: string, what: 'limit' | 'target' = 'limit'): Li
   return { ...name, relation, bound };
 }
 
-/** Reads `vmaf.p5`, `p5` or `vmaf`; `undefined` if it is none of them. */
+/** Parses `vmaf.p5`, `p5` or `vmaf`; `undefined` for other text. */
 export function parsePooledName(text: string): PooledName | undefined {
   const statisticOf = (word: string) => POOLED_STATISTICS.find((one) => one === word.toLowerCase());
   const alone = statisticOf(text);
   if (alone) return { statistic: alone };
   const at = Math.max(text.lastIndexOf('.'), text.lastIndexOf(':'));
   const statistic = at < 0 ? undefined : statisticOf(text.slice(at + 1));
-  // As libjxl's authors write it.
+  // libjxl's name for it.
   const metric = (statistic ? text.slice(0, at) : text).replace(/^butteraugli\.norm3$/, 'butteraugli_3norm');
   if (!METRIC.test(metric)) return undefined;
   return { metric, ...(statistic && { statistic }) };
 }
 
-/** What a limit or a drop is about, as people write it. */
+/** `vmaf.p5`, or `p5` for all models. */
 export function pooledText({ metric, statistic = 'mean' }: PooledName): string {
   return metric === undefined ? statistic : `${metric}.${statistic}`;
 }
 
-/** What a report has a metric under: its own name, a model's source, or another name of its extractor. */
+/** Resolves the key of a metric in a report from that key, a model's source or the name of an extractor. */
 export function metricIn(
   {
     metrics,
@@ -108,36 +103,30 @@ export function metricIn(
   return [alias, `integer_${name}`].find((other) => other !== undefined && metrics.includes(other));
 }
 
-/** The error about a metric that a run does not measure. */
 export function notMeasured(metric: string, { metrics }: Pick<Report, 'metrics'>): Error {
   return usageError(
     `${showValue(metric)} is not measured in this run; measured are ${shown(metrics.join(', '), 1000)}`,
   );
 }
 
-/** Names of the scores: of models, else of tiny models. */
 export function scoreNames({ models, tiny = [] }: Pick<Report, 'models' | 'tiny'>): readonly string[] {
   return models.length > 0 ? models.map(({ name }) => name) : tiny.flatMap(({ metrics }) => metrics);
 }
 
-/** Extractors that are measured because a limit names them; models bring the others along. */
+/** Extractors to add if a limit names their metric; models request the others. */
 const ON_DEMAND: readonly string[] = [
   ...['psnr', 'psnr_hvs', 'float_ssim', 'float_ms_ssim', 'ciede', 'cambi'],
   ...['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'],
 ];
 
-/**
- * Extractors to ask for, so that metrics are measured which models do not bring along.
- * @param names of metrics; those that are not known are passed over
- * @param asked feature strings that are given already
- */
+/** Extractors that metrics need beyond those of models and `asked` feature strings; unknown names are ignored. */
 export function extractorsFor(names: readonly string[], asked: readonly string[]): readonly string[] {
   const there = asked.map((text) => findExtractor(text.split('=', 1)[0] ?? '')?.name);
   const wanted = names.map((name) => (findExtractor(name) ?? emitterOf(name))?.name ?? '');
   return [...new Set(wanted)].filter((name) => ON_DEMAND.includes(name) && !there.includes(name));
 }
 
-/** The extractor that gives a metric without being told to. */
+/** The extractor that emits a metric by default. */
 function emitterOf(metric: string) {
   return EXTRACTORS.find(({ features, options }) =>
     features.some(
@@ -148,7 +137,7 @@ function emitterOf(metric: string) {
   );
 }
 
-/** Whether a metric is one value of the whole run, which is not known before its end. */
+/** True for a metric with one value per run, known only at its end. */
 export function isAggregate(metric: string): boolean {
   const named = reportedFeature(metric)?.alias;
   return EXTRACTORS.some(({ features }) =>
@@ -156,14 +145,13 @@ export function isAggregate(metric: string): boolean {
   );
 }
 
-/** Whether high values of a metric are the worse ones. */
 export function isWorseHigh({ tiny = [] }: Pick<Report, 'tiny'>, metric: string): boolean {
   const model = tiny.find(({ metrics }) => metrics.includes(metric));
   if (model) return model.better === 'lower';
   return reportedFeature(metric)?.worse === 'high';
 }
 
-/** A bound that a search aims at, as people read it: `vmaf p5 of at least 90`. */
+/** A search target in words: `vmaf p5 of at least 90`. */
 export function targetText(target: {
   readonly metric: string;
   readonly statistic: string;

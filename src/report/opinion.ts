@@ -1,19 +1,19 @@
 /**
  * @module report/opinion
- * The word that a viewer would use for a score, and of which size of picture that is known.
+ * Converts a score to the word of a viewer, with the picture size and screen that it is valid for.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import { pooledMetric } from './pool.js';
 import { type Report, type ReportModel, requireParts } from './types.js';
 
-/** A score in a word. */
+/** A score as a viewer's word. */
 export interface Opinion {
   readonly word: 'bad' | 'poor' | 'fair' | 'good' | 'excellent';
-  /** A sentence on what the word stands for. */
+  /** A sentence that explains the word. */
   readonly means: string;
 }
 
-/** How the votes that a model was trained on were given: longer edges of pictures, from and below, and the screen. */
+/** Viewing condition of a model's training votes: longer edges of pictures in pixels, and the screen. */
 type Condition = readonly [from: number, below: number, view: string];
 
 const HD: Condition = [1280, 3840, '1080p screen, three screen heights'];
@@ -28,9 +28,9 @@ const CONDITIONS = new Map([
 const WORDS = ['bad', 'poor', 'fair', 'good', 'excellent'] as const;
 
 /**
- * The vote nearest to a model's pooled mean, unless something (NEG, the phone transform, a feature overload) changes what the score
- * measures. `means` says where pictures as compared have a size that was not voted on: the model goes by pixels, so the word holds
- * for pixels as small as in the votes.
+ * Returns the vote nearest to a model's pooled mean; `undefined` if something (NEG, the phone transform, a
+ * feature overload) changes what the score measures. `means` notes a picture size without votes: the model
+ * works on pixels, so the word then holds for pixels as small as in the votes.
  */
 export function viewerOpinion(
   report: Pick<Report, 'pooled_metrics' | 'reference'> & Partial<Pick<Report, 'pairing'>>,

@@ -1,40 +1,36 @@
 /**
  * @module report/picture-room
- * How large the pictures on a page may be: each moment has an equal share of the room, so that the page stays below the size that
- * its user sets.
+ * Sizes the pictures of a page: each moment gets an equal share of the page's size limit.
  */
 import type { Report } from './types.js';
 import { ranking, worstFrames } from './worst.js';
 
-/** Files of the pictures of one moment. */
 export interface PictureFiles {
   readonly reference: Uint8Array;
   readonly distorted: Uint8Array;
-  /** Where the distorted frame lost quality. */
+  /** Heatmap of the distorted frame's quality loss. */
   readonly map?: Uint8Array;
 }
 
-/** Encodes beyond which two stand beside each other, with fewer moments of each. */
+/** Above this many encodes, two are shown side by side, with fewer moments each. */
 export const MANY = 4;
 
-/** Moments that the page lists of each of its encodes. */
 export function listedMoments(encodes: number): number {
   return encodes > MANY ? 2 : Math.max(3, Math.floor(9 / encodes));
 }
 
-/** The frames of a report that a page of so many encodes lists, the worst first. */
+/** Frames of a report that a page of `encodes` lists, worst first. */
 export function listedFrames(report: Report, encodes: number): readonly number[] {
   const by = ranking(report);
   return by ? worstFrames(report, by, listedMoments(encodes)).map(({ frameNum }) => frameNum) : [];
 }
 
-/** Million bytes that a page has at most unless its user says otherwise: what mail servers pass on. */
+/** Default size limit of a page in million bytes: what mail servers accept. */
 export const PAGE_MEGABYTES = 3;
 
-/** The least and the most that users may say. */
 export const PAGE_MEGABYTES_RANGE = [0.1, 1000] as const;
 
-/** Sides in pixels and qualities of the tries, the best first. Quality 1 is lossless. */
+/** Longest side in pixels and quality of each attempt, best first. Quality 1 is lossless. */
 const TRIES = [
   [960, 1],
   [960, 0.9],
@@ -44,23 +40,21 @@ const TRIES = [
   [192, 0.7],
 ] as const;
 
-/** Lossless files of more samples for each byte of a share would not fit. */
+/** Best lossless compression to expect: bytes of samples per byte of file. */
 const COMPRESSIBLE = 4;
 
-/** Bytes of a moment's pictures at most: a page takes no larger file. */
+/** Bytes of a moment's pictures at most: a page accepts no larger file. */
 const LARGEST = 1 << 20;
 
-/** How to make the pictures of a moment. */
 export interface PictureTry {
   /** Longest side at most, in pixels. */
   readonly side: number;
   /** 0 to 1; 1 is lossless. */
   readonly quality: number;
-  /** Whether lossless files of this many samples each can fit; callers skip those that cannot. */
+  /** True if lossless files of this many samples each can fit; callers skip those that cannot. */
   fits(samples: number): boolean;
 }
 
-/** The room for pictures on a page. */
 class PictureRoom {
   readonly #megabytes: number;
   readonly #bytes: number;
@@ -69,34 +63,27 @@ class PictureRoom {
   #moments: number;
   #least: number = TRIES[0][0];
 
-  /**
-   * @param megabytes million bytes that the page may have
-   * @param bytes that it has without pictures
-   * @param moments that are to have pictures
-   */
+  /** @param bytes size of the page without pictures */
   constructor(megabytes: number, bytes: number, moments: number) {
     this.#megabytes = megabytes;
     this.#bytes = bytes;
-    // Base64 writes four characters for three bytes; what is around each picture is small.
+    // Base64 writes four characters for three bytes; the markup around a picture is small.
     this.#whole = 0.74 * (megabytes * 1e6 - bytes);
     this.#left = this.#whole;
     this.#moments = moments;
   }
 
-  /** Whether the page is below its size without pictures. */
+  /** True if the page without pictures is below its limit. */
   get exists(): boolean {
     return this.#whole > 0;
   }
 
-  /** Leaves the room of moments that have no pictures to the others. */
+  /** Gives the share of moments without pictures to the others. */
   pass(moments: number): void {
     this.#moments -= moments;
   }
 
-  /**
-   * Makes the pictures of the next moment: the best that fit its share, or the smallest.
-   * @param make `undefined` where a try is not worth it
-   */
+  /** The best pictures that fit the share of a moment, or the smallest; `make` skips an attempt with `undefined`. */
   async take<T extends PictureFiles>(
     make: (one: PictureTry) => Promise<T | undefined>,
   ): Promise<T | undefined> {
@@ -115,10 +102,7 @@ class PictureRoom {
     return made;
   }
 
-  /**
-   * The pictures that fit.
-   * @param made the most important first
-   */
+  /** The pictures that fit; `made` has the most important first. */
   within<T extends PictureFiles>(made: readonly T[]): readonly T[] {
     let room = this.#whole;
     const beyond = made.findIndex((one) => {
@@ -128,11 +112,7 @@ class PictureRoom {
     return made.slice(0, beyond === -1 ? undefined : beyond);
   }
 
-  /**
-   * Why pictures are small or missing, in sentences.
-   * @param shown how many of `made` moments have pictures
-   * @param remedy what allows more, as the door names it
-   */
+  /** Explains in sentences why pictures are small or missing; `remedy` is the option that allows more. */
   said(shown: number, made: number, remedy: string): readonly string[] {
     if (!this.exists) {
       const without = (this.#bytes / 1e6).toFixed(1);
@@ -152,7 +132,6 @@ class PictureRoom {
   }
 }
 
-/** A moment whose pictures are to be made. */
 interface Moment {
   readonly frame: number;
   /** Width over height as shown. */
@@ -160,51 +139,43 @@ interface Moment {
   write(one: PictureTry): Promise<PictureFiles | undefined>;
 }
 
-/** The pictures of a moment on a page. */
 interface PagePicture extends PictureFiles {
-  /** Which of the encodes it is of, from 0. */
+  /** Index of the encode. */
   readonly report: number;
   readonly frame: number;
   readonly aspect: number;
 }
 
-/** Pictures for a page, the worst of every encode first, and why it lacks others, in sentences. */
+/** Pictures for a page, the worst of every encode first, and sentences on why others are missing. */
 export interface PagePictures {
   readonly pictures: readonly PagePicture[];
   readonly lacking: readonly string[];
 }
 
-/** What limits pictures. */
 export interface PageLimits {
-  /** Million bytes that the page may have. */
+  /** Size limit of the page, in million bytes. */
   readonly megabytes?: number;
-  /** Bytes that it has without pictures. */
+  /** Size of the page without pictures, in bytes. */
   readonly bytes?: number;
 }
 
-/** An encode on a page. */
 export interface ListedEncode {
   readonly name: string;
-  /** The worst first. */
+  /** Worst first. */
   readonly frames: readonly number[];
 }
 
-/** How a door makes pictures, and speaks of them. */
 interface PictureMaker<E extends ListedEncode> {
   /** Decodes the frames, in any order. */
   momentsOf(encode: E): AsyncIterable<Moment>;
-  /** Told of each moment that is done. */
   onMoment?(done: number, of: number): void;
   reasonOf(error: unknown): string;
-  /** What allows more. */
+  /** The option that allows more. */
   readonly remedy: string;
   readonly signal: AbortSignal;
 }
 
-/**
- * Pictures for a page, as large as fit on it. An encode whose files cannot be read again has none.
- * @throws the signal's reason
- */
+/** Makes a page's pictures as large as fit; encodes that cannot be read again get none. Throws the signal's reason. */
 export async function pagePicturesOf<E extends ListedEncode>(
   encodes: readonly E[],
   { megabytes = PAGE_MEGABYTES, bytes = 0 }: PageLimits,
@@ -227,7 +198,7 @@ export async function pagePicturesOf<E extends ListedEncode>(
         if (files) taken.set(frame, { report, frame, aspect, ...files });
         onMoment?.(++done, most);
       }
-      // They came in the order of the video.
+      // `taken` is in video order, `frames` by rank.
       made.push(frames.flatMap((frame) => taken.get(frame) ?? []));
     } catch (error) {
       signal.throwIfAborted();
@@ -243,12 +214,11 @@ export async function pagePicturesOf<E extends ListedEncode>(
   return { pictures, lacking: [...lacking, ...room.said(pictures.length, ranked.length, remedy)] };
 }
 
-/** Says why encodes have no pictures. */
 export function noPictures(names: readonly string[], why: string): string {
   return `There are no pictures of ${names.join(', ')}: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
 }
 
-/** The worst of all encodes, then the second of all. */
+/** The worst of every encode, then the second of every encode. */
 function byRank<T>(made: readonly (readonly T[])[]): T[] {
   const most = Math.max(0, ...made.map(({ length }) => length));
   return Array.from({ length: most }, (_, rank) => made.flatMap((of) => of[rank] ?? [])).flat();

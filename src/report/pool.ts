@@ -8,17 +8,16 @@ import type { MetricDistribution, PooledMetric, Report } from './types.js';
 /** Metrics with values below 0. */
 const SIGNED = /^ssimulacra2(?:_|$)/;
 
-/** @returns n / sum(1 / (x + 1)) - 1; NaN of a metric with values below 0, of which a harmonic mean says nothing */
+/** @returns n / sum(1 / (x + 1)) - 1; NaN for metrics with values below 0, whose harmonic mean is meaningless */
 export function harmonicMean(metric: string, count: number, inverse: number): number {
   return SIGNED.test(metric) ? Number.NaN : count / inverse - 1;
 }
 
 /**
- * libvmaf's four pooled statistics (specification 7, F.3), sums taken in ascending frame order.
- * Minimum and maximum start from the first value given, so with subsampling no zero takes part.
+ * libvmaf's four pooled statistics (specification 7, F.3), summed in ascending frame order. Minimum and maximum
+ * start from the first value given, so subsampling adds no zeros.
  * @param values one per scored frame, in ascending frame order, none missing
- * @param metric whose values they are
- * @returns `undefined` for an empty series, which has no statistics
+ * @returns `undefined` for an empty series
  */
 export function pool(values: ArrayLike<number>, metric = ''): PooledMetric | undefined {
   const count = values.length;
@@ -39,7 +38,6 @@ export function pool(values: ArrayLike<number>, metric = ''): PooledMetric | und
 }
 
 /**
- * Percentiles and standard deviation of a series.
  * @param values one per scored frame, none missing; a NaN among them makes every statistic NaN
  * @returns `undefined` for an empty series
  */
@@ -52,7 +50,7 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
   const mean = sum / count;
   let squares = 0;
   for (const value of sorted) squares += (value - mean) ** 2;
-  // A typed array sorts numerically, with NaN at the end.
+  // Typed arrays sort numerically, NaN last.
   sorted.sort();
   const at = Number.isNaN(sorted[count - 1]) ? () => Number.NaN : (p: number) => percentile(sorted, p);
   return {
@@ -71,7 +69,7 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
   };
 }
 
-/** The pooled values of a metric, or `undefined` when one of its frames has none. */
+/** Pooled values of a metric; `undefined` if a frame lacks it. */
 export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: string): PooledMetric | undefined {
   const pooled = report.pooled_metrics[name];
   return pooled !== undefined && isPooled(pooled) ? pooled : undefined;
@@ -82,11 +80,10 @@ function isPooled(pooled: PooledMetric | Record<string, never>): pooled is Poole
 }
 
 /**
- * The worst mean of a second of consecutive frames.
- * @param second frames of a second
+ * The worst mean over a second of consecutive frames; infinite without values.
+ * @param second frames per second
  * @param parts where runs of consecutive frames begin, ascending from 0; a second lies within one
  * @param high the highest mean is the worst, not the lowest
- * @returns infinite without values
  */
 export function worstSecond(
   values: ArrayLike<number>,

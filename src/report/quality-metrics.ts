@@ -1,18 +1,18 @@
 /**
  * @module report/quality-metrics
- * Which metrics of a report say something of quality by themselves, what their values mean, and how values of a whole run
- * follow from those of its frames. Apart from the facts, which an application's start loads.
+ * Which metrics of a report measure quality by themselves, what their values mean, and how run values follow
+ * from frame values. Separate from report/facts, which applications load at start.
  */
 import { reportedFeature } from '../metrics/extractors.js';
 import { jodOf, power } from '../metrics/jod.js';
 import { pooledMetric } from './pool.js';
 import type { Report } from './types.js';
 
-/** Inner features of VMAF's models: what a score is made of, not a measure of quality by itself. */
+/** Inner features of VMAF's models: inputs of a score, not quality measures. */
 const INNER =
   /^(?:VMAF_)?(?:integer_|float_)?(?:feature_)?(?:vif|adm|aim|motion|speed|moment|ansnr|anpsnr)(?:[_\d]|$)/;
 
-/** Of metrics those that say something of quality by themselves; not the spread of a bootstrap collection. */
+/** Metrics that measure quality by themselves, without the spread of bootstrap collections. */
 export function askedOf(
   metrics: readonly string[],
   facts: readonly Pick<Partial<Report>, 'models'>[],
@@ -23,13 +23,10 @@ export function askedOf(
   return metrics.filter((name) => !INNER.test(name) && !spreads.some((start) => name.startsWith(start)));
 }
 
-/** Parts of a metric that has a value of all of them. */
+/** Components of a metric that also has a combined value. */
 const PARTS = /^xpsnr_(?:[yuv]|min)(?:_|$)/;
 
-/**
- * What stands for a metric: ColorVideoVDP makes its quality in JOD of the Q of all frames together.
- * @returns a key of `aggregate_metrics`, else the metric itself
- */
+/** Key of the run value that replaces a metric: ColorVideoVDP computes its JOD from the Q of all frames. */
 export function wholeOf(
   metric: string,
   facts: readonly Pick<Partial<Report>, 'aggregate_metrics'>[],
@@ -39,7 +36,7 @@ export function wholeOf(
   return known ? whole : metric;
 }
 
-/** Of metrics those that a short list has. */
+/** Metrics for a short list: no components, and run values where there are any. */
 export function mainOf(
   metrics: readonly string[],
   facts: readonly Pick<Partial<Report>, 'aggregate_metrics'>[],
@@ -47,7 +44,7 @@ export function mainOf(
   return [...new Set(metrics.filter((name) => !PARTS.test(name)).map((name) => wholeOf(name, facts)))];
 }
 
-/** The value of the whole run, or the mean of the frames; `undefined` if a frame has none. */
+/** The run value, or the mean of the frames; `undefined` if a frame has none. */
 export function runValue(
   { aggregate_metrics = {}, pooled_metrics }: Partial<Pick<Report, 'aggregate_metrics' | 'pooled_metrics'>>,
   metric: string,
@@ -56,7 +53,7 @@ export function runValue(
   return pooled_metrics && pooledMetric({ pooled_metrics }, metric)?.mean;
 }
 
-/** Values without film grain that a reader looks at, scores first; none unless they were measured. */
+/** Main values without film grain, scores first; empty unless they were measured. */
 export function valuesWithoutGrain(report: Partial<Report>): NonNullable<Report['withoutGrain']> {
   const { withoutGrain: values = [], models = [] } = report;
   const names = values.map(({ metric }) => metric);
@@ -67,7 +64,6 @@ export function valuesWithoutGrain(report: Partial<Report>): NonNullable<Report[
     .sort((a, b) => Number(isScore(b.metric)) - Number(isScore(a.metric)));
 }
 
-/** What values of perceptual metrics mean, by the beginnings of their names. */
 const MEANINGS: readonly (readonly [name: string, meaning: string])[] = [
   ['ssimulacra2', 'SSIMULACRA2: 90 is visually lossless, 70 high, 50 medium, 30 low quality.'],
   ['butteraugli_3norm', 'Butteraugli of the whole picture: 0 for no difference, below 1 hardly visible.'],
@@ -79,20 +75,20 @@ const MEANINGS: readonly (readonly [name: string, meaning: string])[] = [
   ['xpsnr', 'XPSNR in dB: compare encodes of one video, not values of different videos.'],
 ];
 
-/** What the values of a perceptual metric mean, in a sentence; `undefined` for other metrics. */
+/** Meaning of a perceptual metric's values, in a sentence; `undefined` for other metrics. */
 export function valueMeaning(metric: string): string | undefined {
   return MEANINGS.find(([name]) => metric === name || metric.startsWith(`${name}_`))?.[1];
 }
 
-// --- values of a whole run, so that samples and shots tell of them too ---
+// --- run values from frame values, for samples and shots ---
 
-/** How a value of the whole follows from frames: by a mean. */
+/** Derives a run value from frames by a mean. */
 export interface WholeValue {
-  /** What frames have, as reports call it. */
+  /** Frame metric that it derives from. */
   readonly from: string;
-  /** What is averaged, of the value of a frame. */
+  /** Maps a frame's value to the term that is averaged. */
   term(value: number): number;
-  /** The value of the whole, of the mean. */
+  /** Maps the mean to the run value. */
   of(mean: number): number;
 }
 
@@ -104,23 +100,18 @@ const WHOLE: Readonly<Record<string, WholeValue>> = {
   },
 };
 
-/** A metric's name without options; empty for one of no extractor. */
+/** A metric's name without options; empty if no extractor has it. */
 export function plainName(metric: string): string {
   return reportedFeature(metric)?.alias ?? '';
 }
 
-/**
- * How a metric of the whole follows from frames.
- * @param metric may end in options
- * @returns `undefined` if it does not
- */
+/** How a run value follows from frames; `undefined` if it does not. `metric` may end in options. */
 export function wholeValue(metric: string): WholeValue | undefined {
   const alias = plainName(metric);
   const found = Object.hasOwn(WHOLE, alias) ? WHOLE[alias] : undefined;
   return found && { ...found, from: found.from + metric.slice(alias.length) };
 }
 
-/** The value of the whole. @param values of frames */
 export function valueOfWhole({ term, of }: WholeValue, values: ArrayLike<number>): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += term(values[i] ?? Number.NaN);

@@ -1,7 +1,7 @@
 /**
  * @module report/schema
- * Every key of a report that is not in libvmaf's log, once: its type, how it is written (docs/report.md) and read back.
- * Files have the properties' names in snake case, in this order.
+ * Defines every report key that is not in libvmaf's log: its type, how it is written (docs/report.md) and read.
+ * Files have the keys in snake case, in this order.
  */
 
 import {
@@ -50,10 +50,10 @@ import {
 
 const chroma = choice(...CHROMA_FORMATS);
 
-/** Words of a list, separated by blanks in XML. */
+/** Separated by spaces in XML. */
 const words = list(text, ' ');
 
-/** A list that XML leaves out if it is empty. */
+/** Omits an empty list in XML. */
 function unlessEmpty<T>(kind: Kind<readonly T[]>): Kind<readonly T[]> {
   return {
     ...kind,
@@ -61,7 +61,7 @@ function unlessEmpty<T>(kind: Kind<readonly T[]>): Kind<readonly T[]> {
   };
 }
 
-/** A list that is read back only if each of its items is. */
+/** Reads a list only if all its items can be read. */
 function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
   const kind = list(item);
   return {
@@ -74,7 +74,7 @@ function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
   };
 }
 
-/** A value that files have only where it is another than the usual one. */
+/** Omits the usual value in files. */
 function unless<T>(usual: T, kind: Kind<T>): Kind<T> {
   return {
     ...or(kind, () => usual),
@@ -113,12 +113,12 @@ export const spread = object({
   stddev: measured,
 });
 
-/** In ascending order. */
+/** Ascending. */
 export const PERCENTILE_KEYS = Object.keys(percentiles.fields) as readonly (keyof ValueOf<
   typeof percentiles
 >)[];
 
-/** Our additions to pooling. */
+/** Statistics of one metric that libvmaf's log lacks. */
 export interface MetricDistribution extends ValueOf<typeof spread> {}
 
 const colour = object({
@@ -127,54 +127,54 @@ const colour = object({
   transfer: choice(...TRANSFERS),
   siting: choice(...SITINGS),
   upsampling: choice(...CHROMA_UPSAMPLERS),
-  /** Absent: those that go with matrix and transfer. */
+  /** Absent: implied by matrix and transfer. */
   primaries: optional(choice(...PRIMARIES)),
-  /** Set if alpha was read: by ssimulacra2 and butteraugli, which take the worse of two backgrounds. */
+  /** Set if alpha was read: ssimulacra2 and butteraugli take the worse of two backgrounds. */
   alpha: optional(set),
-  /** The tool whose conversion was asked for. */
+  /** Tool whose conversion was requested. */
   as: optional(choice(...COLOUR_AS)),
-  /** Which of these the video does not state. */
+  /** Which of these the video does not declare. */
   guessed: or(words, () => []),
 });
 
 export const input = object({
   name: text,
-  /** `y4m`, `yuv`, `frames`, or an encoded file's container by ffmpeg's short names. */
+  /** `y4m`, `yuv`, `frames`, or ffmpeg's short name of an encoded file's container. */
   container: or(text, () => ''),
   width: size,
   height: size,
   bitDepth: size,
   chroma,
-  /** Frames per second as a fraction, when the container says so. */
+  /** Frames per second; absent if the container does not say. */
   frameRate: optional(fraction),
-  /** Frames in the file, `null` when unknown (a pipe that was not read to its end). */
+  /** Frames in the file; `null` if unknown (a pipe that was not read to its end). */
   frameCount: or(nullable(integer), () => null),
   /** Frames skipped at the start by request. */
   skipped: or(integer, () => 0),
-  /** Bytes of the file, where it is one of stored frames; {@link Report.pairing} has those of encoded ones. */
+  /** Bytes of a file of raw frames; {@link Report.pairing} has those of encoded files. */
   fileSize: optional(integer),
-  /** How its samples became light, where metrics of colour were measured. */
+  /** Conversion to linear light; set if colour metrics ran. */
   colour: optional(inline(colour, 'colour_')),
 });
 
-/** One side of the comparison as it was read. */
+/** One input of the comparison, as it was read. */
 export interface ReportInput extends ValueOf<typeof input> {}
 
 export const model = object({
   /** Key of its score in the frames. */
   name: text,
-  /** Built-in version or path it came from. */
+  /** Built-in version or path. */
   source: text,
-  /** Why it was chosen, a sentence, where the caller left the choice open. */
+  /** Why it was chosen if the caller did not choose, a sentence. */
   chosen: optional(text),
-  /** What CAMBI of a VMAF v1 model was told of the encode, a sentence. */
+  /** Encode settings given to CAMBI of a VMAF v1 model, a sentence. */
   settings: optional(text),
-  /** Features it read, as log names. */
+  /** Log names of its features. */
   features: or(words, () => []),
   options: inline(object({ disableClip: or(flag, () => false), enableTransform: or(flag, () => false) })),
-  /** What its scores are clipped to, where that is not 0 to 100. */
+  /** Range that scores are clipped to, if not 0 to 100. */
   scoreRange: optional(bounds('score_min', 'score_max')),
-  /** Keys of the bootstrap statistics when the model is a collection. */
+  /** Keys of the bootstrap statistics if the model is a collection. */
   collection: optional(
     inline(
       object({
@@ -201,23 +201,19 @@ const tinyPart = object({
   /** Relative to the folder of the graph. */
   name: text,
   role: choice('graph', 'weights', 'sidecar'),
-  /** Its size. */
   bytes: integer,
   sha256: text,
 });
 
-/** A file that a tiny model is made of. */
+/** A file of a tiny model. */
 export interface ReportTinyPart extends ValueOf<typeof tinyPart> {}
 
 const tinyNotice = object({
-  /**
-   * `experimental`: its values are not to be relied upon; `smoke`: they mean nothing; `no-scene`: some frames are flat or
-   * noise.
-   */
+  /** `experimental`: do not rely on its values; `smoke`: they mean nothing; `no-scene`: frames are flat or noise. */
   code: choice('experimental', 'smoke', 'no-scene'),
   /** A full sentence. */
   message: text,
-  /** Frames that it is about, where not all; with `no-scene`. */
+  /** Number of frames it is about, if not all; with `no-scene`. */
   frames: optional(integer),
 });
 
@@ -227,46 +223,45 @@ export interface ReportTinyNotice extends ValueOf<typeof tinyNotice> {}
 const notices = list<ReportTinyNotice>(tinyNotice);
 
 export const tinyModel = object({
-  /** Key of its score; of several the beginning. */
+  /** Key of its score; with several scores, their common prefix. */
   name: text,
   /** Id in the registry, or path. */
   source: text,
-  /** The file that was read, an 8-bit sibling perhaps. */
+  /** File that was read; may be an 8-bit sibling. */
   file: text,
   sha256: text,
-  /** Of the manifest of all parts. */
+  /** Digest of the manifest of all parts. */
   manifest_sha256: text,
-  /** The files that it is made of: graph, weights, sidecar. */
+  /** Its files: graph, weights, sidecar. */
   parts: list<ReportTinyPart>(tinyPart),
-  /** Whether a registry lists it, and vouches for every part that its scores depend on. */
+  /** Whether a registry lists it and vouches for every part that its scores depend on. */
   registered: flag,
   /** `fr` compares with the reference, `nr` reads only the distorted video. */
   kind: choice('fr', 'nr'),
   precision_requested: choice(...TINY_PRECISIONS),
-  /** What ran: the model itself, or an 8-bit one. */
+  /** What ran: `fp32` is the model itself, the others are 8 bit. */
   quantisation: choice('fp32', 'static', 'dynamic', 'qat'),
   /** Keys of its scores in the frames. */
   metrics: words,
-  /** Which of its values are the good ones. */
   better: unless<'higher' | 'lower'>('higher', choice('higher', 'lower')),
-  /** Features it read, as log names; empty for models that read pictures. */
+  /** Log names of its features; empty for models that read pictures. */
   features: unlessEmpty(words),
   device_requested: text,
-  /** What it ran on; `null` where no frame was scored. */
+  /** Device it ran on; `null` if no frame was scored. */
   device: nullable(text),
-  /** The library that ran it. */
+  /** Library that ran it. */
   runtime: nullable(text),
-  /** The GPU as its driver calls it, where the platform says. */
+  /** The GPU's name by its driver, if the platform reports it. */
   adapter: optional(text),
-  /** Threads of each of its sessions on the processor, where known. */
+  /** Threads of each of its sessions on the CPU, if known. */
   threads: optional(integer),
-  /** The encoder, for a codec-aware model. */
+  /** Encoder, for a codec-aware model. */
   codec: optional(text),
   preset: optional(text),
   crf: optional(number),
-  /** The filter that brought pictures to its size. */
+  /** Filter that resized pictures to its input size. */
   resize: optional(text),
-  /** Reasons to doubt its values; absent if there is none. Each is among the warnings too. */
+  /** Reasons to doubt its values, each also among the warnings; absent if there are none. */
   notices: optional<typeof notices>({
     ...notices,
     attributes: (key, all) => [[key, all.map(({ code }) => code).join(' ')]],
@@ -277,22 +272,22 @@ export const tinyModel = object({
 export interface ReportTinyModel extends ValueOf<typeof tinyModel> {}
 
 const nativeRun = object({
-  /** libvmaf's own tool, or one of ffmpeg's with the libvmaf filter. */
+  /** libvmaf's own tool, or an ffmpeg tool with the libvmaf filter. */
   flavour: choice<NativeFlavour>('vmaf', 'ffmpeg', 'ffprobe'),
   /** Absolute path. */
   path: text,
-  /** What the program calls its version. */
+  /** Version that the program reports. */
   version: nullable(text),
-  /** What the log calls libvmaf's version. */
+  /** Version of libvmaf in the log. */
   libvmaf: nullable(text),
-  /** Decimals of the values it gave: stock libvmaf prints six. `null`: all digits. */
+  /** Decimals of its values: stock libvmaf prints six. `null`: all digits. */
   decimals: nullable<6>(number as Kind<6>),
   /**
-   * Whose pooled values the report has: `printed` are libvmaf's own, made before its values were cut to their decimals.
-   * Percentiles and standard deviations are always made of the printed values of the frames.
+   * `printed`: pooled by libvmaf before its values were rounded; `computed`: pooled here. Percentiles and
+   * standard deviations always come from the printed values of the frames.
    */
   pooled: choice('printed', 'computed'),
-  /** How it got the frames: it read the files by itself, or they were decoded and prepared here and piped to it. */
+  /** How it got the frames: it read the files, or frames were decoded and prepared here and piped to it. */
   input: choice('files', 'pipes'),
 });
 
@@ -300,27 +295,27 @@ const nativeRun = object({
 export interface NativeRun extends ValueOf<typeof nativeRun> {}
 
 const adapter = object({
-  /** As the driver describes it; what it does not say is empty. */
+  /** As the driver describes it; unknown fields are empty. */
   vendor: text,
   architecture: text,
   device: text,
   description: text,
-  /** A processor does its work. */
+  /** A CPU does its work. */
   software: flag,
 });
 
 export const measurer = object({
   /** `webgpu`: a GPU. `cpu`: this package's own core. */
   backend: choice('webgpu', 'cpu'),
-  /** Names of the extractors that it measured. */
+  /** Names of the extractors it measured. */
   extractors: words,
-  /** Pairs that it measured of them, before subsampling. */
+  /** Pairs it measured, before subsampling. */
   frames: integer,
-  /** The GPU. */
+  /** The GPU, for `webgpu`. */
   adapter: optional(inline(adapter, 'adapter_')),
 });
 
-/** Who measured some extractors of a run. */
+/** A backend that measured some extractors of a run. */
 export interface ReportMeasurer extends ValueOf<typeof measurer> {}
 
 const frameNumbers = or(list(number), () => []);
@@ -388,7 +383,7 @@ export const pairing = objectOf<Pairing>({
   frames: inline(framePairing),
 });
 
-/** Its message is the content of its element in XML. */
+/** In XML, the message is the content of the element. */
 export const finding = objectOf<Omit<Finding, 'hint'>>({
   code: openChoice<FindingCode>(),
   severity: choice('error', 'warning', 'info'),
@@ -402,22 +397,21 @@ export const finding = objectOf<Omit<Finding, 'hint'>>({
 
 export const trust = object({
   /**
-   * `fine`: nothing was found against the score. `doubtful`: a warning says that it may not mean what its reader thinks.
-   * `untrusted`: frames were compared that do not belong together, so that the number says nothing about the encode.
+   * `fine`: no problems found. `doubtful`: a warning says that the score may not mean what it seems to.
+   * `untrusted`: frames were compared that do not belong together, so the score says nothing about the encode.
    */
   verdict: choice('fine', 'doubtful', 'untrusted'),
-  /** Codes of the findings behind it, the root cause first; a warning without a code has none. */
+  /** Codes of the findings behind it, root cause first; a warning without a code adds none. */
   codes: list(text),
-  /** The root cause, a full sentence; absent when all is fine. */
+  /** The root cause, a full sentence; absent if all is fine. */
   cause: optional(text),
-  /** What resolves the root cause, where something does. */
+  /** Remedy for the root cause, if there is one. */
   fix: optional(text),
 });
 
-/** A verdict and what it rests on. */
+/** A verdict and its grounds. */
 export interface Trust extends ValueOf<typeof trust> {}
 
-/** An encode that could not be scored. */
 export const failure = object({
   version: text,
   reference: object({ name: text }),
@@ -425,53 +419,46 @@ export const failure = object({
   error: object({ code: openChoice<ErrorCode>(), message: text }),
 });
 
-/** The videos compared. */
 export const inputs = object({
-  /** With {@link noReference} what stands in its place: it was not read. */
+  /** With `noReference`, a stand-in that was not read. */
   reference: input as Kind<ReportInput>,
   distorted: input as Kind<ReportInput>,
-  /** Set when the distorted video was scored by itself. */
+  /** Set if the distorted video was scored without a reference. */
   noReference: optional(set),
 });
 
-/** What was done to the frames, and what to know about the pair. */
 export const preparation = object({
-  /**
-   * What was done to bring the two together; absent where nothing was decoded and frames were compared as stored, by
-   * number.
-   */
+  /** How the two were brought together; absent if stored frames were compared as they are, by number. */
   pairing: optional<Kind<Pairing>>(pairing),
-  /** What to know about the pair before its score is believed; absent without preflight. */
+  /** Findings about the pair; absent without preflight. */
   preflight: optional(list<Finding>(finding)),
 });
 
-/** The models that predicted. */
 export const models = object({
   models: allOf<ReportModel>(model),
-  /** Tiny models; absent where there are none. */
+  /** Tiny models; absent if there are none. */
   tiny: optional(allOf<ReportTinyModel>(tinyModel)),
 });
 
-/** What was asked for and what ran. */
 export const run = object({
-  /** Which libvmaf generation's arithmetic was asked for and ran. */
+  /** libvmaf generation whose arithmetic was requested and ran. */
   compat: choice(...COMPATS),
   backend_requested: text,
   backend_used: text,
-  /** `simd128` or `portable` of this package's own core; an installed program's kind and version. */
+  /** `simd128` or `portable` for this package's own core; kind and version of an installed program. */
   implementation: text,
-  /** The installed program that measured, where one did. */
+  /** Installed program that measured, if one did. */
   native: optional<Kind<NativeRun>>(nativeRun),
   threads: integer,
   subsample: integer,
 });
 
 const swap = object({
-  /** The first frame that the new model scored. */
+  /** First frame that the new model scored. */
   frame: integer,
   /** Key of the score that ended with the frame before. */
   from: text,
-  /** Key of the score that began. */
+  /** Key of the new score. */
   to: text,
 });
 
@@ -487,47 +474,43 @@ const sampledInterval = object({
 });
 
 const sampling = object({
-  /** Runs that were scored, and pairs of each. */
+  /** Runs of pairs that were scored, and pairs per run. */
   runs: integer,
   run_frames: integer,
-  /** Pairs that were scored, of so many. */
+  /** Scored pairs, out of `total`. */
   frames: integer,
   total: integer,
-  /** By which the runs were drawn. */
+  /** Seed by which the runs were drawn. */
   seed: integer,
   /** Confidence of the intervals, 0..1. */
   level: number,
-  /** First pairs of the runs. */
+  /** First pair of each run. */
   starts: list(number, ' '),
-  /** Where pooled values of the whole lie. */
+  /** Confidence intervals of the whole video's pooled values. */
   intervals: list(sampledInterval),
 });
 
-/** What was scored of a pair, where that was not all. */
+/** The scored part of a pair that was sampled. */
 export interface ReportSampling extends ValueOf<typeof sampling> {}
 
 const metricValue = object({
   /** A key of the pooled values or of the aggregates. */
   metric: text,
-  /** The mean of the frames, or the value of the whole run. */
+  /** Mean of the frames, or value of the whole run. */
   value: measured,
 });
 
-/** How the run ended. */
 export const outcome = object({
-  /** Changes of models while it ran, in order; absent where there was none. */
+  /** Model changes during the run, in order; absent if there were none. */
   swaps: optional(list<ReportSwap>(swap)),
-  /** Runs that were scored in place of all pairs; pooled values are estimates then. */
+  /** Runs scored in place of all pairs; pooled values are then estimates. */
   sampling: optional<Kind<ReportSampling>>(sampling),
-  /**
-   * What the videos score without the film grain that their decoders add, where both were asked for; empty if they add none,
-   * so that one measurement stands for both.
-   */
+  /** Values without the film grain that decoders add, if requested; empty if they add none, so both are equal. */
   withoutGrain: optional(list<ValueOf<typeof metricValue>>(metricValue)),
   /** Pairs measured, before subsampling. */
   frameCount: integer,
-  /** Who measured what, where a GPU measured. */
+  /** What each backend measured; set if a GPU measured. */
   measurers: optional(list<ReportMeasurer>(measurer)),
-  /** Full sentences; empty when there is nothing to say. */
+  /** Full sentences. */
   warnings: list(text),
 });

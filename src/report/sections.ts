@@ -1,29 +1,27 @@
 /**
  * @module report/sections
- * A result as data, for every place that shows one: sections with a headline, a table, lines, curves, a command. Here is the
- * writer for terminals; report/view/sections writes HTML, report/step-summary Markdown. JSON holds the results themselves.
+ * A result as data for every view: sections with a headline, table, lines, curves, command. Writes terminals;
+ * report/view/sections writes HTML, report/step-summary Markdown.
  */
 import { printable } from '../core/printable.js';
 import { aligned, columns, cut, grid, type Paint, paint, wrap } from './terminal.js';
 
-/** How a text stands out. */
 export type Tone = keyof Paint;
 
-/** A text, or a name, path or command with a text after it. */
+/** A text; or a name, path or command with a text after it. */
 export type Cell = string | { readonly code: string; readonly text?: string };
 
-/** Rows below a head. */
 export interface Table {
   readonly heads: readonly Cell[];
   readonly rows: readonly (readonly Cell[])[];
   /**
-   * The first column has names, which a terminal cuts where rows are too long: in the middle (`both` ends stay), at the
-   * beginning (`end` stays), or as names stay `apart`. Absent: all columns are numbers.
+   * The first column has names, which terminals cut if rows are too long: in the middle (`both` ends stay), at
+   * the start (`end` stays), or so that they stay `apart`. Absent: all columns are numbers.
    */
   readonly names?: 'both' | 'end' | 'apart';
-  /** Further columns of text, by index; pages and Markdown set all others as numbers. */
+  /** Indices of further text columns; pages and Markdown align all others as numbers. */
   readonly texts?: readonly number[];
-  /** Of the rows. Markdown marks rows that are `good` or `warn`. */
+  /** By row. Markdown marks rows that are `good` or `warn`. */
   readonly tones?: readonly (Tone | undefined)[];
 }
 
@@ -31,58 +29,54 @@ export interface Table {
 export interface Line {
   readonly text: string;
   readonly tone?: Tone;
-  /** Stands before the first line; the others are as far in. */
+  /** Before the first line; further lines are indented as far. */
   readonly lead?: string;
-  /** Lines at most; what is cut ends in an ellipsis. */
+  /** Lines at most; cut text ends in an ellipsis. */
   readonly most?: number;
 }
 
-/** A place of a chart. */
 export interface CurvePoint {
   /** Kilobits per second, above 0. */
   readonly kbps: number;
   readonly quality: number;
-  /** What it is, as the pointer shows it. */
+  /** Shown in the tooltip. */
   readonly label: string;
 }
 
-/** Points that a line joins, by rate. */
+/** Points joined by a line, sorted by rate. */
 export interface NamedCurve {
   readonly name: string;
   readonly points: readonly CurvePoint[];
 }
 
-/** Curves of quality over rate. */
 export interface CurveSet {
-  /** Name of the quality. */
+  /** Name of the metric. */
   readonly quality: string;
-  /** What qualities can be, where they end. */
+  /** Range of the metric, if bounded. */
   readonly limits?: readonly [low: number, high: number];
   /** In the order of their colours. */
   readonly curves: readonly NamedCurve[];
-  /** Drawn beneath the curves, as a band. */
+  /** Drawn as a band beneath the curves. */
   readonly hull: readonly CurvePoint[];
-  /** Rings with their labels beside them. */
+  /** Drawn as rings with labels. */
   readonly chosen: readonly CurvePoint[];
-  /** A quality that was wanted. */
   readonly target?: number;
 }
 
-/** A part of a result. Terminals show title, table and lines, and leave out a section without the latter two; pages show all but lines. */
+/** Terminals show title, table and lines, if there is a table or lines; pages show all but lines. */
 export interface Section {
   readonly title?: string;
-  /** Of a page, with a line below it. */
+  /** Heading of a page, with a line below it. */
   readonly headline?: string;
   readonly about?: string;
   readonly table?: Table;
-  /** A terminal takes texts as they are. */
+  /** Terminals print strings as they are. */
   readonly lines?: readonly (string | Line)[];
-  /** Only pages draw them. */
+  /** Drawn on pages only. */
   readonly curves?: CurveSet;
   readonly command?: string;
 }
 
-/** What a terminal is like. */
 export interface Layout {
   /** In columns. */
   readonly width: number;
@@ -91,12 +85,10 @@ export interface Layout {
   readonly indent?: number;
 }
 
-/** A layout of 60 columns at least, 80 by default, with colour where it is asked for. */
 export function layoutOf({ width = 80, color = false }: { width?: number; color?: boolean }): Layout {
   return { width: Math.max(60, width), style: paint(color) };
 }
 
-/** Sections for a terminal, a blank line between them. */
 export function sectionsText(sections: readonly Section[], layout: Layout): string {
   return sections
     .map((section) => sectionLines(section, layout))
@@ -115,7 +107,6 @@ function heading(title: string, { width, style }: Layout): string[] {
   return wrap(title, width).map(style.bold);
 }
 
-/** A sentence in lines that fit. */
 export function lineTexts({ text, tone, lead = '', most }: Line, { width, style }: Layout): string[] {
   const indent = columns(lead);
   const all = wrap(printable(text), width - indent - (most === undefined ? 0 : 2));
@@ -148,7 +139,7 @@ function tableLines(
     room,
     names,
   ).map((name) => lead + name);
-  // A title heads the names' column where that has no head and it fits there, and stands above the table otherwise.
+  // A title goes above the names if their column has no head and is wide enough, else above the table.
   const inside = title !== undefined && over.trim() === '' && columns(title) <= room + indent;
   const [first = '', ...others] = aligned([inside ? title : over, ...labels], 'left');
   return [

@@ -1,6 +1,6 @@
 /**
  * @module report/step-summary
- * The verdicts of a gate, or the jobs of a batch, as GitHub-flavoured Markdown, for the summary of a CI step.
+ * Writes the verdicts of a gate or the jobs of a batch as GitHub-flavoured Markdown, for the summary of a CI step.
  */
 import { counted, printable } from '../core/printable.js';
 import { batchRow, batchTable } from './batch.js';
@@ -14,15 +14,13 @@ import { causeText, flawOf, TRUST_WORDS } from './trust.js';
 import type { Report } from './types.js';
 import { isPassed, type Judged, type Verdicts, worstMoments } from './verdict.js';
 
-/** Worst frames listed of each encode. */
 const WORST = 3;
-/** Jobs listed; a summary has a limit of 1 MiB. */
+/** Jobs listed at most; GitHub limits a summary to 1 MiB. */
 const MOST_JOBS = 1000;
 
-/** The command line that shows where a frame lost quality. */
+/** Returns the command line that shows where a frame lost quality. */
 export type LookCommand = (report: Report, frame: number) => string;
 
-/** The text in pieces: a table of encodes with their worst frames, then what was checked, and what to know. */
 export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Generator<string, void, undefined> {
   yield heading(verdicts.length, verdicts.filter((one) => !isPassed(one)).length, 'encode');
   const judged = verdicts.filter((one) => 'checks' in one);
@@ -33,10 +31,7 @@ export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Genera
   yield* notes(verdicts);
 }
 
-/**
- * The jobs of a batch, in pieces: a table, those that failed or are below their limit first.
- * @param lines of results: text of JSON objects
- */
+/** Yields a table of jobs, failed ones first. `lines` are results: text of JSON objects. */
 export function* writeBatchSummary(lines: readonly string[]): Generator<string, void, undefined> {
   const rows = lines.map(batchRow);
   const passed = rows.filter(({ state }) => state === 'scored');
@@ -84,7 +79,7 @@ function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
   });
 }
 
-/** Scores, else the metric that ranks frames. */
+/** Scores, or else the metric that ranks frames. */
 function headMetrics(report: Report): readonly string[] {
   const scores = scoreNames(report);
   if (scores.length > 0) return scores;
@@ -142,7 +137,7 @@ function cell(value: number | null | undefined): string {
 
 // --- Markdown ---
 
-/** A table, if it has rows: rows with a tone get a mark before them. */
+/** A table with tones has a mark before each row. */
 function* tableText({ heads, rows, texts = [], tones }: Table, title?: string): Generator<string> {
   if (rows.length === 0) return;
   if (title !== undefined) yield `### ${title}\n\n`;
@@ -162,12 +157,12 @@ function cellText(content: Cell): string {
   return /^-[\d.]+$/.test(content) ? content : markdown(content);
 }
 
-/** Text from outside as HTML code, in which Markdown has no meaning and a table keeps its columns. */
+/** As HTML code, so that Markdown in the text has no effect and a table keeps its columns. */
 function code(text: string): string {
   return `<code>${markdown(text)}</code>`;
 }
 
-/** Names of files must neither end a table nor bring markup, links or mentions along. */
+/** File names must not end a table or bring in markup, links or mentions. */
 function markdown(text: string): string {
   return printable(text).replace(/[&<>"'`*[\]|\\~$@#!]|:(?=\/\/)|^[-+=>]/g, (c) => `&#${c.charCodeAt(0)};`);
 }

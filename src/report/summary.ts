@@ -1,6 +1,6 @@
 /**
  * @module report/summary
- * A report as a person reads it in a terminal: scores, pooled values, percentiles, worst frames, what ran.
+ * Renders a report for a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
 import { requireObject } from '../core/arguments.js';
 import { counted, printable } from '../core/printable.js';
@@ -32,19 +32,19 @@ import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } 
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
 export interface SummaryOptions {
-  /** Columns of the terminal, at least 60 are taken. Default 80. A single word may stick out. */
+  /** Columns of the terminal; fewer than 60 count as 60. Default 80. A long word may exceed it. */
   readonly width?: number;
   /** ANSI colours. Default false. */
   readonly color?: boolean;
-  /** How the scores at the top are written; the tables have four decimals. Default `legacy`. */
+  /** Precision of the scores at the top; tables have four decimals. Default `legacy`. */
   readonly precision?: Precision;
-  /** How many of the worst frames to list. Default 5; 0 leaves the section out. */
+  /** Number of worst frames to list. Default 5; 0 omits the section. */
   readonly worst?: number;
 }
 
 /**
- * A summary of several lines, each ended by a line feed.
- * @throws {AnyvmafError} `usage` when the precision is not one
+ * Returns a summary of several lines, each ended by a line feed.
+ * @throws {AnyvmafError} `usage` if the precision is invalid
  */
 export function summarize(report: Report, options: SummaryOptions = {}): string {
   requireParts('report', report, WHOLE);
@@ -68,7 +68,6 @@ export function summarize(report: Report, options: SummaryOptions = {}): string 
 }
 
 export interface View extends Layout {
-  /** Writes a score. */
   readonly number: (value: number) => string;
 }
 
@@ -84,7 +83,7 @@ function inputs(report: Report, { width, style }: View): string[] {
   const facts = grid(videos.map(columnsOf), 'left');
   const roles = ['reference  ', 'distorted  '];
   const room = width - columns('reference  ');
-  // Names beside the facts where both fit there, above them otherwise.
+  // Names go beside the facts if both fit there, else above them.
   const beside = names.every((name, i) => columns(`${facts[i]}  ${name}`) <= room);
   return names.flatMap((name, i) => {
     const [role = '', fact = ''] = [roles[i], facts[i]];
@@ -93,7 +92,7 @@ function inputs(report: Report, { width, style }: View): string[] {
   });
 }
 
-/** Phrases that stand below each other, the rate always and frames with those skipped. */
+/** One phrase per column: the rate has its own, frames share one with those skipped. */
 function columnsOf(input: ReportInput): string[] {
   const [size = '', planes = '', depth = '', ...rest] = inputFacts(input);
   const timed = frameRate(input) !== undefined;
@@ -109,7 +108,6 @@ function scores(report: Report, view: View): (string | Line)[] {
   return [...lines, ...flaws, ...means, ...tiny];
 }
 
-/** Why the score is marked; nothing where it is not. */
 function trustLines(report: Report): Line[] {
   const flaw = flawOf(report);
   const { verdict } = flaw.trust;
@@ -118,13 +116,12 @@ function trustLines(report: Report): Line[] {
   return [{ lead: `  ${TRUST_SIGNS[verdict]} `, text, tone: 'warn' }];
 }
 
-/** What stands beside a score that has a flaw. */
 function mark(report: Report): string {
   const sign = TRUST_SIGNS[trustOf(report).verdict];
   return sign === '' ? '' : ` ${sign}`;
 }
 
-/** Means of tiny models, which have no scale in common. */
+/** Means of tiny models, which share no scale. */
 export function tinyScores(report: Report, { style, number, width }: View): string[] {
   const flaw = mark(report);
   const means = (report.tiny ?? []).flatMap(({ metrics, source }) =>
@@ -141,12 +138,12 @@ export function tinyScores(report: Report, { style, number, width }: View): stri
   });
 }
 
-/** A line for each model, and what its word means. */
+/** A line per model, and notes on its word. */
 export function modelScores(report: Report, { style, number, width }: View) {
   const { models } = report;
   const flaw = mark(report);
   const pooled = models.map(({ name }) => pooledMetric(report, name));
-  // What viewers would say of a wrong pair is not known.
+  // Viewers' opinion of a wrong pair is unknown.
   const { verdict } = trustOf(report);
   const opinions = models.map((model) =>
     verdict === 'untrusted' ? undefined : viewerOpinion(report, model),
@@ -175,7 +172,6 @@ export function modelScores(report: Report, { style, number, width }: View) {
   return { lines, notes: new Set(opinions.flatMap((opinion) => (opinion ? [opinion.means] : []))) };
 }
 
-/** What a bootstrap collection adds to its main model's score. */
 function confidence(report: Report, { collection }: ReportModel, number: View['number']): string[] {
   if (!collection) return [];
   const mean = (key: string) => {
@@ -248,7 +244,6 @@ function aggregates(report: Report, { number }: View): string[] {
   return names.map((name, i) => `  ${name}  ${values[i]}`);
 }
 
-/** Means and values of the whole run, with and without film grain. */
 function grainTable(report: Report): Section {
   const rows = (report.withoutGrain ?? []).map(({ metric, value }) => {
     const whole = report.aggregate_metrics[metric] ?? pooledMetric(report, metric)?.mean ?? Number.NaN;
@@ -294,7 +289,7 @@ function run(report: Report, { style, width }: View): string[] {
   );
 }
 
-/** How samples became light, said once where it is the same for both videos. */
+/** Conversion to linear light; one row if it is the same for both videos. */
 function colourRows({ reference, distorted }: Report): [string, string][] {
   const [ref, dis] = [reference, distorted].map(colourText);
   if (ref === undefined || dis === undefined) return [];
@@ -305,7 +300,6 @@ function colourRows({ reference, distorted }: Report): [string, string][] {
   ];
 }
 
-/** What was done to the frames before they were compared. */
 function pairingRows({ pairing }: Report): [string, string][] {
   if (!pairing) return [];
   const inputs = (['reference', 'distorted'] as const).flatMap((role): [string, string][] => {
@@ -341,7 +335,7 @@ function preflight(report: Report): Section {
 
 // --- layout ---
 
-/** Metrics worth a row: scores first, then features; not the single members of a collection. */
+/** Metrics worth a row: scores first, then features, without single members of a collection. */
 export function metricsShown(report: Report): string[] {
   const scored = report.models.flatMap(({ name, collection }) =>
     collection ? [name, collection.bagging, collection.stddev, collection.ciLow, collection.ciHigh] : [name],
@@ -353,12 +347,10 @@ export function metricsShown(report: Report): string[] {
   return [...first, ...report.metrics.filter((name) => !first.has(name) && !isMember(collections, name))];
 }
 
-/** A table of values by name, if there are any. */
 function named(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): Section {
   return rows.length === 0 ? {} : { title, table: { names: 'both', heads: ['', ...heads], rows } };
 }
 
-/** A value in a table. */
 export function cell(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);
   return Math.abs(value) < 1e6 ? formatFixed(value, 4) : formatGeneral(value, 7);

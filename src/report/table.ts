@@ -1,6 +1,6 @@
 /**
  * @module report/table
- * Several encodes of one reference side by side: score, worst frames, bit rate and size, for a terminal and as CSV.
+ * Compares several encodes of one reference, for a terminal and as CSV: score, worst frames, bit rate, size.
  */
 import { counted, printable } from '../core/printable.js';
 import {
@@ -27,40 +27,38 @@ import type { FailedEncode, Report, ReportInput } from './types.js';
 import { ranking } from './worst.js';
 
 export interface TableOptions {
-  /** Columns of the terminal, at least 60 are taken. Default 80. */
+  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
   readonly width?: number;
   /** ANSI colours. Default false. */
   readonly color?: boolean;
-  /** How scores are written. Default `legacy`. */
+  /** Precision of the scores. Default `legacy`. */
   readonly precision?: Precision;
   /**
-   * What stands below the table. `all` (default): findings and warnings. `causes`: for each marked encode the root cause and
-   * what resolves it, in a few lines. `none`: what the marks mean.
+   * Notes below the table. `all` (default): findings and warnings. `causes`: root cause and remedy of each
+   * marked encode, in a few lines. `none`: what the marks mean.
    */
   readonly notes?: 'all' | 'causes' | 'none';
   /** Names of encodes that could not be scored: rows without values, after the others. */
   readonly failed?: readonly string[];
 }
 
-/** Lines on what stands against the scores, where the rest is elsewhere. */
 const MOST_CAUSES = 5;
 
-/** One encode in numbers. */
 interface EncodeRow {
   readonly name: string;
-  /** Mean of each metric of the heading, `undefined` where it could not be pooled. */
+  /** Mean of each metric of the heading; `undefined` if it could not be pooled. */
   readonly means: readonly (number | undefined)[];
-  /** The value that one frame in a hundred falls short of, of the first metric. */
+  /** 1st percentile of the first metric, or the 99th if high values are worse. */
   readonly worst?: number | undefined;
   readonly bitrate?: number | undefined;
   readonly size?: number | undefined;
-  /** Absent of one that was not scored. */
+  /** Absent if it was not scored. */
   readonly trust?: Trust;
-  /** Frames skipped at the start of the two videos, where encodes differ in it. */
+  /** Frames skipped at the start of the two videos, if encodes differ in it. */
   readonly skipped: string;
 }
 
-/** The metrics that stand for an encode: its models' scores, else the feature that says most about quality. */
+/** Metrics of the heading: scores of models, or else the feature that ranks frames. */
 function tableMetrics(reports: readonly Report[]): string[] {
   const scores = reports.flatMap(({ models, tiny = [] }) => [
     ...models.map(({ name }) => name),
@@ -72,7 +70,7 @@ function tableMetrics(reports: readonly Report[]): string[] {
   return metric === undefined ? [] : [wholeOf(metric, reports)];
 }
 
-/** All metrics of a comparison: those of its heading, then all others that were asked for. */
+/** Metrics of the CSV: those of the heading, then others that were requested. */
 function comparedMetrics(reports: readonly Report[]): string[] {
   const others = reports.flatMap(({ metrics }) => metrics);
   const asked = askedOf(others, reports);
@@ -97,10 +95,7 @@ function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeR
   });
 }
 
-/**
- * A table for a terminal, in the order of the reports, then what is to be known about them.
- * @throws {AnyvmafError} `usage` when the precision is not one
- */
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
 export function encodesTable(reports: readonly Report[], options: TableOptions = {}): string {
   const layout = layoutOf(options);
   const number = textNumber(options.precision ?? 'legacy');
@@ -136,7 +131,7 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   );
 }
 
-/** Heads and cells, with the sign of a flaw beside each score, in a column of its own width. */
+/** Pads scores if any has the sign of a flaw, so that digits align. */
 function cellsOf(
   rows: readonly EncodeRow[],
   names: readonly string[],
@@ -161,13 +156,11 @@ function cellsOf(
   };
 }
 
-/** Base names if these differ. */
 function distinct(names: readonly string[]): string[] {
   const short = names.map(baseName);
   return new Set(short).size === names.length ? short : [...names];
 }
 
-/** What the marks of rows mean, encode by encode, with the codes of what was found. */
 function legend(rows: readonly EncodeRow[], names: readonly string[]): Line[] {
   return rows.flatMap(({ trust }, row): Line[] => {
     if (!trust || trust.verdict === 'fine') return [];
@@ -177,7 +170,6 @@ function legend(rows: readonly EncodeRow[], names: readonly string[]): Line[] {
   });
 }
 
-/** The best score of those that can be believed. */
 function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | undefined {
   const means = rows.map(({ means: [mean], trust }) =>
     trust?.verdict === 'untrusted' ? Number.NaN : (mean ?? Number.NaN),
@@ -209,17 +201,15 @@ function run(reports: readonly Report[]): string {
 /** Columns of the CSV table that are not metrics. */
 const FACTS = ['codec', 'kbps', 'offset', 'frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
 
-/** The column with the reasons of encodes that were not scored, if there are any. */
+/** Column with the reason why an encode was not scored, if any failed. */
 const ERROR = 'error';
 
 /**
- * The table as CSV (RFC 4180): per encode its name, then of every score and every metric that was asked for mean, harmonic
- * mean, least, and 1st and 5th percentile, then codec, thousands of bits per second, frames by which it begins later than
- * the reference, frames, bits per second and bytes, the verdict of {@link trustOf}, and the codes behind it with blanks
- * between. Unknown values are empty. Where encodes could not be scored, a last column says why.
- * @param results in the order of the rows
- * @returns the file line by line
- * @throws {AnyvmafError} `usage` when the precision is not one
+ * The table as CSV (RFC 4180), line by line: per encode its name; mean, harmonic mean, minimum, 1st and 5th
+ * percentile of every score and requested metric; codec, kbit/s, frames by which it begins later than the
+ * reference, frames, bit/s, bytes, the verdict of {@link trustOf} and its codes, separated by spaces. Unknown
+ * values are empty.
+ * @throws {AnyvmafError} `usage` if the precision is invalid
  */
 export function* writeTableCsv(
   results: readonly (Report | FailedEncode)[],
@@ -262,7 +252,6 @@ export function* writeTableCsv(
   }
 }
 
-/** A row of CSV, its end included. */
 export function csvLine(cells: readonly string[]): string {
   const quoted = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
   return `${quoted.join(',')}\n`;

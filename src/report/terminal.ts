@@ -1,12 +1,12 @@
 /**
  * @module report/terminal
- * Text for a terminal: colours, widths, columns, cutting and wrapping; and the line that says how far a run is.
+ * Text for a terminal: colours, widths, columns, cutting, wrapping, and the progress line.
  */
 import { requireNumber, requireObject } from '../core/arguments.js';
 import { counted } from '../core/printable.js';
 import { formatFixed } from '../core/printf.js';
 
-/** Puts text into a style, or leaves it as it is without colour. */
+/** Styles text, or returns it as is without colour. */
 export interface Paint {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
@@ -14,7 +14,6 @@ export interface Paint {
   readonly warn: (text: string) => string;
 }
 
-/** The styles, as ANSI sequences when `color` is true. */
 export function paint(color: boolean): Paint {
   const style = (on: number, off: number) => (text: string) =>
     color ? `\u001b[${on}m${text}\u001b[${off}m` : text;
@@ -32,24 +31,22 @@ export function columns(text: string): number {
   return width;
 }
 
-/** Text padded with blanks to a width, on the right or (`right` aligned) on the left. */
 export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const blanks = ' '.repeat(Math.max(0, width - columns(text)));
   return align === 'left' ? text + blanks : blanks + text;
 }
 
-/** Texts padded to the width of the widest. */
 export function aligned(texts: readonly string[], align: 'left' | 'right'): string[] {
   const width = widest(texts.map(columns));
   return texts.map((text) => pad(text, width, align));
 }
 
-/** The largest of any number of widths, 0 for none. */
+/** Takes any number of widths, unlike `Math.max(...widths)`; 0 for none. */
 export function widest(widths: readonly number[]): number {
   return widths.reduce((most, width) => Math.max(most, width), 0);
 }
 
-/** Rows of cells as lines, with aligned columns and two blanks between them; empty columns vanish. */
+/** Rows as lines with aligned columns, two spaces apart, without empty columns. */
 export function grid(rows: readonly (readonly string[])[], align: 'left' | 'right'): string[] {
   const count = widest(rows.map((row) => row.length));
   const filled = Array.from({ length: count }, (_, i) =>
@@ -61,7 +58,7 @@ export function grid(rows: readonly (readonly string[])[], align: 'left' | 'righ
   return rows.map((_, i) => filled.map((column) => column[i]).join('  '));
 }
 
-/** Cuts text to a width: `end` keeps the end (of a path), `both` the beginning and the end (of a name). */
+/** Cuts text to a width, keeping its `end` (paths) or `both` ends (names). */
 export function cut(text: string, width: number, keep: 'end' | 'both'): string {
   if (columns(text) <= width) return text;
   if (width < 1) return '';
@@ -71,7 +68,6 @@ export function cut(text: string, width: number, keep: 'end' | 'both'): string {
   return `${head}…${[...tail].reverse().join('')}`;
 }
 
-/** As many characters as fit. */
 function take(characters: readonly string[], width: number): string {
   let result = '';
   for (const c of characters) {
@@ -81,7 +77,7 @@ function take(characters: readonly string[], width: number): string {
   return result;
 }
 
-/** Breaks text at blanks into lines of at most `width` columns; a word longer than that stays whole. */
+/** Breaks text at spaces into lines of at most `width` columns; a longer word stays whole. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -97,10 +93,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/**
- * `0:07`, `12:34`, `1:02:03`; with decimals `0:07.25`.
- * @param seconds not negative
- */
+/** `0:07`, `12:34`, `1:02:03`; with decimals `0:07.25`. Not for negative times. */
 export function clock(seconds: number, decimals = 0): string {
   const unit = 10 ** decimals;
   const ticks = Math.round(seconds * unit);
@@ -112,24 +105,24 @@ export function clock(seconds: number, decimals = 0): string {
   return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${fraction}`;
 }
 
-// --- how far a run is ---
+// --- progress line ---
 
-/** What the line shows; `Progress` of a run is one. */
+/** Input of {@link formatProgress}, such as the `Progress` of a run. */
 export interface ProgressView {
   /** Frame pairs measured so far. */
   readonly framesDone: number;
-  /** Frame pairs in all, `null` while unknown. */
+  /** Frame pairs in all; `null` while unknown. */
   readonly framesTotal: number | null;
   /** Frame pairs per second so far. */
   readonly fps: number;
-  /** Estimated seconds left, `null` while unknown. */
+  /** Estimated seconds left; `null` while unknown. */
   readonly secondsLeft: number | null;
 }
 
 export interface ProgressOptions {
-  /** Columns of the terminal; the line never takes more. Default 80. */
+  /** Columns of the terminal, which the line never exceeds. Default 80. */
   readonly width?: number;
-  /** Default false. */
+  /** ANSI colours. Default false. */
   readonly color?: boolean;
 }
 
@@ -137,9 +130,9 @@ const MIN_BAR = 8;
 const MAX_BAR = 40;
 
 /**
- * `  42% ████████░░░░░░░░░░░  420/1000 frames   35.2 fps   0:16 left`, without a line end. The bar takes what width is
- * left; in a narrow terminal parts go, the least important first: bar, time, speed. With an unknown total there is
- * neither percentage nor bar.
+ * Returns `  42% ████████░░░░░░░░░░░  420/1000 frames   35.2 fps   0:16 left`, without a line end. The bar
+ * takes the remaining width; a narrow terminal drops the bar, then time, then speed. With an unknown total
+ * there is neither percentage nor bar.
  */
 export function formatProgress(progress: ProgressView, options: ProgressOptions = {}): string {
   requireObject('progress', progress, 'what onProgress tells');
@@ -154,7 +147,7 @@ export function formatProgress(progress: ProgressView, options: ProgressOptions 
     return firstFitting([[counted(framesDone, 'frame'), ...speed], [counted(framesDone, 'frame')]], width);
 
   const share = framesTotal > 0 ? Math.min(1, framesDone / framesTotal) : 1;
-  // Rounded down: 100 % is said only when all is done.
+  // Rounded down, so that 100 % means done.
   const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;
   const count = `${String(framesDone).padStart(String(framesTotal).length)}/${counted(framesTotal, 'frame')}`;
   const left =
@@ -174,7 +167,6 @@ function joined(parts: readonly string[]): string {
   return parts.join(GAP);
 }
 
-/** The first choice that fits, or nothing. */
 function firstFitting(choices: readonly (readonly string[])[], width: number): string {
   return choices.map(joined).find((line) => line.length <= width) ?? '';
 }

@@ -1,7 +1,6 @@
 /**
  * @module report/trust
- * Whether a report's numbers can be believed: one verdict made of its findings and warnings, for every place where
- * the numbers are read.
+ * Judges whether a report's numbers can be believed: one verdict from its findings and warnings.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import { causeRank, judge } from '../media/preflight/judge.js';
@@ -14,51 +13,47 @@ export type { Trust } from './schema.js';
 /** Whether a report's numbers can be believed. */
 export type Verdict = Trust['verdict'];
 
-/** Findings that stand for a wrong pair also as warnings, and where another explains why pictures do not belong together. */
+/** Findings that mean a wrong pair even as warnings, and make a finding that they follow from mean it too. */
 const MISMATCHED: readonly string[] = ['dynamic-range', 'dolby-vision', 'lost-frames', 'unrelated', 'offset'];
 
-/** Those that do so as warnings only. */
+/** All findings that mean a wrong pair even as warnings. */
 const WRONG_PAIR: readonly string[] = [...MISMATCHED, 'framing', 'black-borders', 'swapped'];
 
-/** The sign of a verdict beside a score; nothing for a fine one. Findings of the same weight have the same. */
+/** Sign beside a score; findings of the same weight have the same. */
 export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };
 
-/** A verdict in a few words. */
 export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
   fine: 'nothing found against it',
   doubtful: 'read the warnings before you believe this score',
   untrusted: 'do not trust this score',
 };
 
-/** What a verdict says of a pair before it is scored. */
+/** Verdict on a pair before it is scored. */
 export const TRUST_OUTLOOK: Readonly<Record<Verdict, string>> = {
   fine: 'Nothing stands against scoring this pair',
   doubtful: 'A score of this pair would be doubtful',
   untrusted: 'A score of this pair could not be trusted',
 };
 
-/** What trust is judged by. */
 export type Judged = Partial<Pick<Report, 'preflight' | 'warnings'>>;
 
-/** A finding or a plain warning. */
 type Ground = Finding | { readonly message: string };
 
 /**
- * The verdict on a report. Without preflight, only the warnings count.
- * @param report a whole one, or its findings and warnings
- * @throws {AnyvmafError} `usage` if it is not an object with lists
+ * Returns the verdict on a report. Without preflight, only the warnings count.
+ * @param report a whole report, or its findings and warnings
+ * @throws {AnyvmafError} `usage` unless it is an object with lists
  */
 export function trustOf(report: Judged): Trust {
   return flawOf(report).trust;
 }
 
-/** A verdict, and the finding that is its root cause; absent where that is a plain warning, or there is none. */
+/** A verdict and the finding that is its root cause; `undefined` if that is a plain warning or there is none. */
 export interface Judgement {
   readonly trust: Trust;
   readonly root: Finding | undefined;
 }
 
-/** As {@link trustOf}, with the root cause as it was found. */
 export function flawOf(report: Judged): Judgement {
   requireObject('report', report, 'a report');
   const { preflight: found = [], warnings = [] } = report;
@@ -86,27 +81,24 @@ function judgement(verdict: Verdict, grounds: readonly Ground[]): Judgement {
   return { trust, root };
 }
 
-/**
- * Whether a finding means that frames are compared which do not belong together: by itself, or as the cause of others.
- * @param all findings of the pair; default: only this one
- */
+/** True if a finding, by itself or as the cause of others in `all`, means that unrelated frames are compared. */
 export function isWrongPair({ code, severity }: Finding, all: readonly Finding[] = []): boolean {
   if (severity === 'info') return false;
   if (severity === 'error' || WRONG_PAIR.includes(code)) return true;
   return all.some((one) => one.follows === code && MISMATCHED.includes(one.code));
 }
 
-/** Causes first, then others in the order in which they were found. */
+/** Causes first, then in the order of discovery. */
 function inOrder(findings: readonly Finding[]): Finding[] {
   return [...findings].sort((a, b) => causeRank(a.code) - causeRank(b.code));
 }
 
-/** Whether a fix changes nothing: it says that the user knows. */
+/** True if the fix changes nothing, but states that the user accepts the finding. */
 export function accepts(finding: Finding | undefined): boolean {
   return finding?.hint?.purpose === 'accept';
 }
 
-/** What resolves a finding, in words: `fix: --offset 12`, or `to accept, pass --scale bicubic`; empty where nothing does. */
+/** Remedy in words: `fix: --offset 12`, or `to accept, pass --scale bicubic`; empty if there is none. */
 export function remedyText(finding: Finding | undefined): string {
   if (finding?.fix === undefined) return '';
   return accepts(finding) ? finding.fix : `fix: ${finding.fix}`;
@@ -117,7 +109,7 @@ export function namedCause({ codes, cause = '' }: Trust): string {
   return codes.length > 0 ? `[${codes.join(', ')}] ${cause}` : cause;
 }
 
-/** The same with what resolves it, on one line: `[offset] the pictures do not ... (fix: offset: 12)`. */
+/** As {@link namedCause}, with the remedy: `[offset] the pictures do not ... (fix: offset: 12)`. */
 export function causeText({ trust, root }: Judgement): string {
   const remedy = remedyText(root);
   return `${namedCause(trust)}${remedy === '' ? '' : ` (${remedy})`}`;

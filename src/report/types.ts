@@ -1,6 +1,6 @@
 /**
  * @module report/types
- * The one result object: libvmaf's JSON log, then our own keys, which `schema` defines; and the check that a value is one.
+ * The result of a run: libvmaf's JSON log, then our own keys, which report/schema defines.
  */
 
 import { isObject, requireObject } from '../core/arguments.js';
@@ -30,18 +30,18 @@ export type {
   ReportTinyPart,
 } from './schema.js';
 
-/** The values of one frame, keyed by log name in the order in which libvmaf writes them. */
+/** Values of one frame, keyed by log name in the order in which libvmaf writes them. */
 export interface FrameMetrics {
   readonly frameNum: number;
   /** A metric without a value in this frame has no key. */
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** The record of one of several encodes that could not be scored, in place of its report. */
+/** An encode that could not be scored, in place of its report. */
 export interface FailedEncode {
-  /** Version of anyvmaf that tried. */
+  /** Version of anyvmaf. */
   readonly version: string;
-  /** What the user called the two. */
+  /** As the user named the two. */
   readonly reference: string;
   readonly distorted: string;
   readonly code: ErrorCode;
@@ -49,15 +49,15 @@ export interface FailedEncode {
   readonly message: string;
 }
 
-/** The facts of a run that are known with its first frame; lengths may still be unknown. */
+/** Facts of a run that are known with its first frame; lengths may still be unknown. */
 export interface ReportHead extends ValueOf<typeof inputs>, ValueOf<typeof models>, ValueOf<typeof run> {
-  /** Version of anyvmaf that wrote it. */
+  /** Version of anyvmaf. */
   readonly version: string;
   /** Metric names in libvmaf's order. */
   readonly metrics: readonly string[];
 }
 
-/** Everything a run gives. */
+/** The result of a run. */
 export interface Report extends ReportHead, ValueOf<typeof preparation>, ValueOf<typeof outcome> {
   /** Frames per second of wall-clock time, from the first frame to the last. */
   readonly fps: number;
@@ -67,7 +67,6 @@ export interface Report extends ReportHead, ValueOf<typeof preparation>, ValueOf
   readonly distribution: Readonly<Record<string, MetricDistribution>>;
 }
 
-/** Which parts are lists, and which objects; the rest is text and numbers. */
 const LISTS: readonly string[] = ['frames', 'metrics', 'models', 'warnings'];
 const OBJECTS: readonly string[] = [
   'pooled_metrics',
@@ -77,14 +76,10 @@ const OBJECTS: readonly string[] = [
   'distorted',
 ];
 
-/** What a summary, a page, JSON, NDJSON and XML say. */
+/** Parts that summaries, pages, JSON, NDJSON and XML need. */
 export const WHOLE = [...LISTS, ...OBJECTS] as readonly (keyof Report)[];
 
-/**
- * @param parts keys of a report that are read
- * @throws {AnyvmafError} `usage` for anything but a report with these parts, as those read from CSV, SUB and other
- * programs' logs are not
- */
+/** @throws {AnyvmafError} `usage` if `parts` are missing, as in reports read from CSV, SUB and other programs' logs */
 export function requireParts(name: string, report: unknown, parts: readonly (keyof Report)[]): void {
   requireObject(name, report, 'a report');
   const members = new Map(Object.entries(report as object));

@@ -1,6 +1,6 @@
 /**
  * @module report/verdict
- * What a gate checks of encodes: bounds on values, and how far they are below a baseline.
+ * Checks encodes for a gate: bounds on values, and drops below a baseline.
  */
 
 import { AnyvmafError } from '../core/errors.js';
@@ -11,35 +11,29 @@ import { isWorseHigh, metricIn, type PooledName, scoreNames } from './limits.js'
 import type { FailedEncode, Report, ReportHead, ReportModel } from './types.js';
 import { ranking, worstFrames } from './worst.js';
 
-/** One thing that was checked. */
 export interface Check {
   /** The bound, `vmaf.p5 >= 80`. */
   readonly name: string;
-  /** What was found. */
   readonly found: string;
   readonly passed: boolean;
 }
 
-/** An encode and what was checked of it. */
 export interface Judged {
   readonly report: Report;
   readonly checks: readonly Check[];
 }
 
-/** All encodes of a run, in the order of the command line. */
+/** In the order of the command line. */
 export type Verdicts = readonly (Judged | FailedEncode)[];
 
-/** Whether an encode passed. */
 export function isPassed(one: Judged | FailedEncode): boolean {
   return 'checks' in one && one.checks.every(({ passed }) => passed);
 }
 
-/** A value held against a limit. */
 export function limitCheck({ name, relation, bound, value, passed }: LimitResult): Check {
   return { name: `${name} ${relation} ${bound}`, found: numberText(value), passed };
 }
 
-/** A value held against that of the baseline. */
 export function dropCheck({ name, most, before, value, drop, passed }: DropResult): Check {
   const by =
     Math.abs(drop) < 5e-7
@@ -54,12 +48,12 @@ export function dropCheck({ name, most, before, value, drop, passed }: DropResul
   };
 }
 
-/** At most six decimals, as libvmaf's reports have. */
+/** At most six decimals, as in libvmaf's reports. */
 function numberText(value: number | undefined): string {
   return value === undefined ? 'no value' : String(Number(value.toFixed(6)));
 }
 
-/** The worst frames of an encode with their times in the reference, in seconds where its rate is known. */
+/** The worst frames with their times in the reference, in seconds if its frame rate is known. */
 export function worstMoments(
   report: Report,
   count: number,
@@ -80,28 +74,27 @@ export interface Drop extends PooledName {
   readonly most: number;
 }
 
-/** A value held against that of the baseline. */
 export interface DropResult extends PooledValue {
   readonly before: number;
   readonly most: number;
-  /** How much worse it is; negative if it is better. */
+  /** How much worse it is; negative if better. */
   readonly drop: number;
   readonly passed: boolean;
 }
 
-/** Reports of an earlier run, one or one for each of several encodes. */
+/** Reports of an earlier run, one per encode. */
 export interface Baseline {
-  /** What messages call it. */
+  /** Name in messages. */
   readonly name: string;
   readonly reports: readonly Report[];
 }
 
-/** Files have six decimals, so that a value may differ by half of the last one from itself. */
+/** Files have six decimals, so a value may differ from itself by half of the last one. */
 const ROUNDING = 5e-7;
 
 /**
- * The report of a baseline that an encode is compared with: the only one, or the one of the same name.
- * @throws {AnyvmafError} `mismatch` if there is none, or more than one
+ * The report to compare an encode with: the only one, or the one of the same name.
+ * @throws {AnyvmafError} `mismatch` unless there is exactly one
  */
 export function baselineOf({ name, reports }: Baseline, distorted: string, encodes: number): Report {
   const [only] = reports;
@@ -118,11 +111,7 @@ export function baselineOf({ name, reports }: Baseline, distorted: string, encod
   );
 }
 
-/**
- * Refuses a baseline whose numbers mean something else: other models, other arithmetic, other frames, or no such metric.
- * @param head of the run
- * @throws {AnyvmafError} `mismatch`, `usage`
- */
+/** @throws {AnyvmafError} `mismatch` for other models, arithmetic, subsampling or size, or a missing metric */
 export function checkBaseline(
   head: Pick<ReportHead, 'models' | 'metrics' | 'compat' | 'subsample' | 'tiny' | 'reference'>,
   before: Report,
@@ -159,10 +148,7 @@ export function checkBaseline(
     if (then !== now) throw refuse(`its ${what} is ${then}, here it is ${now}`);
 }
 
-/**
- * Holds a report against its baseline.
- * @throws {AnyvmafError} `mismatch` if they are of different frames; `usage` for a metric that was not measured
- */
+/** @throws {AnyvmafError} `mismatch` for different frames; `usage` for a metric that was not measured */
 export function holdAgainstBaseline(
   report: Report,
   before: Report,
@@ -194,7 +180,7 @@ function incomparable(name: string, why: string): AnyvmafError {
   return new AnyvmafError('mismatch', `the baseline ${shown(name)} cannot be compared: ${why}`);
 }
 
-/** The reference's frame of the first pair. */
+/** Reference frame of the first pair. */
 function firstFrame({ reference: { skipped }, frames: [first] }: Report): number {
   return skipped + (first?.frameNum ?? 0);
 }

@@ -20,13 +20,13 @@ export interface Ranking {
   readonly worse: 'low' | 'high';
 }
 
-/** What stands for quality before all other features, the best first. */
+/** Metrics that rank before all other features, best first. */
 const PERCEPTUAL = [/^(?:ssimulacra2|butteraugli|cvvdp)(?:_|$)/, /^xpsnr_weighted(?:_|$)/];
 
 /**
- * The metric that ranks frames: the first model's score, then the first tiny model's, then the first perceptual metric, or
- * else the first feature that has a direction.
- * @param report also one that was read from a file and knows of no models
+ * Returns the metric that ranks frames: the first model's score, else the first tiny model's, else the first
+ * perceptual metric, else the first feature with a direction.
+ * @param report may come from a file without models
  * @returns `undefined` if no metric has a direction
  * @throws {AnyvmafError} `usage` if it is not a report
  */
@@ -47,7 +47,7 @@ export function ranking(
   return undefined;
 }
 
-/** Frames that a second holds, rounded; 10 where the frame rate is not known. */
+/** Frames in a second, rounded; 10 if the frame rate is unknown. */
 export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
   requireObject('report', report, 'a report');
   const { reference } = report;
@@ -55,8 +55,8 @@ export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
 }
 
 /**
- * The worst frames, worst first. A frame nearer than `gap` to a worse one already taken is passed over; of equal values
- * the earlier frame is taken. Scans all frames once per frame found, instead of sorting a long report.
+ * Returns the worst frames, worst first. Skips a frame nearer than `gap` to a worse one; of equal values takes
+ * the earlier frame. Scans all frames once per frame found, instead of sorting a long report.
  * @param count at most this many
  * @param gap frames, 1 or more; default {@link frameGap}
  */
@@ -72,7 +72,7 @@ export function worstFrames(
   requireNumber('count', count);
   requireNumber('gap', gap);
   const { frames } = report;
-  // Lower is worse; NaN stands for no value, and no comparison with it is true.
+  // Lower is worse; NaN means no value, and every comparison with it is false.
   const direction = by.worse === 'low' ? 1 : -1;
   const values = Float64Array.from(frames, ({ metrics }) => {
     const value = metrics[by.metric];

@@ -1,6 +1,6 @@
 /**
  * @module report/write
- * A report in any of its file formats, by name; CSV and MicroDVD subtitles, of one line per frame, are written here.
+ * Writes a report in any of its file formats; CSV and MicroDVD subtitles, a line per frame, are written here.
  */
 import { requireObject } from '../core/arguments.js';
 import type { ReportFormat } from '../core/choices.js';
@@ -14,7 +14,7 @@ import { writeXml } from './xml.js';
 export type { ReportFormat } from '../core/choices.js';
 
 export interface WriteOptions {
-  /** How measured values are written. Default `legacy`, libvmaf's six decimals. */
+  /** Precision of measured values. Default `legacy`, libvmaf's six decimals. */
   readonly precision?: Precision;
 }
 
@@ -26,15 +26,15 @@ const WRITERS: Readonly<Record<ReportFormat, (report: Report, precision?: Precis
   ndjson: writeNdjson,
 };
 
-/** Formats of frames and nothing else. */
+/** Formats that have frames only. */
 const ROWS: readonly ReportFormat[] = ['csv', 'sub'];
 
-/** Characters gathered before a piece is handed out: few writes, and no report in memory twice. */
+/** Characters per piece: few writes, and no second copy of the report in memory. */
 const PIECE_LENGTH = 1 << 16;
 
 /**
- * The file in pieces of about 64 thousand characters, to be written one after the other as UTF-8.
- * @throws {AnyvmafError} `usage` when the format or the precision is not one
+ * Yields the file in pieces of about 64 thousand characters, to be written in order as UTF-8.
+ * @throws {AnyvmafError} `usage` if the format or the precision is invalid
  */
 export function* writeReport(
   report: Report,
@@ -60,14 +60,14 @@ export function* writeReport(
 }
 
 /**
- * The whole file as one string.
- * @throws {AnyvmafError} `usage` when the format or the precision is not one
+ * Returns the whole file as one string.
+ * @throws {AnyvmafError} `usage` if the format or the precision is invalid
  */
 export function formatReport(report: Report, format: ReportFormat, options: WriteOptions = {}): string {
   return [...writeReport(report, format, options)].join('');
 }
 
-/** CSV without pooled values (specification C.5). As in libvmaf a missing value is skipped, not left blank. */
+/** CSV without pooled values (specification C.5). As in libvmaf, a missing value is skipped, not left blank. */
 function* writeCsv(report: Report, precision?: Precision): Generator<string, void, undefined> {
   yield `Frame,${report.metrics.map((name) => `${name},`).join('')}\n`;
   yield* rows(
@@ -78,7 +78,7 @@ function* writeCsv(report: Report, precision?: Precision): Generator<string, voi
   );
 }
 
-/** Subtitles that show a frame's values over the video, otherwise as {@link writeCsv}. */
+/** Subtitles that show a frame's values; otherwise as {@link writeCsv}. */
 function* writeSub(report: Report, precision?: Precision): Generator<string, void, undefined> {
   const begin = ({ frameNum: n }: FrameMetrics) => `{${n}}{${n + 1}}frame: ${n}|`;
   yield* rows(report, precision, begin, (name, value) => `${name}: ${value}|`);

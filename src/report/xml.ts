@@ -1,7 +1,6 @@
 /**
  * @module report/xml
- * The XML log: libvmaf's elements byte for byte (specification C.3), then one of ours, `<anyvmaf>`, before the end.
- * libvmaf escapes nothing and neither does its part here; ours is escaped.
+ * Writes the XML log: libvmaf's elements byte for byte, unescaped (specification C.3), then an escaped `<anyvmaf>`.
  */
 import { formatFixed } from '../core/printf.js';
 import { type Precision, textNumber } from './format.js';
@@ -22,16 +21,13 @@ import {
 } from './schema.js';
 import type { Report } from './types.js';
 
-/**
- * @returns the file in pieces, one or more per frame
- * @throws {AnyvmafError} `usage` when the precision is not one
- */
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
 export function* writeXml(
   report: Report,
   precision: Precision = 'legacy',
 ): Generator<string, void, undefined> {
   const number = textNumber(precision);
-  // libvmaf gives the size of the first picture it saw, so none without pictures.
+  // libvmaf writes the size of the first picture, so 0 without pictures.
   const { width, height } = report.frameCount > 0 ? report.reference : { width: 0, height: 0 };
   yield `<VMAF version="${report.version}">\n` +
     `  <params qualityWidth="${width}" qualityHeight="${height}" />\n` +
@@ -41,7 +37,7 @@ export function* writeXml(
     let piece = `    <frame frameNum="${frame.frameNum}" `;
     for (const name of report.metrics) {
       const value = frame.metrics[name];
-      // typeof, because a metric may bear the name of something that every object inherits.
+      // typeof, because a metric may share its name with an inherited property.
       if (typeof value === 'number') piece += `${name}="${number(value)}" `;
     }
     yield `${piece}/>\n`;
@@ -88,7 +84,7 @@ function* ownElement(report: Report, number: NumberText): Generator<string, void
 
 const ROLES = ['reference', 'distorted'] as const;
 
-/** libvmaf's habit: a blank after every attribute. */
+/** A space after every attribute, as libvmaf writes it. */
 function attributeText(attributes: Attributes): string {
   return attributes.map(([name, text]) => `${name}="${escapeXml(text)}" `).join('');
 }
@@ -103,7 +99,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** Escapes text for content and attributes; what XML 1.0 cannot hold at all becomes U+FFFD. */
+/** Escapes text for content and attributes; characters that XML 1.0 does not allow become U+FFFD. */
 export function escapeXml(text: string): string {
   return text
     .replace(/[&<>"\t\n\r]/g, (c) => ENTITIES[c] ?? c)

@@ -1,12 +1,12 @@
 /**
  * @module sample/files
- * Generated pairs as what the scorer reads: bytes of Y4M or raw files, and frames from memory.
+ * Generated pairs as the scorer reads them: bytes of Y4M or raw files, and frames in memory.
  */
 import type { ChromaFormat, FramePlanes, VideoFormat } from '../core/frame.js';
 import type { FrameSource } from '../media/types.js';
 import type { SampleClip, SamplePlane, SampleSide } from './generator.js';
 
-/** Samples as bytes, little endian as files and the core have them. */
+/** Samples as little-endian bytes. */
 export function sampleBytes(plane: SamplePlane): Uint8Array<ArrayBuffer> {
   const { samples } = plane;
   if (samples instanceof Uint8Array) return samples;
@@ -23,10 +23,7 @@ const Y4M_CHROMA: Readonly<Record<ChromaFormat, string>> = {
   '400': 'mono',
 };
 
-/**
- * The Y4M header line of a format.
- * @param rate frames per second as Y4M has it
- */
+/** @param rate frames per second as a Y4M ratio */
 export function y4mHeader(format: VideoFormat, rate = '25:1'): string {
   const depth = format.bitDepth > 8 ? `${format.chroma === '400' ? '' : 'p'}${format.bitDepth}` : '';
   const tag =
@@ -34,7 +31,6 @@ export function y4mHeader(format: VideoFormat, rate = '25:1'): string {
   return `YUV4MPEG2 W${format.width} H${format.height} F${rate} Ip A1:1 C${tag}\n`;
 }
 
-/** Joins byte arrays. */
 function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
@@ -45,26 +41,24 @@ function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return out;
 }
 
-/** One frame as a Y4M file stores it, `FRAME` line included. */
+/** One frame as a Y4M file stores it, with its `FRAME` line. */
 export function y4mFrame(clip: SampleClip, side: SampleSide, index: number): Uint8Array<ArrayBuffer> {
   return concatenate([new TextEncoder().encode('FRAME\n'), ...clip.frame(side, index).map(sampleBytes)]);
 }
 
-/** A whole Y4M file of `frames` frames. */
 export function y4mFile(clip: SampleClip, side: SampleSide, frames: number): Uint8Array<ArrayBuffer> {
   const parts = [new TextEncoder().encode(y4mHeader(clip.format))];
   for (let index = 0; index < frames; index++) parts.push(y4mFrame(clip, side, index));
   return concatenate(parts);
 }
 
-/** A whole raw planar file of `frames` frames. */
 export function yuvFile(clip: SampleClip, side: SampleSide, frames: number): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for (let index = 0; index < frames; index++) parts.push(...clip.frame(side, index).map(sampleBytes));
   return concatenate(parts);
 }
 
-/** The top left part of a plane, packed: where chroma is rounded up, a reader of frames uses the rounded-down part. */
+/** The packed top left part of a plane: files round chroma sizes up, frame readers round them down. */
 function crop(
   plane: SamplePlane,
   width: number,
@@ -80,7 +74,7 @@ function crop(
   }
 }
 
-/** One side of a pair as a source of `frames` frames in memory. */
+/** A source of `frames` frames in memory. */
 export function sampleSource(clip: SampleClip, side: SampleSide, frames: number): FrameSource {
   const { format } = clip;
   const bytesPerSample = format.bitDepth > 8 ? 2 : 1;

@@ -1,13 +1,12 @@
 /**
  * @module sample/generator
- * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut, with
- * coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
+ * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut,
+ * with coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
  */
 
 import type { VideoFormat } from '../core/frame.js';
 import type { PictureSize } from '../core/size.js';
 
-/** Which video of a pair. */
 export type SampleSide = 'reference' | 'distorted';
 
 /** Samples of 8-bit video or of deeper video. */
@@ -20,7 +19,7 @@ export interface SamplePlane {
   readonly samples: Samples;
 }
 
-/** What happens to the distorted video, applied in the order of the members. All default to 0: nothing. */
+/** Distortions, applied in the order of the members. All default to 0. */
 export interface SampleDistortion {
   /** Passes of a 3x3 binomial blur, 0..8. */
   readonly blur?: number;
@@ -36,15 +35,15 @@ export interface SampleDistortion {
 export interface SampleOptions {
   /** Any integer; other seeds give other textures, objects and motion. Default 1. */
   readonly seed?: number;
-  /** First frame of the second scene; default 0: no cut. */
+  /** First frame of the second scene. Default 0: no cut. */
   readonly cut?: number;
   /** Default: {@link SAMPLE_DISTORTION}. */
   readonly distortion?: SampleDistortion;
-  /** Paints the planes of a reference frame anew, 16 bits a sample, in place of textures and objects. */
+  /** Paints the planes of a reference frame with 16 bits a sample, instead of textures and objects. */
   readonly paint?: (index: number) => readonly Uint16Array[];
 }
 
-/** A pair of videos whose frames are computed when asked for, in any order. */
+/** A pair of videos whose frames are computed on demand, in any order. */
 export interface SampleClip {
   readonly format: VideoFormat;
   /** Planes of frame `index` (0-based): luma, then Cb and Cr unless the format is luma only. */
@@ -54,7 +53,7 @@ export interface SampleClip {
 /** A mild streaming-like distortion. */
 export const SAMPLE_DISTORTION: SampleDistortion = { blur: 1, quantiser: 10, noise: 2 };
 
-/** Texture tiles are this many samples wide and high, and repeat. */
+/** Width and height of texture tiles in samples; tiles repeat. */
 export const TILE = 512;
 const TILE_MASK = TILE - 1;
 /** Content is computed with this many bits and shifted down to the format's depth. */
@@ -74,12 +73,10 @@ export function samplePlaneSizes(format: VideoFormat): PictureSize[] {
   return [luma, half, half];
 }
 
-/** Memory for samples of a depth. */
 export function allocateSamples(bitDepth: number, length: number): Samples {
   return bitDepth > 8 ? new Uint16Array(length) : new Uint8Array(length);
 }
 
-/** Limits a work sample to its range. */
 function clamp16(value: number): number {
   return Math.max(0, Math.min(65535, value));
 }
@@ -92,11 +89,11 @@ function mix(a: number, b: number, c: number): number {
   return (h ^ (h >>> 15)) >>> 0;
 }
 
-/** The last textures by their seeds: clips of the same content share them. */
+/** Recent textures by seed, shared by clips of the same content. */
 const textures = new Map<number, Uint16Array>();
 const MOST_TEXTURES = 8;
 
-/** Periodic value noise of four octaves, 0..65535: `TILE` rows of `TILE` samples. It is shared: only to be read. */
+/** Periodic value noise of four octaves, 0..65535: `TILE` rows of `TILE` samples. Shared, so read-only. */
 export function makeTexture(seed: number): Uint16Array {
   const made = textures.get(seed) ?? noise(seed);
   if (textures.size >= MOST_TEXTURES) textures.clear();
@@ -144,11 +141,11 @@ interface MovingObject {
   readonly halfWidth: number;
   readonly halfHeight: number;
   readonly level: number;
-  /** Width in samples of the object's stripes; 0 for a plain one. */
+  /** Width of its stripes in samples; 0 for a plain object. */
   readonly stripe: number;
 }
 
-/** Everything that stays the same from cut to cut. */
+/** What stays constant until a cut. */
 interface Scene {
   readonly coarse: Uint16Array;
   readonly fine: Uint16Array;
@@ -181,7 +178,7 @@ function makeScene(seed: number, format: VideoFormat): Scene {
   };
 }
 
-/** Paints one plane of the reference at WORK_BITS. `plane` 0 is luma; chroma planes see the scene from elsewhere. */
+/** Paints one plane of the reference at WORK_BITS. Plane 0 is luma; chroma planes see another part of the scene. */
 function paint(
   scene: Scene,
   seed: number,
@@ -194,7 +191,7 @@ function paint(
   const out = new Uint16Array(width * height);
   const { coarse, fine } = scene;
   const [ax, ay, bx, by] = scene.motion;
-  // Texture: a slow broad layer and a fast fine one, the second at twice the frequency.
+  // A slow coarse layer, and a fast fine one at twice the frequency.
   const flat = plane === 0 ? 0 : 2; // chroma has a quarter of the contrast
   for (let y = 0; y < height; y++) {
     const coarseRow = ((y + ay * t + plane * 91) & TILE_MASK) * TILE;
@@ -319,7 +316,6 @@ function disturb(
   }
 }
 
-/** Shifts work samples down to the format's depth. */
 function store(format: VideoFormat, plane: Uint16Array): Samples {
   const out = allocateSamples(format.bitDepth, plane.length);
   const shift = WORK_BITS - format.bitDepth;
@@ -327,7 +323,7 @@ function store(format: VideoFormat, plane: Uint16Array): Samples {
   return out;
 }
 
-/** A pair of natural-looking videos: textures, objects and grain that move, distorted as asked. */
+/** Moving textures, objects and grain, distorted as requested. */
 export function makeSample(format: VideoFormat, options: SampleOptions = {}): SampleClip {
   const seed = options.seed ?? 1;
   const cut = options.cut ?? 0;

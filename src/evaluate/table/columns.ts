@@ -1,7 +1,8 @@
 /**
  * @module evaluate/table/columns
- * Columns of a table of features: their names, the two spellings of a feature, and keys, which are assigned to train, val (a
- * tenth) or test (a tenth) by hash, as the reference implementation does: the same on every machine and in every table.
+ * Columns of a feature table: names, the two spellings of a feature, and keys. A hash assigns keys to train,
+ * val (a tenth) or test (a tenth), as in the reference implementation: the same on every machine and in every
+ * table.
  */
 import { SPLITS, type Split } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -11,7 +12,7 @@ import { CANONICAL_FEATURES } from '../../tiny/features.js';
 
 export type { Split } from '../../core/choices.js';
 
-/** The key, which decides the split. */
+/** Decides the split. */
 export const KEY_COLUMN = 'key';
 
 /** Distinguishes the encodes of one key; the reference implementation has no such column. */
@@ -29,7 +30,6 @@ export function spellingsOf(feature: string): readonly [string, string] {
     : [feature, `${PREFIX}${feature}`];
 }
 
-/** The column of a feature under either spelling. */
 export function columnOf(feature: string, columns: readonly string[]): string | undefined {
   return spellingsOf(feature).find((name) => columns.includes(name));
 }
@@ -45,10 +45,7 @@ export function columnFor(logName: string): string {
 /** Prefix of every key before hashing. */
 const SALT = 'vmaf-train-splits-v1:';
 
-/**
- * Checks the name of a split.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` if the split does not exist */
 export function parseSplit(name: string): Split {
   const found = SPLITS.find((split) => split === name);
   if (found !== undefined) return found;
@@ -57,14 +54,11 @@ export function parseSplit(name: string): Split {
   throw usageError(`The split is ${quoted(name)}, but it must be one of ${SPLITS.join(', ')}${hint}`);
 }
 
-/**
- * Maps a key to [0, 1): the first eight bytes of SHA-256 over salt and key in UTF-8, as a big-endian number divided by
- * 2^64.
- */
+/** Maps a key to [0, 1): the first 8 bytes of SHA-256 over salt and key (UTF-8), big-endian, divided by 2^64. */
 export async function keyPosition(key: string): Promise<number> {
   const bytes = new TextEncoder().encode(SALT + key);
   const digest = new DataView(await crypto.subtle.digest('SHA-256', bytes));
-  // Rounds once, as the conversion of the 64-bit integer to a double does.
+  // Rounds once, as converting the 64-bit integer to a double does.
   return (digest.getUint32(0) * 2 ** 32 + digest.getUint32(4)) / 2 ** 64;
 }
 

@@ -1,7 +1,6 @@
 /**
  * @module evaluate/table/read
- * Reads number and key columns of a Parquet file: flat, uncompressed or Snappy. Reads only the requested columns, one row
- * group at a time.
+ * Reads number and key columns of flat Parquet files (uncompressed or Snappy), one column and row group at a time.
  */
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -20,7 +19,6 @@ const MAX_FOOTER = 64 << 20;
 
 const MAGIC = 'PAR1';
 
-/** Content of a column. */
 type ColumnKind =
   /** Integers and decimals. */
   | { readonly kind: 'number' }
@@ -31,12 +29,10 @@ type ColumnKind =
   /** Unsupported; `what` names the content with its article. */
   | { readonly kind: 'other'; readonly what: string };
 
-/** The part of a table that evaluation uses. */
 export type TableColumns = Pick<FeatureTable, 'name' | 'rows' | 'columns' | 'has' | 'numbers' | 'texts'>;
 
 /** A table in a Parquet file. A malicious file can make reading endless: read it in a thread that can be terminated. */
 export class FeatureTable {
-  /** Name in messages. */
   readonly name: string;
   readonly rows: number;
   /** Names of all top-level columns, in the order of the file. */
@@ -53,8 +49,7 @@ export class FeatureTable {
   }
 
   /**
-   * Reads the metadata of a file. The caller still owns the reader.
-   * @param name for messages
+   * Reads a file's metadata. The caller still owns the reader.
    * @throws {AnyvmafError} `io` if the file cannot be read or is not Parquet, `usage` if the table is too large
    */
   static async open(reader: ByteReader, name: string): Promise<FeatureTable> {
@@ -76,14 +71,13 @@ export class FeatureTable {
       };
       const scan = await parquetScan({ file, metadata, useOffsetIndex: false, compressors: { SNAPPY } });
       const columns = parquetSchema(metadata).children;
-      // Types do not say that a damaged file may lack them.
+      // Despite the types, a damaged file may lack names.
       if (columns.some(({ element }) => typeof element.name !== 'string'))
         throw new Error('a column has no name');
       return new FeatureTable(name, scan, columns);
     });
   }
 
-  /** True if the table has the column. */
   has(column: string): boolean {
     return this.#kinds.has(column);
   }
@@ -110,10 +104,7 @@ export class FeatureTable {
     return values;
   }
 
-  /**
-   * A column of names, with numbers as Python's `str` writes them; `undefined` for missing values.
-   * @throws {AnyvmafError} as {@link numbers}
-   */
+  /** Names, with numbers as Python's `str` writes them; `undefined` for missing values. Throws as {@link numbers}. */
   async texts(column: string): Promise<(string | undefined)[]> {
     const { kind } = this.#kindOf(column);
     if (kind === 'other') {
@@ -190,7 +181,6 @@ export function listed(names: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown || 'none';
 }
 
-/** The content of a column, from its schema. */
 function kindOf({ element, children }: SchemaTree): ColumnKind {
   if (children.length > 0) return { kind: 'other', what: 'nested values' };
   if (element.repetition_type === 'REPEATED') return { kind: 'other', what: 'lists' };

@@ -1,7 +1,7 @@
 /**
  * @module evaluate/table/write
- * Writes Parquet files of one row per frame, flat columns of text, integers and doubles, Snappy: a table of features, which
- * emits one row group at a time, so that memory does not grow with the table, and the values of a report.
+ * Writes Parquet files with a row per frame, in flat Snappy columns of text, integers and doubles: the values
+ * of a report; and feature tables, one row group at a time, so that memory does not grow with the table.
  */
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
@@ -12,13 +12,11 @@ import { version } from '../../core/version.js';
 import { CANONICAL_FEATURES } from '../../tiny/features.js';
 import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './columns.js';
 
-/** Rows of a row group. */
 const GROUP_ROWS = 16_384;
 
 /** Columns that identify a row; no feature may have these names. */
 const IDENTITY = [KEY_COLUMN, CLIP_COLUMN, 'frame', TARGET_COLUMN, 'teacher'];
 
-/** Columns and metadata of a table. */
 export interface DatasetShape {
   /** Log names of the features, as in a report's frames. The canonical six always come first in the file. */
   readonly features: readonly string[];
@@ -30,7 +28,6 @@ export interface DatasetShape {
   readonly facts?: Readonly<Record<string, string>>;
 }
 
-/** One frame. */
 export interface DatasetRow {
   /** Name of the source; decides the split. */
   readonly key: string;
@@ -44,11 +41,9 @@ export interface DatasetRow {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Writes the file. */
 export class DatasetWriter {
   /** Column names in the order of the file. */
   readonly columns: readonly string[];
-  /** Rows so far. */
   rows = 0;
   readonly #features: readonly (readonly [column: string, logName: string])[];
   readonly #shape: DatasetShape;
@@ -160,7 +155,6 @@ function writerOf(
   });
 }
 
-/** What is written of a report. */
 export interface FramesOfReport {
   readonly frames: readonly {
     readonly frameNum: number;
@@ -172,8 +166,8 @@ export interface FramesOfReport {
 }
 
 /**
- * The whole file. A metric without a value in a frame is null there.
- * @throws {AnyvmafError} `usage` for what is no report
+ * Returns the whole file. A metric without a value in a frame is null there.
+ * @throws {AnyvmafError} `usage` unless it is a report
  */
 export function framesParquet(report: FramesOfReport): Uint8Array {
   requireObject('report', report);

@@ -1,6 +1,6 @@
 /**
  * @module report/html/document
- * The frame of the page: head, order of the sections, styles, data and script.
+ * The page as a whole: head, order of sections, styles, data and script.
  */
 import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
@@ -25,8 +25,8 @@ import type { ViewerRun } from './viewer.js';
 import { VIEWER_SCRIPT } from './viewer-script.js';
 
 /**
- * The page in pieces, to be written one after the other as UTF-8. It loads nothing from anywhere, works without its
- * script (charts are then still), and takes about 40 bytes per frame and encode.
+ * Yields the page in pieces, to be written in order as UTF-8. It loads nothing, works without its script
+ * (charts are then static), and takes about 40 bytes per frame and encode.
  * @param reports of one reference: one, or several encodes to compare
  * @throws {AnyvmafError} `usage` without a report
  */
@@ -35,7 +35,7 @@ export function* writeHtml(
   options: HtmlOptions = {},
 ): Generator<string, void, undefined> {
   requireObject('options', options);
-  // What isArray says of a readonly array no type says.
+  // TypeScript cannot narrow a readonly array by isArray.
   const list = isArray(reports) ? (reports as readonly Report[]) : [reports as Report];
   for (const report of list) requireParts('report', report, WHOLE);
   const [first, ...others] = list;
@@ -43,7 +43,6 @@ export function* writeHtml(
   yield* renderPage(new Page([first, ...others], options));
 }
 
-/** The page in pieces: the data of each metric is one. */
 function* renderPage(page: Page): Generator<string, void, undefined> {
   const { list, options } = page;
   const [{ facts: first }] = list;
@@ -76,14 +75,12 @@ ${failureSection(page)}
   yield `<script>${VIEWER_SCRIPT}</script>\n</body>\n</html>\n`;
 }
 
-/** The colours of several encodes. */
 function seriesStyle({ list, options: { looks } }: Page): string {
   if (list.length < 2) return '';
   const styles = list.flatMap(({ index }) => numberedColour(looks?.[index]?.colour ?? index, index));
   return `:root{${styles.map((style) => style.join(':')).join(';')}}`;
 }
 
-/** The values of every frame, for the script; written metric by metric. */
 function* data(page: Page): Generator<string, void, undefined> {
   const { list, ordered, apart, origin, rate = null } = page;
   const metric = page.ranking?.metric ?? null;

@@ -1,6 +1,6 @@
 /**
  * @module report/html/markup
- * HTML text that is safe by construction: whatever is put into a template is escaped unless it is markup itself.
+ * HTML that is safe by construction: templates escape every value that is not markup.
  */
 import { printable } from '../../core/printable.js';
 import type { Templates } from '../view/numbers.js';
@@ -11,8 +11,8 @@ export class Markup {
 }
 
 /**
- * A template of HTML: values are escaped for content and for quoted attributes, markup stands as it is, `undefined` and
- * `false` vanish, lists are joined. Takes the bindings of report/view/template too.
+ * Template of HTML: escapes values for content and quoted attributes, keeps markup, drops `undefined` and
+ * `false`, joins lists. Takes the `.name=` and `?name=` bindings of lit-html too.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly unknown[]): Markup {
   const pieces = strings.map((text, i) => {
@@ -25,27 +25,24 @@ export function html(strings: TemplateStringsArray, ...values: readonly unknown[
   return new Markup(pieces.join(''));
 }
 
-/** What the shared view makes its templates with. */
 export const templates: Templates<Markup> = { html, svg: html };
 
-/** Text of our own that is HTML already: styles, scripts, numbers of a path. Never anything from a file or a user. */
+/** Marks text of our own as HTML: styles, scripts, path data. Never for text from a file or a user. */
 export function raw(text: string): Markup {
   return new Markup(text);
 }
 
-/** A page's first lines, with its heading. */
 interface Opening {
   readonly title: string | undefined;
-  /** Of the package. */
   readonly version: string;
   readonly styles: string;
-  /** What its policy allows beside styles in the page. */
+  /** What the content security policy allows besides styles in the page. */
   readonly allowed?: string;
   readonly kind: string;
   readonly button?: Markup;
 }
 
-/** A page that loads nothing, up to the end of its heading. */
+/** Start of a page that loads nothing, up to the end of its heading. */
 export function pageOpening({ title, version, styles, allowed = '', kind, button }: Opening): Markup {
   return html`<!doctype html>
 <html lang="en">
@@ -84,7 +81,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c).replace(/\p{Cs}/gu, '\uFFFD');
 }
 
-/** JSON for the inside of a script element: nothing in it ends the element or opens a comment. */
+/** JSON for a script element: nothing in it ends the element or opens a comment. */
 export function scriptJson(value: unknown): Markup {
   return new Markup(
     JSON.stringify(value).replace(

@@ -1,6 +1,6 @@
 /**
  * @module report/html/page
- * What a page is about: reports of one reference, pictures of their worst frames, and the frames for its script.
+ * Data of a page: reports of one reference, pictures of their worst frames, and packed frames for its script.
  */
 import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
@@ -11,43 +11,40 @@ import type { FailedEncode, FrameMetrics, Report } from '../types.js';
 import type { CurveChoice } from '../view/bd.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
 
-/** What a page says beside what its reports do. */
+/** What a page shows besides its reports. */
 export interface HtmlOptions {
-  /** The command line or call that made the reports, shown as it is. */
+  /** Command line or call that made the reports, shown as is. */
   readonly command?: string;
-  /** When it was made, as the page shows it. */
+  /** When it was made, shown as is. */
   readonly written?: string;
-  /** Pictures of worst frames, which the page shows where it lists these frames. */
+  /** Pictures of worst frames, shown where the page lists these frames. */
   readonly pictures?: readonly HtmlPictures[];
-  /** Why pictures are not there, in sentences, which the page shows below its worst frames. */
+  /** Sentences on why pictures are missing, shown below the worst frames. */
   readonly picturesLacking?: readonly string[];
-  /** How each report is shown beside the others, in their order. */
+  /** How each report is shown, in their order. */
   readonly looks?: readonly {
-    /** The number of its colour, from 0; default: its place. */
+    /** Number of its colour, from 0; default: its position. */
     readonly colour?: number;
-    /** The curve that it belongs to; default: by codec, size and settings of the encoder. */
+    /** Curve that it belongs to; default: by codec, size and settings of the encoder. */
     readonly series?: string;
   }[];
-  /** How its curves of quality over bit rate are compared. */
+  /** How curves of quality over bit rate are compared. */
   readonly curves?: CurveChoice;
-  /** Encodes of the same reference that could not be scored, which the page names with the reason. */
+  /** Encodes of the same reference that could not be scored, listed with the reason. */
   readonly failed?: readonly Pick<FailedEncode, 'distorted' | 'message'>[];
 }
 
-/** The report of an encode. */
 export interface ReportEncode extends Encode {
   readonly facts: Omit<Report, 'frames'>;
   readonly report: Report;
   readonly frames: Report['frames'];
-  /** Where its first pair stands on the frame axis: what to add to its frame numbers. */
+  /** Added to its frame numbers to place them on the frame axis. */
   readonly shift: number;
 }
 
-/** What a page is about: reports of one reference, and what is common to them. */
 export class Page extends EncodeList<ReportEncode> {
   readonly list: readonly [ReportEncode, ...ReportEncode[]];
   readonly options: HtmlOptions;
-  /** Why pictures are not there. */
   readonly picturesLacking: readonly string[];
   readonly #pictures: ReadonlyMap<string, HtmlPictures>;
 
@@ -77,7 +74,6 @@ export class Page extends EncodeList<ReportEncode> {
     );
   }
 
-  /** Pictures of a frame of the report. */
   picturesOf({ index }: ReportEncode, frameNum: number): HtmlPictures | undefined {
     return this.#pictures.get(`${index} ${frameNum}`);
   }
@@ -87,12 +83,11 @@ export class Page extends EncodeList<ReportEncode> {
   }
 }
 
-/** One value per frame, NaN where there is none. */
 export function seriesOf({ frames }: ReportEncode, metric: string): Float64Array {
   return Float64Array.from(frames, ({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
-/** @throws {AnyvmafError} `usage` for looks and choices of curves that are none */
+/** @throws {AnyvmafError} `usage` for invalid looks or curves */
 function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
   if (!isArray(looks)) throw usageError('options.looks must be a list with an object for each report.');
   for (const [i, one] of looks.entries()) {
@@ -111,11 +106,11 @@ function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
     );
 }
 
-// --- pictures: small files that the caller made, embedded ---
+// --- pictures: small files from the caller, embedded ---
 
 /** Pictures of one frame: JPEG, PNG, WebP or AVIF files. */
 export interface HtmlPictures extends PictureFiles {
-  /** Which of the reports it is of, from 0. */
+  /** Index of its report. */
   readonly report: number;
   /** `frameNum` of the frame. */
   readonly frame: number;
@@ -123,10 +118,10 @@ export interface HtmlPictures extends PictureFiles {
   readonly aspect?: number;
 }
 
-/** Bytes of a picture at most: the page holds many. */
+/** Bytes of a picture at most, because a page holds many. */
 const MOST = 1 << 20;
 
-/** How files begin; -1 stands for any byte. AVIF begins with the size of a box that names it (ISO/IEC 23000-22). */
+/** First bytes of files; -1 is any byte. AVIF begins with the size of its `ftyp` box (ISO/IEC 23000-22). */
 const STARTS = [
   ['image/jpeg', [0xff, 0xd8, 0xff]],
   ['image/png', [0x89, 0x50, 0x4e, 0x47]],
@@ -134,7 +129,7 @@ const STARTS = [
   ['image/avif', [-1, -1, -1, -1, ...Array.from('ftypavif', (letter) => letter.charCodeAt(0))]],
 ] as const;
 
-/** A picture as the address of an image. @throws {AnyvmafError} `usage` if it is no picture, or a large one */
+/** Data URL of a picture. @throws {AnyvmafError} `usage` unless it is a picture of at most 1 MiB */
 export function pictureUrl(name: string, bytes: unknown): string {
   if (!(bytes instanceof Uint8Array))
     throw usageError(`${name} must be the bytes of a JPEG, PNG, WebP or AVIF file.`);
@@ -145,7 +140,7 @@ export function pictureUrl(name: string, bytes: unknown): string {
   return `data:${type};base64,${base64(bytes)}`;
 }
 
-/** Checks what is said of pictures that are not there. @throws {AnyvmafError} `usage` for anything else */
+/** @throws {AnyvmafError} `usage` unless it is a list of sentences */
 function checkLacking(lacking: unknown): readonly string[] {
   if (lacking === undefined) return [];
   const list = isArray(lacking) ? (lacking as readonly unknown[]) : [undefined];
@@ -154,7 +149,7 @@ function checkLacking(lacking: unknown): readonly string[] {
   return list;
 }
 
-/** Checks a list of pictures. @throws {AnyvmafError} `usage` for anything else */
+/** @throws {AnyvmafError} `usage` unless it is a list of pictures */
 function checkPictures(pictures: unknown): readonly HtmlPictures[] {
   if (pictures === undefined) return [];
   if (!isArray(pictures)) throw usageError('options.pictures must be a list of pictures of frames.');
@@ -171,7 +166,7 @@ function checkPictures(pictures: unknown): readonly HtmlPictures[] {
 
 // --- frames, packed ---
 
-/** Values of one metric. The k-th is `low + code * (high - low) / top`; a code of `top + 1` stands for none. */
+/** The k-th value is `low + code * (high - low) / top`; the code `top + 1` means none. */
 export interface PackedMetric {
   readonly low: number;
   readonly high: number;
@@ -180,15 +175,15 @@ export interface PackedMetric {
   readonly data: string;
 }
 
-/** Frame numbers: evenly spaced as a rule, else the distance of each to the one before (to -1 for the first). */
+/** Frame numbers: evenly spaced, or else the distance of each to the one before (to -1 for the first). */
 export type PackedFrames =
   | { readonly first: number; readonly step: number; readonly count: number }
   | { readonly gaps: readonly number[] };
 
-/** Up to here values keep about seven digits; longer runs keep nearly five, below what a chart can show. */
+/** Up to here values keep about seven digits; longer runs keep nearly five, finer than a chart can show. */
 const FINE_FRAMES = 40_000;
 
-/** The values of `metric` in all frames. Non-finite ones are left out. */
+/** Packs non-finite values as missing. */
 export function packMetric(frames: readonly FrameMetrics[], metric: string): PackedMetric {
   const bytes = frames.length <= FINE_FRAMES ? 3 : 2;
   const top = 2 ** (8 * bytes) - 2;
@@ -213,10 +208,7 @@ export function packMetric(frames: readonly FrameMetrics[], metric: string): Pac
   return { low, high, bytes, data: base64(codes) };
 }
 
-/**
- * The numbers of all frames.
- * @param shift what is added to each
- */
+/** @param shift added to each frame number */
 export function packFrames(frames: readonly FrameMetrics[], shift = 0): PackedFrames {
   const first = frames[0]?.frameNum ?? 0;
   const step = Math.max(1, (frames[1]?.frameNum ?? first + 1) - first);
@@ -230,10 +222,9 @@ function isNumber(value: number | undefined): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-/** Bytes encoded at a time: a multiple of three, few enough to be arguments of a call. */
+/** Bytes encoded at a time: a multiple of three, few enough for the arguments of a call. */
 const PIECE = 3 << 12;
 
-/** Bytes as base64. */
 function base64(bytes: Uint8Array): string {
   let text = '';
   for (let i = 0; i < bytes.length; i += PIECE) {

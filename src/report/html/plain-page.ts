@@ -1,6 +1,6 @@
 /**
  * @module report/html/plain-page
- * Sections of a result as an HTML page that stands by itself and runs no script: searches, ladders, comparisons, and batches.
+ * Renders sections of a result as a self-contained HTML page without script: searches, ladders, comparisons, batches.
  */
 import { version } from '../../core/version.js';
 import { type BatchRow, batchRow, batchTable } from '../batch.js';
@@ -9,7 +9,7 @@ import { htmlSections } from '../view/sections.js';
 import { html, pageOpening, templates } from './markup.js';
 import { STYLES } from './styles.js';
 
-/** What the report's styles do not have. */
+/** Styles that the report lacks. */
 const OWN_STYLES = `
 .plot { height: 380px; } .plot .dot.small { width: 9px; height: 9px; margin: -4.5px; }
 .plot .ring { position: absolute; width: 18px; height: 18px; margin: -9px; border-radius: 50%; border: 2px solid var(--ink); }
@@ -19,7 +19,7 @@ th.text, td.text { text-align: left; } td.text { white-space: normal; overflow-w
 tr.warn > * { background: color-mix(in srgb, var(--bad) 12%, transparent); }
 `;
 
-/** @returns the page in one piece; its title is the first headline */
+/** @returns the page; its title is the first headline */
 export function plainPage(kind: string, sections: readonly Section[]): string {
   const shown = htmlSections(
     templates,
@@ -34,11 +34,7 @@ export function plainPage(kind: string, sections: readonly Section[]): string {
 `.text;
 }
 
-/**
- * All jobs of a batch.
- * @param lines of results, in the order of the table: text of JSON objects
- * @param command line that it repeats
- */
+/** @param lines results in the order of the table: text of JSON objects */
 export function batchPage(lines: readonly string[], command: string): string {
   const rows = lines.map(batchRow);
   const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;

@@ -1,6 +1,6 @@
 /**
  * @module report/html/sections
- * The parts of the page: its head, charts, findings, worst frames, tables and how it was run.
+ * Sections of the page: head, charts, findings, worst frames, tables, how it was run.
  */
 import { remarks } from '../findings.js';
 import { findingValues, flawsOf } from '../flaws.js';
@@ -49,7 +49,7 @@ import { type HtmlPictures, type Page, pictureUrl, type ReportEncode, seriesOf }
 
 const SIGNS = { error: ['bad', '!'], warning: ['warn', '!'], info: ['note', 'i'] } as const;
 
-/** All that was found about the pairs, which the script folds; `undefined` when there is nothing to say. */
+/** All findings about the pairs, which the script folds; `undefined` if there are none. */
 function foundSection(list: readonly ReportEncode[]): Markup | undefined {
   const items = remarks(list.map(({ facts }) => facts)).map(
     ({ severity, code, message, fix, finding, follows, of }) => {
@@ -65,7 +65,6 @@ ${code !== undefined && html`<div class="more"><code>${code}</code>${values !== 
   return html`<details open class="found"><summary>${count} about the comparison</summary><ul class="findings">${items}</ul></details>`;
 }
 
-/** Encodes that could not be scored. */
 export function failureSection({ options: { failed = [] } }: Page): Markup | undefined {
   if (failed.length === 0) return undefined;
   const [tone, sign] = SIGNS.error;
@@ -78,7 +77,6 @@ export function failureSection({ options: { failed = [] } }: Page): Markup | und
 
 // --- worst frames ---
 
-/** The frames to look at first. */
 export function worstSection(page: Page): Markup | undefined {
   const { list, ranking } = page;
   if (!ranking) return undefined;
@@ -101,7 +99,6 @@ export function worstSection(page: Page): Markup | undefined {
   return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div><div class="moments" .style=${`--most:${Math.min(5, perReport)}`}${pictured && list.length > MANY && html` data-many`}>${lists}</div>${pictured && STAGE}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
 }
 
-/** Ways to look at the pictures of a moment in one place. */
 const VIEWS = [
   ['split', 'Split', 'the encode left of the line, the reference right of it'],
   ['blink', 'Blink', 'the encode and the reference in turn'],
@@ -115,7 +112,7 @@ const STAGE = html`<figure class="split needs-script" data-view="split"><div cla
     html`<button class="tool" data-view="${view}" data-hint="${hint}" aria-pressed="${view === 'split'}">${label}</button>`,
 )}</span></div><div class="pictures"></div><input type="range" min="0" max="100" value="50" aria-label="How much of the encode is shown"><figcaption class="faint small"></figcaption></figure>`;
 
-/** Both frames and the loss map; what they show is said by the numbers below. */
+/** Both frames and the loss map; hidden from screen readers, which get the numbers below them. */
 function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {
   if (!pictures) return undefined;
   const shot = (name: 'reference' | 'distorted' | 'map', label: string) =>
@@ -126,12 +123,11 @@ function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {
 
 // --- tables ---
 
-/** What few look at: the script folds it. */
+/** Rarely needed, so the script folds it. */
 function fold(heading: string, body: Markup): Markup {
   return html`<section class="fold"><details open><summary><h2>${heading}</h2></summary>${body}</details></section>`;
 }
 
-/** All metrics by their statistics over the frames, and the percentiles of the score. */
 export function pooledSection(page: Page): Markup | undefined {
   const metric = page.ranking?.metric;
   if (page.metrics.length === 0) return undefined;
@@ -141,7 +137,6 @@ export function pooledSection(page: Page): Markup | undefined {
   );
 }
 
-/** Everything that must be known to make the number again. */
 export function runSection(page: Page): Markup {
   const { command } = page.options;
   return fold(
@@ -150,7 +145,6 @@ export function runSection(page: Page): Markup {
   );
 }
 
-/** The first section. */
 export function headline(page: Page): Markup {
   return page.list.length === 1 ? single(page, page.list[0]) : several(page);
 }
@@ -181,7 +175,7 @@ ${tiles(templates, page, encode)}
 </section>`;
 }
 
-/** The flaws, encodes with the same one together, then all that was found, folded. */
+/** Flaws, grouped if encodes share them, then all findings, folded. */
 function flaws({ list }: Page): Markup {
   const notes = flawsOf(list.map(({ facts }) => facts)).map((flaw) => {
     const names = list.length > 1 ? flaw.of.map((i) => list[i]?.name).join(', ') : undefined;
@@ -223,7 +217,7 @@ ${rateCurve(page)}
 </section>`;
 }
 
-/** Pixels of the chart on a desk. */
+/** Pixels of the chart on a desktop. */
 const ROOM = { width: 940, height: 240 } as const;
 
 /** Quality over bit rate; `undefined` unless at least two encodes have both. */
@@ -250,11 +244,10 @@ ${left !== '' && html`<p class="soft small">${left}</p>`}
 ${bdTable(templates, page, points, metric, choice)}`;
 }
 
-/** Columns of the drawing that stands until the script runs, or where it never does. */
+/** Size of the static drawing, which stays if the script never runs. */
 const STILL_COLUMNS = 900;
 const STILL_HEIGHT = 240;
 
-/** The score frame by frame. */
 export function chartSection(page: Page): Markup | undefined {
   const metric = page.ranking?.metric;
   if (metric === undefined || page.list.every(({ count }) => count === 0)) return undefined;
@@ -292,7 +285,7 @@ function still({ list }: Page, metric: string): Markup {
   return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
 }
 
-/** Metrics that were asked for, a small chart each, on the same frames as the large one; what scores are made of is folded. */
+/** Small charts of requested metrics, on the frames of the large one; features of a score are folded. */
 export function featureSections(page: Page): Markup {
   const main = page.ranking?.metric;
   const asked = page.asked.filter((name) => name !== main);

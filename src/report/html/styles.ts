@@ -1,11 +1,11 @@
 /**
  * @module report/html/styles
- * The page's style sheet: light and dark, from phone to desk, and on paper.
+ * The page's style sheet: light and dark, from phone to desktop, and for print.
  */
 
 /**
- * Colours of encodes in the light and in the dark scheme. Any two of a scheme differ by 0.07 in OKLab, also as people see them
- * who lack one kind of cone, and have a contrast of 3 to the ground.
+ * Colours of encodes in the light and the dark scheme. Any two of a scheme differ by 0.07 in OKLab, also as
+ * dichromats see them, and have a contrast of 3 to the background.
  */
 const SERIES_COLOURS: readonly (readonly [light: string, dark: string])[] = [
   ['#2a62d8', '#7aa5ff'],
@@ -33,7 +33,6 @@ const DARK = `
 ${SERIES_COLOURS.map(([, dark], i) => `  --s${i}: ${dark};`).join('')}
 `;
 
-/** The style sheet. */
 export const STYLES = `
 :root {
   --bg: #f5f5f2; --card: #ffffff; --sunk: #f8f8f6; --ink: #181b22; --soft: #565c6b; --faint: #686e7c;

@@ -1,6 +1,6 @@
 /**
  * @module report/html/viewer
- * The page's script: charts that can be hovered and zoomed. It runs in the page, as `report/html/viewer-script` holds it.
+ * The page's script: charts with hover and zoom. It runs in the page, from `report/html/viewer-script`.
  */
 import { FrameChart } from '../view/chart.js';
 import { ChartState, type FrameColumns, type FrameEncodes, valueAt } from '../view/chart-state.js';
@@ -8,20 +8,19 @@ import { listen, onKey } from '../view/gestures.js';
 import { scoreText, shortText, timeText } from '../view/numbers.js';
 import type { PackedFrames, PackedMetric } from './page.js';
 
-/** What the script element `data` holds, as JSON. */
+/** JSON in the script element `data`. */
 interface ViewerData {
-  /** Frames per second of the reference, for times; `null` where unknown. */
+  /** Frames per second of the reference; `null` if unknown. */
   readonly rate: number | null;
   /** Reference frames before 0 on the frame axis. */
   readonly skipped: number;
   /** The metric that is a score. */
   readonly score: string | null;
-  /** Whether encodes begin on different frames of the reference, so that frame numbers are the reference's. */
+  /** Whether encodes begin on different reference frames, so that frame numbers are the reference's. */
   readonly apart: boolean;
   readonly runs: readonly ViewerRun[];
 }
 
-/** One encode. */
 export interface ViewerRun {
   readonly name: string;
   readonly frames: PackedFrames;
@@ -34,7 +33,6 @@ const { rate, skipped, score, apart, runs }: ViewerData = JSON.parse(
 
 // --- data ---
 
-/** The frame numbers of a run, and its metrics, each unpacked when first asked for. */
 function columnsOf({ frames, metrics }: ViewerRun): FrameColumns {
   const unpacked = new Map<string, Float64Array>();
   const packedOf = (metric: string) => (Object.hasOwn(metrics, metric) ? metrics[metric] : undefined);
@@ -75,7 +73,7 @@ function valuesOf({ low, high, bytes, data }: PackedMetric): Float64Array {
   return values;
 }
 
-/** The mean of the values there are; that of a long run is asked for with every drawing. */
+/** Mean of the values that are not NaN; cached, because every drawing asks for it. */
 function meanOf(values: Float64Array | undefined): number | undefined {
   if (!values) return undefined;
   const known = means.get(values);
@@ -130,7 +128,7 @@ const charts = Object.entries(CLASSES).flatMap(([name, kind]) =>
 const [big] = charts;
 if (big?.kind === 'large') big.element.addEventListener('keydown', (event) => onKey(event, state));
 
-/** Says beside the name of each small chart what its values are in the frame pointed at. */
+/** Shows each small chart's values in the frame pointed at, beside its name. */
 state.pointed.watch((frame) => {
   for (const { element, metric } of charts) {
     const now = element.parentElement?.querySelector<HTMLElement>('.now');
@@ -168,7 +166,7 @@ addEventListener('afterprint', () => {
 
 const stage = document.querySelector<HTMLElement>('.split');
 
-/** Says what the stage shows, and blinks while that is wanted. */
+/** Updates the caption, and blinks in that view. */
 function look(): void {
   if (!stage) return;
   const pressed = stage.querySelector<HTMLElement>('[data-view][aria-pressed=true]');
@@ -177,16 +175,16 @@ function look(): void {
   const caption = stage.querySelector('figcaption');
   if (caption) caption.textContent = `${moment}: ${pressed?.dataset.hint}`;
   clearInterval(blinking);
-  // Who wants little motion presses Blink for each turn.
+  // With reduced motion, each press of Blink shows the other picture.
   if (view === 'blink' && !matchMedia('(prefers-reduced-motion: reduce)').matches)
     blinking = setInterval(() => stage.classList.toggle('other'), BLINK);
 }
 
-/** Milliseconds that each picture is seen while they blink. */
+/** Milliseconds per picture. */
 const BLINK = 600;
 let blinking: ReturnType<typeof setInterval> | undefined;
 
-/** Shows the stage another way; Blink again shows the other picture. */
+/** Switches the view; Blink again shows the other picture. */
 function showAs(button: HTMLElement): void {
   const { view } = button.dataset;
   if (!stage || view === undefined) return;
@@ -200,7 +198,6 @@ function showAs(button: HTMLElement): void {
   look();
 }
 
-/** Shows the pictures of a moment in one place. */
 function divide(moment: Element | null | undefined): void {
   const shots = [...(moment?.querySelectorAll<HTMLImageElement>('.shot img') ?? [])];
   if (!stage || shots.length < 2) return;
@@ -240,7 +237,7 @@ document.addEventListener('click', (event) => {
   else if (run !== undefined) state.toggle(Number(run));
   else if (frame !== undefined) {
     divide(target);
-    // Who looks at pictures stays there.
+    // A click on pictures does not scroll to the chart.
     if ((event.target as Element).closest('.shots')) return stage?.scrollIntoView({ block: 'nearest' });
     const at = Number(frame);
     const around = rate === null ? 50 : 2 * rate;

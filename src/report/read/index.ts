@@ -1,6 +1,6 @@
 /**
  * @module report/read/index
- * Reads saved reports back, ours and libvmaf's, whatever their format.
+ * Reads saved reports, ours and libvmaf's, in any format.
  */
 import { requireObject, requireText } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
@@ -16,14 +16,14 @@ import { readCsv, readSub, readXml } from './logs.js';
 import { faultAt, type Measured, notReport, OWN_FIELDS, type SavedParts, type SavedText } from './saved.js';
 
 /**
- * What a saved report says. Numbers are those of the file, with its decimals. Everything that it does not say is
- * absent, but for statistics of the metrics: `computed` names those that are made here of the frames' values.
+ * A saved report, with the decimals of its file. Missing parts are absent, except for statistics of metrics:
+ * `computed` lists those that are computed here from the frames.
  */
 export interface ReadReport extends Partial<Omit<Report, Measured>>, Pick<Report, Measured> {
   readonly format: ReportFormat;
   /** Statistics that the file lacks. */
   readonly computed: readonly ('pooled_metrics' | 'distribution')[];
-  /** What could not be read, full sentences. */
+  /** What could not be read; full sentences. */
   readonly notes: readonly string[];
 }
 
@@ -36,9 +36,9 @@ const READERS: Readonly<Record<ReportFormat, (saved: SavedText) => SavedParts>> 
 };
 
 /**
- * Reads a report as `anyvmaf`, `vmaf` or ffmpeg's libvmaf filter wrote it. The format is told from the content.
- * @param name what messages call it
- * @throws {AnyvmafError} `io` when it is no report, or broken; the message says where
+ * Reads a report written by `anyvmaf`, `vmaf` or ffmpeg's libvmaf filter. Detects the format from the content.
+ * @param name of the file, for messages
+ * @throws {AnyvmafError} `io` if it is no report or damaged; the message says where
  */
 export function readReport(text: string, name = 'The file'): ReadReport {
   requireText('text', text, 'the text of a report');
@@ -62,7 +62,7 @@ export function readReport(text: string, name = 'The file'): ReadReport {
   };
 }
 
-/** Whether a file says all that a report has, as our JSON, NDJSON and XML do, so that it can be written again. */
+/** Whether a file has everything of a report, as our JSON, NDJSON and XML do, so that it can be written again. */
 export function isReport(read: ReadReport): read is ReadReport & Report {
   requireObject('read', read, 'what readReport gives');
   const stated = new Map(Object.entries(read));
@@ -71,10 +71,7 @@ export function isReport(read: ReadReport): read is ReadReport & Report {
   );
 }
 
-/**
- * Reads a baseline: a report that anyvmaf wrote as JSON, NDJSON or XML, or the JSON array of several.
- * @throws {AnyvmafError} `io` if it is none, or does not say which models ran
- */
+/** @throws {AnyvmafError} `io` unless it is a report, or a JSON array of reports, that says which models ran */
 export function readBaseline(text: string, name: string): Baseline {
   return baselineFrom(
     reportTexts(text, name).map((one) => readReport(one, name)),
@@ -82,10 +79,7 @@ export function readBaseline(text: string, name: string): Baseline {
   );
 }
 
-/**
- * A baseline of reports that were read.
- * @throws {AnyvmafError} `io` if one of them does not say which models ran, or cannot be trusted
- */
+/** @throws {AnyvmafError} `io` if a report does not say which models ran, or cannot be trusted */
 export function baselineFrom(reads: readonly ReadReport[], name: string): Baseline {
   const reports = reads.map((read) => {
     if (isReport(read)) return read;
@@ -106,10 +100,7 @@ export function baselineFrom(reads: readonly ReadReport[], name: string): Baseli
   return { name, reports };
 }
 
-/**
- * The reports of an array, each as text; encodes that failed have none. Any other text is one report.
- * @throws {AnyvmafError} `io` if it is an array that is damaged
- */
+/** Texts of the reports in a JSON array without failed encodes, or the text itself. Throws `io` for a damaged array. */
 export function reportTexts(text: string, name: string): readonly string[] {
   if (!/^\uFEFF?\s*\[/.test(text)) return [text];
   let list: unknown;
@@ -142,7 +133,7 @@ function formatOf(saved: SavedText): ReportFormat {
   throw faultAt(saved, start, 'expected a report');
 }
 
-/** Ascending; logs of filters that drop frames are not always. */
+/** Ascending; logs of filters that drop frames may not be. */
 function inOrder(frames: readonly FrameMetrics[], saved: SavedText): FrameMetrics[] {
   const sorted = frames.toSorted((a, b) => a.frameNum - b.frameNum);
   const twice = sorted.find(({ frameNum }, i) => frameNum === sorted[i - 1]?.frameNum);
@@ -150,7 +141,7 @@ function inOrder(frames: readonly FrameMetrics[], saved: SavedText): FrameMetric
   return sorted;
 }
 
-/** The file's own order first, then what only frames have. */
+/** Metrics in the file's own order, then those that only frames have. */
 function metricsOf(frames: readonly FrameMetrics[], listed: readonly string[]): string[] {
   const metrics = new Set(listed);
   for (const frame of frames) for (const name of Object.keys(frame.metrics)) metrics.add(name);

@@ -1,6 +1,6 @@
 /**
  * @module report/read/json
- * Reads JSON logs, ours and libvmaf's, and NDJSON, of which the end may be missing.
+ * Reads JSON logs, ours and libvmaf's, and NDJSON, which may be cut off.
  */
 import { isObject } from '../../core/arguments.js';
 import { quoted } from '../../core/printable.js';
@@ -9,7 +9,7 @@ import { pooled, spread } from '../schema.js';
 import type { FrameMetrics } from '../types.js';
 import { faultAt, notReport, ownParts, type SavedParts, type SavedText } from './saved.js';
 
-/** libvmaf before 2.1 and ffmpeg's filters of that time wrote C's words, which are not JSON. */
+/** libvmaf before 2.1 and ffmpeg's filters of that time wrote C's `nan` and `inf`, which are not JSON. */
 const C_WORDS = /(:\s*)[-+]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])/gi;
 
 /** @throws {AnyvmafError} `io` */
@@ -39,7 +39,7 @@ export function readNdjson(saved: SavedText): SavedParts {
     const at = start;
     start = end < 0 ? lines.length : end + 1;
     if (content.trim() === '') continue;
-    // The line that was being written when its program ended.
+    // The line that was being written when the program ended.
     if (end < 0 && line > 1 && jsonFault(content)) {
       notes.push(`Line ${line} is cut off and was left out.`);
       break;
@@ -78,7 +78,7 @@ function frameOf(frame: unknown, where: string, saved: SavedText): FrameMetrics 
     throw notReport(saved, `${where} has no frame number "frameNum"`);
   if (!isObject(metrics)) throw notReport(saved, `${where} has no object "metrics"`);
   for (const [name, value] of Object.entries(metrics)) {
-    // What is not finite is null in JSON.
+    // In JSON, null is a value that is not finite.
     if (value === null) metrics[name] = Number.NaN;
     else if (typeof value !== 'number') throw notReport(saved, `${where} has no number for ${quoted(name)}`);
   }
@@ -86,7 +86,6 @@ function frameOf(frame: unknown, where: string, saved: SavedText): FrameMetrics 
   return { frameNum, metrics: metrics as Record<string, number> };
 }
 
-/** Statistics of the metrics, in their order. */
 function summaryParts(top: Source): Partial<SavedParts> {
   const statistics = membersOf(top.pooled_metrics, (one) =>
     isObject(one) ? (pooled.read(one) ?? {}) : undefined,
@@ -100,7 +99,7 @@ function summaryParts(top: Source): Partial<SavedParts> {
   };
 }
 
-/** Members under the names of metrics, without those that cannot be read; `undefined` if it is not an object. */
+/** The members that can be read; `undefined` unless it is an object. */
 function membersOf<T>(values: unknown, read: (value: unknown) => T | undefined) {
   if (!isObject(values)) return undefined;
   const found: [string, T][] = [];
@@ -116,13 +115,10 @@ const BLANKS = /[ \t\n\r]*/y;
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
 
-/**
- * The first place where a text stops being JSON, and what would have been right there; engines word it differently, or do
- * not say where. `undefined` where the text is JSON.
- */
+/** First place where a text is not JSON, and what was expected; engines word it differently or do not say where. */
 function jsonFault(text: string): { readonly offset: number; readonly expected: string } | undefined {
   let at = 0;
-  /** What closes the objects and lists that are open. */
+  /** Closing characters of the open objects and lists. */
   const open: ('}' | ']')[] = [];
   let state: 'value' | 'key' | 'colon' | 'after' = 'value';
   let first = false;

@@ -8,11 +8,10 @@ import { spread, pooled as statistics } from '../schema.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
 import { faultAt, measuredText, notReport, ownParts, type SavedParts, type SavedText } from './saved.js';
 
-/** An element's start. */
 interface Tag {
   readonly name: string;
   readonly attributes: readonly (readonly [name: string, value: string])[];
-  /** Names of the elements around it, outermost first. */
+  /** Enclosing elements, outermost first. */
   readonly inside: readonly string[];
   /** Text up to the next tag. */
   readonly content: string;
@@ -72,7 +71,7 @@ export function readXml(saved: SavedText): SavedParts {
     if (lists.preflight.length > 0) own.preflight = lists.preflight;
   }
   const { fps, ...rest } = ownParts(own);
-  // C's inf and nan, where nothing was measured.
+  // C's inf and nan, if nothing was measured.
   const speed = fps ?? measuredText(String(own.fps));
   return {
     ...rest,
@@ -98,7 +97,7 @@ function attribute({ attributes }: Tag, name: string): string | undefined {
   return attributes.find(([key]) => key === name)?.[1];
 }
 
-/** Attributes as numbers, but for the one that is text. */
+/** Attributes as numbers, except for the one that is `text`. */
 function numbers(tag: Tag, saved: SavedText, text?: string): [name: string, value: number][] {
   return tag.attributes
     .filter(([name]) => name !== text)
@@ -110,7 +109,7 @@ function numbers(tag: Tag, saved: SavedText, text?: string): [name: string, valu
     });
 }
 
-/** Every element in order; sees to it that what is opened is closed. */
+/** Every start tag, in order; checks that elements are closed. */
 function* tags(saved: SavedText): Generator<Tag, void, undefined> {
   const { text } = saved;
   const open: string[] = [];
@@ -145,7 +144,7 @@ function* tags(saved: SavedText): Generator<Tag, void, undefined> {
   if (last !== undefined) throw faultAt(saved, text.length, `expected </${shown(last)}>`);
 }
 
-/** Where the next element begins, past text, comments and instructions; the end of the text where there is none. */
+/** Offset of the next element, past text, comments and instructions; the end of the text if there is none. */
 function markup(saved: SavedText, from: number): number {
   const { text } = saved;
   for (let at = from; ; ) {
@@ -167,7 +166,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['apos', "'"],
 ]);
 
-/** What is no entity stays: libvmaf escapes nothing. */
+/** Unknown entities stay: libvmaf escapes nothing. */
 function plain(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));/g, (whole, decimal, hex, name) => {
@@ -178,8 +177,7 @@ function plain(text: string): string {
 }
 
 /**
- * A row with fewer values than there are metrics is left out: writers skip a missing value without a trace, so that
- * nobody can tell which it was.
+ * Leaves out rows with fewer values than metrics: writers skip missing values, so which ones is unknown.
  * @throws {AnyvmafError} `io`
  */
 export function readCsv(saved: SavedText): SavedParts {
@@ -284,7 +282,6 @@ function cells(line: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** The first few, and how many more there are. */
 function summarized(notes: readonly string[]): string[] {
   const shown = notes.slice(0, 3);
   return notes.length > 3 ? [...shown, `${notes.length - 3} more lines were left out.`] : shown;

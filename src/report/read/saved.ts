@@ -1,6 +1,6 @@
 /**
  * @module report/read/saved
- * What the readers of all formats share: the text with the place where it is broken, and what they find in it.
+ * Shared by the readers of all formats: the text and its error positions, and the parts found in it.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { decimalNumber } from '../../core/numbers.js';
@@ -8,24 +8,23 @@ import { measured, readFields, type Source, text } from '../kinds.js';
 import { inputs, models, outcome, preparation, run } from '../schema.js';
 import type { FrameMetrics, Report } from '../types.js';
 
-/** Keys of a report that hold measured values. */
 export type Measured = 'frames' | 'metrics' | 'pooled_metrics' | 'aggregate_metrics' | 'distribution';
 
-/** A report as one file has it; what it lacks is absent. */
+/** A report as its file has it; what it lacks is absent. */
 export interface SavedParts extends Partial<Omit<Report, 'frames'>> {
   /** In the order of the file. */
   readonly frames: readonly FrameMetrics[];
-  /** What a reader of the file should know, full sentences. */
+  /** Full sentences. */
   readonly notes: readonly string[];
 }
 
-/** A saved report under the name that messages give it. */
+/** A saved report and its name in messages. */
 export interface SavedText {
   readonly name: string;
   readonly text: string;
 }
 
-/** The error for a place in the text, lines and columns from 1. */
+/** Error at a place in the text; lines and columns count from 1. */
 export function faultAt({ name, text }: SavedText, offset: number, what: string): AnyvmafError {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
@@ -37,7 +36,7 @@ export function faultAt({ name, text }: SavedText, offset: number, what: string)
   );
 }
 
-/** The error for something that is well formed but no report. */
+/** Error for a well-formed file that is not a report. */
 export function notReport({ name }: Pick<SavedText, 'name'>, why: string): AnyvmafError {
   return new AnyvmafError(
     'io',
@@ -51,7 +50,7 @@ function excerpt(text: string, offset: number): string {
   return line === '' ? 'the end of the line' : `"${line.length > 24 ? `${line.slice(0, 24)}…` : line}"`;
 }
 
-/** All keys of a report but those of measured values. */
+/** All keys of a report except measured values. */
 export const OWN_FIELDS = {
   version: text,
   fps: measured,
@@ -62,12 +61,12 @@ export const OWN_FIELDS = {
   ...outcome.fields,
 };
 
-/** Everything but the measured values, as far as it is there and whole. */
+/** Everything but the measured values, as far as it is present and complete. */
 export function ownParts(source: Source): Omit<SavedParts, 'frames' | 'notes'> {
   return readFields(OWN_FIELDS, source);
 }
 
-/** A value as the text formats and printf write it; `undefined` where it is none. */
+/** Parses a value as text formats and printf write it; `undefined` for other text. */
 export function measuredText(text: string): number | undefined {
   const special = /^([-+]?)(nan|inf)(?:inity)?$/i.exec(text);
   if (special) {

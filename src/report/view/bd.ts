@@ -1,6 +1,6 @@
 /**
  * @module report/view/bd
- * Curves of quality over bit rate compared with each other: Bjontegaard deltas as a table, and what they are a mean of.
+ * Compares curves of quality over bit rate: a table of Bjontegaard deltas, and the areas that they average.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
@@ -12,40 +12,38 @@ import type { Area, RatePoint } from './rates.js';
 
 /** How curves are compared. */
 export interface CurveChoice {
-  /** The metric of the quality; default: the one that the view is mainly about. */
+  /** Metric of the quality; default: the view's main metric. */
   readonly metric?: string | undefined;
-  /** The curve that the others are compared with; default: each with each. */
+  /** Curve that the others are compared with; default: each with each. */
   readonly anchor?: string | undefined;
-  /** Kilobits per second at which the anchor is compared; default: all. */
+  /** Range of the anchor's kilobits per second; default: all. */
   readonly rates?: { readonly min: number; readonly max: number } | undefined;
 }
 
-/** Points of one curve, at least two of different quality. */
+/** Has at least two points of different quality. */
 export interface RateCurve {
   readonly name: string;
-  /** The better the greater. */
+  /** Greater is better. */
   readonly points: readonly { readonly kbps: number; readonly quality: number }[];
 }
 
-/** A curve compared with the anchor. */
 export interface Compared extends Area {
-  /** In per cent of the anchor's rate. */
+  /** In percent of the anchor's rate. */
   readonly rate: BdResult;
-  /** In the metric's unit, and the better the greater. */
+  /** In the metric's unit; greater is better. */
   readonly quality: BdResult;
 }
 
-/** Whether the worse values of a metric are the higher or the lower ones. */
 export function worseOf(metric: string): 'high' | 'low' {
   return ranking({ metrics: [metric] })?.worse ?? 'low';
 }
 
-/** 1, or -1 for a metric of which less is better. */
+/** 1, or -1 if less is better. */
 function signOf(metric: string): 1 | -1 {
   return worseOf(metric) === 'high' ? -1 : 1;
 }
 
-/** Curves with enough encodes, in the order of the encodes. */
+/** Curves with at least two different qualities, in the order of the encodes. */
 export function curvesOf(points: readonly RatePoint[], metric = ''): RateCurve[] {
   const sign = signOf(metric);
   const listed = points.toSorted((a, b) => a.index - b.index);
@@ -60,7 +58,7 @@ export function curvesOf(points: readonly RatePoint[], metric = ''): RateCurve[]
     .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
 }
 
-/** The curves of those encodes whose numbers compare, and the names of the other encodes. */
+/** Curves of encodes whose numbers are comparable, and names of the other encodes. */
 export function comparableCurves(
   { list }: EncodeList<Encode>,
   points: readonly RatePoint[],
@@ -78,10 +76,10 @@ export function comparableCurves(
   };
 }
 
-/** Steps in which the sides of an outline are drawn. */
+/** Steps on each side of an outline. */
 const STEPS = 24;
 
-/** How a curve compares with the anchor, or why it does not. */
+/** Compares a curve with the anchor, or says why it cannot. */
 export function comparedWith(
   anchor: RateCurve,
   test: RateCurve,
@@ -109,7 +107,6 @@ export function comparedWith(
   }
 }
 
-/** All curves that compare with the one that was chosen. */
 export function comparedCurves(curves: readonly RateCurve[], choice: CurveChoice): readonly Compared[] {
   const anchor = curves.find(({ name }) => name === choice.anchor);
   return curves.flatMap((test) => {
@@ -118,11 +115,7 @@ export function comparedCurves(curves: readonly RateCurve[], choice: CurveChoice
   });
 }
 
-/**
- * The table of curves against the anchor, or against each other where none was chosen, made of those encodes whose numbers
- * compare; `undefined` with fewer than two curves.
- * @param points of some of the encodes
- */
+/** Takes only encodes whose numbers are comparable; `undefined` with fewer than two curves. */
 export function bdTable<T>(
   templates: Templates<T>,
   encodes: EncodeList<Encode>,
@@ -203,7 +196,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Why a value is missing or says little; each pair once. */
+/** Why a value is missing or unreliable; once per pair. */
 function notesOf(curves: readonly RateCurve[], choice: CurveChoice): string[] {
   const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
   const chosen = ({ name }: RateCurve) => name === choice.anchor;

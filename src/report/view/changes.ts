@@ -1,6 +1,6 @@
 /**
  * @module report/view/changes
- * Encodes before and after: pooled values and frames of reports held against those of an earlier run.
+ * Compares encodes with those of an earlier run: pooled values and frames of their reports.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { bitrateOf } from '../facts.js';
@@ -15,7 +15,7 @@ import {
 } from '../verdict.js';
 import { worstFrames } from '../worst.js';
 
-/** Pooled values that are held against each other, where low values are the worse ones and where high ones are. */
+/** Pooled values to compare, by whether low or high values are worse. */
 const STATISTICS = {
   low: ['mean', 'p5', 'p1', 'min', 'worst_second'],
   high: ['mean', 'p95', 'p99', 'max', 'worst_second'],
@@ -23,25 +23,19 @@ const STATISTICS = {
 
 type ChangeStatistic = (typeof STATISTICS)['low' | 'high'][number];
 
-/** What became of an encode. */
 export interface Change {
   readonly before: Report;
   readonly values: readonly (DropResult & { readonly statistic: ChangeStatistic })[];
   /** Bits per second before and now. */
   readonly rates: readonly [before: number | undefined, now: number | undefined];
-  /** The worst frame before and now. */
   readonly worst: readonly [before: number | undefined, now: number | undefined];
-  /** By how much the value of each frame has become greater. */
+  /** Change of each frame's value: now minus before. */
   readonly frames: readonly FrameMetrics[];
-  /** The frame that became worse by most; `undefined` if none did. */
+  /** The frame that got worse by most; `undefined` if none did. */
   readonly fallen: { readonly frame: number; readonly difference: number } | undefined;
 }
 
-/**
- * Holds an encode against its report in a baseline, by a metric.
- * @param encodes of the run
- * @returns a sentence where both do not compare
- */
+/** @returns a sentence if the encode and its report in the baseline are not comparable */
 export function changeOf(
   baseline: Baseline,
   report: Report,
@@ -74,7 +68,6 @@ export function changeOf(
   }
 }
 
-/** The difference of each frame that has a finite value in both. */
 function differences({ frames }: Report, before: Report, metric: string): FrameMetrics[] {
   const then = new Map(before.frames.map((frame) => [frame.frameNum, frame.metrics[metric]]));
   return frames.flatMap(({ frameNum, metrics }) => {

@@ -1,10 +1,10 @@
 /**
  * @module report/view/chart-drawing
- * Axes and lines of a chart over the frames, on a canvas.
+ * Draws the axes and lines of a frame chart on a canvas.
  */
 import { type FrameTick, type Line, type Span, searchFrame, thinned, ticks } from './scales.js';
 
-/** What charts need of a canvas, so that they can also be drawn elsewhere. */
+/** Canvas methods that charts use, so that they can also be drawn elsewhere. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | 'arc'
@@ -33,7 +33,7 @@ export type Pen = Pick<
   | 'translate'
 >;
 
-/** Where frames and values lie, in CSS pixels from the left and from the top of the part that has the lines. */
+/** Maps frames and values to CSS pixels from the left and the top of the plot area. */
 export class Scale {
   constructor(
     readonly width: number,
@@ -52,19 +52,19 @@ export class Scale {
     return ((high - value) / (high - low)) * this.height;
   }
 
-  /** The position on the frame axis, kept within what is on show. */
+  /** Position on the frame axis, clamped to the shown part. */
   frameAt(x: number): number {
     const [from, to] = this.span;
     return from + Math.min(1, Math.max(0, x / this.width)) * (to - from);
   }
 }
 
-/** Pixels of the screen in one of CSS. */
+/** Screen pixels per CSS pixel, at most 3. */
 function screenDensity(): number {
   return Math.min(3, devicePixelRatio || 1);
 }
 
-/** An empty canvas as sharp as the screen, in CSS pixels. */
+/** Clears a canvas and sizes it for the screen; the pen takes CSS pixels. */
 export function penOf(canvas: HTMLCanvasElement, width: number, height: number): Pen | null {
   const density = screenDensity();
   const [columns, rows] = [Math.round(width * density), Math.round(height * density)];
@@ -76,10 +76,10 @@ export function penOf(canvas: HTMLCanvasElement, width: number, height: number):
   return pen;
 }
 
-/** Colours by the names of the style sheet. */
+/** Colours by CSS custom property. */
 export type Colours = (name: string) => string;
 
-/** Pixels left of the lines for values, of the 40 that the large chart has there; longer ones are narrowed. */
+/** Pixels for values, of the 40 left of the large chart's lines; longer texts are condensed. */
 const VALUE_ROOM = 31;
 
 export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], colour: Colours): void {
@@ -109,8 +109,8 @@ export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], c
 }
 
 /**
- * Strokes a line as hairlines beside each other, which look nearly as one that is as wide as all of them. Where no graphics card
- * draws, that takes a sixth of the time: a hairline has no outline to be worked out and filled.
+ * Strokes a line as adjacent hairlines, which look almost like one line of their total width. Without a
+ * graphics card that takes a sixth of the time: a hairline has no outline to compute and fill.
  */
 function strokeRoughly(pen: Pen, trace: (shift: number) => void): void {
   const { lineWidth } = pen;
@@ -125,9 +125,9 @@ function strokeRoughly(pen: Pen, trace: (shift: number) => void): void {
 }
 
 /**
- * A line, with a dot at every frame where there is room for them.
- * @param rough whether speed counts more than the last bit of a pixel
- * @returns what it drew: {@link thinned}
+ * Draws a line, with a dot at every frame if there is room.
+ * @param rough trades subpixel precision for speed
+ * @returns the points drawn, see {@link thinned}
  */
 export function drawLine(
   pen: Pen,
@@ -136,11 +136,11 @@ export function drawLine(
   dots: boolean,
   rough = false,
 ): ReturnType<typeof thinned> {
-  // Two points in a column: as many as the screen has pixels.
+  // Two points per column: as many as the screen has pixels.
   const columns = Math.max(1, Math.round((scale.width * Math.min(2, devicePixelRatio || 1)) / 2));
   const drawn = thinned(line, scale.span, columns);
   const { x, y } = drawn;
-  /** @param shift to the right and downwards */
+  /** @param shift to the right and down */
   const trace = (shift: number) => {
     pen.beginPath();
     y.forEach((value, i) => {
@@ -165,7 +165,6 @@ export function drawLine(
   return drawn;
 }
 
-/** A dotted line where each shot begins. */
 export function drawShots(pen: Pen, scale: Scale, shots: readonly number[], colour: string): void {
   pen.save();
   pen.strokeStyle = colour;
@@ -183,21 +182,20 @@ export function drawShots(pen: Pen, scale: Scale, shots: readonly number[], colo
   pen.restore();
 }
 
-/** A point in pixels; a `y` of NaN is a gap. */
+/** In pixels; a `y` of NaN is a gap. */
 interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** The height of a name, its distance from the line that it names, the air around it, and how far away it is still its name. */
+/** Height of a label, distance to its line, margin around it, and greatest distance to its line. */
 const [TALL, OFF, AIR, FAR] = [16, 10, 4, 48];
 
 /**
- * Where the name of a horizontal line stands: on either side of it, as far right as nothing crosses it; else just beyond what
- * would cross it, if that is near; else at the right.
- * @param wide width of the name
- * @param drawn what may cross it, from left to right: neighbours are joined
- * @returns its right end and its middle
+ * Places the label of a horizontal line: on either side of it, as far right as nothing crosses the label; else
+ * just beyond what would cross it, if that is near; else at the right.
+ * @param drawn what may cross it, from left to right; neighbours are joined
+ * @returns its right end and its vertical middle
  */
 export function placeName(
   { width, height }: Pick<Scale, 'width' | 'height'>,
@@ -206,7 +204,7 @@ export function placeName(
   drawn: readonly Point[],
 ): Point {
   const places = drawn.map(({ x }) => x);
-  /** What is drawn beside a name that ends at `x`: the highest and the lowest of each piece. Charts ask at every drawing. */
+  /** Highest and lowest point of each piece beside a label that ends at `x`. Charts ask at every drawing. */
   const beside = (x: number) => {
     const pieces: (readonly [top: number, bottom: number])[] = [];
     for (let i = searchFrame(places, x - wide - AIR); i < drawn.length; i++) {
@@ -219,7 +217,7 @@ export function placeName(
     return pieces;
   };
   const fits = (y: number) => y >= TALL / 2 && y <= height - TALL / 2;
-  // Above the line where there is room.
+  // Above the line first.
   const middles = [at - OFF, at + OFF + 1].filter(fits);
   let beyond: Point | undefined;
   for (let x = width; x >= wide; x -= wide / 2) {
@@ -237,11 +235,7 @@ export function placeName(
   return beyond ?? { x: width, y: middles[0] ?? at };
 }
 
-/**
- * A dashed line at a mean, named where it is the only one.
- * @param ground the colour below the name, which may lie on the lines
- * @param drawn as for {@link placeName}
- */
+/** A dashed line at a mean. `ground` is the colour behind its label, which may cover lines. */
 export function drawMean(
   pen: Pen,
   scale: Scale,
@@ -279,10 +273,10 @@ export function drawMean(
   pen.restore();
 }
 
-/** Half the width of a marker in pixels, and its distance from the point. */
+/** Half the width of a marker, and its distance from the point, in pixels. */
 const [HALF, AWAY] = [5, 6];
 
-/** A marker above a point of a line; below it where there is no room above. */
+/** A marker above a point of a line; below it if there is no room above. */
 export function drawMoment(pen: Pen, x: number, y: number, edge: string): void {
   const up = y < 3 * AWAY ? -1 : 1;
   pen.beginPath();

@@ -1,78 +1,75 @@
 /**
  * @module report/view/chart-state
- * What all charts over the frames share: the part of the axis on show, the frame pointed at, the encodes shown.
+ * State shared by all frame charts: the shown part of the axis, the frame pointed at, the encodes shown.
  */
 import { nearestFrame, type Span, searchFrame, zoomedBy, zoomedTo } from './scales.js';
 
-/** The values of one encode. Frames have the numbers of the axis that all encodes share. */
+/** Values of one encode; frame numbers are those of the shared axis. */
 export interface FrameColumns {
   /** Ascending. */
   readonly numbers: Float64Array;
-  /** Of each frame; `undefined` where no frame has the metric. */
+  /** One value per frame; `undefined` if no frame has the metric. */
   values(metric: string): Float64Array | undefined;
-  /** The least and the greatest finite value. */
+  /** Least and greatest finite value. */
   extent(metric: string): readonly [low: number, high: number] | undefined;
 }
 
-/** The encodes that charts show. */
 export interface FrameEncodes {
   readonly list: readonly { readonly index: number; readonly name: string; readonly columns: FrameColumns }[];
   /** First and last frame of all. */
   readonly span: Span;
-  /** Frames per second, where known. */
+  /** Frames per second, if known. */
   readonly rate: number | undefined;
-  /** The reference frame that is 0 on the frame axis. */
+  /** Reference frame at 0 of the frame axis. */
   readonly origin: number;
-  /** Whether more frames come at this time. */
+  /** True while more frames arrive. */
   readonly coming: boolean;
   isScore(metric: string): boolean;
-  /** A frame of the axis in words. */
+  /** Describes a frame of the axis. */
   said(frame: number): string;
   valueText(metric: string, value: number): string;
-  /** The mean of a metric; `undefined` where it has none. */
+  /** Mean of a metric; `undefined` if it has no values. */
   meanOf(index: number, metric: string): number | undefined;
 }
 
-/** A frame to look at. */
 export interface Moment {
   readonly encode: number;
   /** On the frame axis. */
   readonly frame: number;
 }
 
-/** A metric's value in a frame; NaN where there is none. */
+/** NaN if the frame has no value. */
 export function valueAt({ columns }: FrameEncodes['list'][number], metric: string, frame: number): number {
   const i = searchFrame(columns.numbers, frame);
   return columns.numbers[i] === frame ? (columns.values(metric)?.[i] ?? Number.NaN) : Number.NaN;
 }
 
-/** Milliseconds without another change after which the part on show has come to rest. */
+/** Milliseconds without a change after which the shown part counts as at rest. */
 const REST = 200;
 
 export class ChartState<E extends FrameEncodes = FrameEncodes> {
-  /** First and last frame on show; `null`: all there are. */
+  /** First and last frame shown; `null`: all. */
   readonly zoom: Cell<Span | null>;
-  /** The same once it has come to rest: for what takes too long to follow every step of a movement. */
+  /** `zoom` at rest, for work that is too slow to follow every step. */
   readonly rest: Cell<Span | null>;
-  /** The frame pointed at. */
   readonly pointed: Cell<number | null>;
-  /** By encode: whether charts show it. */
+  /** By encode. */
   readonly shown: Cell<readonly boolean[]>;
   /** Frames that large charts mark. */
   readonly moments = new Cell<readonly Moment[]>([]);
-  /** Frames at which shots begin, where that is known; large charts mark them. */
+  /** First frames of shots, if known; large charts mark them. */
   readonly shots = new Cell<readonly number[]>([]);
-  /** The encode that keys are about. */
+  /** The encode that keys act on. */
   readonly lead = new Cell(0);
-  /** The encode that stands out, as a pointer is on its name; `null`: none does. */
+  /** The highlighted encode, whose name is hovered; `null`: none. */
   readonly lit = new Cell<number | null>(null);
-  /** The chart that the pointer is over, which has the readout; `null`: the large one has it. */
+  /** The hovered chart, which has the readout; `null`: the large one has it. */
   over: HTMLElement | null = null;
   readonly #pieces: (() => void)[] = [];
-  /** Whether keys or a button pointed last: their frame stays until the pointer moves. */
+  /** True if a key or button pointed last: its frame stays until the pointer moves. */
   pinned = false;
 
-  /** @param axis charts over the same frames, which show the same part of them */
+  /** @param axis state of charts over the same frames, to show the same part of them */
   constructor(
     readonly encodes: E,
     axis?: Pick<ChartState, 'zoom' | 'rest' | 'pointed'>,
@@ -83,22 +80,20 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.shown = new Cell<readonly boolean[]>(encodes.list.map(() => true));
   }
 
-  /** Whether the part on show has just changed, and may go on changing. */
+  /** True while the shown part may go on changing. */
   get moving(): boolean {
     return this.rest.value !== this.zoom.value;
   }
 
-  /** The frames on show. */
   get span(): Span {
     return this.zoom.value ?? this.encodes.span;
   }
 
-  /** The encodes that charts show. */
   get visible(): readonly E['list'][number][] {
     return this.encodes.list.filter(({ index }) => this.shown.value[index]);
   }
 
-  /** Does one piece of work before each time that the screen is drawn: a drawing of many curves may take most of that time. */
+  /** Runs one piece of work per animation frame, because drawing many curves may take most of one. */
   eachFrame(work: () => void): void {
     this.#pieces.push(work);
     if (this.#pieces.length === 1) requestAnimationFrame(() => this.#next());
@@ -113,13 +108,13 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     }
   }
 
-  /** Shows an encode, or hides it unless it is the only one shown. */
+  /** Shows or hides an encode; the last one shown stays. */
   toggle(index: number): void {
     const shown = this.shown.value.map((is, i) => (i === index ? !is : is));
     if (shown.includes(true)) this.shown.value = shown;
   }
 
-  /** Shows an encode alone, or all of them if it already is alone. */
+  /** Shows an encode alone, or all if it already is. */
   isolate(index: number): void {
     const { value } = this.shown;
     const alone = value[index] === true && value.filter((is) => is).length === 1;
@@ -127,7 +122,7 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     if (!alone) this.lead.value = index;
   }
 
-  /** Shows a part, kept within what there is and not closer than a few frames. */
+  /** Shows a part, clamped to all frames and to a minimum of a few frames. */
   zoomTo(from: number, to: number): void {
     const { span, list } = this.encodes;
     const part = zoomedTo([from, to], span, Math.max(...list.map(({ columns }) => columns.numbers.length)));
@@ -142,7 +137,6 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.zoomTo(...zoomedBy([from, to], factor, centre));
   }
 
-  /** The scored frame nearest to a position, of the encodes shown. */
   nearest(position: number): number | null {
     return (
       nearestFrame(
@@ -152,7 +146,7 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     );
   }
 
-  /** Points at the frame so many scored frames further on, and keeps it on show. */
+  /** Points at the frame `by` scored frames further on, and keeps it in view. */
   step(by: number): void {
     const numbers = this.encodes.list[this.lead.value]?.columns.numbers;
     if (!numbers || numbers.length === 0) return;
@@ -162,7 +156,7 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.pointAt(numbers[Math.min(numbers.length - 1, Math.max(0, i))] ?? null);
   }
 
-  /** Makes the next encode that is shown the one that keys are about. */
+  /** Makes keys act on the next shown encode. */
   stepEncode(by: number): void {
     const count = this.encodes.list.length;
     for (let n = 1; n <= count; n++) {
@@ -174,14 +168,14 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.step(0);
   }
 
-  /** Points at a frame by pointer. @param over the chart that the pointer is over */
+  /** Points at a frame by pointer. `over` is the chart below the pointer. */
   hover(over: HTMLElement | null, frame: number | null): void {
     this.pinned = false;
     this.over = over;
     this.pointed.value = frame;
   }
 
-  /** Points at a frame by key or button, and keeps it on show. */
+  /** Points at a frame by key or button, and keeps it in view. */
   pointAt(frame: number | null): void {
     this.pinned = true;
     this.over = null;
@@ -191,14 +185,13 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     if (frame < from || frame > to) this.zoomTo(frame - (to - from) / 2, frame + (to - from) / 2);
   }
 
-  /** Makes a frame of an encode the one that all is about. */
   open(encode: number, frame: number): void {
     this.lead.value = encode;
     this.pointAt(frame);
   }
 }
 
-/** What another cell holds once it has not changed for a while. */
+/** Follows a cell once it has not changed for {@link REST}. */
 function restOf<T>(cell: Cell<T>): Cell<T> {
   const rest = new Cell(cell.value);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -211,7 +204,7 @@ function restOf<T>(cell: Cell<T>): Cell<T> {
   return rest;
 }
 
-/** A value that tells its watchers when it changes. */
+/** An observable value. */
 export class Cell<T> {
   #value: T;
   readonly #watchers = new Set<(value: T) => void>();

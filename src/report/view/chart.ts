@@ -1,7 +1,6 @@
 /**
  * @module report/view/chart
- * One chart over the frames, on the page and in the HTML report: thinned to its width, zoomed with all others, with a
- * readout of the frame pointed at.
+ * One frame chart, on the page and in the HTML report: thinned to its width, zoomed with all others, with a readout.
  */
 
 import {
@@ -19,64 +18,58 @@ import { type ChartState, type FrameEncodes, valueAt } from './chart-state.js';
 import { colourOf, labelOf } from './numbers.js';
 import { extentOf, frameTicks, type Span, valueRange } from './scales.js';
 
-/**
- * `large`: axes and a readout. `lane`: below a large one, frame for frame. `small`: a curve. `map`: all frames, whatever the
- * others show.
- */
+/** `large`: axes and a readout. `lane`: aligned below a large one. `small`: a curve. `map`: always all frames. */
 export type ChartKind = 'large' | 'lane' | 'small' | 'map';
 
-/** Draws what a lane shows in place of a metric's lines. @param rough whether speed counts more than the last bit of a pixel */
+/** Draws a lane that has no metric. `rough` trades subpixel precision for speed. */
 export type LanePainter = (pen: Pen, scale: Scale, colour: Colours, rough: boolean) => void;
 
-/** Pixels around the part that has the lines: above, right, below, left. */
+/** Pixels around the plot area: above, right, below, left. */
 const LARGE = [8, 4, 26, 40] as const;
 const LANE = [6, 4, 4, 40] as const;
 const BARE = [4, 0, 4, 0] as const;
 
-/** Most encodes whose means a chart draws. */
+/** Means are drawn for at most this many encodes. */
 const MEANS = 3;
 
-/** Most lines that are drawn finely at once: where no graphics card draws, 16 would hold the page up for 50 ms. */
+/** Lines drawn finely at once: without a graphics card, 16 would block the page for 50 ms. */
 const FINE = 4;
 
-/** Milliseconds without a change after which charts out of sight are drawn too: for who scrolls fast, or saves a picture. */
+/** Milliseconds without a change after which charts out of view are drawn too, for fast scrolling and screenshots. */
 const REST = 400;
 
-/** The colour of an encode on a canvas: what its page says, else that of its number. */
+/** Colour of an encode: set by its page, or else by its number. */
 function hueOf(index: number, colour: Colours): string {
   return colour(`--e${index}`) || colour(`--s${index % 16}`);
 }
 
-/** How its line is dashed. */
 function dashOf(index: number, colour: Colours): number[] {
   return colour(`--d${index}`).split(' ').map(Number).filter(Boolean);
 }
 
 export class FrameChart {
-  /** What the chart reads now: the last drawing's scale. */
+  /** Scale of the last drawing. */
   scale = new Scale(1, 1, [0, 1], [0, 1]);
   #canvas: HTMLCanvasElement;
   readonly #marks: HTMLElement;
   readonly #tip: HTMLElement;
-  /** The encodes of its rows. */
+  /** Encodes in the readout's rows. */
   #listed = '';
-  /** Of the element: asked for when it changes, for asking while it is being changed would lay the page out. */
+  /** Size of the element, read when it changes: reading it while the element is modified would force a layout. */
   #room: readonly [width: number, height: number] = [0, 0];
   #selection: Span | undefined;
   #seen = false;
   #closed = false;
   #stale = true;
-  /** Whether the last drawing is a rough one. */
   #rough = false;
-  /** The fine drawing that is being made of it. */
+  /** The fine drawing in progress that will replace it. */
   #fine: Generator | undefined;
   #resting: ReturnType<typeof setTimeout> | undefined;
   readonly #stop: (() => void)[];
 
   /**
-   * @param element where it is drawn
    * @param soon runs pieces of work one after the other
-   * @param paint draws a lane that is of no metric
+   * @param paint draws a lane that has no metric
    */
   constructor(
     readonly element: HTMLElement,
@@ -112,12 +105,12 @@ export class FrameChart {
       () => {
         for (const observer of [sight, resize, theme]) observer.disconnect();
       },
-      // The map moves its window only.
+      // The map only moves its window.
       state.zoom.watch(() => (kind === 'map' ? this.#point() : this.update())),
       state.rest.watch(() => this.#rough && this.#refine()),
       state.shown.watch(() => this.update()),
       state.lit.watch(() => this.update()),
-      // Out of sight it is drawn, with that, when it comes into it.
+      // Out of view, it is drawn together with the marks once it comes into view.
       state.pointed.watch(() => {
         if (this.#seen) this.#point();
         else this.#stale = true;
@@ -134,13 +127,12 @@ export class FrameChart {
     for (const stop of this.#stop) stop();
   }
 
-  /** Draws what there is of a metric now. */
   show(metric: string): void {
     this.metric = metric;
     this.update();
   }
 
-  /** Draws again before the screen is next drawn; out of sight once it comes into it, or when all has come to rest. */
+  /** Redraws before the next paint; out of view, once it comes into view or all is at rest. */
   update(): void {
     const waits = this.#stale;
     this.#stale = true;
@@ -156,19 +148,19 @@ export class FrameChart {
   #schedule(): void {
     const { moving, encodes } = this.state;
     const late = () => this.#late();
-    // While the part on show moves, all follow it; the large chart without delay.
+    // While the shown part moves, all charts follow it, the large one without delay.
     if (moving && this.kind === 'large') requestAnimationFrame(late);
     else if (moving || encodes.coming) this.soon(late);
     else this.state.eachFrame(late);
   }
 
-  /** Draws at once, wherever it is and as wide as it is now. */
+  /** Draws at once at the current size, in view or not. */
   complete(): void {
     this.#measure();
     this.#draw(false);
   }
 
-  /** The frames that are being selected; `undefined` when that is over. */
+  /** Frames being selected; `undefined` once that is over. */
   set selection(span: Span | undefined) {
     this.#selection = span;
     this.#point();
@@ -178,13 +170,13 @@ export class FrameChart {
     return this.#selection;
   }
 
-  /** The position on the frame axis at a place of the window, where the chart is now: a change is drawn a little later. */
+  /** Position on the frame axis at `clientX`, by the chart's current place; a change is drawn later. */
   frameAt(clientX: number): number {
     const { left, width } = this.#marks.getBoundingClientRect();
     return this.scale.frameAt(((clientX - left) / width) * this.scale.width);
   }
 
-  /** The encode whose line is nearest to a place of the window. */
+  /** The encode whose line is nearest to `clientY`. */
   encodeAt(frame: number, clientY: number): number {
     const y = clientY - this.#marks.getBoundingClientRect().top;
     const away = (encode: FrameEncodes['list'][number]) =>
@@ -222,14 +214,13 @@ export class FrameChart {
     const pen = penOf(this.#canvas, width, height);
     if (!pen) return;
     for (const _ of this.#drawing(pen, this.#room, rough));
-    // Up to where it is drawn.
     const last = Math.max(0, ...this.state.encodes.list.map(({ columns }) => columns.numbers.at(-1) ?? 0));
     if (!this.paint) this.element.dataset.last = String(last);
     this.#point();
     if (rough) this.#refine();
   }
 
-  /** Once all is at rest: draws finely out of sight, a few lines a frame, and shows that when it is whole. */
+  /** At rest, draws finely on a hidden canvas, a few lines per animation frame, and swaps it in when complete. */
   #refine(): void {
     if (this.state.moving || this.state.encodes.coming) return;
     const canvas = this.element.ownerDocument.createElement('canvas');
@@ -251,12 +242,12 @@ export class FrameChart {
     this.state.eachFrame(next);
   }
 
-  /** Draws all but what is pointed at, in the colours that the element has now. */
+  /** Draws everything but the marks, in the element's current colours. */
   drawOn(pen: Pen, room: readonly [width: number, height: number]): void {
     for (const _ of this.#drawing(pen, room, false));
   }
 
-  /** Draws the same line by line. @param rough as for {@link drawLine} */
+  /** Draws line by line. `rough` as for {@link drawLine}. */
   *#drawing(
     pen: Pen,
     [width, height]: readonly [width: number, height: number],
@@ -274,7 +265,7 @@ export class FrameChart {
       this.paint(pen, scale, colour, rough);
       return;
     }
-    // Axes say nothing before there is a frame.
+    // No axes before there is a frame.
     if (top + left > 4 && encodes.list.some(({ columns }) => columns.numbers.length > 0)) {
       const room = Math.max(2, scale.width / 90);
       drawAxes(pen, scale, large ? frameTicks(scale.span, room, encodes.rate, encodes.origin) : [], colour);
@@ -287,7 +278,7 @@ export class FrameChart {
     pen.lineWidth = large ? 1.6 : 1.2;
     const lit = this.state.lit.value;
     let drawn: ReturnType<typeof drawLine> = { x: [], y: [] };
-    // The one that stands out lies above the others.
+    // The highlighted line lies on top.
     for (const { columns, index } of visible.toSorted(
       (a, b) => Number(a.index === lit) - Number(b.index === lit),
     )) {
@@ -303,7 +294,7 @@ export class FrameChart {
     pen.restore();
   }
 
-  /** The mean of few encodes, and the frames to look at. @param drawn the line, where there is one */
+  /** Means of few encodes, and markers. `drawn` is the last line. */
   #drawMoments(pen: Pen, colour: Colours, drawn: ReturnType<typeof drawLine>): void {
     const { encodes, visible, moments, lit } = this.state;
     const { scale, metric } = this;
@@ -327,12 +318,12 @@ export class FrameChart {
     }
   }
 
-  /** All values of the encodes on show, with some air. */
+  /** Range of all values of the shown encodes, with a margin. */
   #range(): Span {
     const { encodes, visible } = this.state;
     const extent = extentOf(visible.map(({ columns }) => columns.extent(this.metric) ?? []));
     const score = encodes.isScore(this.metric);
-    // What nobody sees shall not fill the chart: two points of a score, a thousandth of anything else.
+    // Invisible differences must not fill the chart: two points of a score, a thousandth of anything else.
     const least = score ? 2 : Math.max(Math.abs(extent?.high ?? 0) / 1000, 1e-6);
     return valueRange(extent, least, score && this.kind === 'large');
   }
@@ -342,19 +333,19 @@ export class FrameChart {
   #make(tag: 'div' | 'span' | 'b' | 'i', name: string, style = '', text = ''): HTMLElement {
     const element = this.element.ownerDocument.createElement(tag);
     element.className = name;
-    // Not as an attribute, which a strict content security policy refuses.
+    // Not as an attribute, which a strict content security policy blocks.
     element.style.cssText = style;
     element.textContent = text;
     return element;
   }
 
-  /** The part from one frame to another, at least some pixels wide. */
+  /** A span of frames, at least 3 pixels wide. */
   #part(name: string, [from, to]: Span): HTMLElement {
     const left = this.scale.x(from);
     return this.#make('i', name, `left:${left}px;width:${Math.max(3, this.scale.x(to) - left)}px`);
   }
 
-  /** The line, the dots and the readout; the canvas stays as it is. */
+  /** Updates line, dots and readout without the canvas. */
   #point(): void {
     const { pointed, zoom, visible } = this.state;
     const frame = pointed.value;
@@ -382,7 +373,7 @@ export class FrameChart {
     const { encodes, visible, lead } = this.state;
     const several = encodes.list.length > 1;
     const names = visible.map(({ index, name }) => [index, several ? name : labelOf(this.metric)] as const);
-    // Rows stay as long as they are of the same encodes.
+    // Rows stay while they show the same encodes.
     const listed = JSON.stringify(names);
     if (listed !== this.#listed) {
       this.#listed = listed;

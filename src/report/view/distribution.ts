@@ -1,6 +1,6 @@
 /**
  * @module report/view/distribution
- * How a metric is spread over the frames: histogram or cumulative share, and percentiles.
+ * Distribution of a metric over the frames: histogram or cumulative share, and percentiles.
  */
 import { type Encode, type EncodeList, PERCENTS } from './encodes.js';
 import {
@@ -18,26 +18,20 @@ import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 const BINS = 42;
 const HEIGHT = 100;
 
-/** Above so many encodes, histograms cover each other. */
+/** Above this many encodes, histograms cover each other. */
 const MOST_HISTOGRAMS = 3;
 
-/** What shows the distribution of so many encodes best. */
 export function spreadKind(encodes: number): 'histogram' | 'cumulative' {
   return encodes > MOST_HISTOGRAMS ? 'cumulative' : 'histogram';
 }
 
-/** Values counted in bins of equal width. */
 export interface Histogram extends Extent {
   /** Width of a bin. */
   readonly step: number;
   readonly counts: readonly number[];
 }
 
-/**
- * Counts values in bins whose edges are multiples of a round step.
- * @param range all finite values lie in it
- * @param bins about this many
- */
+/** Counts values in about `bins` bins whose edges are multiples of a round step. `range` has all finite values. */
 export function histogram(values: Iterable<number>, range: Extent, bins: number): Histogram {
   const step = roundStep(range.high - range.low || 1, bins);
   const low = Math.floor(range.low / step) * step;
@@ -51,16 +45,12 @@ export function histogram(values: Iterable<number>, range: Extent, bins: number)
   return { low, high: low + count * step, step, counts };
 }
 
-/** The values of an encode in all its frames. */
 export interface Spread {
   readonly index: number;
   readonly values: Float64Array;
 }
 
-/**
- * The drawing and its axis; `undefined` without finite values.
- * @param extent the range of all of them, where it is known
- */
+/** `undefined` without finite values. `extent` is the range of all values. */
 export function distribution<T>(
   templates: Templates<T>,
   spreads: readonly Spread[],
@@ -70,7 +60,7 @@ export function distribution<T>(
   | {
       readonly drawing: readonly unknown[];
       readonly range: Extent;
-      /** The share of frames in each of equal parts of the range, by encode. */
+      /** Share of frames in each of equal parts of the range, by encode. */
       readonly shares: readonly (readonly number[])[];
     }
   | undefined {
@@ -78,7 +68,7 @@ export function distribution<T>(
   const bins = extent && spreads.map(({ values }) => histogram(values, extent, BINS));
   const range = bins?.[0];
   if (!range) return undefined;
-  // Encodes may differ in length: shares are compared, not counts.
+  // Encodes may differ in length, so compare shares, not counts.
   const shares = bins.map(({ counts }) => {
     const all = counts.reduce((sum, count) => sum + count, 0);
     return counts.map((count) => count / Math.max(1, all));
@@ -103,7 +93,7 @@ export function distribution<T>(
 
 type Draw = <T>(svg: Templates<T>['svg'], shares: readonly number[], index: number, tallest: number) => T;
 
-/** The least bars are still to be seen. */
+/** Keeps the smallest bars visible. */
 function top(share: number, tallest: number): string {
   return fixed(share > 0 ? Math.min(HEIGHT - 1.2, HEIGHT - (share / tallest) * HEIGHT * 0.94) : HEIGHT);
 }
@@ -129,7 +119,6 @@ const curve: Draw = (svg, shares, index) => {
   return svg`<path d="M0 ${HEIGHT}${points.join('')}" fill="none" stroke="${encodeColour(index)}" stroke-dasharray="${encodeDash(index)}" stroke-width="2" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
 };
 
-/** Where the worst percent and the median of an encode lie. */
 export function distributionMarks<T, E extends Encode>(
   { html }: Templates<T>,
   encodes: EncodeList<E>,
@@ -149,7 +138,6 @@ export function distributionMarks<T, E extends Encode>(
   return [...mark('worst 1 %', tail, (tail ?? 0) <= (median ?? 0)), ...mark('median', median, false)];
 }
 
-/** The percentiles of every encode. */
 export function percentileTable<T, E extends Encode>(
   { html }: Templates<T>,
   encodes: EncodeList<E>,

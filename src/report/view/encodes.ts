@@ -1,6 +1,6 @@
 /**
  * @module report/view/encodes
- * Encodes of one reference as charts and tables see them: finished reports, saved files that say less, or runs that go on.
+ * Encodes of one reference as charts and tables see them: finished reports, saved files that say less, or running jobs.
  */
 import type { SideFacts } from '../../media/preflight/types.js';
 import {
@@ -21,41 +21,37 @@ import type { Report } from '../types.js';
 import { type Ranking, ranking } from '../worst.js';
 import { scoreText, shortText } from './numbers.js';
 
-/** What is known of an encode beside its frames. */
 export type Facts = Partial<Omit<Report, 'frames'>>;
 
-/** A distorted video. */
 export type VideoFacts = Pick<SideFacts, 'codec' | 'encoderSettings' | 'width' | 'height' | 'bitDepth'>;
 
-/** One encode. */
 export interface Encode {
   readonly index: number;
-  /** As much of its name as tells it apart from the others. */
+  /** As much of its name as distinguishes it. */
   readonly name: string;
   readonly facts: Facts;
   /** Frames scored. */
   readonly count: number;
-  /** Names of its metrics, in the order of the log. */
+  /** In the order of the log. */
   readonly metrics: readonly string[];
-  /** Frames of the reference before the first pair; `undefined` before that is known. */
+  /** Reference frames before the first pair; `undefined` while unknown. */
   readonly skipped: number | undefined;
-  /** Bytes of the distorted file, for facts that do not say. */
+  /** Bytes of the distorted file, if the facts do not say. */
   readonly fileSize: number | undefined;
-  /** What is known of the distorted video before it is scored. */
+  /** Facts of the distorted video before it is scored. */
   readonly looked?: SideFacts;
-  /** Whether its run was stopped: the values are of its first frames alone. */
+  /** True if its run was stopped: the values cover only its first frames. */
   readonly partial?: boolean;
-  /** The curve that the user put it into; default: by what is known of the video. */
+  /** Curve that the user put it into; default: by facts of the video. */
   readonly series?: string | undefined;
-  /** Whether the user left it out of tables, curves and comparisons. */
+  /** True if the user excluded it from tables, curves and comparisons. */
   readonly left?: boolean;
 }
 
-/** Percentiles that tables list, in per cent. */
+/** Percentiles in tables, in percent. */
 export type Percent = 1 | 5 | 10 | 25 | 50 | 75 | 90 | 95 | 99;
 export const PERCENTS = PERCENTILE_KEYS.map((key) => Number(key.slice(1)) as Percent);
 
-/** Pooled values of a metric. */
 export interface Pooled {
   readonly min: number;
   readonly max: number;
@@ -65,7 +61,6 @@ export interface Pooled {
   readonly percentile: (percent: Percent) => number | undefined;
 }
 
-/** The pooled values that a report states; `undefined` where it states none. */
 export function statedPooled({ pooled_metrics, distribution }: Facts, metric: string): Pooled | undefined {
   const pooled = pooled_metrics && pooledMetric({ pooled_metrics }, metric);
   const spread = distribution?.[metric];
@@ -78,13 +73,13 @@ export function statedPooled({ pooled_metrics, distribution }: Facts, metric: st
   );
 }
 
-/** A log that names no models: libvmaf's scores are called vmaf and something. */
+/** Scores in logs that name no models: libvmaf calls them `vmaf` or `vmaf_...`. */
 const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
 
-/** What makes the numbers of encodes incomparable. */
+/** Why numbers of encodes are not comparable. */
 export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts' | 'frames';
 
-/** What must be equal for numbers to compare, the gravest first. */
+/** Must be equal for numbers to be comparable, gravest first. */
 const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = [
   ['references', ({ facts }) => facts.reference?.name],
   ['models', ({ facts }) => facts.models?.map(({ name, source, options }) => [name, source, options])],
@@ -96,14 +91,14 @@ const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = 
   ['frames', ({ skipped = 0 }) => skipped],
 ];
 
-/** Encodes whose numbers compare, and the others with the reason. */
+/** Encodes whose numbers are comparable, and the others with the reason. */
 export interface Comparable<E> {
-  /** Two at least, or none. */
+  /** At least two, or none. */
   readonly alike: readonly E[];
   readonly others: readonly { readonly encode: E; readonly why: Difference }[];
 }
 
-/** The most encodes of one reference, by the same models, at one size and of the same frames; of as many the first. */
+/** The largest group with the same reference, models, size and frames; the first of equally large ones. */
 export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> {
   const keyOf = (encode: E) => JSON.stringify(COMMON.map(([, key]) => key(encode)));
   const taken = list.filter(({ left }) => !left);
@@ -111,7 +106,7 @@ export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> 
   const groups = whole.map((encode) => whole.filter((other) => keyOf(other) === keyOf(encode)));
   const [most = []] = groups.toSorted((a, b) => b.length - a.length);
   const alike = most.length > 1 ? most : [];
-  // Where nothing compares, with the first.
+  // If nothing is comparable, compare with the first.
   const [model = taken[0]] = most;
   const differs = (encode: E) =>
     COMMON.find(([, key]) => model && JSON.stringify(key(encode)) !== JSON.stringify(key(model)))?.[0];
@@ -122,19 +117,18 @@ export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> 
   return { alike, others };
 }
 
-/** Several encodes, and what is common to them. */
 export abstract class EncodeList<E extends Encode> {
   abstract readonly list: readonly E[];
 
-  /** Those that were not left out. */
+  /** Those that the user did not exclude. */
   get taken(): readonly E[] {
     return this.list.filter(({ left }) => !left);
   }
 
-  /** Pooled values of a metric; `undefined` where a frame has none. */
+  /** `undefined` if a frame has no value. */
   abstract pooled(encode: E, metric: string | undefined): Pooled | undefined;
 
-  /** The metric that the view is mainly about. */
+  /** The view's main metric. */
   get ranking(): Ranking | undefined {
     for (const { facts, metrics } of this.list) {
       const score = facts.models ? undefined : metrics.find((name) => SCORE.test(name));
@@ -147,7 +141,7 @@ export abstract class EncodeList<E extends Encode> {
     return undefined;
   }
 
-  /** All metrics, in the order of the log; not the single members of a bootstrap collection. */
+  /** All metrics in the order of the log, without single members of bootstrap collections. */
   get metrics(): string[] {
     const models = this.list.flatMap(({ facts }) => facts.models?.filter((model) => model.collection) ?? []);
     const names = models.length > 0 ? models.map(({ name }) => name) : ['vmaf'];
@@ -156,13 +150,13 @@ export abstract class EncodeList<E extends Encode> {
     );
   }
 
-  /** The same, the main one first. */
+  /** `metrics`, the main one first. */
   get ordered(): string[] {
     const main = this.ranking?.metric;
     return this.metrics.sort((a, b) => Number(b === main) - Number(a === main));
   }
 
-  /** Scores, and metrics that say something of quality by themselves, such as PSNR; the main one first. */
+  /** Scores, and metrics that measure quality by themselves, such as PSNR; the main one first. */
   get asked(): string[] {
     return askedOf(
       this.ordered,
@@ -170,21 +164,17 @@ export abstract class EncodeList<E extends Encode> {
     );
   }
 
-  /** All other metrics. */
   get inner(): string[] {
     const { asked } = this;
     return this.metrics.filter((name) => !asked.includes(name));
   }
 
-  /**
-   * Whether encodes begin on different frames of the reference. The frame axis then counts frames of the reference, so that
-   * what stands above each other shows the same content; else it counts pairs, as reports do.
-   */
+  /** True if encodes begin on different reference frames; the axis then counts reference frames to align content. */
   get apart(): boolean {
     return beginApart(this.#starts);
   }
 
-  /** The reference frame that is 0 on the frame axis. */
+  /** Reference frame at 0 of the frame axis. */
   get origin(): number {
     return axisOrigin(this.#starts);
   }
@@ -193,7 +183,7 @@ export abstract class EncodeList<E extends Encode> {
     return this.list.flatMap(({ skipped }) => (skipped === undefined ? [] : [{ reference: { skipped } }]));
   }
 
-  /** Frames per second of the reference, where known. */
+  /** Frames per second of the reference, if known. */
   get rate(): number | undefined {
     const rates = this.list.map(({ facts }) => facts.reference && frameRate(facts.reference));
     return rates.find((rate) => rate !== undefined);
@@ -205,7 +195,7 @@ export abstract class EncodeList<E extends Encode> {
     return rate === undefined ? undefined : (frame + this.origin) / rate;
   }
 
-  /** What scores are clipped to, 0 to 100 where no model says otherwise; `undefined` where they are not. */
+  /** Range that scores are clipped to, 0 to 100 by default; `undefined` if a model does not clip. */
   rangeOf(metric: string | undefined): readonly [least: number, greatest: number] | undefined {
     const models = this.list.flatMap(
       ({ facts }) => facts.models?.filter(({ name }) => name === metric) ?? [],
@@ -217,14 +207,13 @@ export abstract class EncodeList<E extends Encode> {
     return [Math.min(...known.map(([least]) => least)), Math.max(...known.map(([, most]) => most))];
   }
 
-  /** Whether a metric is a model's score. */
   isScore(metric: string | undefined): boolean {
     return this.list.some(({ facts }) =>
       facts.models ? facts.models.some(({ name }) => name === metric) : /^vmaf(_|$)/.test(metric ?? ''),
     );
   }
 
-  /** A value of a metric: a score has two decimals, a feature as many as its size lets matter. */
+  /** Scores have two decimals, features as many as their magnitude needs. */
   valueText(metric: string | undefined, value: number | undefined): string {
     return this.isScore(metric) ? scoreText(value) : shortText(value);
   }
@@ -235,12 +224,11 @@ export function sizeOf({ facts, fileSize }: Encode): number | undefined {
   return fileSizeOf(facts) ?? fileSize;
 }
 
-/** The distorted video, as the report describes it once there is one. */
+/** The distorted video as its report describes it, or as inspected before. */
 export function videoOf({ facts, looked }: Encode): VideoFacts | undefined {
   return facts.pairing?.distorted ?? looked;
 }
 
-/** The codec of the distorted video. */
 export function codecOf(encode: Encode): string | undefined {
   return videoOf(encode)?.codec;
 }
@@ -252,7 +240,7 @@ export function rateOf(encode: Encode): number | undefined {
   return bitrateOf(facts, bytes) ?? looked?.bitrate ?? (looked && averageBitrate(looked, bytes));
 }
 
-/** Base names where they differ, else whole names, else numbered ones. */
+/** Base names if they differ, else whole names, else numbered base names. */
 export function distinctNames(names: readonly string[]): string[] {
   const short = names.map(baseName);
   if (new Set(short).size === names.length) return short;

@@ -1,15 +1,15 @@
 /**
  * @module report/view/gestures
- * Charts over the frames by pointer, fingers, wheel and keys.
+ * Gestures on frame charts: pointer, touch, wheel and keys.
  */
 import type { FrameChart } from './chart.js';
 import type { ChartState } from './chart-state.js';
 import { pinchFactor } from './scales.js';
 
-/** Milliseconds after scrolling elsewhere for which the wheel goes on scrolling the page past a chart. */
+/** Milliseconds after scrolling elsewhere for which the wheel still scrolls the page past a chart. */
 const SCROLLING = 300;
 
-/** Makes a chart answer; returns what ends that. */
+/** Adds the gestures; returns what removes the listeners on `window`. */
 export function listen(chart: FrameChart): () => void {
   if (chart.kind === 'map') {
     dragWindow(chart);
@@ -33,11 +33,11 @@ function point(chart: FrameChart): () => void {
   const remember = ({ screenX, screenY }: PointerEvent) => {
     last = [screenX, screenY];
   };
-  // After the chart's own, which compare with the event before.
+  // Runs after the chart's own listeners, which compare with the previous event.
   window.addEventListener('pointermove', remember);
   /**
-   * Browsers tell of a pointer at rest as well, when a chart comes below it or leaves, even one that has not moved since there
-   * is a chart: that moves nothing keys point at.
+   * Browsers also report a pointer at rest when a chart moves below it or away, even before it first moves
+   * there. Such events must not move the frame that keys point at.
    */
   const rests = ({ type, screenX, screenY }: PointerEvent) =>
     state.pinned && (last ? screenX === last[0] && screenY === last[1] : type === 'pointerleave');
@@ -67,7 +67,7 @@ function point(chart: FrameChart): () => void {
   return () => window.removeEventListener('pointermove', remember);
 }
 
-/** Zooms to what the mouse is dragged over, and opens the frame that is clicked. */
+/** Zooms to the span that the mouse drags over, and opens the clicked frame. */
 function select(chart: FrameChart): void {
   const { element, state } = chart;
   let pressed: { readonly x: number; readonly frame: number } | undefined;
@@ -90,14 +90,14 @@ function select(chart: FrameChart): void {
   };
   for (const name of ['pointerup', 'pointercancel'] as const) element.addEventListener(name, end);
   element.addEventListener('click', ({ clientX, clientY, detail }) => {
-    // The end of a drag is no click.
+    // A drag also ends with a click.
     if (Math.abs(clientX - (pressed?.x ?? clientX)) > 4 || detail > 1) return;
     const frame = state.nearest(chart.frameAt(clientX));
     if (frame !== null) state.open(chart.encodeAt(frame, clientY), frame);
   });
 }
 
-/** The window over the map is dragged; elsewhere it comes to the pointer. */
+/** Drags the window over the map; a press outside centres it on the pointer. */
 function dragWindow(chart: FrameChart): void {
   const { element, state } = chart;
   let grip: number | undefined;
@@ -122,7 +122,7 @@ function dragWindow(chart: FrameChart): void {
   for (const name of ['pointerup', 'pointercancel'] as const) element.addEventListener(name, end);
 }
 
-/** Zooms and moves by the wheel; a page that is being scrolled past the chart goes on scrolling. */
+/** Zooms and pans by wheel, unless the page is being scrolled past the chart. */
 function zoomByWheel(chart: FrameChart): () => void {
   const { element, state } = chart;
   let last = Number.NEGATIVE_INFINITY;
@@ -155,7 +155,6 @@ function zoomByWheel(chart: FrameChart): () => void {
   return () => window.removeEventListener('wheel', scrolled);
 }
 
-/** Moves from frame to frame and from encode to encode, zooms, and opens a frame. */
 export function onKey(event: KeyboardEvent, state: ChartState): void {
   if (event.altKey || event.metaKey || event.ctrlKey) return;
   const step = event.shiftKey ? 10 : 1;

@@ -1,6 +1,6 @@
 /**
  * @module report/view/headline
- * The answer: an encode's score, what it means, where it lies; and how several encodes compare.
+ * The headline: an encode's score, what it means and where it lies; and how several encodes compare.
  */
 import { viewerOpinion } from '../opinion.js';
 import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
@@ -32,14 +32,11 @@ import { ticks } from './scales.js';
 
 export { comparedText } from '../facts.js';
 
-/** What a score means in words. */
 export interface Meaning {
   readonly trust: Trust;
   readonly model: ReportModel | undefined;
-  /** The word of viewers, and its tone. */
   readonly word: string | undefined;
   readonly tone: string | undefined;
-  /** A sentence or two on the number. */
   readonly text: string;
 }
 
@@ -52,7 +49,7 @@ export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): 
   const frames = framesText(count);
   const model = facts.models?.find(({ name }) => name === metric);
   const { reference, pooled_metrics, pairing } = facts;
-  // What viewers would say of a wrong pair is not known.
+  // Viewers' opinion of a wrong pair is unknown.
   const opinion =
     model && reference && pooled_metrics && trust.verdict !== 'untrusted'
       ? viewerOpinion({ reference, pooled_metrics, pairing }, model)
@@ -71,7 +68,6 @@ export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): 
   return { trust, model, word: opinion?.word, tone: opinion && TONES[opinion.word], text };
 }
 
-/** What the value of a feature is, and what it means where that can be said. */
 function featureText<E extends Encode>(
   encodes: EncodeList<E>,
   encode: E,
@@ -85,7 +81,7 @@ function featureText<E extends Encode>(
   return meaning ? `${better} ${meaning}` : better;
 }
 
-/** What the number at the top is: of a metric without a value of the whole run its mean. */
+/** The number at the top: the run value that stands for the metric, or the metric's mean. */
 export function headlineOf<E extends Encode>(
   encodes: EncodeList<E>,
   encode: E,
@@ -101,7 +97,7 @@ const NO_OPINION =
   'This model has no words for its scores: compare them with those of the same model at the same size.';
 const NO_MODEL = 'The file does not name the model, so the number cannot be put into words.';
 
-/** SSIM is in decibels when asked for so, which its name does not show, but a value beyond 1 does. */
+/** SSIM may be in decibels, which its name does not show, but a value above 1 does. */
 function isDecibels(pooled: Pooled | undefined, metric: string): boolean {
   if (/^(x?psnr|float_psnr|float_anp?snr)/.test(metric)) return true;
   return /^float_(ms_)?ssim$/.test(metric) && (pooled?.max ?? 0) > 1;
@@ -111,14 +107,12 @@ function isDecibels(pooled: Pooled | undefined, metric: string): boolean {
 
 const FLAW_TONES: Readonly<Record<Verdict, string>> = { fine: 'note', doubtful: 'warn', untrusted: 'bad' };
 
-/** What stands beside a score that has a flaw. */
 export function flawSign<T>({ html }: Templates<T>, trust: Trust | undefined): T | undefined {
   if (!trust || trust.verdict === 'fine') return undefined;
   const { verdict } = trust;
   return html`<span class="flaw" .style=${`--tone:var(--${FLAW_TONES[verdict]})`} role="img" aria-label="${verdict}" title="${verdict}">${TRUST_SIGNS[verdict]}</span>`;
 }
 
-/** The verdict on a flawed pair, for a place beside the number. */
 export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undefined {
   const { verdict } = trustOf(facts);
   if (verdict === 'fine') return undefined;
@@ -126,18 +120,13 @@ export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undef
   return html`<span class="badge" .style=${`--tone:var(--${FLAW_TONES[verdict]})`}>${words}</span>`;
 }
 
-/** For a place beside the names, since it says nothing of the score: that the videos belong together, where that was checked. */
+/** For a place beside the names, since it says nothing about the score; set if preflight ran and found nothing. */
 export function matchText(...all: readonly Facts[]): string | undefined {
   const match = all.every((facts) => facts.preflight && trustOf(facts).verdict === 'fine');
   return match ? 'Videos match' : undefined;
 }
 
-/**
- * Why a score has a flaw, below it.
- * @param note the verdict in words
- * @param cause what was found
- * @param name of the encode, among several
- */
+/** `note` is the verdict in words, `name` that of the encode among several. */
 export function flawNote<T>(
   { html }: Templates<T>,
   { verdict }: Trust,
@@ -151,7 +140,7 @@ export function flawNote<T>(
 
 // --- where the score lies ---
 
-/** The words of viewers, each for the scores nearest to its place on the scale, and how wide that is (report/opinion). */
+/** Viewers' words, and how wide the range of scores of each is (report/opinion). */
 const WORDS = [
   ['bad', 30],
   ['poor', 20],
@@ -160,7 +149,6 @@ const WORDS = [
   ['excellent', 10],
 ] as const;
 
-/** Where the score lies from bad to excellent, with the range of 98 % of the frames. */
 export function scale<T, E extends Encode>(
   { html }: Templates<T>,
   encodes: EncodeList<E>,
@@ -195,10 +183,7 @@ ${known ? html`<span class="range" .style=${range}></span>` : ''}
 ${word === undefined ? numbers : html`<div class="words">${names}</div>`}</div>`;
 }
 
-/**
- * The numbers below the score.
- * @param awaited whether those that are not known yet have a place
- */
+/** @param awaited whether values that are still unknown have a place */
 export function tiles<T, E extends Encode>(
   { html }: Templates<T>,
   encodes: EncodeList<E>,
@@ -214,7 +199,7 @@ export function tiles<T, E extends Encode>(
   const value = (number: number | undefined) =>
     number === undefined || Number.isNaN(number) ? undefined : encodes.valueText(metric, number);
   const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
-  // Values of frames are not those of the number above them.
+  // Per-frame values may be of another metric than the run value above them.
   const top = headlineOf(encodes, encode)?.metric ?? metric;
   const of = top === metric ? '' : ' of Q';
   const further = furtherMetrics(encodes).filter((name) => name !== top);
@@ -242,10 +227,10 @@ export function tiles<T, E extends Encode>(
 
 // --- several encodes ---
 
-/** Metrics in columns of their own at most. */
+/** Columns of further metrics at most. */
 const MOST_COLUMNS = 6;
 
-/** What was asked for beside the main metric: of several planes the first, which says most. */
+/** Requested metrics besides the main one; of several planes only the first, the most telling one. */
 export function furtherMetrics<E extends Encode>(encodes: EncodeList<E>): string[] {
   const main = encodes.ranking?.metric;
   const asked = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
@@ -255,31 +240,26 @@ export function furtherMetrics<E extends Encode>(encodes: EncodeList<E>): string
     .slice(0, MOST_COLUMNS);
 }
 
-/** The value of one of {@link furtherMetrics}. */
 function furtherValue<E extends Encode>(encodes: EncodeList<E>, encode: E, name: string): number | undefined {
   return encodes.pooled(encode, name)?.mean ?? runValue(encode.facts, name);
 }
 
-/** The row of an encode among others. */
 export interface ComparedRow {
-  /** Mean, worst percent, bit rate, size as texts; `undefined` where not known. */
+  /** Mean, worst percent, bit rate, size; `undefined` if unknown. */
   readonly texts: readonly [mean?: string, tail?: string, rate?: string, size?: string];
-  /** The same as numbers, to sort by. */
+  /** `texts` as numbers, for sorting. */
   readonly values: readonly (number | undefined)[];
-  /** The mean of each of {@link furtherMetrics}. */
+  /** Mean of each of {@link furtherMetrics}. */
   readonly further: readonly { readonly value: number | undefined; readonly text: string | undefined }[];
-  /** Whether each of `texts` is the best of its column, as far as can be read. */
+  /** Whether each of `texts` is the best of its column, at the printed precision. */
   readonly best: readonly boolean[];
   readonly trust: Trust;
-  /** Where the mean and 98 % of the frames lie, in per cent of the track; `undefined` where not known. */
+  /** Positions of the mean and of 98 % of the frames in percent of the track; `undefined` if unknown. */
   readonly dot: number | undefined;
   readonly band: readonly [left: number, width: number] | undefined;
 }
 
-/**
- * Several encodes, row by row. The best is that of those encodes whose numbers compare; one that is not to be trusted never has
- * the best score.
- */
+/** Only encodes with comparable numbers can be the best of a column, and only trusted ones have the best score. */
 export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[] {
   const { list } = encodes;
   const { metric, worse } = encodes.ranking ?? {};
@@ -332,10 +312,7 @@ export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[]
   });
 }
 
-/**
- * Texts of a column and the rows that are best as far as can be read: equal texts are equally good. None where all are.
- * @param counted rows that may be the best
- */
+/** Best rows are the `counted` ones whose text equals that of the best value; none if all are. */
 function columnOf(
   all: readonly (number | undefined)[],
   texts: readonly (string | undefined)[],
@@ -350,7 +327,6 @@ function columnOf(
   return { texts, best: known.length < 2 || rows.length === known.length ? [] : rows };
 }
 
-/** The track of a row: its mean and the range of 98 % of its frames. */
 export function track<T>({ html }: Templates<T>, { dot, band }: ComparedRow): T {
   return html`<div class="track">${band ? html`<span class="range" .style=${`left:${band[0]}%;width:${band[1].toFixed(2)}%`}></span>` : ''}${dot === undefined ? '' : html`<span class="dot" .style=${`left:${dot}%`}></span>`}</div>`;
 }

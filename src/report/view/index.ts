@@ -1,7 +1,7 @@
 /**
  * @module report/view/index
- * What the HTML report and the web page show alike: which rows and columns, how numbers are written, scales, curves and
- * their words. The charts over the frames draw on a canvas; no other module here knows a document.
+ * Shared by the HTML report and the web page: rows and columns, number formats, scales, curves and their words.
+ * Only the frame charts, which draw on a canvas, access a document.
  */
 export { storedFrameBytes } from '../../core/frame.js';
 export { formatSize, parseSize } from '../../core/size.js';

@@ -1,6 +1,6 @@
 /**
  * @module report/view/numbers
- * How charts and tables write values, names and counts, and what they make templates with.
+ * Formats values, names and counts for charts and tables; the interface of templates.
  */
 import { grouped } from '../../core/printable.js';
 import { chromaText, rateText } from '../facts.js';
@@ -24,10 +24,9 @@ export function timeText(seconds: number, decimals = 2): string {
   return clock(seconds, decimals);
 }
 
-/** Stands for a value that is not known. */
 export const NONE = '–';
 
-/** A feature's value: as many decimals as its size lets matter. */
+/** A feature's value, with as many decimals as its magnitude needs. */
 export function shortText(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return NONE;
   const size = Math.abs(value);
@@ -35,7 +34,7 @@ export function shortText(value: number | undefined): string {
   return value.toFixed(size >= 10 ? 2 : size >= 1 ? 3 : 4);
 }
 
-/** A value in a table of statistics: four decimals, or seven digits where it is large. */
+/** A value in a table of statistics: four decimals, or seven digits if it is large. */
 export function cellText(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return NONE;
   return Math.abs(value) < 1e6 ? value.toFixed(4) : value.toPrecision(7);
@@ -46,7 +45,7 @@ export function framesText(count: number): string {
   return `${grouped(count)} frame${count === 1 ? '' : 's'}`;
 }
 
-/** The format of a video: size, samples, rate, frames, one phrase each. */
+/** Size, samples, rate and frames of a video, one phrase each. */
 export function inputFacts(input: Report['reference']): string[] {
   const { frameCount, skipped } = input;
   return [
@@ -57,7 +56,6 @@ export function inputFacts(input: Report['reference']): string[] {
   ].filter((fact) => fact !== undefined);
 }
 
-/** Size, chroma format and bit depth. */
 export function formatFacts({
   width,
   height,
@@ -67,7 +65,6 @@ export function formatFacts({
   return [`${width}×${height}`, chromaText(chroma), `${bitDepth} bit`];
 }
 
-/** Metrics by the names that people know them by. */
 const LABELS: Readonly<Record<string, string>> = {
   vmaf: 'VMAF',
   vmaf_neg: 'VMAF NEG',
@@ -94,47 +91,41 @@ const LABELS: Readonly<Record<string, string>> = {
   cvvdp_q: 'ColorVideoVDP Q',
 };
 
-/** What to call a metric: by its name where it has one, else by its key in the log. */
 export function labelOf(metric: string): string {
   return Object.hasOwn(LABELS, metric) ? (LABELS[metric] ?? metric) : metric;
 }
 
-/** A name of at most so many characters, its middle left out: encodes often differ at their ends. */
+/** A name of at most `most` characters, without its middle: encodes often differ at their ends. */
 export function shortName(name: string, most: number): string {
   const head = Math.max(3, Math.floor(most / 3));
   return name.length <= most ? name : `${name.slice(0, head)}…${name.slice(name.length - (most - head - 1))}`;
 }
 
-/** A share of a range in per cent, for positions in styles; kept within it. */
+/** A position in a range in percent, clamped to it, for styles. */
 export function percentOf(value: number, low: number, high: number): number {
   const share = high > low ? (value - low) / (high - low) : 0.5;
   return Math.round(Math.min(1, Math.max(0, share)) * 1e4) / 100;
 }
 
-/** Colours that tell encodes apart; beyond them lines are dashed, and swatches and dots are cut. */
+/** Distinct colours; beyond them, lines are dashed, and swatches and dots are cut. */
 const COLOURS = 16;
 const DASHES = ['none', '7 3', '2 3', '9 3 2 3'] as const;
 const CUTS = ['none', '50%/34% 100%', '50%/100% 34%', '0/50% 50%'] as const;
 
-/** The colour of an encode: what its page says, else that of its number. */
+/** Colour of an encode: set by its page, or else by its number. */
 export function encodeColour(index: number): string {
   return `var(--e${index},var(--s${index % COLOURS}))`;
 }
 
-/** How the line of an encode is dashed. */
 export function encodeDash(index: number): string {
   return `var(--d${index},none)`;
 }
 
-/** The style that gives an element the colour of an encode. */
 export function colourOf(index: number): string {
   return `--c:${encodeColour(index)};--k:var(--k${index},none)`;
 }
 
-/**
- * The colour with a number as custom properties: `--s3`, how lines are dashed, and what cuts swatches and dots.
- * @returns names that end in `of`, and their values
- */
+/** Colour, line dash, and cut of swatches and dots as custom properties, whose names end in `of`. */
 export function numberedColour(number: number, of: number | '' = ''): [name: string, value: string][] {
   const turn = Math.floor(number / COLOURS) % DASHES.length;
   const cut = turn === 0 ? 'none' : `linear-gradient(var(--card) 0 0) ${CUTS[turn]} no-repeat`;
@@ -145,7 +136,6 @@ export function numberedColour(number: number, of: number | '' = ''): [name: str
   ];
 }
 
-/** What inner features measure; the first that fits counts. */
 const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/motion/, 'motion: how much the original changes from frame to frame'],
   [/aim/, 'added impairment: detail that the original does not have'],
@@ -160,17 +150,15 @@ const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/speed_temporal/, 'detail of changes over time'],
 ];
 
-/** What an inner feature measures; `undefined` for metrics that people know by a name. */
+/** What an inner feature measures; `undefined` for metrics with a known name. */
 export function featureMeaning(metric: string): string | undefined {
   return labelOf(metric) === metric ? MEANINGS.find(([pattern]) => pattern.test(metric))?.[1] : undefined;
 }
 
-/** A tag of template literals. */
 export type Template<T> = (strings: TemplateStringsArray, ...values: readonly unknown[]) => T;
 
-/** The tags of one renderer. */
 export interface Templates<T> {
   readonly html: Template<T>;
-  /** For what stands inside an `svg` element. */
+  /** For the content of an `svg` element. */
   readonly svg: Template<T>;
 }

@@ -1,6 +1,6 @@
 /**
  * @module report/view/rates
- * Quality over bit rate: a point for every encode, the encodes of a curve joined; and which curves encodes belong to.
+ * Quality over bit rate: a point per encode, joined by curves; and which curve an encode belongs to.
  */
 import { baseName } from '../facts.js';
 import { trustOf } from '../trust.js';
@@ -17,7 +17,7 @@ import {
 } from './numbers.js';
 import { fittedRange, fixed, logTicks, ticks } from './scales.js';
 
-/** An encode that has both. */
+/** An encode with a bit rate and a quality. */
 export interface RatePoint {
   readonly index: number;
   readonly name: string;
@@ -25,13 +25,13 @@ export interface RatePoint {
   readonly rate: number;
   readonly quality: number;
   readonly codec: string | undefined;
-  /** What tells its curve from others: codec, size and settings of the encoder; `undefined` without a codec. */
+  /** Name of its curve, from codec, size and encoder settings; `undefined` without a codec. */
   readonly curve: string | undefined;
 }
 
 const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted';
 
-/** Which encodes curves of quality over bit rate leave out, and why; empty where none. */
+/** Says which encodes the curves leave out, and why; empty if none. */
 export function leftOutText(encodes: EncodeList<Encode>): string {
   const said = (list: readonly Encode[], one: string, several: string) =>
     list.length > 0 &&
@@ -47,18 +47,18 @@ export function leftOutText(encodes: EncodeList<Encode>): string {
   );
 }
 
-/** The bit rate of an encode; `undefined` where its score cannot be trusted, or is of a part. */
+/** `undefined` if the score cannot be trusted or is of a part. */
 function ratedAt(encode: Encode): number | undefined {
   const rate = encode.partial || isUntrusted(encode) ? undefined : rateOf(encode);
   return rate !== undefined && rate > 0 ? rate : undefined;
 }
 
-/** The bit rates that points will have. */
+/** Bit rates that points have or will have. */
 export function ratesOf({ list }: EncodeList<Encode>): number[] {
   return list.map(ratedAt).filter((rate) => rate !== undefined);
 }
 
-/** Encodes with a bit rate and a mean of a metric, by bit rate; not those whose score cannot be trusted, or is of a part. */
+/** Encodes with a bit rate and a mean, by bit rate; without those whose score is untrusted or partial. */
 export function ratePoints<E extends Encode>(
   encodes: EncodeList<E>,
   metric: string | undefined,
@@ -74,12 +74,7 @@ export function ratePoints<E extends Encode>(
     .sort((a, b) => a.rate - b.rate);
 }
 
-/**
- * Axes of the chart: bit rates by their logarithm, since quality goes with it, and both fitted to the points.
- * @param limits what scores can be
- * @param coming bit rates of points that are still to come
- * @returns among others the bits per second of a unit, and its name
- */
+/** Axes for points and `coming` bit rates: `across` in logarithms, `up` in quality, `bits` per second of a `unit`. */
 function rateAxes(
   points: readonly RatePoint[],
   limits: readonly [number, number] | undefined,
@@ -101,41 +96,36 @@ function rateAxes(
   } as const;
 }
 
-/** What tells lines of curves apart: pixels drawn and left out in turn. */
+/** Dash patterns of the curves: pixels drawn and left out in turn. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
 function dashOf(group: number): string {
   return DASHES[group % DASHES.length]?.join(' ') ?? '';
 }
 
-/** The size of a chart in pixels, for the names that have room in it. */
+/** Size of a chart in pixels, for placing names. */
 export interface Room {
   readonly width: number;
   readonly height: number;
 }
 
-/** What lies between a curve and another that it is compared with. */
+/** The area between a curve and the one it is compared with. */
 export interface Area {
-  /** The curve. */
+  /** Name of the curve. */
   readonly test: string;
-  /** Bits per second, and the metric. */
+  /** In bits per second, and the metric. */
   readonly outline: readonly (readonly [rate: number, quality: number])[];
 }
 
-/** A chart over bit rates, to be put into an element of its size. */
 export interface RateChart<T> {
   readonly drawing: readonly T[];
-  /** What the lines stand for, where there are several. */
+  /** Key of the lines, if there are several. */
   readonly key: readonly T[];
-  /** Where the points lie, in per cent of the chart from its left and its top. */
+  /** Positions of the points, in percent of the chart from its left and top. */
   readonly places: readonly { readonly point: RatePoint; readonly x: number; readonly y: number }[];
 }
 
-/**
- * Draws at least one point.
- * @param compared curves that are compared with another: what lies between both is drawn
- * @param coming bit rates of points that are still to come, for which there is room
- */
+/** Needs at least one point. Draws the areas of `compared` curves, and leaves room for `coming` bit rates. */
 export function rateChart<T, E extends Encode>(
   { html, svg }: Templates<T>,
   encodes: EncodeList<E>,
@@ -194,7 +184,7 @@ export function rateChart<T, E extends Encode>(
   };
 }
 
-/** Of several curves the colour of the encode in its middle, whose shade is the hue itself. */
+/** With several curves, the colour of the encode in the middle, whose shade is the hue itself. */
 function curveColour(
   line: readonly { readonly point: RatePoint }[],
   _: number,
@@ -208,14 +198,14 @@ function curveKey<T>(html: Templates<T>['html'], curve: string | undefined, colo
   return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${curve ?? 'codec not known'}</span>`;
 }
 
-/** Pixels of a letter and of a line of text: about what they are. */
+/** Approximate pixels of a letter and of a line of text. */
 const LETTER = 7;
 const LINE = 18;
 
-/** Where a name may stand beside its point, by the class that puts it there: its left and top in pixels from it. */
+/** Places of a name beside its point: a class, and its left and top in pixels from the point. */
 const SIDES: readonly (readonly [side: string, place: (wide: number) => readonly [x: number, y: number]])[] =
   [
-    // Lines go up and right, so that above and left of a point there is none, nor below and right of it.
+    // Curves go up and right, so the area above left and below right of a point is free.
     ['left', (wide) => [-4 - wide, -4 - LINE]],
     ['', () => [8, 4]],
     ['after', () => [12, -LINE / 2]],
@@ -226,7 +216,7 @@ const SIDES: readonly (readonly [side: string, place: (wide: number) => readonly
 type Pixels = readonly [x: number, y: number];
 type Box = readonly [left: number, top: number, right: number, bottom: number];
 
-/** The side of each point on which its name has room and covers no line; `undefined` where there is none. */
+/** Side of each point on which its name has room and covers no line; `undefined` if there is none. */
 function nameSides(
   places: readonly { readonly x: number; readonly y: number }[],
   names: readonly string[],
@@ -247,7 +237,7 @@ function nameSides(
       const [dx, dy] = place(wide);
       const box: Box = [x + dx, y + dy, x + dx + wide, y + dy + LINE];
       const [left, top, right, bottom] = box;
-      // Left of the drawing are the numbers of its axis.
+      // The numbers of the axis are left of the drawing.
       const inside = left >= 2 && right <= width + 10 && bottom <= height;
       const free = taken.every(
         ([l, t, r, b], other) => other === i || left > r || right < l || top > b || bottom < t,
@@ -260,7 +250,7 @@ function nameSides(
   });
 }
 
-/** Whether a straight line has a part in a box, by cutting it off at each of the four sides. */
+/** True if a line segment crosses a box, by clipping it at the four sides. */
 function crosses([left, top, right, bottom]: Box, [x0, y0]: Pixels, [x1, y1]: Pixels): boolean {
   let [enters, leaves] = [0, 1];
   const sides = [
@@ -279,19 +269,18 @@ function crosses([left, top, right, bottom]: Box, [x0, y0]: Pixels, [x1, y1]: Pi
 
 // --- the curves that encodes belong to ---
 
-/** The name of a file with its numbers left out, which mostly tell the rate. */
+/** File name with its numbers replaced, because they mostly tell the rate. */
 const skeleton = ({ name }: Encode) =>
   baseName(name)
     .replace(/\.\w+$/, '')
     .replace(/\d+(?:\.\d+)?/g, '#');
 
-/** Encodes of one curve. */
 type Group = readonly [Encode, ...Encode[]];
 
 /**
- * The curve of each encode by a name that tells it from the others: `h264`, `h264 480×270`, `h264 slow`; `undefined` without a
- * codec. Where streams do not say their encoder's settings, those belong together whose names differ in numbers alone, if any
- * do. A curve that the user put an encode into has the name that the user gave.
+ * Names each encode's curve so that it differs from others: `h264`, `h264 480×270`, `h264 slow`; `undefined`
+ * without a codec. Without encoder settings, files whose names differ only in numbers belong together, if there
+ * are any. A curve that the user chose keeps the user's name.
  */
 export function curveNames(list: readonly Encode[]): (string | undefined)[] {
   const keys = list.map((encode) => {
@@ -310,7 +299,7 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
   const all = [...groups.values()];
   const names = all.map((group) => nameOf(group, all));
   const unique = names.map((name, i) => (names.indexOf(name) === i ? name : `${name} (${i + 1})`));
-  // A guess of which the user put all others into one series means that one.
+  // If the user put all others of a guessed group into one series, the group is that series.
   const guessed = all.map((group, i) => {
     const [only, ...others] = new Set(group.flatMap(({ series }) => series ?? []));
     return others.length === 0 && only !== undefined ? only : unique[i];
@@ -322,7 +311,7 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
   );
 }
 
-/** The pattern of a name, without words at its end that it has alone: `slow_crf#` for `slow_crf#_again` beside others of it. */
+/** The pattern without words at its end that no other has: `slow_crf#` for `slow_crf#_again` beside `slow_crf#`. */
 function sharedPattern(pattern: string, kin: readonly string[]): string {
   if (kin.indexOf(pattern) !== kin.lastIndexOf(pattern)) return pattern;
   const begins = (other: string) =>
@@ -348,7 +337,7 @@ function settingsOf(encode: Encode): string | undefined {
   return videoOf(encode)?.encoderSettings;
 }
 
-/** The codec, and what tells a curve from others of it. */
+/** The codec, and what distinguishes a curve from others of it. */
 function nameOf(group: Group, all: readonly Group[]): string {
   const [first] = group;
   const kin = all.filter(([other]) => codecOf(other) === codecOf(first));
@@ -366,7 +355,7 @@ function nameOf(group: Group, all: readonly Group[]): string {
   );
 }
 
-/** By what the names of its files alone have in common; else by the settings in which it differs, or by its files' pattern. */
+/** By what only its file names have in common; else by the settings that differ; else by the pattern of its names. */
 function settingsName(group: Group, alike: readonly Group[]): string {
   const starts = alike.map(commonStart);
   const start = commonStart(group);
@@ -377,21 +366,21 @@ function settingsName(group: Group, alike: readonly Group[]): string {
   return own.length > 0 ? own.slice(0, 3).join(' ') : skeleton(group[0]);
 }
 
-/** What all texts begin with. */
+/** Longest common prefix. */
 function beginning([first = '', ...others]: readonly string[]): string {
   let end = first.length;
   while (!others.every((other) => other.startsWith(first.slice(0, end)))) end--;
   return first.slice(0, end);
 }
 
-/** What all names begin with, up to its last whole word: `slow` of `slow_crf23.mp4` and `slow_crf28.mp4`. */
+/** Common prefix of the names, up to the last whole word: `slow` of `slow_crf23.mp4` and `slow_crf28.mp4`. */
 function commonStart(group: Group): string {
   const bare = group.map(({ name }) => baseName(name).replace(/\.\w+$/, ''));
   const start = withoutEnd(beginning(bare), /[\d.]/);
   return withoutEnd(start.replace(/(?:crf|cq|qp|q)$/i, ''), /[^a-z0-9]/i);
 }
 
-/** A text without the characters of a kind at its end. */
+/** Strips characters of a kind from the end. */
 function withoutEnd(text: string, kind: RegExp): string {
   let end = text.length;
   while (end > 0 && kind.test(text[end - 1] ?? '')) end--;

@@ -1,17 +1,14 @@
 /**
  * @module report/view/scales
- * Axes of charts: value ranges, round steps, tick marks in values, frames and time; and the frame axis that charts share:
- * searching it, and the part of it on show.
+ * Axes of charts: value ranges, round steps, ticks in values, frames and time; and search and zoom of the frame axis.
  */
 import { clock } from '../terminal.js';
 
-/** A value range that is drawn. */
 export interface Extent {
   readonly low: number;
   readonly high: number;
 }
 
-/** The range of all finite values, `undefined` without any. */
 export function extentOf(series: Iterable<Iterable<number>>): Extent | undefined {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const values of series) {
@@ -24,30 +21,29 @@ export function extentOf(series: Iterable<Iterable<number>>): Extent | undefined
   return low > high ? undefined : { low, high };
 }
 
-/** 1, 2 or 5 times a power of ten: the smallest such step that divides a span into at most `parts`. */
+/** The smallest 1, 2 or 5 times a power of ten that divides a span into at most `parts`. */
 export function roundStep(span: number, parts: number): number {
-  // The span of very large values may be more than a number can be.
+  // The span of very large values may overflow.
   const rough = Math.min(Math.abs(span), Number.MAX_VALUE) / Math.max(1, parts);
   if (!(rough > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(rough) + 1e-9);
   return power * ([1, 2, 5].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10);
 }
 
-/** Multiples of a step within a range. */
 function multiples(low: number, high: number, step: number): number[] {
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
-  // Ends that are not finite have no marks between them.
+  // No ticks between ends that are not finite.
   const length = Number.isFinite(count) ? Math.max(0, count) : 0;
   return Array.from({ length }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** Multiples of a round step within a range, about `parts` of them. */
+/** About `parts` multiples of a round step within a range. */
 export function ticks(low: number, high: number, parts: number): number[] {
   return multiples(low, high, roundStep(high - low || 1, parts));
 }
 
-/** Parts of a power of ten that are marked on a logarithmic axis, the sparser ones first. */
+/** Marks within a power of ten on a logarithmic axis, from sparse to dense. */
 const LOG_STEPS = [
   [1],
   [1, 3],
@@ -56,10 +52,7 @@ const LOG_STEPS = [
   [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8, 9],
 ];
 
-/**
- * All values with some air, between round ones.
- * @param limits what values can be
- */
+/** Range of all values with a margin, between round values, clamped to `limits`. */
 export function fittedRange(
   values: readonly number[],
   limits: readonly [number, number] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
@@ -73,7 +66,7 @@ export function fittedRange(
   ];
 }
 
-/** Round values within a range above 0, at most about `parts` of them, for a logarithmic axis. */
+/** About `parts` round values at most, within a range above 0, for a logarithmic axis. */
 export function logTicks(low: number, high: number, parts: number): number[] {
   const first = Math.floor(Math.log10(low));
   const count = Math.ceil(Math.log10(high)) - first + 1;
@@ -83,26 +76,23 @@ export function logTicks(low: number, high: number, parts: number): number[] {
       .filter((value) => value >= low && value <= high),
   );
   const fitting = choices.findLast(({ length }) => length > 2 && length <= parts);
-  // Within a small part of a power of ten, steps are as even as on any axis.
+  // Within a small part of a power of ten, linear ticks look even.
   return fitting ?? ticks(low, high, parts);
 }
 
-/** Steps that clocks know, in seconds. */
+/** Steps usual on clocks, in seconds. */
 const SECONDS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 
-/** A mark on the frame axis. */
 export interface FrameTick {
   readonly frame: number;
   readonly label: string;
 }
 
 /**
- * Marks of the frame axis: in time where more than four seconds are on show, else in frames.
- * @param from first frame on show
- * @param to last one
- * @param parts at most about so many
- * @param rate frames per second, where known
- * @param origin the reference frame that is 0 on the axis
+ * Ticks of the frame axis: in time if more than four seconds are shown, else in frames.
+ * @param parts approximate maximum of ticks
+ * @param rate frames per second, if known
+ * @param origin reference frame at 0 of the axis
  */
 export function frameTicks(
   [from, to]: readonly [number, number],
@@ -121,11 +111,7 @@ export function frameTicks(
   }));
 }
 
-/**
- * What a chart of values spans upwards: all of them with some air.
- * @param least what nobody sees shall not fill the chart
- * @param ceiling whether a score is read against the end of its scale when it comes near
- */
+/** Range of all values with a margin, at least `least` wide. With `ceiling`, scores near 100 end at 100. */
 export function valueRange(
   extent: Extent | undefined,
   least: number,
@@ -139,21 +125,20 @@ export function valueRange(
   return [Math.max(0, low - air), extent.high > 80 && extent.high <= 100 ? 100 : high + air];
 }
 
-/** A coordinate in a path: two decimals at most. */
 export function fixed(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-/** Ascending frame numbers, and a value at each; what is not finite is a gap. */
+/** Ascending frame numbers with a value each; non-finite values are gaps. */
 export interface Line {
   readonly frames: ArrayLike<number>;
   readonly values: ArrayLike<number>;
 }
 
 /**
- * The points of a line within a span, and one more at each side so that it reaches the edge.
- * @param columns more frames than these are put together, with two points in each column at most
- * @returns positions in frames, and a value at each; NaN is a gap
+ * Points of a line within a span, and one more on each side so that it reaches the edges.
+ * @param columns more frames than these are reduced to at most two points per column
+ * @returns positions in frames with a value each; NaN is a gap
  */
 export function thinned(
   { frames, values }: Line,
@@ -190,11 +175,7 @@ export function thinned(
   return { x, y };
 }
 
-/**
- * Of bars that fall into one pixel, the highest: the others are behind it.
- * @param bars their indices, from left to right
- * @param x where a bar is drawn
- */
+/** Of `bars` in one pixel, from left to right, keeps the highest, which hides the others. */
 export function highest(
   bars: readonly number[],
   heights: ArrayLike<number>,
@@ -212,12 +193,7 @@ export function highest(
   return found;
 }
 
-/**
- * A line as a path, for drawings that need no script.
- * @param span first and last frame of the drawing
- * @param columns width of the drawing in units
- * @param height its height; `range.high` is drawn at 0
- */
+/** An SVG path in a drawing of `columns` by `height` units, with `range.high` at 0. */
 export function linePath(line: Line, span: Span, range: Extent, columns: number, height: number): string {
   const { x, y } = thinned(line, span, columns);
   const [from, to] = span;
@@ -236,7 +212,7 @@ export function linePath(line: Line, span: Span, range: Extent, columns: number,
 /** First and last frame of a part. */
 export type Span = readonly [from: number, to: number];
 
-/** Index of the first of ascending frame numbers that is not below a number. */
+/** Index of the first of ascending frame numbers that is not below `number`. */
 export function searchFrame(numbers: ArrayLike<number>, number: number, length = numbers.length): number {
   let [from, to] = [0, length];
   while (from < to) {
@@ -247,7 +223,7 @@ export function searchFrame(numbers: ArrayLike<number>, number: number, length =
   return from;
 }
 
-/** The frame nearest to a position, of all encodes; `undefined` without frames. */
+/** The frame of any encode nearest to a position; `undefined` without frames. */
 export function nearestFrame(encodes: Iterable<ArrayLike<number>>, position: number): number | undefined {
   let best: number | undefined;
   for (const numbers of encodes) {
@@ -260,10 +236,7 @@ export function nearestFrame(encodes: Iterable<ArrayLike<number>>, position: num
   return best;
 }
 
-/**
- * A part of the axis, kept within what there is and not closer than a few frames.
- * @param most frames of the longest encode
- */
+/** Clamps a span to the axis and to a minimum of a few frames; `most` is the frame count of the longest encode. */
 export function zoomedTo([from, to]: Span, [first, last]: Span, most: number): [from: number, to: number] {
   const all = last - first;
   const width = Math.min(all, Math.max(4, (8 * all) / Math.max(1, most), to - from));
@@ -271,12 +244,12 @@ export function zoomedTo([from, to]: Span, [first, last]: Span, most: number): [
   return [start, start + width];
 }
 
-/** A part made wider by a factor, or narrower, around a position that stays where it is. */
+/** Scales a span around a position that stays in place. */
 export function zoomedBy([from, to]: Span, factor: number, around: number): [from: number, to: number] {
   return [around - (around - from) * factor, around + (to - around) * factor];
 }
 
-/** By what two fingers widen what is on show, from where they were to where they are, in pixels. */
+/** Factor by which two fingers widen the span, from their pixel positions before and after. */
 export function pinchFactor(before: readonly number[], after: readonly number[]): number {
   const spread = ([a = 0, b = 0]: readonly number[]) => Math.max(12, Math.abs(a - b));
   return spread(before) / spread(after);

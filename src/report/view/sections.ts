@@ -1,16 +1,13 @@
 /**
  * @module report/view/sections
- * Sections of a result as HTML, for pages that stand by themselves and for the web page: tables, commands, and curves of quality over
- * rate, on a logarithmic axis, with the hull over measured points and places that were chosen.
+ * Renders sections of a result as HTML, for self-contained pages and the web page: tables, commands, and charts
+ * of quality over a logarithmic bit rate, with the hull of measured points and chosen points.
  */
 import type { Cell, CurvePoint, CurveSet, Section, Table } from '../sections.js';
 import { colourOf, joined, percentOf, type Templates } from './numbers.js';
 import { fittedRange, fixed, logTicks, ticks } from './scales.js';
 
-/**
- * The sections.
- * @param plot puts a chart into an element of its size; `label` says what it shows
- */
+/** @param plot puts a chart into an element of its size; `label` says what it shows */
 export function htmlSections<T>(
   templates: Templates<T>,
   sections: readonly Section[],
@@ -53,14 +50,13 @@ function htmlTable<T>(
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${top}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
-/** A drawing to be put into an element with the class `plot`. */
+/** For an element with the class `plot`. */
 interface CurveChart<T> {
   readonly drawing: readonly T[];
-  /** The curves' names with their colours. */
   readonly key: readonly T[];
 }
 
-/** Draws at least one point. */
+/** Needs at least one point. */
 function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): CurveChart<T> {
   const { curves, hull, chosen, target } = set;
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
@@ -118,7 +114,7 @@ function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): CurveChart<T
   };
 }
 
-/** All rates with some air, as many times on either side. */
+/** All rates, with a margin of the same factor on both sides. */
 function rateRange(points: readonly CurvePoint[]): readonly [number, number] {
   const rates = points.map(({ kbps }) => kbps);
   const [low, high] = [Math.min(...rates), Math.max(...rates)];

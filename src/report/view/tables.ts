@@ -1,6 +1,6 @@
 /**
  * @module report/view/tables
- * Statistics of every metric, and how the numbers were made.
+ * Tables of every metric's statistics, and of how the numbers were made.
  */
 import {
   colourText,
@@ -31,7 +31,7 @@ import {
 
 const HEADS = ['mean', 'harmonic', 'min', '1 %', '5 %', 'median', 'max', 'deviation'];
 
-/** All metrics by their statistics over the frames; of several encodes the means side by side, then each by itself. */
+/** Statistics of all metrics; for several encodes, their means side by side, then each by itself. */
 export function pooledTables<T, E extends Encode>(templates: Templates<T>, encodes: EncodeList<E>): T[] {
   const { html } = templates;
   const { taken: list, ordered, ranking } = encodes;
@@ -75,7 +75,6 @@ function pooledTable<T, E extends Encode>({ html }: Templates<T>, encodes: Encod
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">metric</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-/** Values beside the pooled ones: of the whole run, and without film grain. */
 function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
   const kinds = [
     ['Whole run', Object.entries(facts.aggregate_metrics ?? {})],
@@ -94,7 +93,7 @@ function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
 
 type Row = readonly [name: string, value: string | false | undefined];
 
-/** Everything that must be known to make the number again, as lists of names and values. */
+/** Everything needed to reproduce the numbers, as lists of names and values. */
 export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: EncodeList<E>): T[] {
   const { list, apart } = encodes;
   const [first] = list;
@@ -126,7 +125,7 @@ export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: 
   });
 }
 
-/** @param apart whether others begin on another frame of it, so that no number of skipped frames is true of all */
+/** @param apart whether encodes begin on different frames of it, so that no skipped count holds for all */
 function inputRows({ facts }: Encode, side: 'reference' | 'distorted', apart: boolean): Row[] {
   const input = facts[side];
   const pairing = facts.pairing?.[side];
@@ -197,7 +196,7 @@ function comparisonRows(facts: Facts): Row[] {
   ];
 }
 
-/** One of the workers of a hybrid run has the GPU. */
+/** In a hybrid run, one of the workers has the GPU. */
 function workersText({ threads, backend_used: used, measurers }: Facts): string | undefined {
   return used === 'hybrid' && measurers && threads ? `GPU + ${threads - 1}` : threads?.toString();
 }
@@ -216,14 +215,12 @@ function engineRows(facts: Facts): Row[] {
   ];
 }
 
-/** Devices of tiny models in words. */
 const DEVICES: Readonly<Record<string, string>> = {
   cpu: 'the processor',
   wasm: 'the processor',
   webgpu: 'the GPU',
 };
 
-/** Devices, adapters, runtimes and threads: of the metrics, and of each tiny model. */
 function measuredRows(facts: Facts): Row[] {
   const { backend_used: used, implementation, measurers, native, threads, tiny = [] } = facts;
   if (used === undefined) return [];
