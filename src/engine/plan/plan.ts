@@ -1,6 +1,6 @@
 /**
  * @module engine/plan/plan
- * Plans a run: its models, features and extractors, and the measurements of the backend.
+ * Plans a run: models, features, extractors, and the backend's measurements.
  */
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
@@ -30,24 +30,21 @@ import {
 export interface Requested {
   /** Models that predict. */
   readonly models: readonly LoadedModel[];
-  /** Reasons for the models that `auto` chose, by the name of their score. */
+  /** Reasons for the models that `auto` chose, by score name. */
   readonly chosen: ReadonlyMap<string, string>;
   /** Extractors in libvmaf's order of registration: those of the models, then those requested by name. */
   readonly extractors: readonly ExtractorInstance[];
-  /** Absent without tiny models. */
   readonly tiny?: TinyRequest;
 }
 
-/** What preflight takes into account of it; installed programs name no extractors. */
+/** The part that preflight needs; installed programs name no extractors. */
 export type RequestedModels = Pick<Requested, 'models'> & Partial<Pick<Requested, 'extractors'>>;
 
-/** A run's measurements and metrics. */
 export interface RunPlan {
   readonly features: FeaturePlan;
   readonly models: readonly LoadedModel[];
   readonly chosen: Requested['chosen'];
   readonly predictor: Predictor;
-  /** Absent without tiny models. */
   readonly tiny?: TinyPlan;
   /** Names of all metrics in libvmaf's order: features, then scores, then those of tiny models on features. */
   readonly metrics: readonly string[];
@@ -93,9 +90,9 @@ export async function loadRequested(
 }
 
 /**
- * Model strings, those of VMAF v1 with what was encoded where that is scaled.
- * @param models what the strings give as they are
- * @returns the very list where nothing changes
+ * Adds the encode to the strings of VMAF v1 models if it is scaled up.
+ * @param models loaded from the strings as they are
+ * @returns the same array if nothing changes
  */
 export async function textsForEncode(
   texts: readonly string[],
@@ -112,7 +109,7 @@ export async function textsForEncode(
   });
 }
 
-/** Loaded only for tiny models, like their runtimes. */
+/** Imports the code of tiny models only if there are any. */
 async function attach(
   { tiny, single }: ModelOptions,
   platform: Pick<Platform, 'tiny'>,
@@ -147,7 +144,6 @@ export function planRun(requested: Requested, format: ScoredFormat, compat: Comp
   return { features, models, chosen, predictor, ...(tiny && { tiny }), metrics, warnings };
 }
 
-/** The report's description of a model. */
 export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): ReportModel {
   const reason = chosen?.get(model.name);
   const { name, source, disableClip, enableTransform, collectionKeys } = model;
@@ -174,15 +170,11 @@ export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): Rep
   };
 }
 
-/** The report's description of the models that predict. */
 export function reportModels({ models, chosen }: Pick<RunPlan, 'models' | 'chosen'>): ReportModel[] {
   return models.map((model) => reportModel(model, chosen));
 }
 
-/**
- * @param loading the run's models and features
- * @throws {AnyvmafError} as loading them, `io` or `internal` if a module cannot be loaded
- */
+/** @throws {AnyvmafError} as `loading`; `io` or `internal` if a module cannot be loaded */
 export async function loadModules(
   platform: Pick<Platform, 'loadCore'>,
   loading: Promise<Requested>,

@@ -32,20 +32,17 @@ interface PendingFrame {
   missing: number;
 }
 
-/** Turns the records of one sequence into features. */
 export class FeatureFinisher {
   readonly #plan: FeaturePlan;
   readonly #subsample: number;
   readonly #stages: readonly Stage[];
-  /** Index of picture models' scores in {@link FeaturePlan.names}. */
+  /** Index of the first picture model's score in {@link FeaturePlan.names}. */
   readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
   readonly #excess: ExcessNotes;
   #frames = 0;
 
-  /**
-   * @param subsample returns only frames whose number is a multiple; the records of all must be pushed
-   */
+  /** @param subsample returns only frames whose number is a multiple; the records of all must be pushed */
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
     this.#subsample = Math.max(1, subsample);
@@ -91,10 +88,7 @@ export class FeatureFinisher {
     return this.#takeFinal();
   }
 
-  /**
-   * Ends the sequence.
-   * @returns the remaining frames
-   */
+  /** Ends the sequence and returns the remaining frames. */
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
     return this.#takeFinal();
