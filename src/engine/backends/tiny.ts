@@ -54,7 +54,6 @@ export interface PictureModel {
   readonly session: TinySessionOptions;
 }
 
-/** Facts about a session. */
 export interface TinySessionFacts {
   /** Name of the model's score. */
   readonly name: string;
@@ -68,8 +67,7 @@ export interface TinySessionFacts {
 }
 
 /**
- * Loads the models of a run.
- * @param single true for a distorted video without a reference
+ * @param single the distorted video has no reference
  * @throws {AnyvmafError} `model`, `usage`, `feature`, `io` for a model that cannot be loaded or does not fit the run
  */
 export async function attachTiny(
@@ -110,21 +108,19 @@ function requireAlone(binding: TinyBinding): void {
   );
 }
 
-/** Extractors that feature models read, in order. */
 function extractorsOf(attached: readonly AttachedTiny[]): readonly ExtractorInstance[] {
   return attached.flatMap(({ binding }) =>
     binding.kind === 'features' ? binding.columns.map(({ instance }) => instance) : [],
   );
 }
 
-/** The tiny models of a run with a place for every value. */
 export interface TinyPlan {
   readonly attached: readonly AttachedTiny[];
-  /** Names of the scores of picture models, which records hold. */
+  /** Names of picture models' scores, which records hold. */
   readonly pictureMetrics: readonly string[];
   /** Whether a picture model reads chroma. */
   readonly chroma: boolean;
-  /** Names of the scores of feature models. */
+  /** Names of feature models' scores. */
   readonly featureMetrics: readonly string[];
 }
 
@@ -160,7 +156,6 @@ function featuresOf(
   );
 }
 
-/** Data for the threads that hold the frames. */
 function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   return picturesOf(attached).map(({ model: { source, program, graph }, binding, options }) => ({
     model: { source, program, graph },
@@ -239,7 +234,6 @@ export class PictureScorers {
   }
 
   /**
-   * Scores the pictures taken.
    * @param frame its number, for messages
    * @param into receives a value per output of every model, from `offset`
    */
@@ -259,7 +253,6 @@ export class PictureScorers {
 /** Running feature models, each with its columns of a row. */
 export class TinyRegressors {
   readonly #models: readonly { readonly regressor: TinyRegressor; readonly at: readonly number[] }[];
-  /** Names of all scores. */
   readonly metrics: readonly string[];
 
   private constructor(
@@ -307,9 +300,7 @@ export class TinyRegressors {
   }
 
   /**
-   * Scores rows.
    * @param rows values of each frame, in the order of the names passed to {@link open}
-   * @param frames their numbers
    * @returns for each row the values of {@link metrics}
    */
   async predict(rows: readonly Float64Array[], frames: readonly number[]): Promise<Float64Array[]> {
@@ -337,17 +328,17 @@ export class TinyRegressors {
   }
 }
 
-/** The tiny models of a run that is planned: what threads are sent of them, what finished rows are scored with, and what the report says. */
+/** Tiny models of a planned run: the setup of threads, the scoring of finished rows, and the report. */
 export class TinyRun {
   readonly #plan: TinyPlan;
-  /** Open models on features; absent before {@link open}, and where there are none. */
+  /** Open feature models; absent before {@link open}, and if there are none. */
   regressors: TinyRegressors | undefined;
 
   constructor(plan: TinyPlan) {
     this.#plan = plan;
   }
 
-  /** For the setup of the threads that hold the frames. */
+  /** Setup of the threads that hold the frames. */
   get setup(): { readonly pictures?: readonly PictureModel[] } {
     return this.#plan.pictureMetrics.length > 0 ? { pictures: pictureModels(this.#plan) } : {};
   }
@@ -358,7 +349,7 @@ export class TinyRun {
     this.regressors = await TinyRegressors.open(this.#plan, platform, names);
   }
 
-  /** @param sessions of picture models, in whichever threads */
+  /** @param sessions of picture models, in all threads */
   report(sessions: readonly TinySessionFacts[]): Required<Pick<Report, 'tiny' | 'warnings'>> {
     const facts = [...(this.regressors?.facts ?? []), ...sessions];
     return { tiny: reportTiny(this.#plan, facts), warnings: tinyWarnings(this.#plan, facts) };
@@ -384,7 +375,6 @@ async function openAll<T, R extends { readonly session: TinySession }>(
   }
 }
 
-/** The report's description of the models. */
 function reportTiny(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],
@@ -446,7 +436,6 @@ function noticesOf(
   return notices;
 }
 
-/** Notes on the models. */
 function tinyWarnings(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],
