@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/pair-queue
- * Measures pairs that are handed over one after the other, in the calling thread or on workers.
+ * Measures pairs that are pushed one by one, in the calling thread or on workers.
  */
 
 import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
@@ -12,13 +12,12 @@ import { Feeder, type FramePair } from './feeder.js';
 import { PairMeasurer } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
-/** Measures pairs in order. */
 export interface PairQueue {
-  /** Planes to write the next pair to; resolves once there is room. */
+  /** Returns planes for the next pair, once there is room. */
   room(): Promise<FramePair> | FramePair;
-  /** Submits the pair just written for measuring. */
+  /** Submits the pair just written. */
   submit(): Promise<void> | void;
-  /** Known facts about the sessions of picture models. */
+  /** Sessions of picture models, as far as known. */
   readonly sessions: readonly TinySessionFacts[];
   /** Waits until all pairs are measured. */
   finish(): Promise<void>;
@@ -26,7 +25,7 @@ export interface PairQueue {
   close(): Promise<void>;
 }
 
-/** In the calling thread. */
+/** Measures in the calling thread. */
 export class LocalQueue implements PairQueue {
   readonly #measurer: Measurer;
   readonly #pairs: PairMeasurer;
@@ -72,7 +71,7 @@ export class LocalQueue implements PairQueue {
   }
 }
 
-/** On workers. */
+/** Measures on workers. */
 export class WorkerQueue implements PairQueue {
   readonly #pool: WorkerPool;
   readonly #feeder: Feeder;
