@@ -1,7 +1,7 @@
 /**
  * @module engine/score
- * Scores a pair of videos, all of it or samples, from the request to the report: opens, checks, plans, measures, and puts the
- * report together. A run can be prepared first, to be handed to a server before it starts.
+ * Scores a pair, all of it or samples: opens, checks, plans, measures, builds the report. A run can be prepared first
+ * and handed to a server before it starts.
  */
 
 import { usageError } from '../core/errors.js';
@@ -42,11 +42,9 @@ import { decoderWarnings, headOf, inputsOf, sayLengths } from './results/report-
 export interface RunVariant extends Pick<InputContext, 'colour' | 'shared'> {
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
-  /** Steers the run. */
   readonly steering?: Steering;
 }
 
-/** A call of {@link scorePair}. */
 interface Call {
   readonly platform: Platform;
   readonly request: ScoreRequest;
@@ -54,10 +52,7 @@ interface Call {
   readonly variant?: RunVariant;
 }
 
-/**
- * Scores all pairs of frames.
- * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
- */
+/** @throws {AnyvmafError} as the public `score`; the signal's reason when aborted */
 function scoreWhole(call: Call): Promise<Report> {
   return inScope(call.options, (options, scope) => run({ ...call, options }, scope));
 }
@@ -122,8 +117,8 @@ async function run(call: Call, scope: Scope): Promise<Report> {
 }
 
 /**
- * Reads the pictures twice: with film grain and without it, or once for metrics of colour and once for the others, which need
- * them in another format.
+ * Reads the pictures twice: with and without film grain, or once for colour metrics and once for the others, which
+ * need another format.
  */
 async function runTwice(
   { platform, request, options, variant = {} }: Call,
@@ -157,7 +152,7 @@ function refuseBothGrains({ request, variant }: Call): void {
   });
 }
 
-/** Whether videos can be opened again once they were closed. */
+/** Whether both videos can be opened again after closing. */
 function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
   return [reference, distorted].every(
     (video) => !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video),
@@ -263,7 +258,6 @@ class PreparedRun implements ScoreRun, Steerable {
     }
   }
 
-  /** Hands itself over to who steers it. */
   [STEERED](steering: Steering): void {
     if (this.#started) throw usageError('The run has started; create its server before.');
     if (this.#steering && !this.#steering.released)

@@ -33,10 +33,7 @@ import type { RecordSink } from './workers/dispatch.js';
 import { openPictures } from './workers/measure.js';
 import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
 
-/**
- * Opens a scorer.
- * @throws {AnyvmafError} as the public `createScorer`
- */
+/** @throws {AnyvmafError} as the public `createScorer` */
 export async function openScorer(
   platform: Platform,
   format: ScoredFormat,
@@ -107,7 +104,7 @@ function checkScoredFormat(what: string, format: ScoredFormat): void {
   }
 }
 
-/** Measures pushed pairs in the calling thread if there are no workers, else on a worker pool. */
+/** Measures in the calling thread if `threads` is 0, else on a worker pool. */
 async function prepareQueue(
   platform: Platform,
   setup: WorkerSetup,
@@ -123,7 +120,6 @@ function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoForma
   return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
 }
 
-/** Constant state of a scorer. */
 interface Facts {
   readonly platform: Platform;
   readonly format: ScoredFormat;
@@ -229,7 +225,6 @@ class PushScorer implements Scorer, Steerable {
     return this.#release();
   }
 
-  /** Hands itself over to who steers it. */
   [STEERED](steering: Steering): void {
     const before = this.#steering;
     if (before && !before.released) throw usageError('The scorer has a server already; it can have one.');
@@ -328,7 +323,7 @@ const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
 ];
 
 /**
- * The bytes of the planes to measure.
+ * Returns the bytes of the planes to measure.
  * @throws {AnyvmafError} `media` if one is absent or has the wrong size, `usage` if it has the wrong type
  */
 function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): FramePlanes {
