@@ -112,10 +112,7 @@ function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram
   return programs.find((program) => backend === 'native-cpu' || program.build_flags[backend]);
 }
 
-/**
- * Probes again, ignoring cached results.
- * @throws {AnyvmafError} `usage` for an unknown backend; the signal's reason
- */
+/** Ignores cached results. @throws {AnyvmafError} `usage` for an unknown backend; the signal's reason */
 export async function probeBackend(
   platform: Platform,
   backend: BackendName,

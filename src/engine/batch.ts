@@ -55,10 +55,7 @@ export interface BatchResult {
 const MOST_TOGETHER = 64;
 const USUAL_TOGETHER = 8;
 
-/**
- * Yields the outcome of each job as it ends, in any order.
- * @throws {AnyvmafError} as the public `scoreBatch`; the signal's reason
- */
+/** Yields outcomes as jobs end. @throws {AnyvmafError} as the public `scoreBatch`; the signal's reason */
 export async function* scoreJobs(
   platform: Platform,
   jobs: readonly BatchJob[],

@@ -56,10 +56,7 @@ export interface DatasetSummary {
 /** Extractors of the six canonical features. */
 const EXTRACTED = ['adm', 'vif', 'motion'];
 
-/**
- * Scores pairs one after the other, yields the file in pieces, in order, and returns a summary.
- * @throws {AnyvmafError} `usage` for pairs that do not fit one table; else as when scoring
- */
+/** Yields the file in pieces. @throws {AnyvmafError} `usage` for pairs that do not fit one table; else as scoring */
 export async function* makeDataset(
   platform: Platform,
   pairs: readonly DatasetPair[],

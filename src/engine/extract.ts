@@ -78,7 +78,6 @@ function isEncoded({ sides }: Pair): boolean {
   return sides.reference.kind === 'encoded' || sides.distorted.kind === 'encoded';
 }
 
-/** Frames of files with random access. */
 async function* readStored(
   known: Pair,
   wanted: FrameNumbers,

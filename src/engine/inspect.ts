@@ -27,10 +27,7 @@ import { Preflight } from './inputs/preflight.js';
 import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
-/**
- * Returns everything preflight finds; throws only if scoring could not read the videos.
- * @param shared inputs, shared with runs that score the same videos
- */
+/** Returns all findings; throws only if scoring could not read the videos. @param shared with runs that score them */
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
@@ -105,7 +102,6 @@ async function refuseUnscorable(pair: Pair, checked: InputOptions): Promise<void
   if (stored) await refuseTruncated(stored);
 }
 
-/** Finds the offset at which the pictures of two videos match. */
 export async function alignPair(
   platform: Platform,
   request: ScoreRequest,

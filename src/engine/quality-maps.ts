@@ -211,10 +211,7 @@ function totalled(grid: Omit<LossGrid, 'total'>): LossGrid {
   return { ...grid, total: grid.values.reduce((sum, value) => sum + value, 0) };
 }
 
-/**
- * Yields maps of pairs of frames by number, in ascending order.
- * @throws {AnyvmafError} as the public `qualityMaps`
- */
+/** Yields maps in ascending order of pairs. @throws {AnyvmafError} as the public `qualityMaps` */
 export async function* mapPairs(
   platform: Platform,
   request: ScoreRequest,
@@ -234,10 +231,7 @@ export async function* mapPairs(
   }
 }
 
-/**
- * Makes the maps of an extracted pair of frames.
- * @throws {AnyvmafError} as the public `mapQuality`
- */
+/** @throws {AnyvmafError} as the public `mapQuality` */
 export async function mapPair(
   platform: Platform,
   pair: FramePair,

@@ -1,7 +1,6 @@
 /**
  * @module engine/score-apart
- * Scores a pair twice and joins the reports: colour metrics on RGB and the others on luma and chroma, or without and
- * with film grain.
+ * Scores a pair twice and joins the reports: colour metrics apart from the others, or without and with film grain.
  */
 import { isOfColour } from '../metrics/options.js';
 import { runValue } from '../report/quality-metrics.js';
@@ -42,10 +41,7 @@ export async function scoreBothGrains(
   };
 }
 
-/**
- * Scores colour metrics, then the others.
- * @param steering of the run; shows the values of both passes
- */
+/** Scores colour metrics, then the others; `steering` shows the values of both passes. */
 export async function scoreApart(
   options: ScoreOptions,
   offset: number | undefined,

@@ -19,7 +19,6 @@ import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
 import { SharedInputs } from './inputs/context.js';
 import { scorePair } from './score.js';
 
-/** How runs of one reference differ. */
 export interface RunsApart {
   /** Options of each run; they override the common ones. */
   readonly each?: readonly ScoreOptions[];
@@ -140,7 +139,6 @@ function checkMany(
 /** Codes of errors about one video; models, features and backends are common to all. */
 const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']);
 
-/** Whether an error may affect one pair only. */
 function isOwn(error: unknown): boolean {
   return error instanceof AnyvmafError && (OWN.has(error.code) || error instanceof TimeLimitError);
 }

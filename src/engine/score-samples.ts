@@ -50,10 +50,7 @@ interface Whole {
   readonly lead: number;
 }
 
-/**
- * Scores runs drawn from a pair.
- * @throws {AnyvmafError} as the public `score`; `usage` if runs cannot be drawn from the video
- */
+/** @throws {AnyvmafError} as the public `score`; `usage` if runs cannot be drawn from the video */
 export async function scoreSampled(
   platform: Platform,
   request: ScoreRequest,
@@ -138,7 +135,6 @@ async function identifyWhole(
   }
 }
 
-/** Keeps the options that `inspect` takes. */
 function lookOptions(options: ScoreOptions): ScoreOptions {
   const look = pickOptions(options, ({ by }) => by.includes('look'));
   return { ...look, ...(options.noPrediction && { models: [] }) };

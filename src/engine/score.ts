@@ -1,7 +1,6 @@
 /**
  * @module engine/score
- * Scores a pair, all of it or samples: opens, checks, plans, measures, builds the report. A run can be prepared first
- * and handed to a server before it starts.
+ * Scores a pair, all of it or samples: opens, checks, plans, measures and builds the report.
  */
 
 import { usageError } from '../core/errors.js';
@@ -116,10 +115,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   });
 }
 
-/**
- * Reads the pictures twice: with and without film grain, or once for colour metrics and once for the others, which
- * need another format.
- */
+/** Reads the pictures twice: with and without film grain, or for colour metrics and for others in another format. */
 async function runTwice(
   { platform, request, options, variant = {} }: Call,
   bothGrains: boolean,
@@ -227,10 +223,7 @@ function prepareBackend(
   };
 }
 
-/**
- * Prepares a run; opens nothing.
- * @throws {AnyvmafError} `usage` as the public `score`
- */
+/** Opens nothing. @throws {AnyvmafError} `usage` as the public `score` */
 export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions): ScoreRun {
   checkRequest(request, checkOptions(options, 'score').single);
   return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));

@@ -79,7 +79,6 @@ export async function openScorer(
   }
 }
 
-/** @throws {AnyvmafError} `usage` */
 function checkScoredFormat(what: string, format: ScoredFormat): void {
   checkFormat(what, format);
   const { frameRate, colours } = format;
@@ -322,10 +321,7 @@ const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
   { key: 'alpha', name: 'alpha' },
 ];
 
-/**
- * Returns the bytes of the planes to measure.
- * @throws {AnyvmafError} `media` if one is absent or has the wrong size, `usage` if it has the wrong type
- */
+/** @throws {AnyvmafError} `media` if a plane is absent or has the wrong size, `usage` if it has the wrong type */
 function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): FramePlanes {
   if (!isObject(planes)) {
     throw usageError(

@@ -43,10 +43,7 @@ export interface MeasuredPart {
   readonly onMeasured?: () => void;
 }
 
-/**
- * Runs several measurers: the first may have several pairs in flight, the others finish at once. Keeps the frames of
- * pairs in flight, and of those that they look back to.
- */
+/** The first measurer may have several pairs in flight, others finish at once. Keeps frames in flight and history. */
 export class CompositeMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots: number;
@@ -106,7 +103,6 @@ interface FrameStore {
   slot(index: number): FrameSlot;
   /** Keeps what was written to the slot. */
   complete(slot: FrameSlot): void;
-  /** Finds a kept pair. */
   find(index: number): FrameSlot | undefined;
 }
 
@@ -197,7 +193,6 @@ class Part {
     }
   }
 
-  /** @param join takes this part's record of the pair */
   measure(
     slot: FrameSlot,
     spatial: boolean,
@@ -307,7 +302,6 @@ function stoppedError(cause: unknown, reason: string): AnyvmafError {
 
 const isPerceptual = ({ module }: CoreCall): boolean => module === 'perceptual';
 
-/** Combines the measurers of both modules. */
 export function withPerceptual(core: InstantKind, perceptual: InstantKind): InstantKind {
   const kinds = [
     { ...core, problem: (call: CoreCall) => (isPerceptual(call) ? 'the core lacks it' : undefined) },

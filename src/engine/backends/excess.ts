@@ -37,7 +37,6 @@ export function findExcess(planes: readonly Uint8Array[], bitDepth: number, ever
   return 0;
 }
 
-/** Decodes the result of {@link findExcess}. */
 export function readExcess(found: number): Excess | undefined {
   return found > 0 ? { plane: Math.floor(found / 2 ** 16), value: found % 2 ** 16 } : undefined;
 }

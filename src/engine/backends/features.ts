@@ -24,13 +24,11 @@ export interface BoundExtractor {
   readonly instance: ExtractorInstance;
   /** Index of its first double within a record; -1 if it needs no measurements. */
   readonly column: number;
-  /** Number of its doubles. */
   readonly fields: number;
   /** Features emitted in this run, in order. */
   readonly features: readonly FeatureSpec[];
 }
 
-/** Everything to measure and finish. */
 export interface FeaturePlan {
   /** Measurements of the backend, without duplicates. */
   readonly extraction: ExtractionPlan;
@@ -109,7 +107,6 @@ function measured(instance: ExtractorInstance, format: ScoredFormat, compat: Com
   }
 }
 
-/** When a feature of an instance is known. */
 function emissionOf(
   { emitted, atOnceWith }: FeatureSpec,
   instance: ExtractorInstance,

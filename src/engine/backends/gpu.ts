@@ -24,7 +24,6 @@ export interface GpuKind extends MeasurerKind {
   readonly lost: Promise<string>;
   /** Why pictures are too large for a supported call, as the end of a sentence. Absent: nothing is too large. */
   limit?(call: CoreCall, format: VideoFormat): string | undefined;
-  /** Releases the device. */
   close(): void;
 }
 

@@ -33,10 +33,7 @@ export interface HeatmapStore {
   open(paths: readonly string[]): HeatmapWriter;
 }
 
-/**
- * Creates the files of a run, if it writes any.
- * @throws {AnyvmafError} `feature` without a store; `io`
- */
+/** Creates the files of a run, if it writes any. @throws {AnyvmafError} `feature` without a store; `io` */
 export async function createHeatmaps(
   { extraction }: FeaturePlan,
   store: (() => Promise<HeatmapStore>) | undefined,

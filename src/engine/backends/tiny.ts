@@ -40,10 +40,7 @@ export interface AttachedTiny {
 export interface TinyRequest {
   /** Extractors that feature models read, in order. */
   readonly extractors: readonly ExtractorInstance[];
-  /**
-   * @throws {AnyvmafError} `usage` if a picture model does not support the format; `model` if pictures of the format
-   * would take too much memory or work
-   */
+  /** @throws {AnyvmafError} `usage` for an unsupported format; `model` if pictures take too much memory or work */
   plan(format: VideoFormat): TinyPlan;
 }
 
@@ -66,10 +63,7 @@ export interface TinySessionFacts {
   readonly content?: ContentTally;
 }
 
-/**
- * @param single the distorted video has no reference
- * @throws {AnyvmafError} `model`, `usage`, `feature`, `io` for a model that cannot be loaded or does not fit the run
- */
+/** @throws {AnyvmafError} `model`, `usage`, `feature`, `io` if a model cannot be loaded or does not fit the run */
 export async function attachTiny(
   wanted: readonly TinyModelOptions[],
   platform: () => Promise<TinyPlatform>,
@@ -118,9 +112,7 @@ export interface TinyPlan {
   readonly attached: readonly AttachedTiny[];
   /** Names of picture models' scores, which records hold. */
   readonly pictureMetrics: readonly string[];
-  /** Whether a picture model reads chroma. */
   readonly chroma: boolean;
-  /** Names of feature models' scores. */
   readonly featureMetrics: readonly string[];
 }
 
@@ -233,10 +225,7 @@ export class PictureScorers {
     for (const scorer of this.#scorers) scorer.take(reference, distorted);
   }
 
-  /**
-   * @param frame its number, for messages
-   * @param into receives a value per output of every model, from `offset`
-   */
+  /** @param frame for messages @param into receives a value per output of every model, from `offset` */
   async score(frame: number, into: Float64Array, offset: number): Promise<void> {
     let at = offset;
     for (const [i, scorer] of this.#scorers.entries()) {
@@ -263,10 +252,7 @@ export class TinyRegressors {
     this.metrics = models.flatMap(({ regressor }) => regressor.binding.outputs.map(({ metric }) => metric));
   }
 
-  /**
-   * @param names of the values in a row
-   * @throws {AnyvmafError} `backend` if a device is not available or does not start
-   */
+  /** @param names of a row's values @throws {AnyvmafError} `backend` if a device is not available or does not start */
   static async open(
     { attached }: TinyPlan,
     platform: () => Promise<TinyPlatform>,
@@ -299,10 +285,7 @@ export class TinyRegressors {
     );
   }
 
-  /**
-   * @param rows values of each frame, in the order of the names passed to {@link open}
-   * @returns for each row the values of {@link metrics}
-   */
+  /** Returns {@link metrics} per row; the values of rows are in the order of the names passed to {@link open}. */
   async predict(rows: readonly Float64Array[], frames: readonly number[]): Promise<Float64Array[]> {
     const results = rows.map(() => new Float64Array(this.metrics.length));
     let column = 0;

@@ -78,11 +78,7 @@ export interface PicturesRead {
   readonly distorted: boolean;
 }
 
-/**
- * Pictures of a pair that the plan's metrics read: motion alone reads the reference only, and of pairs that subsampling
- * skips, often none is read.
- * @param spatial as in `Measurer.measure`
- */
+/** Pictures that the plan's metrics read: motion reads the reference only; a pair that is not `spatial`, often none. */
 export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
   const calls = plan.calls.filter(({ everyFrame }) => everyFrame || spatial);
   const distorted =
@@ -97,7 +93,6 @@ export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
 
 /** Room for the frames of one pair. */
 export interface FrameSlot {
-  /** Number of the pair in the run. */
   readonly index: number;
   /** Where to write the frames. Valid until the pair is measured or kept. */
   readonly reference: FramePlanes;
@@ -121,10 +116,7 @@ export interface Measurer {
    * @returns a promise if the record is complete only later
    */
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
-  /**
-   * Frames of a pair in flight, or of one that it looks back to, for devices that may be lost: another measurer can
-   * then take over. These and slots outlive the device.
-   */
+  /** Frames in flight and their history, if the device may be lost: another measurer can take over. They outlive it. */
   frames?(index: number): FrameSlot | undefined;
   /** Heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is reused. */
   heatmaps(slot: FrameSlot): readonly Uint8Array[];
@@ -138,7 +130,6 @@ export interface MeasurerKind {
   open(plan: ExtractionPlan): Measurer | Promise<Measurer>;
 }
 
-/** A way to measure that opens synchronously. */
 export interface InstantKind extends MeasurerKind {
   open(plan: ExtractionPlan): Measurer;
 }

@@ -73,7 +73,6 @@ export type InputOptions = Pick<
   'pairing' | 'single' | 'skip' | 'frameCount' | 'colours' | 'subsample'
 >;
 
-/** Options of this package's core. */
 export type CoreOptions = Pick<
   CheckedOptions,
   'backend' | 'compat' | 'implementation' | 'keep' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
@@ -94,7 +93,6 @@ export type ProgramOptions = Pick<
   | 'v1Settings'
 >;
 
-/** How to run an installed program. */
 export interface CheckedNative {
   readonly vmafBin: string | undefined;
   readonly devices: DeviceOptions;
@@ -125,10 +123,7 @@ export interface CheckedFilters extends FilterOptions {
 type Complete<Options> = Options & Required<Pick<Options, keyof Options & OptionWith<{ default: unknown }>>>;
 type Completed = Complete<ScoreOptions>;
 
-/**
- * Checks options, each by its row of the table and then together.
- * @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values
- */
+/** @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values */
 export function checkOptions(
   options: ScoreOptions & Pick<ScorerOptions, 'names'>,
   taker: OptionTaker,
@@ -186,11 +181,7 @@ function checkKeep(keep: Keep | undefined): Keep | undefined {
   );
 }
 
-/**
- * Frames to keep; `undefined` for all.
- * @param rate frames per second, `undefined` while unknown
- * @throws {AnyvmafError} `usage` for seconds without a rate
- */
+/** Frames to keep; `undefined` for all. @throws {AnyvmafError} `usage` for seconds without a known frame rate */
 export function framesToKeep(keep: Keep | undefined, rate: number | undefined): number | undefined {
   if (keep === undefined) return undefined;
   if ('frames' in keep) return keep.frames;
@@ -344,11 +335,7 @@ export function checkRequest(request: ScoreRequest, single = false): asserts req
   if (request.raw !== undefined) checkFormat('raw is the format of raw videos', request.raw);
 }
 
-/**
- * Checks types only; users of the values check their ranges.
- * @param what a clause that states what the format is for
- * @throws {AnyvmafError} `usage`
- */
+/** Checks types only. @param what a clause on what the format is for @throws {AnyvmafError} `usage` */
 export function checkFormat(what: string, format: VideoFormat): void {
   const shape = 'give an object with width, height, bitDepth and chroma';
   if (!isObject(format)) throw usageError(`${what}, but it is ${showValue(format)}; ${shape}.`);

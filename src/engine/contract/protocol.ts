@@ -23,7 +23,6 @@ export interface PairDescriptor {
   readonly skip: Readonly<Record<InputRole, number>>;
 }
 
-/** Constant state of a worker. */
 export interface WorkerSetup {
   readonly modules: CoreModules;
   readonly plan: ExtractionPlan;

@@ -21,10 +21,7 @@ interface Lent {
   readonly raw?: VideoInfo;
 }
 
-/**
- * Reads a few megabytes of each at most, and more only of equal files and raw video of doubtful geometry.
- * @throws {AnyvmafError} `io` if reading fails
- */
+/** Reads a few megabytes at most, more only of equal files and doubtful raw video. @throws {AnyvmafError} `io` */
 export async function findingsOfBytes(
   inputs: readonly [OpenedInput, OpenedInput],
   files: FilePlatform,

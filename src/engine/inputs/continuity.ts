@@ -1,7 +1,6 @@
 /**
  * @module engine/inputs/continuity
- * Checks by signatures of all pairs whether two videos stay aligned over a whole run. An observed source takes them of
- * frames as they are read.
+ * Checks by signatures of all pairs, taken as frames are read, whether two videos stay aligned over a whole run.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
@@ -157,10 +156,7 @@ export class Continuity {
   }
 }
 
-/**
- * Reports the planes of each frame read. Workers cannot open such a source.
- * @param all returns all planes of a frame, to be read even if the reader wants luma only
- */
+/** Reports planes as frames are read; `all` adds planes that the reader does not want. Workers cannot open it. */
 export function observedSource(
   source: FrameSource,
   observe: (index: number, planes: FramePlanes) => void,

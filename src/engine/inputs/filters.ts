@@ -81,10 +81,7 @@ async function readable(
   return { kind: 'encoded', video: { ...video, others: [] }, times: side.times };
 }
 
-/**
- * How to deinterlace each video: by its label, or by its pictures if they show what the label does not say.
- * @throws {AnyvmafError} `usage` if no video is interlaced
- */
+/** By label, or by pictures if the label does not say. @throws {AnyvmafError} `usage` if no video is interlaced */
 async function fieldOrders(
   context: InputContext,
   { deinterlace }: CheckedFilters,

@@ -12,10 +12,7 @@ import type { ScoreRequest } from '../contract/types.js';
 import { closePair, type Pair, storedPair } from '../pair/pair.js';
 import type { InputContext } from './context.js';
 
-/**
- * Identifies the videos of a request and plans their pairing.
- * @throws {AnyvmafError} as the public `score`; the signal's reason
- */
+/** Identifies the videos and plans their pairing. @throws {AnyvmafError} as the public `score`; the signal's reason */
 export async function identifyPair(request: ScoreRequest, context: InputContext): Promise<Pair> {
   const { platform, checked, signal, colour } = context;
   const { pairing, single } = checked;

@@ -43,10 +43,7 @@ export class PairChecks {
     this.#loading?.catch(() => {});
   }
 
-  /**
-   * @param inspects whether to inspect the pictures for `strict`
-   * @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings
-   */
+  /** @throws {AnyvmafError} `mismatch` if the pair cannot be compared; if `strict` and `inspects`, also for warnings */
   async refuse(known: Pair, requested: RequestedModels, inspects = true): Promise<void> {
     const { strict } = this.#inputs.checked.pairing;
     // Stored pairs were checked when they were opened.
@@ -123,10 +120,7 @@ export class PairChecks {
     return this.#continuity?.active ? this.#continuity : undefined;
   }
 
-  /**
-   * Returns all findings once all pairs are measured; `undefined` if nothing was checked.
-   * @throws {AnyvmafError} `mismatch` with `strict`, for findings of the whole run
-   */
+  /** `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` with `strict`, for any error or warning */
   async findings(pairs: number, backend: string): Promise<readonly Finding[] | undefined> {
     await this.#stored;
     const known = (await this.#preflight?.inspection())?.findings;

@@ -110,10 +110,7 @@ export class Preflight {
     return this.#observer.pair;
   }
 
-  /**
-   * Inspects the pictures as {@link observe} does, for a run that reads only a part of the pair: it reads the inspected
-   * frames a second time. Returns false if they would show too little.
-   */
+  /** Like {@link observe}, for a run that reads only a part: reads frames again. False if they show too little. */
   observeAhead(whole: WholePair, signal: AbortSignal): boolean {
     const { pair, expected } = whole;
     if (signal.aborted || !this.#showsEnough(pair, expected)) return false;

@@ -152,10 +152,7 @@ export class Steering {
     return { swaps, models: models.map((model) => reportModel(model)) };
   }
 
-  /**
-   * Loads a model that may take over; needs no frame boundary.
-   * @throws {AnyvmafError} `usage`, `model`, `feature` or `io` if it cannot be loaded
-   */
+  /** Loads a model at any time. @throws {AnyvmafError} `usage`, `model`, `feature` or `io` if it cannot be loaded */
   async prepare(text: string): Promise<LoadedModel> {
     const { platform, format } = this.#required();
     const { models } = platform.ofOrigin?.(this.#origin) ?? platform;

@@ -131,10 +131,7 @@ async function chooseGpu(
 
 const healths = new WeakMap<NativeHost, Map<string, BackendHealth>>();
 
-/**
- * Probes each program, backend and request once; {@link forget} makes the next run probe again.
- * @throws the signal's reason
- */
+/** Probes each program, backend and request once, until {@link forget}. @throws the signal's reason */
 export async function healthOf(
   host: NativeHost,
   program: NativeProgram,

@@ -1,7 +1,6 @@
 /**
  * @module engine/measure/core
  * Measures and predicts with this package's own core, on workers or in the calling thread, perhaps beside a GPU.
- * Reports what GPUs measured, and why the core measured the rest.
  */
 
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -113,8 +112,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   /**
-   * Measures pairs without finishing their features or predicting.
-   * @param add takes their records, in any order of chunks
+   * Measures pairs without finishing their features or predicting; `add` takes chunks in any order.
    * @throws {AnyvmafError} `usage` if metrics write heatmaps, which belong to whole runs
    */
   async record(

@@ -1,7 +1,6 @@
 /**
  * @module engine/measure/native-feed
- * Feeds the frames of a pair to an installed program, one pipe per video. The program chooses which it reads first, so
- * neither waits for the other here.
+ * Feeds a pair to an installed program, one pipe per video. Neither waits: the program chooses which it reads first.
  */
 
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';

@@ -126,10 +126,7 @@ function unknownModel({ name, source, disableClip, enableTransform }: ModelReque
   };
 }
 
-/**
- * Checks that the program can use all models; passes built-in ones that it lacks as files.
- * @param models changed in place, like `files`
- */
+/** Checks that the program can use all models; adds built-in ones that it lacks to `models` and `files`. */
 async function haveAll(
   choice: NativeChoice,
   models: NativeModel[],

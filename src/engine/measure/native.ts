@@ -157,10 +157,7 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
   };
 }
 
-/**
- * @param files the videos, if the program reads them itself
- * @throws {AnyvmafError} `backend` if frames must be piped but cannot be
- */
+/** @param files if the program reads them itself @throws {AnyvmafError} `backend` if frames cannot be piped */
 function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undefined): NativeTask {
   const { host, program, backend } = choice;
   const { pair, checked, loaded, bound } = run;

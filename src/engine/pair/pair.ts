@@ -278,7 +278,6 @@ export function refuseEmpty(pair: PairSources, extent: Extent): void {
   throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
 }
 
-/** Known lengths of two videos. */
 export interface PairLengths {
   /** Frames of each without those to skip; `null` while unknown. */
   readonly left: { readonly reference: number | null; readonly distorted: number | null };
@@ -298,10 +297,7 @@ export function lengthsOf(pair: OpenPair): PairLengths {
   };
 }
 
-/**
- * Warns that one video is shorter than the other; empty otherwise.
- * @param limit requested pairs, `Infinity` for all
- */
+/** Warns that one video is shorter than the other. @param limit requested pairs, `Infinity` for all */
 export function explainLengths(
   inputs: Readonly<Record<InputRole, { readonly name: string }>>,
   { left: { reference, distorted }, mapped, skips }: PairLengths,

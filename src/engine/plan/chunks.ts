@@ -15,8 +15,6 @@ const WITHOUT_TOTAL = 8;
  * Yields chunks in order, endlessly while the total is unknown. With several workers, sizes shrink towards the end, so
  * that all finish at about the same time.
  * @param total the pair after the last, `null` while unknown
- * @param fixed size that the caller set
- * @param from number of the first pair
  */
 export function* cutChunks(
   total: number | null,
@@ -36,20 +34,12 @@ export function* cutChunks(
   }
 }
 
-/**
- * Whether to queue a chunk for a busy worker: what is left after it must still even out that this worker is behind
- * by as much.
- * @param total total pairs, `null` while unknown
- */
+/** Whether a busy worker may queue this chunk: what follows must still even out that it is behind by as much. */
 export function mayWait({ first, count }: Chunk, total: number | null, workers: number): boolean {
   return workers === 1 || (total !== null && total - first - count >= workers * count);
 }
 
-/**
- * Limits the requested workers to those that get a chunk; at least one.
- * @param total most pairs, `null` while unknown
- * @param longest pairs in the longest chunk, if the chunk size does not depend on the workers
- */
+/** Limits workers to those that get a chunk. @param longest pairs per chunk, if that does not depend on the workers */
 export function usefulThreads(threads: number, total: number | null, longest = 1): number {
   return total === null ? threads : Math.min(threads, Math.max(1, Math.ceil(total / longest)));
 }

@@ -56,7 +56,6 @@ const NOTHING =
   'Nothing was asked for: there is neither a model nor a feature to compute, so the pairs were only counted; name one.';
 
 /**
- * Loads the requested models and features.
  * @param size returns the scored size; called only if a model depends on it
  * @throws {AnyvmafError} `model`, `feature` or `io` for a model or feature that cannot be loaded
  */
@@ -89,11 +88,7 @@ export async function loadRequested(
   };
 }
 
-/**
- * Adds the encode to the strings of VMAF v1 models if it is scaled up.
- * @param models loaded from the strings as they are
- * @returns the same array if nothing changes
- */
+/** Adds the encode, if it is scaled up, to VMAF v1 models' strings; returns the same array if nothing changes. */
 export async function textsForEncode(
   texts: readonly string[],
   models: readonly LoadedModel[],
@@ -118,10 +113,7 @@ async function attach(
   return attachTiny(tiny, platform.tiny, single);
 }
 
-/**
- * Plans the run for videos of one format.
- * @throws {AnyvmafError} `feature` if an extractor does not support the format, `model` if two metrics have one name
- */
+/** @throws {AnyvmafError} `feature` for an unsupported format, `model` if two metrics have one name */
 export function planRun(requested: Requested, format: ScoredFormat, compat: Compat): RunPlan {
   const tiny = requested.tiny?.plan(format);
   const features = planFeatures(

@@ -11,7 +11,6 @@ import { logName } from '../../metrics/names.js';
 import { ExcessNotes } from '../backends/excess.js';
 import type { BoundExtractor, FeaturePlan } from '../backends/features.js';
 
-/** The finished features of one frame. */
 export interface FinishedFrame {
   readonly frame: number;
   /** Parallel to {@link FeaturePlan.names}; NaN is a value (0 / 0), not an absence. */
@@ -63,10 +62,7 @@ export class FeatureFinisher {
     });
   }
 
-  /**
-   * Takes the record of the next frame, `plan.layout.length` doubles from `offset`.
-   * @returns the frames that became final, in order: usually the one before
-   */
+  /** Takes the next record, `plan.layout.length` doubles from `offset`; returns frames that became final, in order. */
   push(records: Float64Array, offset: number): readonly FinishedFrame[] {
     const frame = this.#frames++;
     const listed = frame % this.#subsample === 0;
@@ -133,7 +129,6 @@ export class FeatureFinisher {
   }
 }
 
-/** A double of an extractor in the record at `offset`. */
 function fieldOf(
   { instance, column, fields }: BoundExtractor,
   records: Float64Array,

@@ -54,10 +54,7 @@ interface Said {
   readonly planned: boolean;
 }
 
-/**
- * Reports different lengths once: for stored pairs as a warning, which states the number of pairs, for others as a
- * finding if there is one.
- */
+/** Reports different lengths once: of stored pairs as a warning with their number, else as a finding if any. */
 export function sayLengths(
   { inputs, lengths, extent, planned }: Said,
   { pairing, single, frameCount }: Pick<CheckedOptions, 'pairing' | 'single' | 'frameCount'>,

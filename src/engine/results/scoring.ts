@@ -54,7 +54,6 @@ export class Scoring {
 
   /**
    * @param subsample scores only frames whose number is a multiple
-   * @param tiny open feature models
    * @param onFrame receives each scored frame, in order, once its values are final
    * @param keep frames to keep for the report; absent for all
    */
@@ -139,10 +138,7 @@ export class Scoring {
     return this.#following;
   }
 
-  /**
-   * Ends the sequence and returns the report's data.
-   * @throws {AnyvmafError} `model` if a tiny model fails
-   */
+  /** Returns the report's data. @throws {AnyvmafError} `model` if a tiny model fails */
   async finish(): Promise<{
     frameNumbers: readonly number[];
     series: MetricSeries[];

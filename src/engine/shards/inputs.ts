@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/inputs
- * Opens the two videos of a shard: its own part, and the whole pair for the shard that inspects it. Pairs keep their
- * numbers in the run.
+ * Opens a shard's part of the two videos, and the whole pair to inspect it. Pairs keep their numbers in the run.
  */
 import { reopen } from '../../media/open.js';
 import {
@@ -22,7 +21,6 @@ export interface ShardRange {
   readonly end: number;
   /** First pair to read, as history of `first`. */
   readonly lead: number;
-  /** Pairs of the run. */
   readonly total: number;
   /** Whether it is the last shard, which reads on like a run in one piece. */
   readonly last: boolean;

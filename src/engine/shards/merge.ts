@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/merge
- * Builds the report of a run from its shards: the same records in the same order give the same numbers as a run in one
- * piece. First checks that the shards are complete and belong to one run.
+ * Checks that shards are complete and of one run, and builds its report: the same numbers as a run in one piece.
  */
 import { requireArray, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
@@ -296,7 +295,6 @@ const DECODED: typeof COMMON = [
   ],
 ];
 
-/** @throws {AnyvmafError} `mismatch` */
 function refuseStranger(first: Shard, other: Shard): void {
   const { number, count } = other.shard;
   const range = cutShard(other.shard, other.pairs.total);

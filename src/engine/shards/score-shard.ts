@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/score-shard
- * Measures one part of a pair: opens, checks and pairs the videos like a run in one piece, but reads only its own part,
- * from the key frame before it.
+ * Measures one part of a pair like a run in one piece, but reads only that part, from the key frame before it.
  */
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
@@ -329,7 +328,6 @@ class OrderedRecords {
   }
 }
 
-/** Signatures by their first pair. */
 class OrderedSignatures implements SignatureSink {
   readonly #parts = new Map<number, Uint8Array>();
   first = 0;

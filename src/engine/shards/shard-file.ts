@@ -42,7 +42,6 @@ import type { EncodedPictures } from '../plan/model-texts.js';
 import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './shard.js';
 import { requireShard } from './shard.js';
 
-/** Marks a file as a shard's record. */
 const FORMAT = 'anyvmaf-shard';
 /** Version of the file's layout; no other version is read. */
 const FORMAT_VERSION = 1;
@@ -197,10 +196,7 @@ export function formatShard(shard: Shard): string {
   return `${pretty({ map })}\n`;
 }
 
-/**
- * @param name of the file in messages
- * @throws {AnyvmafError} `io` if the text is not a shard's record, or is damaged
- */
+/** @param name of the file in messages @throws {AnyvmafError} `io` if the text is no shard's record, or is damaged */
 export function readShard(text: string, name = 'The file'): Shard {
   requireText('text', text, 'the text of a shard');
   requireText('name', name, 'a name for messages');

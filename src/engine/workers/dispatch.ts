@@ -9,7 +9,6 @@ import type { Chunk, FromWorker } from '../contract/protocol.js';
 import type { Extent } from '../pair/pair.js';
 import { GPU_SHARE, type WorkerPool } from './worker-pool.js';
 
-/** Work and speed of a worker. */
 interface Pace {
   /** Pairs still to measure. */
   pairs: number;
@@ -107,10 +106,7 @@ export interface Dispatching {
   readonly total?: number | null;
 }
 
-/**
- * Has all chunks measured. An idle worker takes the next chunk, or several consecutive ones as a single chunk if its
- * share is larger.
- */
+/** Has all chunks measured; an idle worker takes the next one, or several in a row as one, by its share. */
 export function dispatch(
   pool: WorkerPool,
   chunks: Iterator<Chunk, void>,
@@ -183,7 +179,6 @@ class Dispatcher {
     while (this.#workers.filter((_, number) => this.#assign(number)).length > 0);
   }
 
-  /** Gives a worker the next chunk, if there is one and the worker may have it. */
   #assign(number: number): boolean {
     const worker = this.#workers[number];
     const next = this.#next;
@@ -221,14 +216,12 @@ class Dispatcher {
     return this.#total - first;
   }
 
-  /** Counts pairs of a worker's current chunk. */
   #count(number: number, worker: { counted: number }, pairs: number): void {
     this.#balance?.take(number, pairs);
     worker.counted += pairs;
     this.#sink.measured(pairs);
   }
 
-  /** Takes the records of a chunk, and hands out more. */
   #take(
     number: number,
     worker: { chunks: number; counted: number },

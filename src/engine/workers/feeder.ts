@@ -16,7 +16,6 @@ const SINGLE_PAIRS = 2;
 /** Largest chunk that a caller can request. */
 const LONGEST_CHUNK = 16;
 
-/** Pairs per chunk for a requested number of frames. */
 export function feederChunk(chunkFrames = DEFAULT_CHUNK): number {
   return Math.min(chunkFrames, LONGEST_CHUNK);
 }
@@ -34,13 +33,11 @@ export interface FeederOptions {
 
 const NO_HISTORY: HistoryNeeds = { frames: 0, chroma: false, distorted: false };
 
-/** Memory of one pair of frames, as sent to a worker. */
 interface FrameBuffers {
   readonly reference: ArrayBuffer;
   readonly distorted: ArrayBuffer;
 }
 
-/** Room for one pair of frames. */
 export interface FramePair {
   readonly reference: FramePlanes;
   readonly distorted: FramePlanes;

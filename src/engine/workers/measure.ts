@@ -44,10 +44,7 @@ export class PairMeasurer {
     this.#outputs = outputs;
   }
 
-  /**
-   * @param record receives the values of the slot's pair; complete only after {@link settle}
-   * @returns what to await before requesting the next slot
-   */
+  /** Completes `record` only by {@link settle}. @returns what to await before requesting the next slot */
   measure(slot: FrameSlot, record: Float64Array): Promise<void> | undefined {
     const listed = slot.index % this.#subsample === 0;
     if (listed) this.#outputs.pictures?.take(slot.reference, slot.distorted);
@@ -83,7 +80,6 @@ export interface MeasuredChunk {
   readonly count: number;
   readonly records: Float64Array<ArrayBuffer>;
   readonly ended: EndOfPair | null;
-  /** Of the pairs, if taken. */
   readonly signatures?: Uint8Array<ArrayBuffer>;
 }
 

@@ -19,13 +19,11 @@ export interface PairQueue {
   submit(): Promise<void> | void;
   /** Sessions of picture models, as far as known. */
   readonly sessions: readonly TinySessionFacts[];
-  /** Waits until all pairs are measured. */
   finish(): Promise<void>;
   /** Frees everything. May be called twice. */
   close(): Promise<void>;
 }
 
-/** Measures in the calling thread. */
 export class LocalQueue implements PairQueue {
   readonly #measurer: Measurer;
   readonly #pairs: PairMeasurer;
@@ -71,7 +69,6 @@ export class LocalQueue implements PairQueue {
   }
 }
 
-/** Measures on workers. */
 export class WorkerQueue implements PairQueue {
   readonly #pool: WorkerPool;
   readonly #feeder: Feeder;

@@ -57,7 +57,6 @@ export interface LocalListener {
   onGpu?(gpu: GpuMeasurer): void;
 }
 
-/** Imports the code for GPUs, and opens one for the calling thread. */
 async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: GpuUse): Promise<GpuMeasurer> {
   const { openGpuMeasurer } = await import('../backends/gpu.js');
   return openGpuMeasurer(() => openGpu(platform), core, setup.plan, use);

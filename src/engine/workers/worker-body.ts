@@ -30,7 +30,6 @@ export interface WorkerTools {
   post(message: FromWorker, transfer?: ArrayBuffer[]): void;
   /** Opens a video that the engine described. */
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
-  /** Runtimes for picture models. */
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
   measurers(modules: CoreModules, implementation: Implementation): Promise<InstantKind> | InstantKind;
   /** Opens a GPU of this machine. @throws {AnyvmafError} `backend` if there is none, with how to get one */

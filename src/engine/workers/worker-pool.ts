@@ -60,10 +60,7 @@ export class WorkerPool {
     this.#failed.catch(() => {});
   }
 
-  /**
-   * @param startWorker makes one; if it throws, {@link terminate} ends those made before
-   * @throws {AnyvmafError} `resource` if the system starts no more
-   */
+  /** @throws {AnyvmafError} `resource` if the system starts no more; {@link terminate} then ends those already made */
   start(startWorker: () => WorkerHandle, size: number, setup: WorkerSetup): void {
     for (let started = 0; started < size; started++) {
       const worker = this.#make(startWorker);

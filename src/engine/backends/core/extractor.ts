@@ -32,7 +32,6 @@ import {
 /** Bytes of a heatmap sample. */
 const HEAT_BYTES = 2;
 
-/** A picture whose planes are reused. */
 interface Picture extends CorePicture {
   serial: number;
   /** Number of the pair it holds; -1 while it is written. */
@@ -129,7 +128,6 @@ class WasmMeasurer implements Measurer {
     this.keep(slot);
   }
 
-  /** Explains why a metric has no value for a pair. */
   #beyondMeasure(metric: string, pictures: CoreFrames): AnyvmafError {
     const { bitDepth } = this.#plan.format;
     const [met = 'a video has a sample out of range'] = (['distorted', 'reference'] as const).flatMap(

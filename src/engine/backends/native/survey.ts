@@ -79,7 +79,6 @@ async function identify(
   return wait(question, signal);
 }
 
-/** Starts the query that all callers share. */
 function askOnce(host: NativeHost, path: string, key: string, known: Map<string, Question>): Question {
   const ending = new AbortController();
   const question: Question = { answer: ask(host, path, key, ending.signal), waiting: 0, ending };
@@ -161,7 +160,6 @@ function said({ stdout, stderr }: NativeOutcome): string {
 
 export const NO_BACKENDS: BuildFlags = { cpu: false, cuda: false, sycl: false, hip: false, metal: false };
 
-/** The kind of program that printed this help; `undefined` if unknown. */
 export function flavourOf(help: string): NativeFlavour | undefined {
   if (/^[ \t]*--reference\b/m.test(help) && /^[ \t]*--distorted\b/m.test(help)) return 'vmaf';
   const banner = /^(ffmpeg|ffprobe) version /m.exec(help);

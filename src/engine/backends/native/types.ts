@@ -113,7 +113,6 @@ export interface BackendHealth {
 /** Backends that an installed program runs. */
 export type NativeBackend = Exclude<BackendName, 'cpu' | 'wasm' | OwnGpuBackend>;
 
-/** A model as libvmaf finds it. */
 export interface NativeModel
   extends Pick<ModelRequest, 'name' | 'disableClip' | 'enableTransform' | 'overloads'> {
   /** A model built into the program, or a file in its working directory. */
@@ -156,7 +155,6 @@ export interface NativeTask {
   readonly frameCount?: number;
   /** Leading frames to discard. */
   readonly skip?: Readonly<Record<InputRole, number>>;
-  /** File for the log. */
   readonly log: string;
 }
 

@@ -42,7 +42,6 @@ const TILES = 2;
 
 /** Results of a call per parameter set, by scale: numerators, denominators, AIM numerators. */
 const FIELDS = 12;
-/** Bytes of a 64-bit sum. */
 const SUM_BYTES = 8;
 
 const bandBytes = ({ scale, columns, rows: { size } }: AdmScale): number =>
@@ -294,7 +293,6 @@ const MOST = 64;
 const VARIANT_WORDS = 8;
 const SCALE_WORDS = 28;
 
-/** The uniform buffer of a scale. */
 export function scaleUniform(
   { scale, columns, rows, shifts, cubes }: AdmScale,
   bitDepth: number,

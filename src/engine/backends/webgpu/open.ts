@@ -17,10 +17,7 @@ export interface WebgpuOptions {
   readonly limits?: Readonly<Record<string, number>>;
 }
 
-/**
- * @param gpu `navigator.gpu`, or the result of `create([])` of the `webgpu` package
- * @throws {AnyvmafError} `backend` if there is no adapter
- */
+/** @param gpu `navigator.gpu`, or `create([])` of `webgpu` @throws {AnyvmafError} `backend` if there is no adapter */
 export async function openWebgpu(gpu: GPU, options: WebgpuOptions = {}): Promise<WebgpuKind> {
   return new WebgpuKind(gpu, await adapterOf(gpu, options), options);
 }

@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/webgpu/picture-sum
- * Motion and squared errors on the GPU: 64-bit sums over pictures, by a pass that leaves a part per workgroup, then
- * `reduce.wgsl`.
+ * Motion and squared errors on the GPU: 64-bit sums per workgroup, then over all (`reduce.wgsl`).
  */
 import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';

@@ -27,7 +27,6 @@ interface Uploaded {
   version: number;
 }
 
-/** Number of pictures kept. */
 export interface RingSizes {
   /** In plain memory. */
   readonly written: number;
@@ -80,7 +79,6 @@ export class Pictures {
     placeOf(this.#written, index).index = index;
   }
 
-  /** The picture of a pair, if kept. */
   frame(index: number): FramePlanes | undefined {
     const picture = index >= 0 ? placeOf(this.#written, index) : undefined;
     return picture?.index === index ? this.#frame(picture) : undefined;
@@ -116,7 +114,6 @@ export class Pictures {
   }
 }
 
-/** A copy in the next submission. */
 interface Copy {
   readonly offset: number;
   readonly to: GPUBuffer;
@@ -168,10 +165,7 @@ export class Transfer {
     this.#queue.submit([encoder.finish()]);
   }
 
-  /**
-   * Awaits the GPU and reads the results; the next pair may follow.
-   * @throws the device's error if it is lost or closed
-   */
+  /** Awaits and reads the results; the next pair may follow. @throws the device's error if it is lost or closed */
   async take(read: (results: ArrayBuffer) => void): Promise<void> {
     const staged = this.#used > 0 ? this.#staging.mapAsync(MapMode.WRITE) : undefined;
     await Promise.all([this.#readback.mapAsync(MapMode.READ), staged]);

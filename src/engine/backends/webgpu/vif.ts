@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/webgpu/vif
- * VIF on the GPU: `anyvmaf_vif`. The passes leave the integer sums of each scale (VifSums of wasm/src/dsp.h); the
- * core's floating-point arithmetic on them is done here.
+ * VIF on the GPU: passes leave integer sums by scale (VifSums of wasm/src/dsp.h); floating point follows here.
  */
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
@@ -140,7 +139,6 @@ function filterOf(scale: number): readonly number[] {
 
 const sourceOf = ({ scale }: Level): string => (scale > 0 ? level : picture);
 
-/** Computes a level from the one above it. */
 async function decimatePass(ground: Ground, above: Level, below: Level, plane: GPUBuffer): Promise<Pass> {
   const reach = reachOf(below.scale);
   const { gpu } = ground;
