@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/gpu
- * Measures what a GPU supports on it and the rest on the core, in one worker; without the GPU, the core goes on.
+ * Measures on a GPU what it supports and the rest on the core, in one worker; if the GPU is lost, the core continues.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
@@ -29,7 +29,7 @@ export interface GpuKind extends MeasurerKind {
 
 /**
  * How a worker uses a GPU. `required`: it measures all it has a shader for, or the run fails. `shared`: required at the
- * start; if it is lost, the core goes on. `tried`: used if there is a hardware GPU.
+ * start; if it is lost, the core continues. `tried`: used if there is a hardware GPU.
  */
 export type GpuUse = 'required' | 'shared' | 'tried';
 
@@ -56,7 +56,7 @@ export interface GpuMeasurer {
 
 /**
  * @param openGpu throws if there is no GPU
- * @param onLoss called when the GPU is lost and the core goes on
+ * @param onLoss called when the GPU is lost and the core continues
  * @throws {AnyvmafError} `backend` unless `tried`: there is no GPU, it can measure nothing, or, with `required`, the
  * pictures are too large
  */

@@ -78,7 +78,7 @@ export interface PicturesRead {
   readonly distorted: boolean;
 }
 
-/** Pictures that the plan's metrics read: motion reads the reference only; a pair that is not `spatial`, often none. */
+/** Pictures that the plan's metrics read: motion alone reads the reference only; without `spatial`, often none is. */
 export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
   const calls = plan.calls.filter(({ everyFrame }) => everyFrame || spatial);
   const distorted =

@@ -87,7 +87,7 @@ export type FromWorker =
       readonly count: number;
       readonly records: Float64Array<ArrayBuffer>;
       readonly ended: EndOfPair | null;
-      /** One per pair, as in media/align/signature, if requested. */
+      /** One per pair, as in media/align/thumbnail, if requested. */
       readonly signatures?: Uint8Array<ArrayBuffer>;
     }
   | ({ readonly kind: 'failed' } & ErrorData)

@@ -1,6 +1,6 @@
 /**
  * @module engine/measure/native-feed
- * Feeds a pair to an installed program, one pipe per video. Neither waits: the program chooses which it reads first.
+ * Feeds a pair to an installed program by a pipe per video. Neither waits, as the program decides which it reads first.
  */
 
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';

@@ -99,7 +99,7 @@ function motion(run: string, wgsl: string): GpuFunction {
   };
 }
 
-/** `anyvmaf_motion` now and up to libvmaf 3.0: the field of each is the sum of absolute differences. */
+/** `anyvmaf_motion`, and `anyvmaf_motion_legacy` of libvmaf up to 3.0: one field, the sum of absolute differences. */
 export const MOTION = motion('motion', motionShader);
 export const MOTION_LEGACY = motion('motion_legacy', legacyMotionShader);
 

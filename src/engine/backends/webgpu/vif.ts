@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/webgpu/vif
- * VIF on the GPU: passes leave integer sums by scale (VifSums of wasm/src/dsp.h); floating point follows here.
+ * VIF on the GPU: passes leave integer sums by scale (VifSums of wasm/src/dsp.h); floating point is done here.
  */
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
