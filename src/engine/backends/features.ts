@@ -30,7 +30,6 @@ export interface BoundExtractor {
 }
 
 export interface FeaturePlan {
-  /** Measurements of the backend, without duplicates. */
   readonly extraction: ExtractionPlan;
   readonly layout: RecordLayout;
   readonly compat: Compat;
@@ -165,7 +164,6 @@ interface Place {
   readonly index: number;
 }
 
-/** Collects the distinct variants of each metric. */
 class Demand {
   readonly #variants = new Map<Metric, Variant[]>();
 

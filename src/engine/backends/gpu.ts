@@ -40,7 +40,6 @@ export interface GpuState {
   readonly calls: readonly number[];
   /** Why the core measures the other calls, by extractor name. */
   readonly others: Readonly<Record<string, string>>;
-  /** Pairs that it measured. */
   readonly pairs: number;
   /** Why it stopped measuring, as the end of a sentence. */
   readonly lost: string | null;

@@ -9,7 +9,6 @@ import { quoted } from '../../core/printable.js';
 import type { FeaturePlan } from './features.js';
 import { heatmapFiles } from './types.js';
 
-/** Heatmap files open in one thread. */
 export interface HeatmapWriter {
   /** Writes at a position in bytes; gaps stay zero. @throws {AnyvmafError} `io` */
   write(file: number, position: number, bytes: Uint8Array): void;
@@ -29,7 +28,6 @@ export interface HeatmapRun {
 export interface HeatmapStore {
   /** Creates the files and their folders. @throws {AnyvmafError} `io`; `feature` if two of them are the same file */
   create(files: readonly HeatmapFile[]): Promise<HeatmapRun>;
-  /** Opens the files of a run in this thread. */
   open(paths: readonly string[]): HeatmapWriter;
 }
 

@@ -172,7 +172,6 @@ function factsOf(name: string, { runtime, device, adapter, threads, notes }: Tin
   };
 }
 
-/** The picture models of one thread. */
 export class PictureScorers {
   readonly #scorers: readonly TinyPictureScorer[];
   readonly #widths: readonly number[];
@@ -395,7 +394,6 @@ function reportTiny(
   });
 }
 
-/** Why a model's values are unreliable. */
 function noticesOf(
   { source, entry }: TinyModel,
   session: TinySessionFacts | undefined,

@@ -61,13 +61,11 @@ export interface CheckedOptions {
   readonly pairing: CheckedPairing;
 }
 
-/** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
   'models' | 'alsoModels' | 'features' | 'predicts' | 'single' | 'tiny' | 'v1Settings'
 >;
 
-/** Options of opening, pairing and checking two videos. */
 export type InputOptions = Pick<
   CheckedOptions,
   'pairing' | 'single' | 'skip' | 'frameCount' | 'colours' | 'subsample'
@@ -78,7 +76,6 @@ export type CoreOptions = Pick<
   'backend' | 'compat' | 'implementation' | 'keep' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
 >;
 
-/** Options of choosing and running an installed program. */
 export type ProgramOptions = Pick<
   CheckedOptions,
   | 'backend'

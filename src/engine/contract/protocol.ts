@@ -31,7 +31,6 @@ export interface WorkerSetup {
   readonly subsample: number;
   /** How to use a GPU; absent: the core measures everything. */
   readonly gpu?: GpuUse;
-  /** Models that read the pictures themselves. */
   readonly pictures?: readonly PictureModel[];
   /** Heatmap files to write; see HeatmapRun. */
   readonly heatmaps?: readonly string[];

@@ -224,7 +224,6 @@ function threadsFor({ backend }: NativeChoice, { checked, platform }: NativeRun)
   return Math.min(platform.parallelism, checked.maxThreads, MOST_THREADS);
 }
 
-/** Pipes in the private folder. */
 function pipedInput({ program }: NativeChoice, format: VideoFormat): NativeInput {
   const { width, height, bitDepth, chroma } = format;
   if (program.flavour !== 'vmaf') return { reference: 'reference.y4m', distorted: 'distorted.y4m' };

@@ -53,11 +53,9 @@ export interface Pair {
   readonly colours?: KnownColours;
   /** Whether samples were converted that colour metrics need as stored. */
   readonly apart?: boolean;
-  /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }
 
-/** The format in which the pair is measured. */
 export function formatOf({ plan, sides: { reference } }: Pair): VideoFormat {
   if (plan) return plan.format;
   if (reference.kind !== 'frames') throw new Error('a plan is needed to decode');
@@ -283,7 +281,6 @@ export interface PairLengths {
   readonly left: { readonly reference: number | null; readonly distorted: number | null };
   /** Whether some frames repeat or are left out. */
   readonly mapped: boolean;
-  /** Whether frames are skipped at the start of either. */
   readonly skips: boolean;
 }
 

@@ -11,7 +11,6 @@ import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { LoadedModel } from '../../models/types.js';
 import { formatOf, type Pair } from '../pair/pair.js';
 
-/** Pictures as an encoder got them. */
 export interface EncodedPictures {
   readonly width: number;
   readonly height: number;

@@ -10,7 +10,6 @@ import { type Extent, explainLengths, type Pair, type PairLengths, reportInput }
 
 type Inputs = Pick<Report, 'reference' | 'distorted'>;
 
-/** Options that the report repeats. */
 type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
 
 /** The report's inputs, as far as they are known before reading. */

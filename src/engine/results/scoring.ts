@@ -123,7 +123,6 @@ export class Scoring {
     return this.#following;
   }
 
-  /** Whether the extractor of this key is measured. */
   measures(key: string): boolean {
     return this.#plan.features.extractors.some(({ instance }) => instance.key === key);
   }

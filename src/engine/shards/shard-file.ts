@@ -185,7 +185,6 @@ const FIELDS = objectOf<Shard>({
 
 const HEAD = object({ format: text, formatVersion: integer });
 
-/** Formats the record of a shard as the text of a file. */
 export function formatShard(shard: Shard): string {
   requireShard('shard', shard);
   const plain = (value: number) => String(value);

@@ -100,7 +100,6 @@ export interface Dispatching {
   readonly ahead?: (chunk: Chunk) => boolean;
   /** Number of the first pair. Default 0. */
   readonly first?: number;
-  /** Whether to hand out no more chunks. */
   readonly stopped?: (() => boolean) | undefined;
   /** The pair after the last, if known: with a GPU, the last chunks are then balanced by the workers' rates. */
   readonly total?: number | null;
@@ -297,7 +296,6 @@ export class BackendProbe {
     else this.#share(0, 1);
   }
 
-  /** Sets the shares of the GPU's worker and of the others. */
   #share(ofGpu: number, ofOthers: number): void {
     for (let worker = 0; worker < this.#pool.size; worker++)
       this.#pool.setShare(worker, this.#pool.gpus.has(worker) ? ofGpu : ofOthers);

@@ -15,9 +15,7 @@ import { WorkerPool } from './worker-pool.js';
 export interface PairQueue {
   /** Returns planes for the next pair, once there is room. */
   room(): Promise<FramePair> | FramePair;
-  /** Submits the pair just written. */
   submit(): Promise<void> | void;
-  /** Sessions of picture models, as far as known. */
   readonly sessions: readonly TinySessionFacts[];
   finish(): Promise<void>;
   /** Frees everything. May be called twice. */

@@ -35,7 +35,6 @@ export interface Run {
   readonly signal: AbortSignal | undefined;
   /** Called before pairs are read; see `ScoreOptions`. */
   readonly gate: (() => Promise<void> | undefined) | undefined;
-  /** Pauses and stops the run, if it is steered. */
   readonly steered?: Pick<Steering, 'gate' | 'stopped'>;
 }
 

@@ -36,7 +36,6 @@ export class OpenDevice implements Gpu {
   /** Bytes of the largest buffer that shaders can bind. */
   readonly mostBytes: number;
   readonly #modules = new Map<string, GPUShaderModule>();
-  /** Errors of the shaders compiled so far. */
   readonly #messages: Promise<readonly string[]>[] = [];
   readonly #onFailure = new Set<(error: AnyvmafError) => void>();
   /** Preparations run one after another, because error scopes form a stack. */

@@ -192,7 +192,6 @@ export class GpuMeasurer implements Measurer {
     transfer.submit(encoder, this.#results);
   }
 
-  /** Awaits the results of a pair and writes them to its record. */
   #take(due: ReturnType<typeof callsOf>, transfer: Transfer, record: Float64Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#inFlight.add(reject);

@@ -20,7 +20,6 @@ interface SumPass {
   readonly shaders: readonly string[];
   /** Whether it reads `format`, its fourth binding. */
   readonly readsFormat: boolean;
-  /** Workgroups across and down. */
   readonly groups: readonly [across: number, down: number];
   /** As {@link GpuKernel.read}. */
   read(words: Uint32Array, fields: Float64Array): void;

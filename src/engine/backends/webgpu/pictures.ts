@@ -67,7 +67,6 @@ export class Pictures {
     );
   }
 
-  /** Returns where to write the picture of a pair. */
   write(index: number): FramePlanes {
     const picture = placeOf(this.#written, index);
     picture.version = ++this.#version;
