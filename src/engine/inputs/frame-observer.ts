@@ -127,8 +127,8 @@ export class FrameObserver {
     { colorRange, width, height }: SideFacts,
     mapped?: MappedSource,
   ): FrameSource {
-    const thumbs = new PassingThumbs((mapped ?? source).info);
     // The search supports different rates, but not repeated or missing frames.
+    const thumbs = new PassingThumbs((mapped ?? source).info);
     const frames = (mapped ?? source).info;
     // Scaling destroys fields.
     const whole =
