@@ -1,6 +1,6 @@
 /**
  * @module engine/backends
- * Lists backends, probes whether they work, and names what runs them; and checks with them all that is installed here.
+ * Lists backends and what runs them, probes whether they work, and diagnoses the installation.
  */
 import { requireObject } from '../core/arguments.js';
 import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
@@ -112,10 +112,7 @@ function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram
   return programs.find((program) => backend === 'native-cpu' || program.build_flags[backend]);
 }
 
-/**
- * Probes again, ignoring cached results.
- * @throws {AnyvmafError} `usage` for an unknown backend; the signal's reason
- */
+/** Ignores cached results. @throws {AnyvmafError} `usage` for an unknown backend; the signal's reason */
 export async function probeBackend(
   platform: Platform,
   backend: BackendName,
@@ -160,7 +157,7 @@ function absent(backend: NativeBackend, found: Survey | undefined): BackendHealt
   };
 }
 
-/** Probes this package's core or a GPU with the same frame: in the calling thread, or for `hybrid` on workers. */
+/** Scores the same grey frame in this thread, or on a worker for `hybrid`. */
 async function probeOwn(
   platform: Platform,
   backend: 'cpu' | OwnGpuBackend,
@@ -193,10 +190,10 @@ export interface Diagnosis {
   readonly version: string;
   /** Threads that can run at the same time. */
   readonly cores: number;
-  /** Video decoders, the preferred first. */
+  /** Video decoders in order of preference. */
   readonly decoders: readonly DecoderAvailability[];
   readonly backends: BackendList;
-  /** Health of every backend that is compiled in here, this package's core first. */
+  /** Health of every available backend, this package's core first; `hybrid` is not probed separately. */
   readonly health: readonly BackendHealth[];
   /** Runtimes and devices for tiny ONNX models. */
   readonly tiny: readonly TinyDeviceStatus[];

@@ -1,7 +1,6 @@
 /**
  * @module engine/batch
- * Scores many pairs, each with options of its own: pairs of one reference at the same time, so that it is decoded once; a
- * pair that fails is a result like any other.
+ * Scores many pairs, each with its own options. Jobs that share a reference run together, so that it is decoded once.
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
@@ -20,33 +19,33 @@ import { scoreEach } from './score-many.js';
 
 /** A pair of a batch. */
 export interface BatchJob extends ScoreRequest {
-  /** Over the options of all jobs. */
+  /** Overrides the options shared by all jobs. */
   readonly options?: Omit<ScoreOptions, 'gate' | 'onProgress' | 'onStart' | 'onFrame' | 'signal' | 'origin'>;
 }
 
-/** How far a batch is. */
+/** Progress of a batch. */
 export interface BatchProgress {
   readonly jobsDone: number;
-  /** Of the jobs that are done. */
+  /** Failed jobs, counted in `jobsDone` too. */
   readonly jobsFailed: number;
   readonly jobsTotal: number;
-  /** Of all jobs together, 0..1: running jobs count by their frames. */
+  /** Share of the batch that is done, 0..1; a running job counts by its frames. */
   readonly fraction: number;
-  /** Seconds left if the rest goes as what is done; `null` while nothing is. */
+  /** Estimated seconds left at the average speed so far; `null` until there is progress. */
   readonly secondsLeft: number | null;
 }
 
-/** Options of a batch: those of scoring hold for all jobs. */
+/** Options of a batch; scoring options apply to all jobs. */
 export interface BatchOptions extends Omit<ScoreOptions, 'onProgress' | 'onStart' | 'onFrame'> {
-  /** Most jobs of one reference at the same time, 1..64. Default: the number of cores, at most 8. */
+  /** Most jobs of one reference to run at the same time, 1..64. Default: the number of cores, at most 8. */
   readonly together?: number;
   /** Called at most about ten times a second for each running job. */
   readonly onProgress?: (progress: BatchProgress) => void;
 }
 
-/** What became of a job. */
+/** Outcome of a job. */
 export interface BatchResult {
-  /** Of the job. */
+  /** Index of the job. */
   readonly index: number;
   readonly report?: Report;
   /** Why there is no report. */
@@ -56,10 +55,7 @@ export interface BatchResult {
 const MOST_TOGETHER = 64;
 const USUAL_TOGETHER = 8;
 
-/**
- * Scores jobs and yields what became of each as it ends, in any order.
- * @throws {AnyvmafError} as the public `scoreBatch`; the signal's reason
- */
+/** Yields outcomes as jobs end. @throws {AnyvmafError} as the public `scoreBatch`; the signal's reason */
 export async function* scoreJobs(
   platform: Platform,
   jobs: readonly BatchJob[],
@@ -99,7 +95,7 @@ export async function* scoreJobs(
 type Shared = Omit<BatchOptions, 'together' | 'onProgress' | 'signal'>;
 type Settle = (result: BatchResult) => void;
 
-/** Indexes of jobs that run at the same time: of one reference, read in the same way. */
+/** Groups jobs that run together: same reference, same options that affect reading. */
 function groupsOf(
   jobs: readonly BatchJob[],
   shared: Shared,
@@ -126,10 +122,7 @@ function groupsOf(
   return groups;
 }
 
-/**
- * Results as they come, until the work is done.
- * @param giveUp ends the work if no more results are wanted
- */
+/** Yields results as they come until the work ends; `giveUp` aborts it if the consumer stops early. */
 async function* ends(
   work: (settle: Settle) => Promise<void>,
   giveUp: () => void,
@@ -232,7 +225,7 @@ async function runAlone(
   }
 }
 
-/** Why a job cannot be one of several. */
+/** Returns an error if the job writes to a folder whose files other jobs would replace. */
 function unfit({
   features = [],
   models = [],
@@ -247,7 +240,7 @@ function unfit({
       );
 }
 
-/** Why no file can have a name of a job: checked here, so that it fails alone. */
+/** Checks the job's file names here, so that a bad one fails this job alone. */
 function misnamed(job: BatchJob | undefined): AnyvmafError | undefined {
   try {
     for (const side of ['reference', 'distorted'] as const)
@@ -259,12 +252,11 @@ function misnamed(job: BatchJob | undefined): AnyvmafError | undefined {
   }
 }
 
-/** Counts jobs, and what is done of those that run. */
 class Counter {
   readonly #total: number;
   readonly #report: BatchOptions['onProgress'];
   readonly #start = performance.now();
-  /** Shares of the running jobs, 0..1. */
+  /** Fractions done of the running jobs, 0..1. */
   readonly #running = new Map<number, number>();
   #done = 0;
   #failed = 0;

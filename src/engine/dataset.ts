@@ -1,7 +1,6 @@
 /**
  * @module engine/dataset
- * Builds a table of features from pairs of videos, one row per frame of each pair, for training and evaluating
- * models.
+ * Builds a table of features, one row per frame of each pair, for training and evaluating models.
  */
 import { requireArray, requireObject, requireText, requireTexts } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -32,7 +31,7 @@ export interface DatasetPair extends ScoreRequest {
   readonly mos?: number;
 }
 
-/** Contents of a table and options of measuring. */
+/** Table contents and measuring options. */
 export interface DatasetOptions
   extends OptionsOf<'dataset'>,
     Pick<ScoreOptions, 'gate' | 'keep' | 'origin' | 'samples'> {
@@ -54,14 +53,10 @@ export interface DatasetSummary {
   readonly warnings: readonly string[];
 }
 
-/** Extractors of the reference's six features. */
+/** Extractors of the six canonical features. */
 const EXTRACTED = ['adm', 'vif', 'motion'];
 
-/**
- * Scores pairs one after the other and yields the file in pieces, to write in order.
- * @returns a summary of the written table
- * @throws {AnyvmafError} `usage` for pairs that do not fit one table; else as when scoring
- */
+/** Yields the file in pieces. @throws {AnyvmafError} `usage` for pairs that do not fit one table; else as scoring */
 export async function* makeDataset(
   platform: Platform,
   pairs: readonly DatasetPair[],
@@ -121,7 +116,6 @@ export async function* makeDataset(
   return { rows: writer.rows, pairs: pairs.length, columns: writer.columns, warnings };
 }
 
-/** A pair's key and clip as text. */
 function checkPair({ key, clip, mos, reference, distorted }: DatasetPair, index: number) {
   const which = `pair ${index + 1}`;
   const keyText = key === undefined ? stemOf(reference) : String(key);
@@ -175,8 +169,8 @@ function stemOf(input: VideoInput): string | undefined {
 }
 
 /**
- * The features that become columns: the reference's six, those of requested extractors, and the teacher's inputs.
- * Excludes scores and other features of the six's extractors.
+ * Returns the features that become columns: the six canonical ones, those of requested extractors, and the teacher's
+ * inputs; no scores, and no other features of the six's extractors.
  */
 function featureNames(report: Report, asked: readonly string[]): string[] {
   const names = new Set(report.frames.flatMap(({ metrics }) => Object.keys(metrics)));
@@ -199,7 +193,6 @@ function featureNames(report: Report, asked: readonly string[]): string[] {
   });
 }
 
-/** Metadata of the table. */
 function factsOf(
   report: Report,
   { teacher, compat }: DatasetOptions,

@@ -1,7 +1,6 @@
 /**
  * @module engine/extract
- * Extracts single pairs of frames from two videos, paired as for scoring. Decoding starts near each requested frame,
- * not at the start of the video.
+ * Extracts single pairs of frames, paired as for scoring; decoding starts near each requested frame.
  */
 import { unlessAborted } from '../core/abort.js';
 import { isArray, requireObject } from '../core/arguments.js';
@@ -29,19 +28,19 @@ import { identifyPair, openPair } from './inputs/open.js';
 import { coloursOf } from './inputs/pictures.js';
 import { closePair, expectPairs, type Pair, readPair } from './pair/pair.js';
 
-/** Most frames to skip before the next requested one; beyond that, a new decoder starts. */
+/** Most frames to decode and skip before the next requested one; beyond that, a new decoder starts. */
 const PASSED_OVER = 48;
 
-/** Frames that a decoder may go on for, where they are asked for one by one. */
+/** Most frames a decoder runs for when frames are requested one by one. */
 const LENGTH = 4096;
 
-/** Numbers of pairs: all of them, or one by one as they are wanted. */
+/** Numbers of pairs, all at once or one at a time. */
 export type FrameNumbers = readonly number[] | AsyncIterable<number>;
 
 /**
- * Pairs of frames by number; reads each on request.
- * @param frames numbers of pairs, as `frameNum` in a report of the same request and options. Those of an array come in
- * ascending order; those of an async iterable come as it gives them, from files that stay open
+ * Reads pairs of frames by number, each on request.
+ * @param frames numbers of pairs, as `frameNum` in a report of the same request and options. An array is read in
+ * ascending order, an async iterable in its own order, with the files kept open.
  * @throws {AnyvmafError} as the public `extractFrames`
  */
 export async function* extractPairs(
@@ -79,7 +78,6 @@ function isEncoded({ sides }: Pair): boolean {
   return sides.reference.kind === 'encoded' || sides.distorted.kind === 'encoded';
 }
 
-/** Frames of files with random access. */
 async function* readStored(
   known: Pair,
   wanted: FrameNumbers,
@@ -97,13 +95,13 @@ async function* readStored(
   }
 }
 
-/** A pair that is asked for, and the last one that decoders go on to from there. */
+/** A requested pair, and the last one that its decoders will read. */
 interface Asked {
   readonly index: number;
   readonly last: number;
 }
 
-/** Frames of which at least one side must be decoded: decoding goes on while the next one is near, else a decoder starts there. */
+/** Decodes at least one side; goes on decoding if the next frame is near, else starts a new decoder there. */
 async function* decode(
   known: Pair,
   plan: PairingPlan,
@@ -139,7 +137,7 @@ async function* decode(
   }
 }
 
-/** Ends decoders; files that are not decoded serve the next ones. */
+/** Closes decoders; files read without decoding stay open for the next run. */
 async function closeDecoders({ sides }: Pair, prepared: OpenPair): Promise<void> {
   const roles = ['reference', 'distorted'] as const;
   await Promise.all(
@@ -147,7 +145,7 @@ async function closeDecoders({ sides }: Pair, prepared: OpenPair): Promise<void>
   );
 }
 
-/** Numbers in groups that are near enough to share a decoder, which ends with the last of its group. */
+/** Groups numbers that are near enough to share a decoder, which ends with the last of its group. */
 function inRuns(wanted: readonly number[]): Asked[] {
   const runs: number[][] = [];
   for (const index of wanted) {
@@ -158,19 +156,18 @@ function inRuns(wanted: readonly number[]): Asked[] {
   return runs.flatMap((run) => run.map((index) => ({ index, last: run.at(-1) ?? index })));
 }
 
-/** Numbers one by one; nobody knows what follows. */
+/** What follows a number is unknown, so its decoders may run for up to `LENGTH` frames. */
 async function* oneByOne(wanted: AsyncIterable<number>, count: number | null): AsyncGenerator<Asked> {
   for await (const index of wanted)
     yield { index, last: Math.max(index, Math.min(index + LENGTH, count ?? Number.POSITIVE_INFINITY) - 1) };
 }
 
-/** A requested pair. */
 interface Place {
-  /** Its number in the report. */
+  /** Number in the report. */
   readonly index: number;
-  /** Its number among the pairs of the open sources. */
+  /** Number among the pairs of the open sources. */
   readonly at: number;
-  /** Its frames' numbers in their own videos. */
+  /** Frame numbers in each video. */
   readonly frames: { readonly reference: number; readonly distorted: number };
 }
 
@@ -196,7 +193,7 @@ async function take(
     const side = known.sides[role];
     const frame = frames[role];
     const facts = factsOf(side);
-    // A video that was scaled keeps the shape it had.
+    // A scaled video keeps its original display aspect.
     const aspect = displayAspect(facts);
     const place = { frame, time: timeOf(side, frame) };
     return new FramePicture(place, format, planes, colorMeaning(facts), aspect, colours[role]);
@@ -220,7 +217,7 @@ function refuseUnreadable(side: Side): void {
   );
 }
 
-/** @param count total pairs, `null` if only reading to the end showed it */
+/** @param count total pairs; `null` if reading reached the end first */
 function beyond({ sides }: Pair, index: number, count: number | null): AnyvmafError {
   const names = `${shown(nameOf(sides.reference))} and ${shown(nameOf(sides.distorted))}`;
   return usageError(
@@ -235,12 +232,11 @@ function isAsync(frames: FrameNumbers): frames is AsyncIterable<number> {
   try {
     return typeof (frames as AsyncIterable<number>)[Symbol.asyncIterator] === 'function';
   } catch {
-    // A proxy may throw whatever it is asked.
+    // A proxy may throw on any access.
     return false;
   }
 }
 
-/** The numbers, each checked as it comes. */
 async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<number, void, undefined> {
   for await (const frame of frames) {
     refuseNumber(frame);
@@ -248,7 +244,7 @@ async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<numbe
   }
 }
 
-/** @throws {AnyvmafError} `usage` for what is not the number of a frame */
+/** @throws {AnyvmafError} `usage` if it is not a frame number */
 function refuseNumber(frame: unknown): void {
   if (Number.isSafeInteger(frame) && (frame as number) >= 0) return;
   throw usageError(

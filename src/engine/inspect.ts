@@ -1,6 +1,6 @@
 /**
  * @module engine/inspect
- * Inspects a pair without scoring it: what preflight finds, and the offset between the two.
+ * Inspects a pair without scoring it: preflight findings, and the offset between the two.
  */
 import { requireObject, wrongType } from '../core/arguments.js';
 import type { AlignResult } from '../media/align/types.js';
@@ -27,10 +27,7 @@ import { Preflight } from './inputs/preflight.js';
 import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
-/**
- * Everything preflight finds. The videos are not refused for that, whatever it is, but where scoring cannot read them.
- * @param shared with runs that score them
- */
+/** Returns all findings; throws only if scoring could not read the videos. @param shared with runs that score them */
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
@@ -54,7 +51,7 @@ export async function inspectPair(
   });
 }
 
-/** What one video declares, by one probe; no picture is decoded. */
+/** Describes a video by one probe; decodes no picture. */
 export async function describeVideo(
   platform: Platform,
   video: Extract<VideoInput, string | URL | Blob>,
@@ -85,18 +82,18 @@ export async function describeVideo(
   }
 }
 
-/** Whether a video can be looked at without being used up. */
+/** Whether opening a video does not use it up. */
 function isStored(video: unknown): boolean {
   try {
     const named = typeof video === 'string' && video !== '-';
     return named || [URL, Blob].some((kind) => video instanceof kind);
   } catch {
-    // A proxy that answers nothing.
+    // A proxy may throw on any access.
     return false;
   }
 }
 
-/** @throws {AnyvmafError} as scoring does of what it knows before it decodes: a file that is cut off, pictures too small */
+/** @throws {AnyvmafError} as scoring before it decodes: a truncated file, pictures too small */
 async function refuseUnscorable(pair: Pair, checked: InputOptions): Promise<void> {
   const { plan } = pair;
   checkMeasurable(formatOf(pair), checked.colours);
@@ -105,7 +102,6 @@ async function refuseUnscorable(pair: Pair, checked: InputOptions): Promise<void
   if (stored) await refuseTruncated(stored);
 }
 
-/** The offset at which the pictures of two videos match. */
 export async function alignPair(
   platform: Platform,
   request: ScoreRequest,
@@ -118,7 +114,6 @@ export async function alignPair(
   );
 }
 
-/** Runs `use` on the two videos and closes them. */
 async function withPair<T>(
   request: ScoreRequest,
   options: ScoreOptions,

@@ -1,6 +1,6 @@
 /**
  * @module engine/quality-maps
- * Locates and draws where in the picture VMAF's features lose quality, and where Butteraugli sees differences.
+ * Locates and draws where VMAF's features lose quality, and where Butteraugli sees differences.
  */
 import { requireObject } from '../core/arguments.js';
 import { MAP_KINDS, type MapKind } from '../core/choices.js';
@@ -67,18 +67,18 @@ export interface LossGrid extends CellGrid {
   readonly total: number;
 }
 
-/** Options of drawing a map. */
+/** Options for drawing a map. */
 export interface RenderOptions extends ImageOptions {
   /** Default `both`. `butteraugli` needs maps that were made with it. */
   readonly of?: MapKind;
   /** Only this scale, 0..3, of VIF or ADM. */
   readonly scale?: number;
   /**
-   * The density of loss, or the difference, with the strongest colour, above 0. Default: the first of 0.02, 0.05, 0.1, 0.2,
+   * Density of loss, or difference, drawn in the strongest colour, above 0. Default: the first of 0.02, 0.05, 0.1, 0.2,
    * 0.5, 1, 2 and 5 that at most 3 % of the picture exceeds.
    */
   readonly full?: number;
-  /** The frame to draw it on. Default `distorted`. */
+  /** Frame to draw on. Default `distorted`. */
   readonly picture?: 'reference' | 'distorted';
   /** Add a legend strip below. Default true. */
   readonly legend?: boolean;
@@ -87,16 +87,13 @@ export interface RenderOptions extends ImageOptions {
 /** A map drawn over a frame. */
 export interface HeatmapImage {
   readonly image: RgbImage;
-  /** The density of loss, or the difference, that got the strongest colour. */
+  /** Density of loss, or difference, drawn in the strongest colour. */
   readonly full: number;
-  /** The image as a PNG file. */
+  /** Encodes the image as a PNG file. */
   png(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/**
- * Weight of a loss of 1 in each feature: the factors by which vmaf_v0.6.1 normalises its features to the range of its
- * training videos.
- */
+/** Weight of a loss of 1: vmaf_v0.6.1's factors that normalise features to the range of its training videos. */
 const WEIGHTS = {
   adm: 2.8098077502505414,
   vif: [1.222763456258933, 1.5360318811084146, 1.7620864995501058, 2.08656468286432],
@@ -113,7 +110,7 @@ export class QualityMaps {
   readonly vif: readonly VifMap[];
   /** ADM of scales 0..3. */
   readonly adm: readonly AdmMap[];
-  /** Butteraugli, if it was asked for. */
+  /** Butteraugli, if requested. */
   readonly butteraugli: ButteraugliMap | undefined;
   /** Side of a cell of {@link lost} in pixels. */
   readonly blockSize: number;
@@ -149,7 +146,7 @@ export class QualityMaps {
   }
 
   /**
-   * Each place's loss in VMAF's features: losses of adm2 and of the four scales of VIF, weighted as vmaf_v0.6.1
+   * Returns the loss of each cell in VMAF's features: adm2 and the four scales of VIF, weighted as vmaf_v0.6.1
    * normalises its features. The values of `both` are the sums of `vif` and `adm`.
    */
   lost(of: LossKind = 'both'): LossGrid {
@@ -168,9 +165,9 @@ export class QualityMaps {
   }
 
   /**
-   * Draws a map over one of the frames: dim grey without loss, then violet, red, orange and yellow. Colours show
-   * density: the loss of a place divided by its share of the picture. The mean density is the frame's loss. Of Butteraugli
-   * they show the difference of each pixel.
+   * Draws a map over one of the frames: dim grey without loss, then violet, red, orange and yellow. Colours show the
+   * density of loss: a cell's loss divided by its share of the picture; the mean density is the frame's loss. For
+   * Butteraugli, they show the difference of each pixel.
    * @throws {AnyvmafError} `usage` for invalid options
    */
   render(options: RenderOptions = {}): HeatmapImage {
@@ -214,10 +211,7 @@ function totalled(grid: Omit<LossGrid, 'total'>): LossGrid {
   return { ...grid, total: grid.values.reduce((sum, value) => sum + value, 0) };
 }
 
-/**
- * Maps of pairs of frames by number, in ascending order.
- * @throws {AnyvmafError} as the public `qualityMaps`
- */
+/** Yields maps in ascending order of pairs. @throws {AnyvmafError} as the public `qualityMaps` */
 export async function* mapPairs(
   platform: Platform,
   request: ScoreRequest,
@@ -237,10 +231,7 @@ export async function* mapPairs(
   }
 }
 
-/**
- * The maps of an extracted pair of frames.
- * @throws {AnyvmafError} as the public `mapQuality`
- */
+/** @throws {AnyvmafError} as the public `mapQuality` */
 export async function mapPair(
   platform: Platform,
   pair: FramePair,
@@ -257,7 +248,7 @@ export async function mapPair(
   return map(pair);
 }
 
-/** Makes maps of pairs like this one. @throws {AnyvmafError} as {@link mapPair} */
+/** Returns a function that maps pairs of this format. @throws {AnyvmafError} as {@link mapPair} */
 async function prepareMaps(
   platform: Platform,
   { reference: { format, colour: one }, distorted: { colour: other } }: FramePair,
@@ -359,7 +350,7 @@ function spread(
   });
 }
 
-/** The loss of the whole picture if all of it were like the cell, for each cell. */
+/** Returns for each cell the loss of the whole picture if all of it were like the cell. */
 function densityOf(grid: CellGrid, { width, height }: VideoFormat): CellGrid {
   const values = grid.values.map((value, i) => {
     const [x, y] = [i % grid.width, Math.floor(i / grid.width)];
@@ -377,10 +368,9 @@ function titleOf(of: LossKind, scale: number | undefined, total: number): string
 
 type Asked = { readonly [K in keyof MapOptions]: MapOptions[K] | undefined };
 
-/** Checked {@link MapOptions}. */
 interface CheckedMaps {
   readonly cells: CellOptions;
-  /** Butteraugli with its options, if it is asked for. */
+  /** Butteraugli, if requested. */
   readonly instance: ExtractorInstance | undefined;
 }
 

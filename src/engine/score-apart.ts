@@ -1,7 +1,6 @@
 /**
  * @module engine/score-apart
- * Reads pictures twice and joins the reports: where metrics of colour and others are measured, RGB as it is, and as luma and
- * chroma; and with and without film grain.
+ * Scores a pair twice and joins the reports: colour metrics apart from the others, or without and with film grain.
  */
 import { isOfColour } from '../metrics/options.js';
 import { runValue } from '../report/quality-metrics.js';
@@ -9,13 +8,10 @@ import type { FrameMetrics, Report, ReportMeasurer } from '../report/types.js';
 import type { Progress, ScoreOptions } from './contract/types.js';
 import type { Steering } from './live/steering.js';
 
-/** Runs one of the two. @param main whether it is the one that the report describes */
+/** Runs one of the two passes; the report describes the `main` one. */
 type ScorePart = (options: ScoreOptions, main: boolean) => Promise<Report>;
 
-/**
- * Scores without film grain, then with it, as viewers see the video.
- * @param offset of the pair, which a search has found
- */
+/** Scores without film grain, then with it, as viewers see the video. */
 export async function scoreBothGrains(
   options: ScoreOptions,
   offset: number | undefined,
@@ -45,11 +41,7 @@ export async function scoreBothGrains(
   };
 }
 
-/**
- * Scores metrics of colour, then the others.
- * @param offset of the pair, which a search has found
- * @param steering of the run, which is shown the values of both
- */
+/** Scores colour metrics, then the others; `steering` shows the values of both passes. */
 export async function scoreApart(
   options: ScoreOptions,
   offset: number | undefined,
@@ -63,7 +55,7 @@ export async function scoreApart(
     {
       ...others,
       ...(offset !== undefined && { offset }),
-      // A GPU measures nothing of this.
+      // GPUs measure no colour metrics.
       ...(isOnGpu && { backend: 'wasm' }),
       features: features.filter(isOfColour),
       models: [],
@@ -110,7 +102,7 @@ export async function scoreApart(
 
 type Inputs = Pick<Report, 'reference' | 'distorted'>;
 
-/** The inputs of a run, with the colours that another one took them to have. */
+/** Replaces the colours of the inputs with those of the colour pass. */
 function inputsOf({ reference, distorted }: Inputs, colour: Inputs): Inputs {
   return {
     reference: { ...reference, colour: colour.reference.colour },
@@ -123,7 +115,7 @@ function measurerOf(features: readonly string[], frames: number): ReportMeasurer
   return { backend: 'cpu', extractors: [...new Set(names)], frames };
 }
 
-/** The progress of both runs together. @param before frames that the first run measured, 0 during it */
+/** Combines the progress of both passes. @param before frames that the first pass measured, 0 during it */
 function half({ framesDone, framesTotal, fps, secondsLeft }: Progress, before: number): Progress {
   const done = Math.floor((before + framesDone) / 2);
   const left = framesTotal === null || fps === 0 ? null : (2 * (framesTotal - done)) / fps;

@@ -1,7 +1,6 @@
 /**
  * @module engine/score-many
- * Scores several distorted videos against one reference, which is decoded once: the runs are concurrent and share the
- * reference's frames.
+ * Scores several distorted videos against one reference: the runs are concurrent and share its decoded frames.
  */
 import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
@@ -20,11 +19,10 @@ import type { ScoreManyOptions, ScoreOptions } from './contract/types.js';
 import { SharedInputs } from './inputs/context.js';
 import { scorePair } from './score.js';
 
-/** How runs of one reference differ. */
 export interface RunsApart {
-  /** Options of each run, over those of all. */
+  /** Options of each run; they override the common ones. */
   readonly each?: readonly ScoreOptions[];
-  /** Whether every error concerns its own run only, but not an abort. */
+  /** Whether an error concerns its own run only, unless it is an abort. */
   readonly isolated?: boolean;
 }
 
@@ -93,7 +91,7 @@ export async function scoreEach(
   }
 }
 
-/** The caller's observers for one run, of which they get the number. */
+/** Adds the run's index to the calls of the caller's observers. */
 function observersOf(
   index: number,
   { onProgress, onStart, onFrame }: Pick<ScoreManyOptions, 'onProgress' | 'onStart' | 'onFrame'>,
@@ -141,18 +139,17 @@ function checkMany(
 /** Codes of errors about one video; models, features and backends are common to all. */
 const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']);
 
-/** Whether an error may affect one pair only. */
 function isOwn(error: unknown): boolean {
   return error instanceof AnyvmafError && (OWN.has(error.code) || error instanceof TimeLimitError);
 }
 
-/** The decoders of one reference. Runs that need it in the same form share one, even for different parts. */
+/** Decoders of one reference. Runs that need it in the same form share one, even for different parts. */
 class ReferenceFans {
   /** Runs that have neither requested the reference nor ended. */
   #expected: number;
   readonly #groups = new Map<string, { readonly parts: FramePart[]; fan?: Promise<Fan> }>();
   #all: () => void = () => {};
-  /** Settles once every run has requested it or ended, when all that share are known. */
+  /** Settles once every run has requested a decoder or ended: all readers are known then. */
   readonly #complete = new Promise<void>((resolve) => {
     this.#all = resolve;
   });
@@ -161,7 +158,6 @@ class ReferenceFans {
     this.#expected = runs;
   }
 
-  /** The place of one run. */
   seat(): { readonly open: OpenDecoder; leave(): void } {
     let asked = false;
     const count = () => {

@@ -1,7 +1,7 @@
 /**
  * @module engine/score-samples
- * Scores short runs of a pair instead of all of it: decoders start near each run, and what leads in to it is measured but not
- * counted, so that its values are those of a whole run.
+ * Scores short runs of a pair instead of all of it. Decoders start near each run; lead-in frames are measured but not
+ * counted, so that values equal those of a whole run.
  */
 import { usageError } from '../core/errors.js';
 import { changed, pickOptions } from '../core/options.js';
@@ -28,33 +28,29 @@ import { closePair, formatOf, lightOf, type Pair } from './pair/pair.js';
 import { loadRequested, planRun } from './plan/plan.js';
 import { headOf, inputsOf } from './results/report-head.js';
 
-/** Pairs after a run that its last values depend on. */
+/** Pairs measured after a run, because its last values depend on them. */
 const TRAIL = 3;
 
-/** Pairs before a run, beside those that what is measured looks back to. */
+/** Pairs measured before a run, in addition to those that its features look back to. */
 const LEAD = 2;
 
-/** Scores a part of the pair. */
 type ScorePart = (options: ScoreOptions, shared: SharedInputs) => Promise<Report>;
 
-/** The whole pair, of which runs are drawn. */
+/** The whole pair, from which runs are drawn. */
 interface Whole {
   readonly known: Pair;
   readonly checked: CheckedOptions;
-  /** Pairs in all, and the reference's frame of the first. */
+  /** Number of pairs, and the reference's frame number in the first. */
   readonly total: number;
   readonly first: number;
   /** Reference frames per second. */
   readonly rate: number;
   readonly offset: number;
-  /** Pairs that what is measured looks back to. */
+  /** Pairs measured before a run. */
   readonly lead: number;
 }
 
-/**
- * Scores runs of a pair.
- * @throws {AnyvmafError} as the public `score`; `usage` for a video of which runs cannot be drawn
- */
+/** @throws {AnyvmafError} as the public `score`; `usage` if runs cannot be drawn from the video */
 export async function scoreSampled(
   platform: Platform,
   request: ScoreRequest,
@@ -87,13 +83,12 @@ export async function scoreSampled(
   });
 }
 
-/** A video that is hardly longer than its samples. */
 function allScored(report: Report): Report {
   const said = 'Nothing was sampled: the video is so short that all of it was scored.';
   return { ...report, warnings: [...report.warnings, said] };
 }
 
-/** @throws {AnyvmafError} `usage` for options that need all frames, or that runs cannot have */
+/** @throws {AnyvmafError} `usage` for options that need all frames, and for streams */
 function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: CheckedOptions): void {
   const { subsample, pairing } = checked;
   const [given] = changed({ ...options, subsample }, ({ whole }) => whole);
@@ -140,7 +135,6 @@ async function identifyWhole(
   }
 }
 
-/** Options that `inspect` has too. */
 function lookOptions(options: ScoreOptions): ScoreOptions {
   const look = pickOptions(options, ({ by }) => by.includes('look'));
   return { ...look, ...(options.noPrediction && { models: [] }) };
@@ -237,14 +231,14 @@ function joined(
   });
 }
 
-/** Intervals of one metric's values of all runs; none where frames lack a value. */
+/** Intervals of one metric over all runs; none if a frame lacks a value. */
 function intervalsIn(values: Float64Array, { starts, length, share }: Drawn, seed: number) {
   if (values.some(Number.isNaN) || values.length !== starts.length * length) return [];
   const runs = starts.map((_, i) => values.subarray(i * length, (i + 1) * length));
   return intervalsOf(runs, share, seed);
 }
 
-/** How frames pair in the whole, not in the first run. */
+/** Pairing of the whole pair instead of the first run. */
 function pairingOf(
   pairing: NonNullable<Report['pairing']>,
   { checked }: Whole,
@@ -255,7 +249,7 @@ function pairingOf(
   return { ...rest, ...(range && { range }), frames: { ...frames, offsetRequested: offset, pairs } };
 }
 
-/** Says first of all that values are estimates. */
+/** Warnings that come first: values are estimates. */
 function sampledSentences(sampling: ReportSampling, { models }: Report): string[] {
   const { runs, run_frames, frames, total, intervals, level } = sampling;
   const share = ((100 * frames) / total).toFixed(1);

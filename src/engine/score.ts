@@ -1,7 +1,6 @@
 /**
  * @module engine/score
- * Scores a pair of videos, all of it or samples, from the request to the report: opens, checks, plans, measures, and puts the
- * report together. A run can be prepared first, to be handed to a server before it starts.
+ * Scores a pair, all of it or samples: opens, checks, plans, measures and builds the report.
  */
 
 import { usageError } from '../core/errors.js';
@@ -42,11 +41,9 @@ import { decoderWarnings, headOf, inputsOf, sayLengths } from './results/report-
 export interface RunVariant extends Pick<InputContext, 'colour' | 'shared'> {
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
-  /** Steers the run. */
   readonly steering?: Steering;
 }
 
-/** A call of {@link scorePair}. */
 interface Call {
   readonly platform: Platform;
   readonly request: ScoreRequest;
@@ -54,10 +51,7 @@ interface Call {
   readonly variant?: RunVariant;
 }
 
-/**
- * Scores all pairs of frames.
- * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
- */
+/** @throws {AnyvmafError} as the public `score`; the signal's reason when aborted */
 function scoreWhole(call: Call): Promise<Report> {
   return inScope(call.options, (options, scope) => run({ ...call, options }, scope));
 }
@@ -121,10 +115,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   });
 }
 
-/**
- * Reads the pictures twice: with film grain and without it, or once for metrics of colour and once for the others, which need
- * them in another format.
- */
+/** Reads the pictures twice: with and without film grain, or for colour metrics and for others in another format. */
 async function runTwice(
   { platform, request, options, variant = {} }: Call,
   bothGrains: boolean,
@@ -157,7 +148,7 @@ function refuseBothGrains({ request, variant }: Call): void {
   });
 }
 
-/** Whether videos can be opened again once they were closed. */
+/** Whether both videos can be opened again after closing. */
 function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
   return [reference, distorted].every(
     (video) => !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video),
@@ -232,10 +223,7 @@ function prepareBackend(
   };
 }
 
-/**
- * Prepares a run; opens nothing.
- * @throws {AnyvmafError} `usage` as the public `score`
- */
+/** Opens nothing. @throws {AnyvmafError} `usage` as the public `score` */
 export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions): ScoreRun {
   checkRequest(request, checkOptions(options, 'score').single);
   return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));
@@ -263,7 +251,6 @@ class PreparedRun implements ScoreRun, Steerable {
     }
   }
 
-  /** Hands itself over to who steers it. */
   [STEERED](steering: Steering): void {
     if (this.#started) throw usageError('The run has started; create its server before.');
     if (this.#steering && !this.#steering.released)

@@ -33,10 +33,7 @@ import type { RecordSink } from './workers/dispatch.js';
 import { openPictures } from './workers/measure.js';
 import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
 
-/**
- * Opens a scorer.
- * @throws {AnyvmafError} as the public `createScorer`
- */
+/** @throws {AnyvmafError} as the public `createScorer` */
 export async function openScorer(
   platform: Platform,
   format: ScoredFormat,
@@ -82,7 +79,6 @@ export async function openScorer(
   }
 }
 
-/** @throws {AnyvmafError} `usage` */
 function checkScoredFormat(what: string, format: ScoredFormat): void {
   checkFormat(what, format);
   const { frameRate, colours } = format;
@@ -107,7 +103,7 @@ function checkScoredFormat(what: string, format: ScoredFormat): void {
   }
 }
 
-/** Measures pushed pairs in the calling thread if there are no workers, else on a worker pool. */
+/** Measures in the calling thread if `threads` is 0, else on a worker pool. */
 async function prepareQueue(
   platform: Platform,
   setup: WorkerSetup,
@@ -123,7 +119,6 @@ function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoForma
   return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
 }
 
-/** Constant state of a scorer. */
 interface Facts {
   readonly platform: Platform;
   readonly format: ScoredFormat;
@@ -229,7 +224,6 @@ class PushScorer implements Scorer, Steerable {
     return this.#release();
   }
 
-  /** Hands itself over to who steers it. */
   [STEERED](steering: Steering): void {
     const before = this.#steering;
     if (before && !before.released) throw usageError('The scorer has a server already; it can have one.');
@@ -327,10 +321,7 @@ const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
   { key: 'alpha', name: 'alpha' },
 ];
 
-/**
- * The bytes of the planes to measure.
- * @throws {AnyvmafError} `media` if one is absent or has the wrong size, `usage` if it has the wrong type
- */
+/** @throws {AnyvmafError} `media` if a plane is absent or has the wrong size, `usage` if it has the wrong type */
 function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): FramePlanes {
   if (!isObject(planes)) {
     throw usageError(

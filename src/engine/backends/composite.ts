@@ -1,8 +1,7 @@
 /**
  * @module engine/backends/composite
- * One measurer of several: a plan is split by the calls that each supports, each carries out its part on the same frames, and
- * their records are joined. A part whose device may go away can be taken over by another measurer in the middle, without any
- * difference in the records.
+ * Combines several measurers: splits a plan by the calls that each supports, runs the parts on the same frames and
+ * joins their records. If a part's device is lost, another measurer takes over without any difference in the records.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { copyPlanes } from '../../core/frame.js';
@@ -20,35 +19,31 @@ import {
   recordLayout,
 } from './types.js';
 
-/** Milliseconds in which pairs in flight end when their measurer is closed. */
+/** Milliseconds to wait for pairs in flight when a measurer is closed. */
 const END_TIME = 1000;
 
 /** Takes over from a measurer that stops. */
 export interface Rescue {
   readonly kind: InstantKind;
-  /** Told once, why the measurer stopped. */
+  /** Called once, with the reason why the measurer stopped. */
   onLoss(reason: string): void;
 }
 
-/** What measures a part of a plan. */
 export interface MeasuredPart {
   readonly part: PlanPart;
   readonly measurer: Measurer;
   /**
-   * Of a device: resolves with a reason when it can do no more; what it still measures then will never be ready. Any other
-   * failure of such a measurer counts as its loss too.
+   * For a device: resolves with a reason when it is lost; its pairs in flight then never finish. Any other failure of
+   * such a measurer counts as its loss, too.
    */
   readonly lost?: Promise<string>;
-  /** Without it a measurer that stops ends the run. */
+  /** Without it, a measurer that stops ends the run. */
   readonly rescue?: Rescue;
-  /** Told of each pair that the measurer, not its rescue, is done with. */
+  /** Called for each pair that the measurer itself, not its rescue, has measured. */
   readonly onMeasured?: () => void;
 }
 
-/**
- * Measures with several measurers, of which the first may have several pairs in flight and the others are done at once.
- * Keeps the frames of pairs in flight, and of those that they look back to, in memory of its own.
- */
+/** The first measurer may have several pairs in flight, others finish at once. Keeps frames in flight and history. */
 export class CompositeMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots: number;
@@ -83,7 +78,7 @@ export class CompositeMeasurer implements Measurer {
     const working = this.#parts.flatMap((part) => {
       const join = (values: Float64Array) => joinRecord(record, this.layout, part.part, values);
       const measuring = part.measure(slot, spatial, join);
-      // If another part fails first, nobody waits for this one.
+      // If another part fails first, nobody awaits this one.
       measuring?.catch(() => {});
       return measuring ?? [];
     });
@@ -98,23 +93,20 @@ export class CompositeMeasurer implements Measurer {
     void this.end();
   }
 
-  /** Frees all memory, and resolves when nothing is in flight. */
+  /** Frees all memory; resolves when nothing is in flight. */
   async end(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.close()));
   }
 }
 
-/** Where the frames of the latest pairs are. */
 interface FrameStore {
-  /** Gives out room for a pair. */
   slot(index: number): FrameSlot;
-  /** Keeps what was written to it. */
+  /** Keeps what was written to the slot. */
   complete(slot: FrameSlot): void;
-  /** A pair that is kept. */
   find(index: number): FrameSlot | undefined;
 }
 
-/** The slots of the only measurer, where others need no copy of what it has. */
+/** The slots of a lone measurer, if nobody else needs copies of its frames. */
 function framesOf([only, ...others]: readonly MeasuredPart[]): FrameStore | undefined {
   if (!only || others.length > 0) return undefined;
   const { measurer, rescue } = only;
@@ -126,7 +118,6 @@ function framesOf([only, ...others]: readonly MeasuredPart[]): FrameStore | unde
   };
 }
 
-/** Room for the frames of a plan. */
 class Frames implements FrameStore {
   readonly #pairs: { slot: FrameSlot; complete: boolean }[];
   #next = 0;
@@ -139,7 +130,7 @@ class Frames implements FrameStore {
     }));
   }
 
-  /** Gives out the room of the oldest pair. */
+  /** Reuses the room of the oldest pair. */
   slot(index: number): FrameSlot {
     const pair = this.#pairs[this.#next++ % this.#pairs.length];
     if (!pair) throw new Error('there is room for no pair');
@@ -157,7 +148,6 @@ class Frames implements FrameStore {
   }
 }
 
-/** One measurer of a composite. */
 class Part {
   readonly part: PlanPart;
   readonly #options: MeasuredPart;
@@ -168,10 +158,10 @@ class Part {
   #lost: string | undefined;
   #closed = false;
   readonly #inFlight = new Set<Promise<void>>();
-  /** Ends the wait for pairs in flight. */
+  /** Rejects the waits for pairs in flight. */
   readonly #waiting = new Set<(reason: unknown) => void>();
 
-  /** @param own whether the frames are in slots of this measurer */
+  /** @param own whether frames are in this measurer's slots */
   constructor(options: MeasuredPart, frames: FrameStore, own: boolean) {
     this.part = options.part;
     this.#options = options;
@@ -194,7 +184,7 @@ class Part {
   }
 
   keep(slot: FrameSlot): void {
-    // A measurer that took over gets what it looks back to when it needs it.
+    // A rescue gets earlier frames when it needs them.
     if (this.#own || this.#back === 0 || this.#lost !== undefined) return;
     try {
       this.#measurer.keep(this.#take(slot));
@@ -203,7 +193,6 @@ class Part {
     }
   }
 
-  /** @param join takes this part's record of the pair */
   measure(
     slot: FrameSlot,
     spatial: boolean,
@@ -237,7 +226,6 @@ class Part {
     return heatmapFiles(this.part.plan).length > 0 ? this.#measurer.heatmaps(slot) : [];
   }
 
-  /** Ends what is in flight. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#options.measurer.close();
@@ -251,7 +239,7 @@ class Part {
     clearTimeout(timer);
   }
 
-  /** The pair in a slot of this measurer. */
+  /** Copies a pair into a slot of this measurer, unless it is in one already. */
   #take(slot: FrameSlot): FrameSlot {
     if (this.#own && this.#lost === undefined) return slot;
     const own = this.#measurer.slot(slot.index);
@@ -271,10 +259,7 @@ class Part {
     });
   }
 
-  /**
-   * Goes on with the rescue, if there is one.
-   * @throws the failure where there is none, or where it is not the measurer's
-   */
+  /** Continues with the rescue. @throws the failure if there is no rescue, or if the measurer is not at fault */
   #replace(error: unknown): void {
     const { rescue, part, lost } = this.#options;
     const ofVideo = error instanceof AnyvmafError && ['aborted', 'feature', 'media'].includes(error.code);
@@ -287,7 +272,7 @@ class Part {
     rescue.onLoss(reason);
   }
 
-  /** Measures a pair with the rescue, which first gets what the pair looks back to. */
+  /** Measures a pair with the rescue, which first gets the pairs that this one looks back to. */
   #measureAgain(slot: FrameSlot, spatial: boolean, join: (values: Float64Array) => void): undefined {
     for (let index = Math.max(0, slot.index - this.#back); index < slot.index; index++) {
       const earlier = this.#measurer.holds(index, slot.index) ? undefined : this.#frames.find(index);
@@ -317,7 +302,6 @@ function stoppedError(cause: unknown, reason: string): AnyvmafError {
 
 const isPerceptual = ({ module }: CoreCall): boolean => module === 'perceptual';
 
-/** Joins the measurers of both modules. */
 export function withPerceptual(core: InstantKind, perceptual: InstantKind): InstantKind {
   const kinds = [
     { ...core, problem: (call: CoreCall) => (isPerceptual(call) ? 'the core lacks it' : undefined) },
@@ -340,10 +324,9 @@ export function withPerceptual(core: InstantKind, perceptual: InstantKind): Inst
   };
 }
 
-/** A measurer's part of a plan. */
 export interface PlanPart {
   readonly plan: ExtractionPlan;
-  /** For each double of this part's record, its place in the record of the whole plan. */
+  /** For each double of this part's record, its place in the whole record. */
   readonly places: readonly number[];
 }
 
@@ -364,7 +347,6 @@ export function splitPlan(
   return kinds.map((_, number) => partOf(plan, (call) => takers[call] === number));
 }
 
-/** The part of a plan with the calls of these numbers. */
 function partOf(whole: ExtractionPlan, takes: (call: number) => boolean): PlanPart {
   const { calls, format } = whole;
   const all = recordLayout(whole);
@@ -376,7 +358,7 @@ function partOf(whole: ExtractionPlan, takes: (call: number) => boolean): PlanPa
   return { plan: { format, calls: calls.filter((_, i) => takes(i)) }, places };
 }
 
-/** Writes a part's record into the whole record, which holds NaN where no part has written. */
+/** Writes a part's record into the whole one, which holds NaN where no part has written. */
 function joinRecord(
   whole: Float64Array,
   { excess, pictures }: RecordLayout,

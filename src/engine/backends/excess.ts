@@ -1,17 +1,14 @@
 /**
  * @module engine/backends/excess
- * Samples that need more bits than their video has: what they are worth to a metric is not defined.
- *
- * They come in files whose bit depth was given wrong, and there in nearly every row. So that looking for them takes no
- * time beside measuring, a large plane is sampled in places.
+ * Finds samples that need more bits than their video has: metrics define no value for them. They come from a wrong bit
+ * depth, and then fill nearly every row, so it is enough, and takes no time, to sample large planes.
  */
 import { sampleBytes } from '../../core/frame.js';
 
-/** Places of a plane that are read, and pairs of samples in each: together all of a plane of 16384 samples. */
+/** Places read in a plane, and pairs of samples in each: together all of a plane of 16384 samples. */
 const PLACES = 16;
 const PAIRS = 512;
 
-/** Planes by their number, as sentences name them. */
 const PLANES = ['luma', 'Cb', 'Cr'] as const;
 
 /** A sample above its range. */
@@ -21,16 +18,15 @@ export interface Excess {
   readonly value: number;
 }
 
-/** Whether samples of a bit depth, stored in whole bytes, can be above their range. */
+/** Whether samples of a bit depth, stored in whole bytes, can exceed their range. */
 export function canExceed(bitDepth: number): boolean {
   return bitDepth < 8 * sampleBytes(bitDepth);
 }
 
 /**
- * The largest sample above its range of the first plane that has one, as a number that {@link readExcess} reads; 0 when
- * none was met.
+ * Returns the largest sample above its range of the first plane that has one, for {@link readExcess}; 0 for none.
  * @param planes packed samples of 9 to 15 bits, two bytes each, at multiples of four bytes
- * @param everywhere read all samples of a large plane as well
+ * @param everywhere reads large planes completely
  */
 export function findExcess(planes: readonly Uint8Array[], bitDepth: number, everywhere = false): number {
   for (const [plane, { buffer, byteOffset, length }] of planes.entries()) {
@@ -41,7 +37,6 @@ export function findExcess(planes: readonly Uint8Array[], bitDepth: number, ever
   return 0;
 }
 
-/** The sample that {@link findExcess} found, if any. */
 export function readExcess(found: number): Excess | undefined {
   return found > 0 ? { plane: Math.floor(found / 2 ** 16), value: found % 2 ** 16 } : undefined;
 }
@@ -51,7 +46,6 @@ export function describeExcess({ plane, value }: Excess, bitDepth: number): stri
   return `has a ${PLANES[plane]} sample of ${value}, but ${bitDepth} bits hold 0 to ${2 ** bitDepth - 1}`;
 }
 
-/** What to check when there are such samples. */
 export const EXCESS_ADVICE =
   'check the bit depth given for raw video or in the Y4M header, and that samples are in the low bits, lower byte first';
 
@@ -74,7 +68,7 @@ function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): 
   return largest;
 }
 
-/** Reads the records of one run, frame by frame in order. */
+/** Takes the records of one run in frame order. */
 export class ExcessNotes {
   readonly #bitDepth: number;
   /** The first frame of each video with such a sample. */
@@ -84,7 +78,6 @@ export class ExcessNotes {
     this.#bitDepth = bitDepth;
   }
 
-  /** Reads the record of frame `frame`. */
   take(frame: number, reference: number, distorted: number): void {
     for (const [side, found] of [
       ['reference', reference],

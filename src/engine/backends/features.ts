@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/features
- * Maps requested extractors to the measurements of the backend and their places in its records.
+ * Maps requested extractors to the backend's measurements and their places in its records.
  */
 
 import type { Compat } from '../../core/choices.js';
@@ -24,26 +24,22 @@ export interface BoundExtractor {
   readonly instance: ExtractorInstance;
   /** Index of its first double within a record; -1 if it needs no measurements. */
   readonly column: number;
-  /** Number of its doubles. */
   readonly fields: number;
-  /** Features that it emits in this run, in order. */
+  /** Features emitted in this run, in order. */
   readonly features: readonly FeatureSpec[];
 }
 
-/** Everything to measure and finish. */
 export interface FeaturePlan {
-  /** Measurements of the backend, without duplicates. */
   readonly extraction: ExtractionPlan;
-  /** Layout of the backend's records. */
   readonly layout: RecordLayout;
   readonly compat: Compat;
   /** Distinct instances in order of registration. */
   readonly extractors: readonly BoundExtractor[];
-  /** Log names of the per-frame features in libvmaf's order: those of each frame, those known with the next, those known at the end. */
+  /** Log names of per-frame features in libvmaf's order: known with the frame, with the next, or at the end. */
   readonly names: readonly string[];
-  /** The same in libvmaf's order for a single frame: features that need the next frame then count as known at the end. */
+  /** The same for a single frame: features that need the next frame then count as known at the end. */
   readonly namesOfOne: readonly string[];
-  /** Names of the scores of picture models, which records hold unchanged; the last of {@link names}. */
+  /** Names of picture models' scores, which records hold unchanged; the last of {@link names}. */
   readonly pictureNames: readonly string[];
   /** Log names of whole-sequence values. */
   readonly aggregateNames: readonly string[];
@@ -52,9 +48,8 @@ export interface FeaturePlan {
 }
 
 /**
- * Plans a run.
- * @param instances extractors in order of registration: those of the models, then those requested by name
- * @param pictures names of the scores of picture models, and whether these models read chroma
+ * @param instances in order of registration: extractors of the models, then those requested by name
+ * @param pictures names of picture models' scores, and whether these models read chroma
  * @throws {AnyvmafError} `feature` if an extractor does not support its options
  */
 export function planFeatures(
@@ -101,7 +96,7 @@ export function planFeatures(
   };
 }
 
-/** Measurements for an instance. If a model requires an unsupported extractor, the error names the model. */
+/** If a model requires an unsupported extractor, the error names the model. */
 function measured(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Variant | null {
   try {
     return metricOf(instance).measure(instance, format, compat);
@@ -111,7 +106,6 @@ function measured(instance: ExtractorInstance, format: ScoredFormat, compat: Com
   }
 }
 
-/** When a feature of an instance is known. */
 function emissionOf(
   { emitted, atOnceWith }: FeatureSpec,
   instance: ExtractorInstance,
@@ -119,7 +113,6 @@ function emissionOf(
   return atOnceWith !== undefined && flagOption(instance, atOnceWith) ? 'frame' : emitted;
 }
 
-/** The features that an extractor emits with its options on videos of a format, in order. */
 function emittedFeatures(
   instance: ExtractorInstance,
   compat: Compat,
@@ -171,7 +164,6 @@ interface Place {
   readonly index: number;
 }
 
-/** Collects the distinct variants of each metric. */
 class Demand {
   readonly #variants = new Map<Metric, Variant[]>();
 

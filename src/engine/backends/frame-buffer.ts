@@ -1,13 +1,12 @@
 /**
  * @module engine/backends/frame-buffer
- * One frame as one buffer (luma, then Cb, Cr and alpha, packed), so that a frame travels between threads as a whole.
+ * Packs a frame into one buffer (luma, then Cb, Cr and alpha), so that threads can pass it on as a whole.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../../core/frame.js';
 import { type ExtractionPlan, historyNeeds, planesRead } from './types.js';
 
-/** A plane of {@link FramePlanes}. */
 export type PlaneName = 'y' | 'cb' | 'cr' | 'alpha';
 
 /** Bytes of each plane that a plan measures; 0 for those it does not. */
@@ -19,12 +18,10 @@ export function planeBytes(plan: ExtractionPlan): Readonly<Record<PlaneName, num
   return { y, cb: chroma, cr: chroma, alpha: planes === 4 ? y : 0 };
 }
 
-/** Room for the planes that a plan measures. */
 export function allocateFrame(plan: ExtractionPlan): ArrayBuffer {
   return new ArrayBuffer(Object.values(planeBytes(plan)).reduce((sum, bytes) => sum + bytes));
 }
 
-/** The planes within a buffer that {@link allocateFrame} made. */
 export function viewPlanes(buffer: ArrayBuffer, plan: ExtractionPlan): FramePlanes {
   const bytes = planeBytes(plan);
   const y = new Uint8Array(buffer, 0, bytes.y);
@@ -38,12 +35,7 @@ export function viewPlanes(buffer: ArrayBuffer, plan: ExtractionPlan): FramePlan
   };
 }
 
-/**
- * What is kept of a frame as history.
- * @param buffer a frame as {@link allocateFrame} made room for
- * @param into bytes to use again
- * @returns luma, or all planes
- */
+/** Copies what later pairs need of a frame buffer. @param into bytes to reuse */
 export function copyHistory(
   buffer: ArrayBuffer,
   plan: ExtractionPlan,

@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/gpu
- * Measures what a GPU can on it and the rest with the core, in one worker, and goes on with the core alone when the GPU
- * goes away.
+ * Measures on a GPU what it supports and the rest on the core, in one worker; if the GPU is lost, the core continues.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
@@ -9,65 +8,56 @@ import type { CoreCall } from '../../core/kernel.js';
 import { CompositeMeasurer, type MeasuredPart, splitPlan } from './composite.js';
 import type { ExtractionPlan, InstantKind, Measurer, MeasurerKind } from './types.js';
 
-/** A GPU as its driver describes it; what it does not say is empty. */
+/** A GPU as its driver describes it; empty where the driver does not say. */
 export interface AdapterFacts {
   readonly vendor: string;
   readonly architecture: string;
   readonly device: string;
   readonly description: string;
-  /** A processor pretends to be a GPU: right, but slow. */
+  /** Whether a processor emulates the GPU: correct, but slow. */
   readonly software: boolean;
 }
 
-/** A GPU that measures. */
 export interface GpuKind extends MeasurerKind {
   readonly adapter: AdapterFacts;
   /** Resolves with a reason when the device is lost. */
   readonly lost: Promise<string>;
-  /**
-   * Why pictures are too large for a call that it could measure of smaller ones, as a reason that ends a sentence;
-   * `undefined` where they are not. Absent: nothing is too large.
-   */
+  /** Why pictures are too large for a supported call, as the end of a sentence. Absent: nothing is too large. */
   limit?(call: CoreCall, format: VideoFormat): string | undefined;
-  /** Gives the device back. */
   close(): void;
 }
 
 /**
- * How a worker uses a GPU. `required`: it measures all it has a shader for, or the run ends with an error. `shared`: required at the
- * start; if it is lost, the core goes on. `tried`: used if there is one that is no software.
+ * How a worker uses a GPU. `required`: it measures all it has a shader for, or the run fails. `shared`: required at the
+ * start; if it is lost, the core continues. `tried`: used if there is a hardware GPU.
  */
 export type GpuUse = 'required' | 'shared' | 'tried';
 
-/** What a worker's GPU does. */
 export interface GpuState {
-  /** `null` where there is none to use. */
+  /** `null` if there is none to use. */
   readonly adapter: AdapterFacts | null;
-  /** Calls of the plan that it measures, by number. */
+  /** Numbers of the plan's calls that it measures. */
   readonly calls: readonly number[];
-  /** Why the core measures the other calls, by the name of the extractor. */
+  /** Why the core measures the other calls, by extractor name. */
   readonly others: Readonly<Record<string, string>>;
-  /** Pairs that it measured. */
   readonly pairs: number;
-  /** Why it measures no more, as the end of a sentence. */
+  /** Why it stopped measuring, as the end of a sentence. */
   readonly lost: string | null;
 }
 
-/** A GPU and the core as one measurer. */
 export interface GpuMeasurer {
-  /** Absent where there is no GPU to use. */
+  /** Absent if there is no GPU to use. */
   readonly measurer?: Measurer;
   readonly state: GpuState;
-  /** Frees all; what is in flight fails. Resolves when nothing of it is left. May be called twice. */
+  /** Frees everything; pairs in flight fail. Resolves when nothing is left. May be called twice. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a GPU for a plan.
- * @param openGpu throws where there is none
- * @param onLoss called when it is lost and the core goes on
- * @throws {AnyvmafError} `backend` where a GPU that is not only `tried` cannot be had or has nothing to measure, or where
- *   the pictures are too large for one that is `required`
+ * @param openGpu throws if there is no GPU
+ * @param onLoss called when the GPU is lost and the core continues
+ * @throws {AnyvmafError} `backend` unless `tried`: there is no GPU, it can measure nothing, or, with `required`, the
+ * pictures are too large
  */
 export async function openGpuMeasurer(
   openGpu: () => Promise<GpuKind>,
@@ -148,7 +138,7 @@ function problemOf(gpu: GpuKind, call: CoreCall, { format }: ExtractionPlan): st
   return call.heatmaps ? 'only the own core writes its heatmaps' : gpu.problem(call, format);
 }
 
-/** @throws where it has a shader that its memory is too small for */
+/** @throws {AnyvmafError} `backend` if a picture is too large for a call that the GPU supports */
 function checkSize(gpu: GpuKind, { calls, format }: ExtractionPlan): void {
   for (const call of calls) {
     const limit = call.heatmaps ? undefined : gpu.limit?.(call, format);

@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/heatmaps
- * Writes heatmaps into files: each picture at the position of its frame, whatever the order of measuring.
+ * Writes heatmap files: each picture at the position of its frame, whatever the order of measuring.
  */
 
 import { AnyvmafError } from '../../core/errors.js';
@@ -9,12 +9,8 @@ import { quoted } from '../../core/printable.js';
 import type { FeaturePlan } from './features.js';
 import { heatmapFiles } from './types.js';
 
-/** Heatmap files open in one thread. */
 export interface HeatmapWriter {
-  /**
-   * Writes at a position in bytes; gaps stay zero.
-   * @throws {AnyvmafError} `io`
-   */
+  /** Writes at a position in bytes; gaps stay zero. @throws {AnyvmafError} `io` */
   write(file: number, position: number, bytes: Uint8Array): void;
   close(): void;
 }
@@ -23,31 +19,19 @@ export interface HeatmapWriter {
 export interface HeatmapRun {
   /** Paths to open in the threads that write, in the order of the requested files. */
   readonly paths: readonly string[];
-  /**
-   * Gives all files their names at once, replacing existing files.
-   * @throws {AnyvmafError} `io`
-   */
+  /** Gives all files their names at once, replacing existing files. @throws {AnyvmafError} `io` */
   keep(): void;
   /** Removes the files unless {@link keep} was called. May be called twice. */
   discard(): Promise<void>;
 }
 
-/** A platform's access to heatmap files. */
 export interface HeatmapStore {
-  /**
-   * Creates the files and their folders.
-   * @throws {AnyvmafError} `io`, or `feature` if two of them are the same file
-   */
+  /** Creates the files and their folders. @throws {AnyvmafError} `io`; `feature` if two of them are the same file */
   create(files: readonly HeatmapFile[]): Promise<HeatmapRun>;
-  /** Opens the files of a run in this thread. */
   open(paths: readonly string[]): HeatmapWriter;
 }
 
-/**
- * Creates the files of a run; `undefined` if it writes none.
- * @param store absent if the platform cannot write files
- * @throws {AnyvmafError} `feature` without a store; `io`
- */
+/** Creates the files of a run, if it writes any. @throws {AnyvmafError} `feature` without a store; `io` */
 export async function createHeatmaps(
   { extraction }: FeaturePlan,
   store: (() => Promise<HeatmapStore>) | undefined,

@@ -40,10 +40,7 @@ export interface AttachedTiny {
 export interface TinyRequest {
   /** Extractors that feature models read, in order. */
   readonly extractors: readonly ExtractorInstance[];
-  /**
-   * @throws {AnyvmafError} `usage` if a picture model does not support the format; `model` if pictures of the format
-   * would take too much memory or work
-   */
+  /** @throws {AnyvmafError} `usage` for an unsupported format; `model` if pictures take too much memory or work */
   plan(format: VideoFormat): TinyPlan;
 }
 
@@ -54,7 +51,6 @@ export interface PictureModel {
   readonly session: TinySessionOptions;
 }
 
-/** Facts about a session. */
 export interface TinySessionFacts {
   /** Name of the model's score. */
   readonly name: string;
@@ -67,11 +63,7 @@ export interface TinySessionFacts {
   readonly content?: ContentTally;
 }
 
-/**
- * Loads the models of a run.
- * @param single true for a distorted video without a reference
- * @throws {AnyvmafError} `model`, `usage`, `feature`, `io` for a model that cannot be loaded or does not fit the run
- */
+/** @throws {AnyvmafError} `model`, `usage`, `feature`, `io` if a model cannot be loaded or does not fit the run */
 export async function attachTiny(
   wanted: readonly TinyModelOptions[],
   platform: () => Promise<TinyPlatform>,
@@ -110,21 +102,17 @@ function requireAlone(binding: TinyBinding): void {
   );
 }
 
-/** Extractors that feature models read, in order. */
 function extractorsOf(attached: readonly AttachedTiny[]): readonly ExtractorInstance[] {
   return attached.flatMap(({ binding }) =>
     binding.kind === 'features' ? binding.columns.map(({ instance }) => instance) : [],
   );
 }
 
-/** The tiny models of a run with a place for every value. */
 export interface TinyPlan {
   readonly attached: readonly AttachedTiny[];
-  /** Names of the scores of picture models, which records hold. */
+  /** Names of picture models' scores, which records hold. */
   readonly pictureMetrics: readonly string[];
-  /** Whether a picture model reads chroma. */
   readonly chroma: boolean;
-  /** Names of the scores of feature models. */
   readonly featureMetrics: readonly string[];
 }
 
@@ -160,7 +148,6 @@ function featuresOf(
   );
 }
 
-/** Data for the threads that hold the frames. */
 function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   return picturesOf(attached).map(({ model: { source, program, graph }, binding, options }) => ({
     model: { source, program, graph },
@@ -185,7 +172,6 @@ function factsOf(name: string, { runtime, device, adapter, threads, notes }: Tin
   };
 }
 
-/** The picture models of one thread. */
 export class PictureScorers {
   readonly #scorers: readonly TinyPictureScorer[];
   readonly #widths: readonly number[];
@@ -238,11 +224,7 @@ export class PictureScorers {
     for (const scorer of this.#scorers) scorer.take(reference, distorted);
   }
 
-  /**
-   * Scores the pictures taken.
-   * @param frame its number, for messages
-   * @param into receives a value per output of every model, from `offset`
-   */
+  /** @param frame for messages @param into receives a value per output of every model, from `offset` */
   async score(frame: number, into: Float64Array, offset: number): Promise<void> {
     let at = offset;
     for (const [i, scorer] of this.#scorers.entries()) {
@@ -259,7 +241,6 @@ export class PictureScorers {
 /** Running feature models, each with its columns of a row. */
 export class TinyRegressors {
   readonly #models: readonly { readonly regressor: TinyRegressor; readonly at: readonly number[] }[];
-  /** Names of all scores. */
   readonly metrics: readonly string[];
 
   private constructor(
@@ -270,10 +251,7 @@ export class TinyRegressors {
     this.metrics = models.flatMap(({ regressor }) => regressor.binding.outputs.map(({ metric }) => metric));
   }
 
-  /**
-   * @param names of the values in a row
-   * @throws {AnyvmafError} `backend` if a device is not available or does not start
-   */
+  /** @param names of a row's values @throws {AnyvmafError} `backend` if a device is not available or does not start */
   static async open(
     { attached }: TinyPlan,
     platform: () => Promise<TinyPlatform>,
@@ -306,12 +284,7 @@ export class TinyRegressors {
     );
   }
 
-  /**
-   * Scores rows.
-   * @param rows values of each frame, in the order of the names passed to {@link open}
-   * @param frames their numbers
-   * @returns for each row the values of {@link metrics}
-   */
+  /** Returns {@link metrics} per row; the values of rows are in the order of the names passed to {@link open}. */
   async predict(rows: readonly Float64Array[], frames: readonly number[]): Promise<Float64Array[]> {
     const results = rows.map(() => new Float64Array(this.metrics.length));
     let column = 0;
@@ -337,17 +310,17 @@ export class TinyRegressors {
   }
 }
 
-/** The tiny models of a run that is planned: what threads are sent of them, what finished rows are scored with, and what the report says. */
+/** Tiny models of a planned run: the setup of threads, the scoring of finished rows, and the report. */
 export class TinyRun {
   readonly #plan: TinyPlan;
-  /** Open models on features; absent before {@link open}, and where there are none. */
+  /** Open feature models; absent before {@link open}, and if there are none. */
   regressors: TinyRegressors | undefined;
 
   constructor(plan: TinyPlan) {
     this.#plan = plan;
   }
 
-  /** For the setup of the threads that hold the frames. */
+  /** Setup of the threads that hold the frames. */
   get setup(): { readonly pictures?: readonly PictureModel[] } {
     return this.#plan.pictureMetrics.length > 0 ? { pictures: pictureModels(this.#plan) } : {};
   }
@@ -358,7 +331,7 @@ export class TinyRun {
     this.regressors = await TinyRegressors.open(this.#plan, platform, names);
   }
 
-  /** @param sessions of picture models, in whichever threads */
+  /** @param sessions of picture models, in all threads */
   report(sessions: readonly TinySessionFacts[]): Required<Pick<Report, 'tiny' | 'warnings'>> {
     const facts = [...(this.regressors?.facts ?? []), ...sessions];
     return { tiny: reportTiny(this.#plan, facts), warnings: tinyWarnings(this.#plan, facts) };
@@ -384,7 +357,6 @@ async function openAll<T, R extends { readonly session: TinySession }>(
   }
 }
 
-/** The report's description of the models. */
 function reportTiny(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],
@@ -422,7 +394,6 @@ function reportTiny(
   });
 }
 
-/** Why a model's values are unreliable. */
 function noticesOf(
   { source, entry }: TinyModel,
   session: TinySessionFacts | undefined,
@@ -446,7 +417,6 @@ function noticesOf(
   return notices;
 }
 
-/** Notes on the models. */
 function tinyWarnings(
   { attached }: Pick<TinyPlan, 'attached'>,
   facts: readonly TinySessionFacts[],

@@ -1,34 +1,31 @@
 /**
  * @module engine/backends/types
- * What a backend computes: raw per-frame measurements from which every feature is finished in plain arithmetic
- * (engine/results/finish). A backend knows nothing of features, models or files. And what measurers share: planes of a picture,
- * places of pairs in a ring, and the fields of a pair's record.
+ * What a backend computes: raw measurements per frame, from which engine/results/finish derives features. Also what
+ * measurers share: planes of a picture, places of pairs in a ring, and the fields of a pair's record.
  */
 import type { ScoredFormat } from '../../core/colour.js';
 import { chromaSize, type FramePlanes, type PlaneSize, type VideoFormat } from '../../core/frame.js';
 import type { CoreCall, HeatmapFile } from '../../core/kernel.js';
 import { canExceed, findExcess } from './excess.js';
 
-/** Everything to measure on each frame pair. */
 export interface ExtractionPlan {
   readonly format: ScoredFormat;
   /** In the order of their fields in a record, without duplicates. */
   readonly calls: readonly CoreCall[];
-  /** Models that look at the pictures themselves: values they give per pair, and whether they need chroma. */
+  /** Models that read the pictures themselves: values per pair, and whether they need chroma. */
   readonly pictures?: { readonly fields: number; readonly chroma: boolean };
 }
 
 /**
- * Layout of a frame's record, a run of doubles: the fields of each call, as its function in wasm/include/anyvmaf.h gives
- * them, NaN while an earlier picture is missing unless the call is padded; then, where samples can be above their range, 2: what was found of it in
- * the reference and in the distorted picture (engine/backends/excess); then what picture models give.
- *
- * Fields are NaN on frames for which only what works on every frame was asked.
+ * Layout of a frame's record, a run of doubles: the fields of each call, as its function in wasm/include/anyvmaf.h
+ * returns them (NaN if an earlier picture is missing, unless the call is padded); if samples can exceed their range,
+ * what engine/backends/excess found in the reference and in the distorted picture; then the values of picture models.
+ * On frames that subsampling skips, only calls that work on every frame have values; others are NaN.
  */
 export interface RecordLayout {
   /** Offset of each call's fields. */
   readonly calls: readonly number[];
-  /** -1 where no sample can be above its range. */
+  /** -1 if no sample can exceed its range. */
   readonly excess: number;
   readonly pictures: number;
   /** Doubles per frame. */
@@ -37,7 +34,6 @@ export interface RecordLayout {
 
 const EXCESS_FIELDS = 2;
 
-/** Offsets of each group within a frame's record. */
 export function recordLayout(plan: ExtractionPlan): RecordLayout {
   let length = 0;
   const calls = plan.calls.map(({ fields }) => {
@@ -53,9 +49,8 @@ export function recordLayout(plan: ExtractionPlan): RecordLayout {
   return { calls, excess, pictures, length };
 }
 
-/** What to keep of earlier pairs. */
 export interface HistoryNeeds {
-  /** Earlier pairs. */
+  /** Number of earlier pairs to keep. */
   readonly frames: number;
   /** Whether to keep their chroma planes too. */
   readonly chroma: boolean;
@@ -63,7 +58,6 @@ export interface HistoryNeeds {
   readonly distorted: boolean;
 }
 
-/** What the plan's calls look back to. */
 export function historyNeeds({ calls }: ExtractionPlan): HistoryNeeds {
   const looking = calls.filter(({ back }) => back > 0);
   return {
@@ -73,23 +67,18 @@ export function historyNeeds({ calls }: ExtractionPlan): HistoryNeeds {
   };
 }
 
-/** Planes of a picture that the plan's calls read: luma alone, or all, which are four with alpha. */
+/** Planes that the plan's calls read: luma alone, or all, four with alpha. */
 export function planesRead({ calls, pictures, format }: ExtractionPlan): 1 | 3 | 4 {
   if (pictures?.chroma !== true && !calls.some(({ chroma }) => chroma)) return 1;
   return format.alpha ? 4 : 3;
 }
 
-/** Which pictures of a pair to read. */
 export interface PicturesRead {
   readonly reference: boolean;
   readonly distorted: boolean;
 }
 
-/**
- * Pictures that the plan's metrics read of a pair: motion alone looks at the reference only, and where subsampling leaves
- * a pair out, often nothing is looked at.
- * @param spatial as in `Measurer.measure`
- */
+/** Pictures that the plan's metrics read: motion alone reads the reference only; without `spatial`, often none is. */
 export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
   const calls = plan.calls.filter(({ everyFrame }) => everyFrame || spatial);
   const distorted =
@@ -97,14 +86,13 @@ export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRe
   return { reference: distorted || calls.length > 0, distorted };
 }
 
-/** The files of heatmaps that the plan's calls fill, in the order of `Measurer.heatmaps`. */
+/** Heatmap files that the plan's calls fill, in the order of `Measurer.heatmaps`. */
 export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
   return plan.calls.flatMap(({ heatmaps }) => heatmaps ?? []);
 }
 
 /** Room for the frames of one pair. */
 export interface FrameSlot {
-  /** Number of the pair in the run. */
   readonly index: number;
   /** Where to write the frames. Valid until the pair is measured or kept. */
   readonly reference: FramePlanes;
@@ -116,32 +104,25 @@ export interface Measurer {
   readonly layout: RecordLayout;
   /** Most pairs in flight. Request the next slot only when fewer are. */
   readonly slots: number;
-  /** Returns the slot for a pair. */
   slot(index: number): FrameSlot;
-  /** Whether the pair `from` can look back to this one, as far as anything of it does. */
+  /** Whether pair `from` can look back to this one, as far as it needs to. */
   holds(index: number, from: number): boolean;
-  /** Keeps a pair (what `historyNeeds` names of it) for those after it, without measuring it. */
+  /** Keeps a pair (what `historyNeeds` names of it) for later ones, without measuring it. */
   keep(slot: FrameSlot): void;
   /**
-   * Measures the pair written to a slot, or what `picturesRead` names of it, and keeps it for those after it.
+   * Measures the pair written to a slot (what `picturesRead` names of it), and keeps it for later ones.
    * @param record receives `layout.length` doubles
-   * @param spatial false: leave out what does not work on every frame (subsampling skips this one); its fields become
-   *   NaN
-   * @returns a promise where the record is complete only later
+   * @param spatial false if subsampling skips the pair: calls that need every frame run, other fields are NaN
+   * @returns a promise if the record is complete only later
    */
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
-  /**
-   * Frames of a pair that is in flight, or that one in flight looks back to: where a device may go away, so that somebody
-   * else can measure them. Slots and these stay when it does.
-   */
+  /** Frames in flight and their history, if the device may be lost: another measurer can take over. They outlive it. */
   frames?(index: number): FrameSlot | undefined;
-  /** The heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is given out again. */
+  /** Heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is reused. */
   heatmaps(slot: FrameSlot): readonly Uint8Array[];
-  /** Frees all memory. */
   close(): void;
 }
 
-/** A way to measure. */
 export interface MeasurerKind {
   /** Why it cannot measure a call, as the end of a sentence; `undefined` if it can. */
   problem(call: CoreCall, format: VideoFormat): string | undefined;
@@ -149,12 +130,11 @@ export interface MeasurerKind {
   open(plan: ExtractionPlan): Measurer | Promise<Measurer>;
 }
 
-/** A way to measure that opens synchronously. */
 export interface InstantKind extends MeasurerKind {
   open(plan: ExtractionPlan): Measurer;
 }
 
-/** Luma, unless the video is 4:0:0 two chroma planes, and alpha; odd sizes are halved downwards. */
+/** Luma, two chroma planes unless 4:0:0, and alpha if present; odd sizes are halved downwards. */
 export function planeSizes(format: VideoFormat): PlaneSize[] {
   const { width, height } = format;
   const luma = { width, height };
@@ -163,17 +143,14 @@ export function planeSizes(format: VideoFormat): PlaneSize[] {
   return [luma, chroma, chroma, ...(format.alpha ? [luma] : [])];
 }
 
-/** Where the picture of a number is, or would be. */
+/** The place of a picture in a ring, whether or not it holds that picture. */
 export function placeOf<T>(pictures: readonly T[], index: number): T {
   const picture = pictures[index % pictures.length];
   if (!picture) throw new RangeError(`there is no pair ${index}`);
   return picture;
 }
 
-/**
- * Starts the record of a pair: no values yet, and what was found above the range of its samples.
- * @param planes of one of its pictures
- */
+/** Starts a pair's record: NaN for all values, and the excess found in the planes that are read. */
 export function startRecord(
   plan: ExtractionPlan,
   { excess }: RecordLayout,
@@ -190,7 +167,7 @@ export function startRecord(
   record[excess + 1] = read.distorted ? findExcess(planes('distorted'), bitDepth) : 0;
 }
 
-/** Calls to carry out on a pair, with their places in the plan: the fields of all others stay NaN. */
+/** Calls to run on a pair, with their places in the plan; the fields of all others stay NaN. */
 export function callsOf(
   { calls }: ExtractionPlan,
   index: number,

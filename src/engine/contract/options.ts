@@ -33,12 +33,12 @@ export interface CheckedOptions {
   readonly models: readonly string[] | undefined;
   readonly alsoModels: readonly string[];
   readonly features: readonly string[];
-  /** False: models' features are measured, and nothing is predicted. */
+  /** False: measures the models' features without predicting. */
   readonly predicts: boolean;
-  /** Whether metrics of colour are measured, and whether nothing else is. */
+  /** Whether colour metrics are requested, and whether nothing else is. */
   readonly colours: ColoursAsked;
   readonly tiny: readonly TinyModelOptions[];
-  /** The distorted video is scored by itself. */
+  /** Scores the distorted video without a reference. */
   readonly single: boolean;
   readonly compat: NonNullable<ScoreOptions['compat']>;
   readonly v1Settings: NonNullable<ScoreOptions['v1Settings']>;
@@ -46,13 +46,13 @@ export interface CheckedOptions {
   readonly subsample: number;
   /** `Infinity` for all. */
   readonly frameCount: number;
-  /** Frames to discard at the start of each. */
+  /** Leading frames to discard. */
   readonly skip: Readonly<Record<InputRole, number>>;
-  /** `undefined`: to be chosen. */
+  /** `undefined`: chosen later. */
   readonly threads: number | undefined;
-  /** Most workers to choose; `Infinity` for the number of cores. */
+  /** Upper limit when workers are chosen; `Infinity`: the number of cores. */
   readonly maxThreads: number;
-  /** `undefined`: to be chosen. */
+  /** `undefined`: chosen later. */
   readonly chunkFrames: number | undefined;
   readonly implementation: NonNullable<ScoreOptions['implementation']>;
   readonly keep: Keep | undefined;
@@ -61,25 +61,21 @@ export interface CheckedOptions {
   readonly pairing: CheckedPairing;
 }
 
-/** Options that determine models and features. */
 export type ModelOptions = Pick<
   CheckedOptions,
   'models' | 'alsoModels' | 'features' | 'predicts' | 'single' | 'tiny' | 'v1Settings'
 >;
 
-/** Options of opening, pairing and checking two videos. */
 export type InputOptions = Pick<
   CheckedOptions,
   'pairing' | 'single' | 'skip' | 'frameCount' | 'colours' | 'subsample'
 >;
 
-/** Options of this package's core. */
 export type CoreOptions = Pick<
   CheckedOptions,
   'backend' | 'compat' | 'implementation' | 'keep' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
 >;
 
-/** Options of choosing and running an installed program. */
 export type ProgramOptions = Pick<
   CheckedOptions,
   | 'backend'
@@ -94,44 +90,37 @@ export type ProgramOptions = Pick<
   | 'v1Settings'
 >;
 
-/** How to run an installed program. */
 export interface CheckedNative {
   readonly vmafBin: string | undefined;
   readonly devices: DeviceOptions;
-  /** Options that the caller set and that only this package's core supports. */
+  /** Options set by the caller that only this package's core supports. */
   readonly coreOnly: readonly string[];
 }
 
-/**
- * How to pair two videos: the options as given, with the table's defaults, but for those that have another form below this check.
- */
+/** How to pair two videos: the options with the table's defaults, except those redefined below. */
 export interface CheckedPairing extends Complete<OptionsOf<'pair'>> {
-  /** What a damaged video does: it is scored up to its damage, or refused. */
+  /** Whether a damaged video is scored up to its damage, or refused. */
   readonly damage: 'accept' | 'refuse';
-  /** Of sequences of pictures, as a fraction. */
+  /** Frame rate of picture sequences, as a fraction. */
   readonly rate: string | undefined;
-  /** Whether URLs may be fetched; a list: on which hosts, with checks. */
+  /** Whether URLs may be fetched; a list allows these hosts only, with checks. */
   readonly urls: boolean | readonly string[];
-  /** Video tracks that are asked for. */
   readonly tracks: Readonly<Partial<Record<InputRole, TrackRequest>>>;
   /** `undefined` if none is set. */
   readonly filters: CheckedFilters | undefined;
 }
 
-/** Filters, of which those that need more are checked when inputs are opened. */
+/** Filters; some of their checks need open inputs. */
 export interface CheckedFilters extends FilterOptions {
-  /** Somebody else than the user asks. */
+  /** Whether somebody other than the user requests them. */
   readonly foreign: boolean;
 }
 
-/** Options that the table has checked, with its defaults. */
+/** Options checked by the table, with its defaults. */
 type Complete<Options> = Options & Required<Pick<Options, keyof Options & OptionWith<{ default: unknown }>>>;
 type Completed = Complete<ScoreOptions>;
 
-/**
- * Checks options, each by its row of the table and then together.
- * @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values
- */
+/** @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values */
 export function checkOptions(
   options: ScoreOptions & Pick<ScorerOptions, 'names'>,
   taker: OptionTaker,
@@ -174,7 +163,7 @@ export function checkOptions(
 /** Longest part to keep: a day. */
 const MAX_SECONDS = 86_400;
 
-/** @throws {AnyvmafError} `usage` for what is neither frames nor seconds */
+/** @throws {AnyvmafError} `usage` unless it states valid frames or seconds */
 function checkKeep(keep: Keep | undefined): Keep | undefined {
   if (keep === undefined) return undefined;
   requireObject('keep', keep);
@@ -189,11 +178,7 @@ function checkKeep(keep: Keep | undefined): Keep | undefined {
   );
 }
 
-/**
- * Frames to keep; `undefined` for all.
- * @param rate frames per second, `undefined` while unknown
- * @throws {AnyvmafError} `usage` for seconds without a rate
- */
+/** Frames to keep; `undefined` for all. @throws {AnyvmafError} `usage` for seconds without a known frame rate */
 export function framesToKeep(keep: Keep | undefined, rate: number | undefined): number | undefined {
   if (keep === undefined) return undefined;
   if ('frames' in keep) return keep.frames;
@@ -209,7 +194,6 @@ function presetsOf(options: ScoreOptions): readonly Preset[] {
   return [...(aom === undefined ? [] : [aomCtc(aom)]), ...(nflx === undefined ? [] : [nflxCtc(nflx)])];
 }
 
-/** Whether metrics of colour are asked for, of options that are checked. */
 function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
   const { features = [], models, alsoModels = [], noPrediction, tiny = [], colourAs } = options;
   if (!features.some(isOfColour)) {
@@ -233,16 +217,12 @@ function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
   return others || !features.every(isOfColour) ? 'also' : 'only';
 }
 
-/**
- * Whether metrics of colour read samples as they are stored: not where the caller asks for others.
- * @param filters asked for
- */
+/** Whether colour metrics read samples as stored, that is, no requested filter changes them. */
 export function readsStored(filters: FilterOptions = {}): boolean {
   const { vfReference, vfDistorted, colorRange, matrix, pixelFormat } = filters;
   return (vfReference ?? vfDistorted ?? colorRange ?? matrix ?? pixelFormat) === undefined;
 }
 
-/** Whether the distorted video is scored by itself. */
 export function scoresAlone({ noReference }: ScoreOptions): boolean {
   return noReference === true;
 }
@@ -330,7 +310,6 @@ function filtersOf(options: PairingOptions): CheckedFilters | undefined {
     : { ...given, foreign: options.origin?.by === 'foreign' };
 }
 
-/** A request with both videos. */
 export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
 
 /** @throws {AnyvmafError} `usage` if the request or a part of it is missing */
@@ -353,11 +332,7 @@ export function checkRequest(request: ScoreRequest, single = false): asserts req
   if (request.raw !== undefined) checkFormat('raw is the format of raw videos', request.raw);
 }
 
-/**
- * Checks types only; the users of the values check these.
- * @param what a clause that states what the format is for
- * @throws {AnyvmafError} `usage`
- */
+/** Checks types only. @param what a clause on what the format is for @throws {AnyvmafError} `usage` */
 export function checkFormat(what: string, format: VideoFormat): void {
   const shape = 'give an object with width, height, bitDepth and chroma';
   if (!isObject(format)) throw usageError(`${what}, but it is ${showValue(format)}; ${shape}.`);

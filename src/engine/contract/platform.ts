@@ -20,14 +20,14 @@ import type { WorkerHandle } from './protocol.js';
 
 /** A runtime: Node or a browser. */
 export interface Platform {
-  /** This platform for file names of `origin`, which it checks accordingly. Absent if files have no names. */
+  /** Returns a platform that checks file names as `origin` demands. Absent if files have no names. */
   ofOrigin?(origin: Origin): Platform;
   readonly files: FilePlatform;
   readonly models: ModelStore;
-  /** Video decoders, the preferred first. Loads their code, but not what they need to run. */
+  /** Video decoders in order of preference. Loads their code, but not what they need to run. */
   decoders(options: {
     readonly urls: boolean;
-    /** Pictures per second of sequences of pictures. */
+    /** Frame rate of picture sequences. */
     readonly rate?: string;
     /** Default: a default track, else the largest. */
     readonly track?: TrackRequest;
@@ -49,9 +49,9 @@ export interface Platform {
    * @throws {AnyvmafError} `io` if its file cannot be read, `internal` if it does not compile
    */
   loadCore(module?: keyof CoreModules): Promise<WasmModule>;
-  /** Starts a thread for foreign bytes, see parsing/parser. */
+  /** Starts a thread for untrusted bytes, see parsing/parser. */
   startParser(): ParserWorker;
-  /** Settings of such a thread for evaluating tiny models. */
+  /** Settings of a parser thread that evaluates tiny models. */
   evaluationTask(): ParserTask;
   /** Starts a thread that runs engine/workers/worker-body. */
   startWorker(): WorkerHandle;
@@ -59,7 +59,7 @@ export interface Platform {
   breathe(): Promise<void>;
 }
 
-/** A GPU that measures, by WebGPU. */
+/** A GPU that measures through WebGPU. */
 export interface GpuAccess {
   /** Whether its requirements are installed; loads nothing. */
   readonly here: boolean;
@@ -68,8 +68,8 @@ export interface GpuAccess {
   /** How to install its requirements, as a step. */
   readonly advice: string;
   /**
-   * Fetches its requirements, if the user agrees. Absent if nothing can be fetched.
-   * @throws {AnyvmafError} if they do not, or it cannot be fetched, with what to do; the signal's reason
+   * Fetches its requirements if the user agrees. Absent if nothing can be fetched.
+   * @throws {AnyvmafError} if the user declines or the download fails, with what to do; the signal's reason
    */
   obtain?(signal?: AbortSignal): Promise<void>;
   /**
@@ -83,7 +83,7 @@ export interface GpuAccess {
 export interface Assets {
   /** The core `anyvmaf.wasm`: its location, its bytes, or the compiled module. */
   readonly wasm?: string | URL | WasmBytes | WasmModule;
-  /** The metrics of colour, `perceptual.wasm`, in the same ways; loaded when one of them is asked for. */
+  /** The colour metrics, `perceptual.wasm`, in the same forms; loaded when one of them is requested. */
   readonly perceptualWasm?: string | URL | WasmBytes | WasmModule;
   /** The module that workers run: `node-worker.js` or `browser-worker.js` of this package. */
   readonly worker?: string | URL;
@@ -93,16 +93,13 @@ export interface Assets {
   readonly mediabunny?: string | URL;
   /** Browsers: the folder of ffmpeg.wasm (`@ffmpeg/core/dist/esm/`); without it ffmpeg.wasm is not used there. */
   readonly ffmpegCore?: string | URL;
-  /**
-   * The module of the thread that parses untrusted files: `node-parser-worker.js` or `browser-parser-worker.js` of
-   * this package.
-   */
+  /** This package's `node-parser-worker.js` or `browser-parser-worker.js`, which parses untrusted files. */
   readonly parserWorker?: string | URL;
   /** The module that runs ffmpeg.wasm: `node-ffmpeg-worker.js` or `browser-ffmpeg-worker.js` of this package. */
   readonly ffmpegWorker?: string | URL;
   /**
    * Browsers: the library onnxruntime-web (`onnxruntime-web/dist/ort.webgpu.bundle.min.mjs`), with its WebAssembly beside
-   * it. Without it tiny models run only where an import map knows `onnxruntime-web`; bundlers do not bring it along.
+   * it. Without it, tiny models need an import map that resolves `onnxruntime-web`; bundlers do not include it.
    */
   readonly onnxruntime?: string | URL;
 }

@@ -23,24 +23,22 @@ export interface PairDescriptor {
   readonly skip: Readonly<Record<InputRole, number>>;
 }
 
-/** Everything that stays the same during a worker's life. */
 export interface WorkerSetup {
   readonly modules: CoreModules;
   readonly plan: ExtractionPlan;
   readonly implementation: Implementation;
-  /** Only pairs whose number is a multiple get more than what works on every frame. */
+  /** Pairs whose number is not a multiple get only the features that need every frame. */
   readonly subsample: number;
-  /** Whether it measures on a GPU what that can; absent: the core measures all. */
+  /** How to use a GPU; absent: the core measures everything. */
   readonly gpu?: GpuUse;
-  /** Models that read the pictures themselves. */
   readonly pictures?: readonly PictureModel[];
-  /** Files that heatmaps go into; see HeatmapRun. */
+  /** Heatmap files to write; see HeatmapRun. */
   readonly heatmaps?: readonly string[];
-  /** Where a browser's worker finds onnxruntime-web. */
+  /** URL of onnxruntime-web for a browser's worker. */
   readonly onnxruntime?: string;
   /** Absent when the engine reads the frames and sends them. */
   readonly pair?: PairDescriptor;
-  /** Whether a signature of each picture is sent along with the records, of videos that the worker reads itself. */
+  /** Whether to send a signature of each picture with the records, for videos that the worker reads itself. */
   readonly signs?: boolean;
 }
 
@@ -66,14 +64,14 @@ export type ToWorker =
   | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' }
-  /** As `stop`, in the middle of anything: for a GPU, whose driver may not survive that its thread is terminated. */
+  /** Like `stop`, but at any time: a GPU driver may not survive the termination of its thread. */
   | { readonly kind: 'abort' };
 
 /** Messages from a worker. */
 export type FromWorker =
-  /** Its picture models are ready; comes before any records, and again before each where they count what they see. */
+  /** Its picture models are ready. Sent before any records, and again before each if the sessions keep counts. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
-  /** Its GPU is open, or there is none to use; again when it is lost, and before records of a chunk. */
+  /** Its GPU is open, or there is none to use. Sent again when it is lost, and before records of a chunk. */
   | { readonly kind: 'gpu'; readonly state: GpuState }
   /** Further `pairs` are measured: sent now and then, the last of a chunk only with its records. */
   | { readonly kind: 'progress'; readonly pairs: number }
@@ -81,14 +79,14 @@ export type FromWorker =
   | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
   /** The history sent with `prime` is copied; its buffers go back for reuse. */
   | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
-  /** A chunk is done: records of `count` pairs from `first` on, fewer than asked where a video `ended`. */
+  /** A chunk is done: records of `count` pairs from `first` on, fewer than requested if a video `ended`. */
   | {
       readonly kind: 'records';
       readonly first: number;
       readonly count: number;
       readonly records: Float64Array<ArrayBuffer>;
       readonly ended: EndOfPair | null;
-      /** Of the pairs, as media/align/signature has them, where they are wanted. */
+      /** One per pair, as in media/align/thumbnail, if requested. */
       readonly signatures?: Uint8Array<ArrayBuffer>;
     }
   | ({ readonly kind: 'failed' } & ErrorData)
@@ -99,10 +97,7 @@ export type FromWorker =
 export interface WorkerHandle {
   /** Sends a message; `transfer` gives buffers away instead of copying them. */
   post(message: ToWorker, transfer?: ArrayBuffer[]): void;
-  /**
-   * Sets the one receiver of messages and of the worker's death (a sentence saying how). Called once,
-   * before anything is posted.
-   */
+  /** Sets the one receiver of messages and of the worker's death (a sentence). Call once, before `post`. */
   listen(onMessage: (message: FromWorker) => void, onDeath: (how: string) => void): void;
   /** Ends the worker at once, whatever it does; no message and no death is reported afterwards. */
   terminate(): Promise<void>;

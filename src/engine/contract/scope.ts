@@ -52,7 +52,7 @@ export class Scope {
 }
 
 /**
- * Does work in a scope, within {@link ScoreOptions.maxSeconds} if that is set; the work gets the options without it. When the
+ * Runs `work` in a scope, within {@link ScoreOptions.maxSeconds} if set; `work` gets the options without it. When the
  * promise settles, everything that the scope owns is closed.
  * @throws {TimeLimitError} at the limit; the signal's reason when aborted; otherwise what `work` throws
  */

@@ -7,7 +7,6 @@ import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 
-/** Most tiny models of a run. */
 const MAX_TINY_MODELS = 16;
 const MAX_THREADS = 1024;
 const MAX_CRF = 63;
@@ -17,7 +16,7 @@ const within = (max: number) => (value: unknown) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
 const isFlag = (value: unknown) => typeof value === 'boolean';
 
-/** An option's name, what holds for its values, and that in words. */
+/** An option's name, its check, and the allowed values in words. */
 type Rule = readonly [name: string, holds: (value: unknown) => boolean, expected: string];
 
 const choice = (name: string, allowed: readonly string[]): Rule => [
@@ -46,9 +45,7 @@ const RULES: readonly Rule[] = [
 ];
 const KNOWN = RULES.map(([name]) => name);
 
-/**
- * @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values
- */
+/** @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values */
 export function checkTiny(value: readonly TinyModelOptions[] | undefined): readonly TinyModelOptions[] {
   if (value === undefined) return [];
   if (!Array.isArray(value) || value.length > MAX_TINY_MODELS) {

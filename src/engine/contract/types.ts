@@ -16,14 +16,14 @@ import type { TinyModelOptions } from '../../tiny/types.js';
 
 /** The pair to compare. */
 export interface ScoreRequest {
-  /** Absent, or not read, with {@link ScoreOptions.noReference}. */
+  /** May be absent with {@link ScoreOptions.noReference}, which does not read it. */
   readonly reference?: VideoInput;
   readonly distorted: VideoInput;
   /** Format of raw planar YUV inputs. Y4M and encoded video state theirs. */
   readonly raw?: RawVideoFormat;
 }
 
-/** Two videos with the findings about them. */
+/** Facts and findings about two videos. */
 export interface Inspection {
   readonly reference: SideFacts;
   readonly distorted: SideFacts;
@@ -32,7 +32,7 @@ export interface Inspection {
   readonly alignment?: AlignResult;
 }
 
-/** The content of a file, as far as it was looked at. Copies of a file have the same. */
+/** Identity of a file's content, as far as it was read; copies of a file have the same one. */
 export interface ContentIdentity {
   /** Bytes. */
   readonly size: number;
@@ -40,14 +40,14 @@ export interface ContentIdentity {
   readonly sha256: string;
 }
 
-/** What is known of a run with its plan. */
+/** Facts known once a run is planned. */
 export interface RunFacts {
   readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
   readonly reference: string;
   readonly distorted: string;
   /** Pictures per second; `null` while unknown. */
   readonly rate: number | null;
-  /** Pairs there are at most, `null` while unknown. */
+  /** Upper limit of pairs; `null` while unknown. */
   readonly total: number | null;
   readonly metrics: readonly string[];
   readonly models: readonly ReportModel[];
@@ -59,9 +59,9 @@ export interface RunFacts {
   readonly taken: () => number;
 }
 
-/** A change of models, as the report tells it. */
+/** A change of models during a run. */
 export interface ModelSwap {
-  /** The first frame that the new model scored. */
+  /** First frame that the new model scored. */
   readonly frame: number;
   /** Key of the score that ended with the frame before. */
   readonly from: string;
@@ -69,7 +69,7 @@ export interface ModelSwap {
   readonly to: string;
 }
 
-/** What came of a request to change the model. */
+/** Outcome of a request to change the model. */
 export interface SwapOutcome extends ModelSwap {
   /** Where the new model comes from. */
   readonly source: string;
@@ -108,13 +108,13 @@ export interface ScoreOptions extends PairingOptions, OptionsOf<'score'> {
   /** Additional tiny ONNX models. Default: none. */
   readonly tiny?: readonly TinyModelOptions[];
   /**
-   * Score short runs spread over the video instead of all of it. Pooled values are then estimates, whose intervals are in
+   * Score short runs spread over the video instead of all of it. Pooled values are then estimates, with intervals in
    * the report's `sampling`. Default: all pairs.
    */
   readonly samples?: Samples;
   /**
-   * How much to keep for the report, for runs without an end: the last so many frames, or, where the reference says its
-   * frame rate, seconds. Pooled values are of all frames nevertheless; percentiles are of those kept. Default: all.
+   * How much to keep for the report of an endless run: the last frames or, if the reference declares a frame rate,
+   * seconds. Pooled values still cover all frames, percentiles only those kept. Default: all.
    */
   readonly keep?: Keep;
   /**
@@ -160,9 +160,8 @@ export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onS
   /** As {@link ScoreOptions.onFrame}, for the distorted video of this index. */
   readonly onFrame?: (frame: FrameMetrics, index: number) => void;
   /**
-   * Called if a distorted video cannot be scored; the others continue. Without this function the first failure stops all
-   * videos. Not called for invalid options, internal errors or aborts, which stop all
-   * videos.
+   * Called if a distorted video cannot be scored; the others continue. Without it, the first failure stops all videos.
+   * Invalid options, internal errors and aborts always stop all.
    */
   readonly onFailure?: (error: AnyvmafError, index: number) => void;
   /** Called when a distorted video is done, in any order. */
@@ -171,7 +170,7 @@ export interface ScoreManyOptions extends Omit<ScoreOptions, 'onProgress' | 'onS
 
 /** Options of a {@link Scorer}: {@link ScoreOptions} without those that need whole videos. */
 export interface ScorerOptions extends OptionsOf<'scorer'>, Pick<ScoreOptions, 'tiny' | 'onFrame'> {
-  /** The last so many frames to keep for the report; see {@link ScoreOptions.keep}. Default: all. */
+  /** Number of latest frames to keep for the report; see {@link ScoreOptions.keep}. Default: all. */
   readonly keep?: { readonly frames: number };
 }
 
@@ -197,7 +196,7 @@ export interface Scorer extends Disposable, AsyncDisposable {
   readonly metrics: readonly string[];
   /** Pairs pushed so far. */
   readonly pushed: number;
-  /** Whether a client of its server asked to stop: pairs are no longer measured, and `finish` gives the report. */
+  /** Whether a client of its server asked to stop: pairs are no longer measured; `finish` returns the report. */
   readonly stopped: boolean;
   /**
    * Takes one pair. Copies the planes before the promise resolves; the caller may then reuse them. Await the promise to
@@ -220,9 +219,9 @@ export interface Scorer extends Disposable, AsyncDisposable {
 /** A run that has not started: hand it to `createEmbeddedServer` first. */
 export interface ScoreRun {
   /**
-   * Starts it; once.
-   * @returns the report, as `score` gives it
-   * @throws {AnyvmafError} as `score`; `usage` when it has started already
+   * Starts the run; call it once.
+   * @returns the report, as from `score`
+   * @throws {AnyvmafError} as `score`; `usage` if it has started already
    */
   start(): Promise<Report>;
 }

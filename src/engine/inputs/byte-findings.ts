@@ -1,7 +1,6 @@
 /**
  * @module engine/inputs/byte-findings
- * Findings from the bytes of two inputs before decoding: one file compared with itself or a copy, or raw video of another
- * geometry.
+ * Findings from the bytes of two inputs before decoding: a file compared with itself or a copy, or wrong raw geometry.
  */
 
 import { describeFormat } from '../../core/frame.js';
@@ -19,14 +18,10 @@ import type { RawVideoFormat, VideoInfo } from '../../media/types.js';
 interface Lent {
   readonly name: string;
   readonly reader: ByteReader;
-  /** Format of raw video. */
   readonly raw?: VideoInfo;
 }
 
-/**
- * Reads a few megabytes of each at most, and more only of equal files and raw video whose geometry is doubtful.
- * @throws {AnyvmafError} `io` if reading fails
- */
+/** Reads a few megabytes at most, more only of equal files and doubtful raw video. @throws {AnyvmafError} `io` */
 export async function findingsOfBytes(
   inputs: readonly [OpenedInput, OpenedInput],
   files: FilePlatform,
@@ -62,15 +57,11 @@ function rawSide(role: 'reference' | 'distorted', lent: Lent | undefined) {
   return { role, name, format: { width, height, bitDepth, chroma }, reader };
 }
 
-/** Number of places to compare, including the start and the end, and bytes at each. */
+/** Places to compare, start and end included, and bytes at each. */
 const PLACES = 64;
 const BYTES = 16 * 1024;
 
-/**
- * One file compared with itself or a copy: compares a megabyte of each. For larger files, the message claims equality of
- * that part only.
- * @throws {AnyvmafError} `io` if reading fails
- */
+/** Compares a megabyte of each at most; for larger files, the finding claims equality of that part only. */
 async function sameInputFindings(reference: Lent, distorted: Lent): Promise<Finding[]> {
   if (!(await haveSameBytes(reference.reader, distorted.reader))) return [];
   const { name, reader } = reference;
@@ -103,10 +94,9 @@ async function haveSameBytes(a: ByteReader, b: ByteReader): Promise<boolean> {
   return true;
 }
 
-/** Other geometries are tried on thousands of rows, of which each read would take a browser milliseconds. */
+/** Read in blocks: thousands of rows are tried, and a browser takes milliseconds per read. */
 const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 
-/** A raw video with random access to its bytes. */
 export interface RawSide {
   readonly role: 'reference' | 'distorted';
   readonly name: string;
@@ -114,11 +104,7 @@ export interface RawSide {
   readonly reader: ByteReader;
 }
 
-/**
- * Samples a few rows of each video.
- * @returns a warning if the pictures of one or both look more like another geometry
- * @throws errors of reading
- */
+/** Samples a few rows of each video; warns if one or both look more like another geometry. */
 async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
   const wrong: {
     readonly side: RawSide;
@@ -141,7 +127,7 @@ async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
   return [
     finding(
       'raw-geometry',
-      // A guess: test patterns and smooth pictures look so in their right geometry.
+      // A guess: test patterns and smooth pictures look like this in their right geometry.
       'warning',
       `${who} may not be ${describeFormat(first.side.format)}: read so, neighbouring rows or frames show unrelated ` +
         `things, but read as ${found} they go together.`,

@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/context
- * What it takes to read the videos of a run, and what runs of the same videos do once for all.
+ * What reading the videos of a run needs, and what runs of the same videos share.
  */
 
 import type { KnownColour } from '../../core/colour.js';
@@ -11,19 +11,17 @@ import type { SideMeasurements } from '../../media/preflight/types.js';
 import type { CheckedPairing, InputOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 
-/** How a run reads its videos. */
 export interface InputContext {
   readonly platform: Platform;
   readonly checked: InputOptions;
-  /** Aborts probing and decoding. */
   readonly signal: AbortSignal;
   /** Absent if no other run reads these videos. */
   readonly shared?: SharedInputs;
-  /** The colour of both videos, which their files do not state. */
+  /** Colour of both videos, instead of what their files declare. */
   readonly colour?: KnownColour;
 }
 
-/** What runs of the same videos share. The first run that needs a part passes how to read it; its signal does not abort it. */
+/** Shared by runs of the same videos. The first to need a part passes how to read it; its signal does not abort it. */
 export class SharedInputs {
   readonly #roles: readonly InputRole[];
   readonly #signal: AbortSignal;
@@ -31,16 +29,13 @@ export class SharedInputs {
   readonly #thumbs = new Map<number, RecordedThumbs>();
   #measured: Promise<SideMeasurements> | undefined;
 
-  /**
-   * @param roles of the videos that all runs read
-   * @param signal aborts pending reads
-   */
+  /** @param roles of the videos that all runs read @param signal aborts pending reads */
   constructor(roles: readonly InputRole[], signal: AbortSignal) {
     this.#roles = roles;
     this.#signal = signal;
   }
 
-  /** An encoded video as decoders know it; `undefined` if each run has its own. */
+  /** An identified encoded video; `undefined` if each run has its own. */
   side(
     role: InputRole,
     { decoder, urls, rate, tracks, grain }: CheckedPairing,
@@ -53,7 +48,7 @@ export class SharedInputs {
     return side;
   }
 
-  /** Thumbnails of the reference from the first frame after those to skip; `undefined` if runs see other pictures of it. */
+  /** Thumbnails of the reference after its skipped frames; `undefined` if runs see different pictures of it. */
   thumbs(
     { pairing, skip }: InputOptions,
     record: (signal: AbortSignal) => RecordedThumbs,
@@ -75,7 +70,7 @@ export class SharedInputs {
   }
 }
 
-/** Whether runs see the same pictures of the reference: filters may make others for each run, and its tracks hold others. */
+/** Whether runs see the same pictures of the reference: filters and tracks may differ between runs. */
 function seesSame({ filters, tracks }: CheckedPairing): boolean {
   return filters === undefined && tracks.reference === undefined;
 }

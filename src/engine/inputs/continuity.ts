@@ -1,7 +1,6 @@
 /**
  * @module engine/inputs/continuity
- * Checks by signatures of all pairs whether the two videos stay aligned over a whole run. They are taken of frames as these are
- * read, by a source that is observed.
+ * Checks by signatures of all pairs, taken as frames are read, whether two videos stay aligned over a whole run.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
@@ -18,7 +17,6 @@ import type { Pair } from '../pair/pair.js';
 /** Most pairs with only one signature; further pairs are ignored. */
 const MOST_WAITING = 64;
 
-/** What decides whether and how pairs are checked. */
 export interface ContinuityRules {
   /** Why frames cannot be checked. */
   readonly prevented?: string;
@@ -28,7 +26,6 @@ export interface ContinuityRules {
   readonly offset?: number;
 }
 
-/** @param subsample one pair in so many is scored */
 export function continuityRules({ plan }: Pick<Pair, 'plan'>, subsample: number): ContinuityRules {
   const prevented =
     subsample > 1
@@ -41,18 +38,17 @@ export function continuityRules({ plan }: Pick<Pair, 'plan'>, subsample: number)
   return { ...(prevented !== undefined && { prevented }), byTime, ...(offset !== 0 && { offset }) };
 }
 
-/** Takes signatures of a shard's pairs, to be checked once those of all shards are there. */
+/** Takes signatures of a shard's pairs; they are checked once those of all shards are there. */
 export interface SignatureSink {
-  /** The first of its pairs; those before it are read as history only. */
+  /** The first of its pairs; earlier ones are read as history only. */
   readonly first: number;
   /** Signatures of consecutive pairs from `first`, in any order. */
   take(first: number, signatures: Uint8Array): void;
 }
 
-/** Signatures of pairs as they arrive. */
 export class Continuity {
   readonly #slips = new SlipDetector();
-  /** Signatures that arrive out of order, by their first pair. */
+  /** Signatures that arrived out of order, by their first pair. */
   readonly #early = new Map<number, Uint8Array>();
   /** Pairs with one signature so far. */
   readonly #half = new Map<number, Uint8Array>();
@@ -67,7 +63,6 @@ export class Continuity {
     this.#sink = sink;
   }
 
-  /** Whether signatures are useful. */
   get active(): boolean {
     return this.#rules.prevented === undefined;
   }
@@ -100,14 +95,10 @@ export class Continuity {
     };
   }
 
-  /**
-   * All findings: those about the beginning, and those after it.
-   * @param pairs that were scored
-   * @param backend that read them
-   */
+  /** Adds the findings of a whole run to the `known` ones about its beginning. */
   findings(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
     const found = this.#found(pairs, known, backend);
-    // All frames tell of a slip what the first ones told, and more.
+    // A slip found in all frames replaces the one found in the first frames.
     const again = found.some(({ code }) => code === 'slip');
     return judge([...known.filter(({ code }) => !(again && code === 'slip')), ...found]);
   }
@@ -142,7 +133,7 @@ export class Continuity {
     return checkFrame ? { ...observed, checkFrame: checkFrame.bind(source) } : observed;
   }
 
-  /** Adds the signature of one frame, and that of the pair once it has both. */
+  /** Adds the signature of one frame, and passes on the pair's once it has both. */
   #take(index: number, sign: (pair: Uint8Array) => void): void {
     const half = this.#half.get(index);
     const pair = half ?? new Uint8Array(PAIR_BYTES);
@@ -154,7 +145,7 @@ export class Continuity {
     } else this.#half.set(index, pair);
   }
 
-  /** Takes a signature unless one has failed before; {@link findings} reports a defect. */
+  /** Takes a signature unless an earlier one failed; {@link findings} reports the defect. */
   #attempt(take: () => void): void {
     if (this.#defect) return;
     try {
@@ -165,10 +156,7 @@ export class Continuity {
   }
 }
 
-/**
- * A source that reports the planes of each frame read. Workers cannot open it.
- * @param all planes for a frame of which all are wanted, also where the reader wants luma only
- */
+/** Reports planes as frames are read; `all` adds planes that the reader does not want. Workers cannot open it. */
 export function observedSource(
   source: FrameSource,
   observe: (index: number, planes: FramePlanes) => void,

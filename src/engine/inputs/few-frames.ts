@@ -1,7 +1,7 @@
 /**
  * @module engine/inputs/few-frames
- * Looks at frames of both videos as they are stored, opened once more: a few tell what they show, those of the first seconds
- * at which offset they match. Loaded where facts alone do not decide.
+ * Reads frames of both videos as stored, opened again: a few for framing and matrix, the first seconds for the offset.
+ * Loaded only if facts do not decide.
  */
 
 import { AnyvmafError, type InputRole, usageError } from '../../core/errors.js';
@@ -34,20 +34,19 @@ import type { InputContext } from './context.js';
 /** Frames of each video whose borders and sharpness are measured. */
 export const MEASURED = 3;
 
-/** Moments to look at. */
 const MOMENTS = 3;
 
 /** Difference of rows or columns below which a coded size may be padded. */
 const PADDED = 64;
 
-/** The part that one video shows of the other; `undefined` for pictures of one size, and where scaling fits as well. */
+/** Finds the part that one video shows of the other; `undefined` for equal sizes, and where scaling fits as well. */
 export async function findFraming(context: InputContext, sides: Sides): Promise<Framing | undefined> {
   const [reference, distorted] = [factsOf(sides.reference), factsOf(sides.distorted)];
   const [across, down] = [
     Math.abs(reference.width - distorted.width),
     Math.abs(reference.height - distorted.height),
   ];
-  // Pictures on their side are no part of each other.
+  // Rotated pictures are not parts of each other.
   const turned = reference.width === distorted.height && reference.height === distorted.width;
   if (across + down === 0 || turned) return undefined;
   const oneShape = Math.abs(displayAspect(distorted) / displayAspect(reference) - 1) <= SAME_ASPECT;
@@ -59,7 +58,7 @@ export async function findFraming(context: InputContext, sides: Sides): Promise<
   return framingOf(reference, distorted, pairs);
 }
 
-/** By which matrix RGB, which is decoded by BT.709, becomes what the other video shows. */
+/** Finds the matrix by which RGB, which is decoded by BT.709, matches the other video. */
 export async function findMatrixOfRgb(
   context: InputContext,
   sides: Sides,
@@ -72,7 +71,7 @@ export async function findMatrixOfRgb(
   });
   const fit = matrixFitOf(pairs);
   if (fit === 'as stored') return { matrix: 'bt709', fromRgb: 'pictures' };
-  // Encoders that are not told otherwise convert by BT.601.
+  // Encoders convert by BT.601 unless told otherwise.
   return { matrix: 'smpte170m', fromRgb: fit === '709 to 601' ? 'pictures' : 'assumed' };
 }
 
@@ -88,7 +87,7 @@ function coloursOf(info: VideoInfo, planes: FramePlanes): Colours | null {
   return { y: y.map((level) => 16 + (level * 219) / 255), cb: limited(chroma.cb), cr: limited(chroma.cr) };
 }
 
-/** What is seen in both videos at moments spread over the distorted one; nothing of those that cannot be read again. */
+/** Samples both videos at moments spread over the distorted one; empty if one cannot be read again. */
 async function bothAt<T>(
   context: InputContext,
   { reference, distorted }: Sides,
@@ -109,13 +108,13 @@ async function bothAt<T>(
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    // The run itself reports what cannot be read.
+    // The run itself reports read errors.
     if (!(error instanceof AnyvmafError)) throw error;
   }
   return seen;
 }
 
-/** The frame of the reference with which a frame of the distorted video pairs, both from their first frames on. */
+/** The reference frame that pairs with a distorted frame, counted from the first frame of each. */
 function partnerOf(frame: number, reference: Float64Array | null, distorted: Float64Array | null): number {
   if (!reference || !distorted) return frame;
   const origin = { reference: 0, distorted: 0 };
@@ -123,7 +122,7 @@ function partnerOf(frame: number, reference: Float64Array | null, distorted: Flo
   return pairTimes({ reference: distorted, distorted: reference, origin, start, end }).frames[0] ?? frame;
 }
 
-/** One frame, from the key frame before it; `undefined` where there is none. */
+/** Reads one frame, from the key frame before it; `undefined` if it does not exist. */
 async function seeFrame<T>(
   context: InputContext,
   side: Side,
@@ -143,10 +142,7 @@ async function seeFrame<T>(
   }
 }
 
-/**
- * Opens a video once more, to read frames [start, end).
- * @returns `undefined` for one that can be read only once
- */
+/** Opens a video again to read frames [start, end); `undefined` if it can be read only once. */
 export async function openPart(
   { platform, signal }: InputContext,
   side: Side,
@@ -154,7 +150,7 @@ export async function openPart(
   end: number,
 ): Promise<OpenedPart | undefined> {
   if (side.kind === 'encoded') {
-    // A decoder that knows its end also ends when no caller is left to stop it.
+    // With an end, the decoder stops even if no caller is left to stop it.
     const source = await openDecoded(side.video, { frames: { start, end }, damage: 'accept', signal });
     return { source, start: 0 };
   }
@@ -162,10 +158,7 @@ export async function openPart(
   return descriptor && { source: reopen(descriptor, platform.files), start };
 }
 
-/**
- * Measures a few frames spread over a video, opened once more; none of one that can be read only once.
- * @param length frames over which to spread them; default: as many as are known of the video
- */
+/** Measures frames spread over the first `length`, opened again; none if the video can be read only once. */
 export async function measureSide(
   { platform, signal }: InputContext,
   side: Side,
@@ -190,15 +183,13 @@ export async function measureSide(
   }
 }
 
-/** Range of the search. */
 export interface AlignmentOptions {
-  /** The offset to keep if the result is unclear. */
+  /** Offset to keep if the result is unclear. */
   readonly assumed: number;
-  /** Offsets to try to either side. Default: that of media/align, and more while the result is unclear. */
+  /** Offsets to try on either side. Default: that of media/align, widened while the result is unclear. */
   readonly window?: number;
 }
 
-/** Smallest limit on the decoded frames of each video. */
 const FEWEST_MOST = 300;
 
 /** Most frames of each video that a search of a window decodes. */
@@ -206,10 +197,7 @@ export function mostFrames(window = 0): number {
   return Math.max(FEWEST_MOST, 4 * window);
 }
 
-/**
- * Searches for the offset.
- * @throws {AnyvmafError} `usage` if a video can be read only once; errors of decoders
- */
+/** @throws {AnyvmafError} `usage` if a video can be read only once; errors of decoders */
 export async function findOffset(
   context: InputContext,
   sides: Sides,

@@ -1,7 +1,7 @@
 /**
  * @module engine/inputs/filters
- * Filters of both videos as a run asks for them: which of them each needs, what decodes for them, and where the picture
- * lies that `crop: 'auto'` keeps. Loaded when filters are asked for.
+ * Applies a run's filters: chooses each video's filters and decoder, and finds the area that `crop: 'auto'` keeps.
+ * Loaded only if filters are requested.
  */
 
 import { type InputRole, usageError } from '../../core/errors.js';
@@ -17,16 +17,13 @@ import type { CheckedFilters } from '../contract/options.js';
 import type { InputContext } from './context.js';
 import { measureSide } from './few-frames.js';
 
-/** Frames of each video in which borders are looked for. */
+/** Frames of each video that are searched for borders. */
 const LOOKED_AT = 8;
 
-/** Largest relative difference of frames of one shape. */
+/** Largest relative difference of equal aspect ratios. */
 const SAME_SHAPE = 0.012;
 
-/**
- * Both videos with their filters, or the distorted one, if it has no reference.
- * @throws {AnyvmafError} `usage` for filters that a video or what decodes it cannot have
- */
+/** @throws {AnyvmafError} `usage` for filters that a video or its decoder does not support */
 export async function filterSides<Some extends Partial<Sides>>(
   context: InputContext,
   sides: Some,
@@ -61,7 +58,7 @@ export async function filterSides<Some extends Partial<Sides>>(
   return Object.fromEntries(filtered) as Some;
 }
 
-/** A Y4M file that needs filters of ffmpeg is read by ffmpeg. */
+/** Reads a Y4M file by ffmpeg if it needs ffmpeg's filters. */
 async function readable(
   { platform, checked, signal }: InputContext,
   role: InputRole,
@@ -84,10 +81,7 @@ async function readable(
   return { kind: 'encoded', video: { ...video, others: [] }, times: side.times };
 }
 
-/**
- * How to deinterlace each video: by its label, or by its pictures where they show what it does not say.
- * @throws {AnyvmafError} `usage` if no video is interlaced
- */
+/** By label, or by pictures if the label does not say. @throws {AnyvmafError} `usage` if no video is interlaced */
 async function fieldOrders(
   context: InputContext,
   { deinterlace }: CheckedFilters,
@@ -114,10 +108,7 @@ async function fieldOrders(
 /** Borders as shares of a frame. */
 type Shares = Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
 
-/**
- * Where the pictures of videos lie: of frames of one shape, what any of them shows; otherwise each its own.
- * @returns `undefined` for a video of which nothing is cut off
- */
+/** Areas without borders: the union for frames of one shape, else each its own; `undefined` if nothing is cut off. */
 async function commonArea(
   context: InputContext,
   sides: readonly Side[],
@@ -134,7 +125,6 @@ async function commonArea(
   return sides.map((side, i) => areaWithin(side, alike ? least : (found[i] ?? least)));
 }
 
-/** Width over height, as shown. */
 function shapeOf(side: Side): number {
   return displayAspect(factsOf(side));
 }
@@ -152,11 +142,11 @@ async function bordersOf(context: InputContext, side: Side): Promise<Shares> {
   return { left: left / width, right: right / width, top: top / height, bottom: bottom / height };
 }
 
-/** The area without borders; their ends are rounded so that all of the picture stays, or chroma's samples are not cut. */
+/** The area without borders, rounded outwards so that all of the picture stays and no chroma sample is cut. */
 function areaWithin(side: Side, borders: Shares): CropArea | undefined {
   const { width, height, chroma } = factsOf(side);
   const steps = stepsOf(chroma);
-  // Shares come back as the very samples they were made of.
+  // Add 1e-6 so that shares turn back into the exact samples they were made of.
   const samples = (share: number, all: number) => Math.floor(share * all + 1e-6);
   const start = (border: number, step: number) => Math.floor(border / step) * step;
   const x = start(samples(borders.left, width), steps.x);

@@ -15,21 +15,18 @@ import type { SideFacts, SideMeasurements } from '../../media/preflight/types.js
 import type { FrameSource } from '../../media/types.js';
 import { observedSource } from './continuity.js';
 
-/** Frames whose fields are measured of a video that is read with gaps or repetitions: three periods of pulldown. */
+/** Frames whose fields are measured if a video is read with gaps or repetitions: three periods of pulldown. */
 const MAPPED_FIELDS = 16;
 
-/** Findings from both videos' pictures. */
 export interface Observed {
   readonly alignment: AlignResult;
   readonly reference: SideMeasurements;
   readonly distorted: SideMeasurements;
 }
 
-/** What to observe. */
 export interface ObserverOptions {
-  /** Facts about the two videos before pairing. */
+  /** Facts before pairing. */
   readonly facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
-  /** Number of pairs, if known. */
   readonly expected: number | null;
   /** Pairs whose borders and sharpness are measured. */
   readonly measured: number;
@@ -37,30 +34,29 @@ export interface ObserverOptions {
   readonly alignment: AlignResult | Search;
 }
 
-/** Offsets to try to either side of the current one, and most frames to use. */
+/** Tries `window` offsets on either side of `offset`, using at most `maxFrames` frames. */
 interface Search {
   readonly offset: number;
   /** Reference frames per distorted frame. */
   readonly rateRatio: number;
-  /** Reference frame of each distorted one, from the first of both that are read, if the ratio does not determine it. */
+  /** Reference frame of each distorted one, counted from the first frames read, if the ratio does not tell. */
   readonly partners?: ArrayLike<number>;
   readonly window: number;
   readonly maxFrames: number;
 }
 
-/** Observes each pair that is read, in order. */
 export class FrameObserver {
   readonly #options: ObserverOptions;
   readonly #at: ReadonlySet<number>;
   readonly #thumbs: PassingThumbs[] = [];
   readonly #meters: FrameMeter[] = [];
   readonly #alignment: Promise<AlignResult>;
-  /** Measured pairs, by the numbers that each video has seen. */
+  /** Pairs measured so far, per video. */
   readonly #seen: Set<number>[] = [];
   #settled = false;
-  /** Error of observing, which {@link result} throws, so that reading does not fail. */
+  /** Error of observing; {@link result} throws it, so that reading does not fail. */
   #defect: { readonly error: unknown } | undefined;
-  /** The observed pair, to read instead. */
+  /** The observed pair: read it instead of the given one. */
   readonly pair: OpenPair;
 
   constructor(pair: OpenPair, options: ObserverOptions) {
@@ -85,7 +81,6 @@ export class FrameObserver {
     return this.#settled;
   }
 
-  /** Pairs to measure that were not read so far. */
   unmeasured(): readonly number[] {
     return [...this.#at].filter((frame) => this.#seen.some((seen) => !seen.has(frame)));
   }
@@ -100,7 +95,7 @@ export class FrameObserver {
     });
   }
 
-  /** Findings from the pictures. Call once all pairs are read. */
+  /** Call once all pairs are read. */
   async result(): Promise<Observed> {
     this.#end();
     const alignment = await this.#alignment;
@@ -126,17 +121,16 @@ export class FrameObserver {
     for (const thumbs of this.#thumbs) thumbs.end();
   }
 
-  /** A source whose frames are observed after reading. */
   #observed(
     source: FrameSource,
     skip: number,
     { colorRange, width, height }: SideFacts,
     mapped?: MappedSource,
   ): FrameSource {
-    const thumbs = new PassingThumbs((mapped ?? source).info);
     // The search supports different rates, but not repeated or missing frames.
+    const thumbs = new PassingThumbs((mapped ?? source).info);
     const frames = (mapped ?? source).info;
-    // Scaling takes fields apart or blurs them.
+    // Scaling destroys fields.
     const whole =
       frames.width === width && frames.height === height && frames.bitDepth === source.info.bitDepth;
     const meter = new FrameMeter({ ...source.info, ...(colorRange && { colorRange }) });
@@ -179,13 +173,12 @@ export class FrameObserver {
     );
   }
 
-  /** Whether a frame belongs to those whose fields are measured. */
   #isFieldOf(frame: number): boolean {
     for (let before = 0; before < FIELD_RUN; before++) if (this.#at.has(frame - before)) return true;
     return false;
   }
 
-  /** Observes a frame unless observing has failed before. */
+  /** Observes unless observing failed before. */
   #attempt<T>(observe: () => T): T | undefined {
     if (this.#defect) return undefined;
     try {

@@ -12,10 +12,7 @@ import type { ScoreRequest } from '../contract/types.js';
 import { closePair, type Pair, storedPair } from '../pair/pair.js';
 import type { InputContext } from './context.js';
 
-/**
- * Identifies the videos of a request and plans their pairing.
- * @throws {AnyvmafError} as the public `score`; the signal's reason
- */
+/** Identifies the videos and plans their pairing. @throws {AnyvmafError} as the public `score`; the signal's reason */
 export async function identifyPair(request: ScoreRequest, context: InputContext): Promise<Pair> {
   const { platform, checked, signal, colour } = context;
   const { pairing, single } = checked;
@@ -76,7 +73,6 @@ async function identify(context: InputContext, inputs: Required<OpenedInputs>): 
   return { sides, skip, frameCount, warnings, ofBytes };
 }
 
-/** Findings from the bytes of both, where they are asked for. */
 async function byteFindings(
   { platform, checked }: InputContext,
   { reference, distorted }: Required<OpenedInputs>,
@@ -88,10 +84,7 @@ async function byteFindings(
   return findingsOfBytes([reference, distorted], platform.files);
 }
 
-/**
- * Opens decoders, if needed.
- * @param open replaces the default way to open them
- */
+/** Opens decoders, if needed. @param open replaces the default way to open them */
 export async function openPair(known: Pair, open?: OpenDecoder): Promise<OpenPair> {
   if (known.plan) {
     const { openPlanned } = await import('../../media/pairing/prepare.js');
@@ -102,13 +95,12 @@ export async function openPair(known: Pair, open?: OpenDecoder): Promise<OpenPai
   return stored;
 }
 
-/** The inputs of one run, which can be closed in any state. */
+/** Inputs of one run; can be closed in any state. */
 export class RunInputs {
   readonly known: Promise<Pair>;
   #known: Pair | undefined;
   #ready: Promise<OpenPair> | undefined;
 
-  /** @param known from {@link identifyPair} */
   constructor(known: Promise<Pair>) {
     this.known = known.then((inputs) => {
       this.#known = inputs;
@@ -117,7 +109,6 @@ export class RunInputs {
     this.known.catch(() => {});
   }
 
-  /** Opens them once they are identified; see {@link openPair}. */
   open(openDecoder?: OpenDecoder): Promise<OpenPair> {
     this.#ready = this.known.then((known) => openPair(known, openDecoder));
     return this.#ready;

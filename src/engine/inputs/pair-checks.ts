@@ -1,6 +1,6 @@
 /**
  * @module engine/inputs/pair-checks
- * Checks a pair: the videos' declared properties before scoring, and their pictures while frames are read.
+ * Checks a pair: declared properties before scoring, pictures while frames are read.
  */
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/types.js';
@@ -10,33 +10,28 @@ import type { InputContext } from './context.js';
 import type { Continuity, ContinuityRules, SignatureSink } from './continuity.js';
 import type { Preflight, WholePair } from './preflight.js';
 
-/** How the frames of a run are read. */
 interface Reading {
-  /** Number of pairs, if known. */
   readonly expected: number | null;
-  /** Whether this thread reads them; frames that workers or programs read cannot be observed. */
+  /** False if workers or programs read them: such frames cannot be observed. */
   readonly inThread: boolean;
   /** Whether to inspect the pictures of pairs compared as stored too. */
   readonly inspectStored: boolean;
 }
 
-/** What a shard checks. */
 export interface ShardChecks {
   readonly requested: RequestedModels;
-  /** Whether this thread reads its frames. */
   readonly inThread: boolean;
   readonly signatures: SignatureSink;
-  /** The pair as a run in one piece reads it, for the shard that inspects it. */
+  /** The whole pair, for the shard that inspects it. */
   readonly whole?: WholePair & Pick<Reading, 'inThread' | 'inspectStored'>;
 }
 
-/** The checks of one run. */
 export class PairChecks {
   readonly #inputs: InputContext;
   readonly #loading: Promise<typeof import('./continuity.js')> | undefined;
   #preflight: Preflight | undefined;
   #continuity: Continuity | undefined;
-  /** Checks of a pair compared as stored, concurrent with the start of workers. */
+  /** Checks of a pair compared as stored, while workers start. */
   #stored: Promise<void> | undefined;
 
   constructor(inputs: InputContext) {
@@ -48,10 +43,7 @@ export class PairChecks {
     this.#loading?.catch(() => {});
   }
 
-  /**
-   * @param inspects whether to inspect the pictures for `strict`
-   * @throws {AnyvmafError} `mismatch` for a pair that cannot be compared, with `strict` also for warnings
-   */
+  /** @throws {AnyvmafError} `mismatch` if the pair cannot be compared; if `strict` and `inspects`, also for warnings */
   async refuse(known: Pair, requested: RequestedModels, inspects = true): Promise<void> {
     const { strict } = this.#inputs.checked.pairing;
     // Stored pairs were checked when they were opened.
@@ -107,10 +99,7 @@ export class PairChecks {
     return work.inThread ? this.#continuity.observe(ready) : ready;
   }
 
-  /**
-   * What a shard found, once its pairs are measured.
-   * @returns findings about the whole pair of the shard that inspects it; `undefined` if nothing was checked
-   */
+  /** Findings once its pairs are measured; `known` only from the shard that inspects the whole pair. */
   async shardFindings(): Promise<{ readonly known?: readonly Finding[]; readonly defect?: Finding }> {
     await this.#stored;
     const known = (await this.#preflight?.inspection())?.findings;
@@ -119,7 +108,7 @@ export class PairChecks {
     return { ...(known && { known }), ...(defect && { defect }) };
   }
 
-  /** How a shard's frames are checked once all shards are there. */
+  /** Rules for checking a shard's frames once all shards are there. */
   async rulesOf(known: Pair): Promise<{ readonly continuity?: ContinuityRules }> {
     if (!this.#loading) return {};
     const { continuityRules } = await this.#loading;
@@ -131,12 +120,7 @@ export class PairChecks {
     return this.#continuity?.active ? this.#continuity : undefined;
   }
 
-  /**
-   * All findings, once all pairs are measured.
-   * @param backend that read them
-   * @returns `undefined` if nothing was checked
-   * @throws {AnyvmafError} `mismatch` with `strict`, for findings of the whole run
-   */
+  /** `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` with `strict`, for any error or warning */
   async findings(pairs: number, backend: string): Promise<readonly Finding[] | undefined> {
     await this.#stored;
     const known = (await this.#preflight?.inspection())?.findings;
@@ -150,7 +134,7 @@ export class PairChecks {
     await this.#preflight?.close();
   }
 
-  /** Decoding pictures would take much of a stored pair's short run, so it is only done on request. */
+  /** Inspecting pictures would take much of a stored pair's short run, so it is done on request only. */
   async #checkStored(known: Pair, requested: RequestedModels, inspect: boolean) {
     const preflight = this.#preflight ?? (await this.#open(known, requested));
     if (inspect) preflight.readAgain(this.#inputs.signal);

@@ -1,7 +1,7 @@
 /**
  * @module engine/inputs/pairing
- * Pairs videos that are encoded or differ: their decoders, the times of all frames, the offset, and the plan. Models without a
- * reference get blank frames in its place, which no metric reads. Not loaded for two Y4M or raw videos of one format.
+ * Pairs videos that are encoded or differ: decoders, times of all frames, offset and plan. No-reference models get
+ * blank reference frames. Not loaded for two Y4M or raw videos of one format.
  */
 
 import { type InputRole, ofInput, usageError } from '../../core/errors.js';
@@ -46,7 +46,7 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   return { sides, skip, frameCount, warnings, plan, framing, alignment, apart };
 }
 
-/** What stored videos warn of. Unless they may be scaled, both must be of one format. */
+/** Warnings of stored videos. Both must have one format unless they may be scaled. */
 function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: InputOptions): string[] {
   const scales = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
   if (!scales && reference.kind === 'frames' && distorted.kind === 'frames')
@@ -59,13 +59,11 @@ function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: I
   );
 }
 
-/** Finds the offset. */
 async function align(context: InputContext, sides: Sides): Promise<AlignResult> {
   const { findOffset } = await import('./few-frames.js');
   return findOffset(context, sides, { assumed: 0, window: context.checked.pairing.window });
 }
 
-/** Asks pixels of pictures of different sizes. */
 async function framingOfSides(context: InputContext, sides: Sides): Promise<Framing | undefined> {
   const { reference, distorted } = sides;
   const [one, other] = [reference, distorted].map(factsOf);
@@ -77,10 +75,7 @@ function untimed({ reference, distorted }: Sides): Sides {
   return { reference: { ...reference, times: null }, distorted: { ...distorted, times: null } };
 }
 
-/**
- * Probes both videos concurrently.
- * @throws {AnyvmafError} as {@link chooseDecoder}
- */
+/** Probes both videos concurrently. @throws {AnyvmafError} as {@link chooseDecoder} */
 async function identifyVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Sides> {
   const identify = (role: InputRole, input: OpenedInput) =>
     ofInput(role, () => identifyVideo(context, role, input));
@@ -94,10 +89,7 @@ async function identifyVideos(context: InputContext, inputs: Required<OpenedInpu
   return { reference: reference.value, distorted: distorted.value };
 }
 
-/**
- * One video.
- * @throws {AnyvmafError} as {@link chooseDecoder}
- */
+/** @throws {AnyvmafError} as {@link chooseDecoder} */
 async function identifyVideo(context: InputContext, role: InputRole, input: OpenedInput): Promise<Side> {
   const { pairing } = context.checked;
   if (!('kind' in input)) {
@@ -136,7 +128,7 @@ async function identifyEncoded(
   };
 }
 
-/** A video whose decoder adds film grain only if asked. @throws {AnyvmafError} `usage` if it cannot leave grain out */
+/** Makes an AV1 decoder add grain only if requested. @throws {AnyvmafError} `usage` if it cannot leave grain out */
 function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
   const { facts, decoder } = video;
   if (facts.codec !== 'av1') return video;
@@ -151,16 +143,13 @@ function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
     : video;
 }
 
-/** Frames at the header's rate; `null` if rate or number is unknown. */
+/** Frame times at the header's rate; `null` if the rate or the frame count is unknown. */
 function storedTimes({ frameRate, frameCount }: VideoInfo): Float64Array | null {
   if (!frameRate || frameCount === null) return null;
   return Float64Array.from({ length: frameCount }, (_, n) => (n * frameRate.den) / frameRate.num);
 }
 
-/**
- * Warnings of clocks that are set back, for runs without preflight.
- * @param sides by their names in messages
- */
+/** Warns of clocks that jump back, for runs without preflight. @param sides by their names in messages */
 async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<string[]> {
   const jumping = Object.entries(sides).flatMap(([who, side]) =>
     side.kind === 'encoded' && side.setBacks
@@ -173,7 +162,7 @@ async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<s
   return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
 }
 
-/** Pairs a video with blank frames. */
+/** Pairs a video with blank reference frames. */
 export async function pairAlone(context: InputContext, input: OpenedInput): Promise<Pair> {
   const { checked, signal } = context;
   const { pairing, skip, frameCount } = checked;

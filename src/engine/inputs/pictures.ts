@@ -1,7 +1,7 @@
 /**
  * @module engine/inputs/pictures
- * The pictures of both videos as metrics read them: filtered, in one range and by one matrix, or as they are stored; and what
- * the videos say of their colours, for the metrics of colour, and what had to be guessed.
+ * Prepares the pictures of both videos for metrics: filtered, in one range and matrix, or as stored. Finds their
+ * colours for colour metrics, stated or guessed.
  */
 
 import type { ColourAs } from '../../core/choices.js';
@@ -30,7 +30,7 @@ import { readsStored } from '../contract/options.js';
 import type { KnownColours } from '../pair/pair.js';
 import type { InputContext } from './context.js';
 
-/** The videos with the pictures that metrics read, and whether metrics of colour need others than the rest. */
+/** Returns the videos as metrics read them, and whether colour metrics need a separate pass. */
 export async function asRead(
   context: InputContext,
   identified: Sides,
@@ -54,14 +54,14 @@ function differ(some: Sides, others: Sides): boolean {
   return some.reference !== others.reference || some.distorted !== others.distorted;
 }
 
-/** Whether a common format by shifts and repetition is not what metrics of colour need. */
+/** Whether a common format made by shifts and repetition would mislead colour metrics. */
 function areUnlike({ reference, distorted }: Sides): boolean {
   const [one, other] = [reference, distorted].map(factsOf);
   const full = one?.colorRange === 'full' || other?.colorRange === 'full';
   return one?.chroma !== other?.chroma || (full && one?.bitDepth !== other?.bitDepth);
 }
 
-/** Pictures have the limited range of most videos; beside a video that states full range they stay as they are. */
+/** Converts pictures to limited range, as most videos have it, unless a video declares full range. */
 async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): Promise<Sides> {
   const isFull = (side: Side) => !isPicture(side) && factsOf(side).colorRange === 'full';
   if (isFull(reference) || isFull(distorted)) return { reference, distorted };
@@ -71,14 +71,14 @@ async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): P
   };
 }
 
-/** A picture in limited range, its matrix as that of videos; a video as it is. */
+/** Converts a picture to limited range and the matrix of videos; returns videos unchanged. */
 export async function limitedPicture(role: InputRole, side: Side, signal: AbortSignal): Promise<Side> {
   if (!isPicture(side)) return side;
   const { filtersFor, filterSide } = await import('../../media/filters/apply.js');
   return filterSide(role, side, filtersFor(role, factsOf(side), { colorRange: 'limited' }), signal);
 }
 
-/** Where one of the two is RGB, it becomes luma and chroma by the matrix of the other. */
+/** If one of the two is RGB, converts it by the matrix of the other. */
 async function oneMatrix(context: InputContext, sides: Sides): Promise<Sides> {
   const roles = (['reference', 'distorted'] as const).filter((role) => isRgb(sides[role]));
   const [role] = roles;
@@ -95,20 +95,20 @@ async function oneMatrix(context: InputContext, sides: Sides): Promise<Sides> {
   return { ...sides, [role]: { ...side, video: { ...video, filters: applied.join('; ') }, applied } };
 }
 
-/** Whether a video is a picture, or several, as cameras and programs for drawing write them. */
+/** Whether a video is a picture, or several, as cameras and drawing programs write them. */
 function isPicture(side: Side): boolean {
   if (side.kind !== 'encoded') return false;
   const { container, name } = side.video.facts;
   return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?$/i.test(name);
 }
 
-/** RGB stays RGB, and alpha stays, where only metrics of colour read them. */
+/** Keeps RGB and alpha for runs in which only colour metrics read them. */
 function keepRgb({ reference, distorted }: Sides): Sides {
   const keep = (side: Side): Side => {
     if (!isKept(side)) return side;
     const { alpha: _, ...stored } = side.video.facts;
     const { pixelFormat } = stored;
-    // Grey with alpha too, which ffmpeg makes RGB.
+    // ffmpeg turns grey with alpha into RGB, too.
     const asRgb = isRgbLayout(pixelFormat) || stored.chroma === '400';
     const rgb = asRgb && ({ matrix: 'gbr', colorRange: 'full' } as const);
     const asked = { ...side.video, facts: { ...stored, ...rgb, alpha: true as const } };
@@ -124,29 +124,26 @@ function keepRgb({ reference, distorted }: Sides): Sides {
   return { reference: keep(reference), distorted: keep(distorted) };
 }
 
-/** Whether samples of a video that other metrics do not read are kept: R, G and B, or alpha where ffmpeg decodes. */
+/** Whether a video has samples that only colour metrics read: R, G and B, or alpha if ffmpeg decodes. */
 function isKept(side: Side): side is Side & { readonly kind: 'encoded' } {
   if (side.kind !== 'encoded') return false;
   const { decoder, facts } = side.video;
   return isRgbLayout(facts.pixelFormat) || (decoder.id !== 'mediabunny' && hasAlpha(facts.pixelFormat));
 }
 
-/** Whether a video is RGB. */
 function isRgb(side: Side): boolean {
   return side.kind === 'encoded' && deliveryOf(side.video).fromRgb !== undefined;
 }
 
-/** Whether metrics of colour read other samples of one of the two than the rest. */
 function anyKept({ reference, distorted }: Sides): boolean {
   return isKept(reference) || isKept(distorted);
 }
 
-/** The planes in which the samples of a video are delivered. */
 export function deliveryOf({ facts }: EncodedVideo): Delivery {
   return delivery(facts.pixelFormat, 0, facts.name, facts);
 }
 
-/** Filters by which ffmpeg makes RGB of a video for a PNG file, where it is not RGB already. */
+/** ffmpeg filters that make the RGB of a PNG file, for videos that are not RGB already. */
 function pngFilters({ reference, distorted }: Sides): FilterOptions {
   const rgb = (side: Side) => {
     const [plain, deep] = isKept(side) ? ['rgba', 'rgba64le'] : ['rgb24', 'rgb48le'];
@@ -159,11 +156,10 @@ function pngFilters({ reference, distorted }: Sides): FilterOptions {
 }
 
 /**
- * The colours of both sides.
  * @param plan absent if frames are compared as stored
- * @param known the colour of both, where files do not state that of what they were made of
+ * @param known colour of both, instead of what their files declare
  * @param as the tool whose conversion is repeated
- * @throws {AnyvmafError} `usage` if that of the tool is not known
+ * @throws {AnyvmafError} `usage` if that tool does not convert these colours
  */
 export function coloursOf(
   { reference, distorted }: Sides,
@@ -193,7 +189,7 @@ function colourFor(as: ColourAs, side: Side): KnownColour {
   );
 }
 
-/** What samples of each chroma format depend on. */
+/** Colour properties that the samples of each chroma format depend on. */
 const PARTS = {
   '400': ['transfer'],
   '420': ['transfer', 'matrix', 'siting'],
@@ -201,7 +197,7 @@ const PARTS = {
   '444': ['transfer', 'matrix'],
 } as const;
 
-/** A colour whose guesses are what the other video states: mostly one was made of the other. */
+/** Replaces guesses by what the other video states: mostly one was made of the other. */
 function following(colour: KnownColour, other: KnownColour, side: Side): KnownColour {
   const stated = PARTS[factsOf(side).chroma].filter(
     (part) => colour.guessed.includes(part) && !other.guessed.includes(part),

@@ -1,7 +1,6 @@
 /**
  * @module engine/inputs/preflight
- * Checks a pair: the declared properties of both videos before scoring, and their pictures during
- * scoring.
+ * Checks a pair: declared properties before scoring, pictures during scoring.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
@@ -28,7 +27,6 @@ import { FrameObserver, type Observed } from './frame-observer.js';
 export interface WholePair {
   /** Open from its first pair. */
   readonly pair: OpenPair;
-  /** Number of pairs, if known. */
   readonly expected: number | null;
   /** Opens it again from a pair on; the caller closes it. */
   part(first: number): Promise<OpenPair>;
@@ -40,14 +38,13 @@ const WINDOW = 25;
 /** Fewest pairs for a meaningful search. */
 const ENOUGH_PAIRS = 100;
 
-/** The feature with a frame rate, if it is one that takes frames without a rate for stills. */
+/** A feature string with a frame rate, for a feature that takes frames without a rate for stills. */
 function withRate({ spec, options, given }: ExtractorInstance): readonly string[] {
   if (options.fps || !spec.features.some(({ stills }) => stills)) return [];
   const named = [...given].filter((name) => name !== 'fps').map((name) => `${name}=${options[name]}`);
   return [`${spec.name}=${[...named, `fps=${USUAL_RATE}`].join(':')}`];
 }
 
-/** Inspects a pair in two steps: declared properties, then pictures. */
 export class Preflight {
   readonly #inputs: InputContext;
   readonly #known: Pair;
@@ -92,7 +89,7 @@ export class Preflight {
     refuseFindings(this.#declared, ['error']);
   }
 
-  /** @throws {AnyvmafError} `mismatch` for every warning too, after the pictures have been inspected */
+  /** @throws {AnyvmafError} `mismatch` for warnings too, after inspecting the pictures */
   async refuseWarnings(): Promise<void> {
     const { findings } = await this.inspection();
     this.refuse(findings);
@@ -104,8 +101,7 @@ export class Preflight {
   }
 
   /**
-   * Inspects the pictures while the pair is scored, if each frame of both is read in order anyway.
-   * @param expected number of pairs, if known
+   * Inspects the pictures while the pair is scored, if all frames are read in order anyway.
    * @returns the pair to read from now on; `undefined` if that would show too little
    */
   observe(pair: OpenPair, expected: number | null): OpenPair | undefined {
@@ -114,11 +110,7 @@ export class Preflight {
     return this.#observer.pair;
   }
 
-  /**
-   * Inspects the pictures as {@link observe} does, for a run that reads only a part of the pair: the frames that this
-   * takes are read a second time.
-   * @returns false if they would show too little
-   */
+  /** Like {@link observe}, for a run that reads only a part: reads frames again. False if they show too little. */
   observeAhead(whole: WholePair, signal: AbortSignal): boolean {
     const { pair, expected } = whole;
     if (signal.aborted || !this.#showsEnough(pair, expected)) return false;
@@ -129,7 +121,7 @@ export class Preflight {
     return true;
   }
 
-  /** Starts to inspect the pictures by opening both videos a second time, if possible. */
+  /** Starts to inspect the pictures by opening both videos again, if possible. */
   readAgain(signal: AbortSignal): void {
     const { reference, distorted } = this.#known.sides;
     if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
@@ -163,7 +155,6 @@ export class Preflight {
     return this.#conclude(await observer.result());
   }
 
-  /** Whether reading the pairs in order shows enough of the pictures. */
   #showsEnough(pair: OpenPair, expected: number | null): boolean {
     const partial = this.#context.partial && expected !== null && expected < ENOUGH_PAIRS;
     return !(partial || !this.#inPhase || pair.reference === pair.distorted);
@@ -195,7 +186,6 @@ export class Preflight {
     return (await this.#inspecting) ?? this.#undecoded;
   }
 
-  /** Stops inspecting. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#inspecting?.catch(() => {});
@@ -252,12 +242,11 @@ export class Preflight {
     return { reference, distorted, findings, alignment };
   }
 
-  /** What is known without the pictures. */
   get #undecoded(): Inspection {
     return { ...this.#facts, findings: this.#declared };
   }
 
-  /** Findings. An internal error of the inspection becomes a finding and does not end the run. */
+  /** Turns an internal error into a finding, so that it does not end the run. */
   #compare(reference: SideFacts, distorted: SideFacts, context: PreflightContext): readonly Finding[] {
     try {
       return preflight(reference, distorted, context);
@@ -266,7 +255,7 @@ export class Preflight {
     }
   }
 
-  /** An inspection, or one without pictures that states why. Still throws the signal's reason. */
+  /** Turns a defect into a finding of an inspection without pictures; still throws the signal's reason. */
   async #unlessDefect<T>(inspecting: Promise<Inspection | T>): Promise<Inspection | T> {
     try {
       return await inspecting;
@@ -278,7 +267,7 @@ export class Preflight {
   }
 }
 
-/** The result of the work, or nothing if a video cannot be read. Still throws the signal's reason. */
+/** Returns `undefined` if a video cannot be read; still throws the signal's reason. */
 async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await work;

@@ -1,7 +1,7 @@
 /**
  * @module engine/live/steering
- * Steers one measurement while it runs: pauses and stops it, and changes its models at frame boundaries. It belongs to the
- * thread that puts frames together, so that whatever it is told between two tasks is told between two frames.
+ * Steers a measurement while it runs: pauses it, stops it, changes its models. Runs in the thread that puts frames
+ * together, so that each command takes effect between two frames.
  */
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -21,15 +21,13 @@ import type { FrameWatcher, Scoring } from '../results/scoring.js';
 /** Without folders, only models that ship or were pulled are loaded. */
 const UNKNOWN: Origin = { by: 'foreign', folders: [] };
 
-/** How to change a model. */
 export interface SwapOptions {
-  /** Key of the score to end. Default: the only one. */
+  /** Score key of the model to replace. Default: the only one. */
   readonly replace?: string;
 }
 
-/** Looks on from outside. */
 export interface RunObserver extends FrameWatcher {
-  /** The run is planned; called once, before its first frame. What it throws refuses the run. */
+  /** The run is planned; called once, before its first frame. An error thrown here refuses the run. */
   planned(facts: RunFacts): void;
   /** A change of models took effect, or will. */
   swapped(swap: SwapOutcome): void;
@@ -37,9 +35,8 @@ export interface RunObserver extends FrameWatcher {
   ended(error?: unknown): void;
 }
 
-/** A planned run, as steering needs it. */
 export interface SteeredRun {
-  /** What its plan and format do not say. */
+  /** Facts that plan and format do not state. */
   readonly facts: Omit<RunFacts, 'format' | 'rate' | 'metrics' | 'models' | 'extractors'>;
   readonly plan: RunPlan;
   readonly format: ScoredFormat;
@@ -47,34 +44,32 @@ export interface SteeredRun {
   readonly platform: Pick<Platform, 'models' | 'ofOrigin'>;
 }
 
-/** Values of frames that were measured before. */
 export interface MeasuredFrames {
   readonly metrics: readonly string[];
   readonly ofFrame: ReadonlyMap<number, FrameMetrics['metrics']>;
 }
 
-/** Steers one measurement. */
 export class Steering {
   readonly #observer: RunObserver;
   readonly #origin: Origin;
   #run: SteeredRun | undefined;
-  /** Models that predict, in the report's order, and all that ever did by the key of their score. */
+  /** Models that predict, in the report's order; and all models so far, by score key. */
   #current: LoadedModel[] = [];
   readonly #known = new Map<string, LoadedModel>();
   readonly #swaps: SwapOutcome[] = [];
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
   #stopped = false;
   #released = false;
-  /** What an earlier part of the run measured of its frames; the observer sees it beside the other values. */
+  /** Values of an earlier pass over the same frames; the observer gets them with the others. */
   beside: MeasuredFrames | undefined;
 
-  /** @param origin who names models that are to take over */
+  /** @param origin who names the models to load */
   constructor(observer: RunObserver, origin: Origin = UNKNOWN) {
     this.#observer = observer;
     this.#origin = origin;
   }
 
-  /** Whether the run is to end with the pairs that it has taken. */
+  /** Whether the run ends with the pairs already taken. */
   get stopped(): boolean {
     return this.#stopped;
   }
@@ -83,7 +78,7 @@ export class Steering {
     return this.#pause !== undefined;
   }
 
-  /** What to wait for before the next pair is taken. */
+  /** What to await before taking the next pair. */
   readonly gate = (): Promise<void> | undefined => this.#pause?.promise;
 
   pause(): void {
@@ -105,21 +100,17 @@ export class Steering {
     this.resume();
   }
 
-  /** Lets the run go on by itself; another may steer it from now on. */
+  /** Lets the run continue without steering; another may take over. */
   release(): void {
     this.#released = true;
     this.resume();
   }
 
-  /** Whether another may steer the run. */
   get released(): boolean {
     return this.#released;
   }
 
-  /**
-   * The run is planned and can be steered.
-   * @param before who steered it until now
-   */
+  /** Starts to steer a planned run. @param before the previous steering */
   begin(run: SteeredRun, before?: Steering): void {
     this.#run = run;
     this.#current = [...run.plan.models];
@@ -151,7 +142,7 @@ export class Steering {
     this.#observer.ended(error);
   }
 
-  /** Changes of models that took effect by the end of the run, for the report, and the models that they brought. */
+  /** Model changes that scored a frame by the end of the run, and the models that they added, for the report. */
   report(last: number): { readonly swaps: readonly ModelSwap[]; readonly models: readonly ReportModel[] } {
     const made = this.#swaps.map(({ frame, from, to }): ModelSwap => ({ frame, from, to }));
     const swaps = effective(made.filter(({ frame }) => frame <= last));
@@ -161,10 +152,7 @@ export class Steering {
     return { swaps, models: models.map((model) => reportModel(model)) };
   }
 
-  /**
-   * Loads a model that may take over. Needs no frame boundary.
-   * @throws {AnyvmafError} `usage`, `model`, `feature` or `io` if it cannot be loaded
-   */
+  /** Loads a model at any time. @throws {AnyvmafError} `usage`, `model`, `feature` or `io` if it cannot be loaded */
   async prepare(text: string): Promise<LoadedModel> {
     const { platform, format } = this.#required();
     const { models } = platform.ofOrigin?.(this.#origin) ?? platform;
@@ -186,9 +174,9 @@ export class Steering {
   }
 
   /**
-   * Changes the model from a frame on. To be called between two frames.
-   * @throws {AnyvmafError} `usage` if there is nothing to replace or no frame left, `feature` if the model needs what is not
-   * measured
+   * Changes the model from the next frame on. Call between two frames.
+   * @throws {AnyvmafError} `usage` if there is nothing to replace or no frame left, `feature` if the model needs
+   * features that are not measured
    */
   swap(model: LoadedModel, { replace }: SwapOptions = {}): SwapOutcome {
     const run = this.#required();
@@ -241,14 +229,14 @@ export class Steering {
   }
 }
 
-/** Shows an observer further values of each frame. */
+/** Adds the values of an earlier pass to each frame. */
 function joined(observer: RunObserver, { metrics, ofFrame }: MeasuredFrames): FrameWatcher {
   let own: readonly string[] = [];
   let all: readonly string[] = metrics;
   return {
     boundary: (frame) => observer.boundary(frame),
     frame(frame, values, names) {
-      // Names are compared by identity: others mean a change of models.
+      // Compare names by identity: another array means a change of models.
       if (names !== own) all = [...names, ...metrics];
       own = names;
       const further = ofFrame.get(frame) ?? {};
@@ -261,7 +249,7 @@ function joined(observer: RunObserver, { metrics, ofFrame }: MeasuredFrames): Fr
   };
 }
 
-/** Changes that scored a frame: of several at one boundary, what they come to. */
+/** Merges the changes at one frame boundary, and drops those that cancel out. */
 function effective(swaps: readonly ModelSwap[]): readonly ModelSwap[] {
   const result: ModelSwap[] = [];
   for (const swap of swaps) {
@@ -282,7 +270,7 @@ function lacking(model: LoadedModel, missing: LoadedModel['extractors']): Anyvma
   );
 }
 
-/** The last part of a path without its ending. */
+/** A file name without `.json`, usable in a model string. */
 function nameOf(source: string): string {
   return (source.split(/[\\/]/).at(-1) ?? source).replace(/\.json$/i, '').replace(/[:=]/g, '_');
 }

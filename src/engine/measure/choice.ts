@@ -22,14 +22,12 @@ import type { Platform } from '../contract/platform.js';
 
 type ChoiceOptions = Pick<ProgramOptions, 'backend' | 'native'>;
 
-/** A program to run on a backend. */
 export interface NativeChoice {
   readonly host: NativeHost;
   readonly program: NativeProgram;
   readonly backend: NativeBackend;
 }
 
-/** The choice with notes on it. */
 export interface BackendChosen {
   /** Absent for this package's core. */
   readonly native?: NativeChoice;
@@ -37,7 +35,6 @@ export interface BackendChosen {
   readonly notes: readonly string[];
 }
 
-/** How to install each native backend. */
 const ADVICE: Readonly<Record<NativeBackend, string>> = {
   'native-cpu': "install libvmaf's vmaf tool, or an ffmpeg with the libvmaf filter",
   cuda: 'install a vmaf built with CUDA and a driver for an NVIDIA GPU',
@@ -46,10 +43,8 @@ const ADVICE: Readonly<Record<NativeBackend, string>> = {
   metal: 'install a vmaf built with Metal, on a Mac',
 };
 
-/** Location of a program that is not on PATH. */
 const NAME_PROGRAM: Remedy = { purpose: 'name', option: 'vmafBin', aim: 'where it is not on PATH' };
 
-/** How to get a backend, a sentence. */
 export function howToGet(backend: NativeBackend): string {
   return `${capital(ADVICE[backend])}, and put it on PATH.`;
 }
@@ -107,7 +102,6 @@ export async function chooseBackend(
   return { native: { host, program, backend }, notes };
 }
 
-/** A working native GPU backend, if any. */
 async function chooseGpu(
   host: NativeHost,
   { native }: ChoiceOptions,
@@ -137,10 +131,7 @@ async function chooseGpu(
 
 const healths = new WeakMap<NativeHost, Map<string, BackendHealth>>();
 
-/**
- * Probes each program, backend and request once; {@link forget} makes the next run probe again.
- * @throws the signal's reason
- */
+/** Probes each program, backend and request once, until {@link forget}. @throws the signal's reason */
 export async function healthOf(
   host: NativeHost,
   program: NativeProgram,
@@ -156,7 +147,6 @@ export async function healthOf(
   return health;
 }
 
-/** Drops cached probe results. */
 export function forget(host: NativeHost): void {
   healths.delete(host);
 }
@@ -165,7 +155,6 @@ function reasons(rejected: readonly Rejected[]): string | undefined {
   return rejected.length > 0 ? rejected.map(({ problem }) => oneLine(problem)).join('; ') : undefined;
 }
 
-/** The alternatives, as a sentence. */
 async function available(
   host: NativeHost,
   { native: { vmafBin } }: ChoiceOptions,

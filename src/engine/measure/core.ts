@@ -1,7 +1,6 @@
 /**
  * @module engine/measure/core
- * Measures a pair with this package's own core, on workers or in the calling thread, perhaps beside a GPU, and predicts; and says
- * which metrics GPUs measured, of how many pairs, and why the core measured the rest.
+ * Measures and predicts with this package's own core, on workers or in the calling thread, perhaps beside a GPU.
  */
 
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -32,22 +31,18 @@ import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement, Record
 /** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
 
-/** A run on the core. */
 interface CoreRun {
   readonly platform: Platform;
   readonly checked: CoreOptions;
   readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
-  /** Absent where nobody steers. */
   readonly steering?: Steering;
-  /** Reasons for choosing the core, if not obvious: full sentences. */
+  /** Why the core was chosen, if not obvious: full sentences. */
   readonly notes: readonly string[];
 }
 
-/** The pairs to measure. */
 type PairWork = Omit<MeasurementWork, 'onStart'>;
 
-/** The core with the models of a run. */
 export function openCore(
   [requested, modules]: readonly [Requested, CoreModules],
   { light, ...request }: Omit<CoreRun, 'modules'> & { readonly light: ReturnType<typeof lightOf> },
@@ -67,20 +62,19 @@ export function openCore(
   };
 }
 
-/** A run on the core that can start. */
 export class CoreMeasurement implements PlannedMeasurement {
   readonly #run: CoreRun;
   readonly #plan: RunPlan;
   #tiny: TinyRun | undefined;
   #pool: WorkerPool | undefined;
-  /** Of a run in the calling thread. */
+  /** GPU of a run in the calling thread. */
   #gpu: GpuMeasurer | undefined;
   #probe: BackendProbe | undefined;
   #heatmaps: HeatmapRun | undefined;
-  /** Of picture models in the calling thread. */
+  /** Picture models in the calling thread. */
   #sessions: readonly TinySessionFacts[] = [];
 
-  /** Ends workers that measure more than the plan. */
+  /** Frames to keep for the report; `undefined` for all. */
   readonly #keep: number | undefined;
 
   constructor(run: CoreRun, plan: RunPlan, keep: number | undefined) {
@@ -118,8 +112,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   /**
-   * Measures pairs without finishing their features or predicting.
-   * @param add takes their records, in any order of chunks
+   * Measures pairs without finishing their features or predicting; `add` takes chunks in any order.
    * @throws {AnyvmafError} `usage` if metrics write heatmaps, which belong to whole runs
    */
   async record(
@@ -146,7 +139,6 @@ export class CoreMeasurement implements PlannedMeasurement {
     };
   }
 
-  /** What is measured and predicted. */
   get plan(): RunPlan {
     return this.#plan;
   }
@@ -164,12 +156,11 @@ export class CoreMeasurement implements PlannedMeasurement {
     // The thread that reads and the GPU's worker need a core each, or the GPU waits for frames.
     const cores = checked.backend === 'hybrid' ? Math.max(1, most - 2) : most;
     const chosen = checked.threads ?? chooseThreads(cores, this.#plan.features.extraction, expected);
-    // What reads for a GPU does it aside, unless asked not to.
+    // Work for a GPU runs on a worker, not in this thread, unless asked otherwise.
     const asked = checked.backend === 'webgpu' || checked.backend === 'hybrid';
     return asked && checked.threads === undefined ? Math.max(1, chosen) : chosen;
   }
 
-  /** Whether and how to measure on a GPU. */
   #gpuUse(expected: number | null, threads: number): GpuUse | undefined {
     const { platform, checked } = this.#run;
     if (checked.backend === 'webgpu') return 'required';
@@ -188,7 +179,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     await this.#tiny?.open(platform.tiny, features.names);
   }
 
-  /** Loads what tiny models need, and has fetched what workers will need. */
+  /** Loads what tiny models need, and downloads what workers will need. */
   async #prepare(): Promise<void> {
     const { platform, checked, options } = this.#run;
     const { gpu } = platform;
@@ -203,7 +194,6 @@ export class CoreMeasurement implements PlannedMeasurement {
     this.#tiny = new TinyRun(tiny);
   }
 
-  /** Finishes frames and scores as records come in. */
   #score({ onStart }: MeasurementWork): Scoring {
     const { checked, options } = this.#run;
     let begun = false;
@@ -220,7 +210,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     );
   }
 
-  /** @param scoring where the frames are finished at once, and the run may be steered */
+  /** @param scoring finishes frames as they are measured, so that the run can be steered */
   #measurePairs(work: PairWork, add: RecordSink['add'], scoring?: Scoring) {
     const { pair, first = 0, expected, bound, meter, continuity } = work;
     const { platform, checked, options } = this.#run;
@@ -266,7 +256,6 @@ export class CoreMeasurement implements PlannedMeasurement {
     });
   }
 
-  /** Lets the run be steered, where somebody wants to. */
   #steer({ pair, expected, meter }: PairWork, scoring: Scoring): Steering | undefined {
     const { steering, checked, platform } = this.#run;
     const { info } = pair.reference;
@@ -322,7 +311,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     return backend === 'auto' ? 'webgpu' : backend;
   }
 
-  /** Workers, without one that found no GPU. */
+  /** Number of workers, without those that found no GPU. */
   #threadsUsed(): number {
     const idle = [...(this.#pool?.gpus.values() ?? [])].filter((state) => !state?.adapter);
     return (this.#pool?.size ?? 0) - idle.length;
@@ -333,7 +322,6 @@ export class CoreMeasurement implements PlannedMeasurement {
     return { plan: this.#plan.features.extraction, states: states.filter((state) => state !== null) };
   }
 
-  /** Notes on the choice between GPU and core, and on its outcome. */
   #notes(): readonly string[] {
     return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#probe?.result);
   }
@@ -349,16 +337,11 @@ interface GpuRun {
   readonly states: readonly GpuState[];
 }
 
-/** Pairs that were measured on a GPU. */
 function gpuPairs({ states }: GpuRun): number {
   return states.reduce((sum, { pairs }) => sum + pairs, 0);
 }
 
-/**
- * Who measured what.
- * @param total pairs of the run
- * @returns nothing where no GPU measured
- */
+/** What GPU and core measured; empty if no GPU did. @param total pairs of the run */
 function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly ReportMeasurer[] } {
   const used = run.states.filter(({ adapter }) => adapter);
   const [state] = used;
@@ -378,10 +361,7 @@ function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly 
   };
 }
 
-/**
- * What a reader should know, full sentences.
- * @param rates pairs per second of GPU and core, where these were compared
- */
+/** Notes on the GPUs, full sentences. @param rates pairs per second of GPU and core, if compared */
 function gpuNotes(
   { states }: GpuRun,
   backend: BackendChoice,

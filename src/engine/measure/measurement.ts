@@ -1,6 +1,6 @@
 /**
  * @module engine/measure/measurement
- * What measures the frames of a run, whichever backend it is: opened once models are known, planned once the format is.
+ * The interface of backends: opened once models are known, planned once the format is.
  */
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { ReportParts } from '../../report/build.js';
@@ -10,7 +10,7 @@ import type { Extent } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 import type { Meter } from '../results/progress.js';
 
-/** What was measured, as far as the report has it from the backend. */
+/** What a backend contributes to the report. */
 export type Measured = Pick<
   ReportParts,
   | 'frameNumbers'
@@ -29,33 +29,28 @@ export type Measured = Pick<
   | 'warnings'
 > & { readonly extent: Extent };
 
-/** What a backend knows of a run once its first frame is measured. */
+/** What a backend reports once its first frame is measured. */
 export type MeasurementStart = Pick<
   Measured,
   'models' | 'tiny' | 'compat' | 'backend_used' | 'implementation' | 'native' | 'threads'
 > & {
-  /** Names of the metrics, in the report's order. */
+  /** In the report's order. */
   readonly metrics: readonly string[];
 };
 
-/** A backend with the models of a run. */
 export interface OpenBackend {
   /** Models that predict, for the checks of the pair. */
   readonly requested: RequestedModels;
-  /**
-   * Prepares for a pair.
-   * @throws {AnyvmafError} when its format cannot be measured
-   */
+  /** @throws {AnyvmafError} if the pair's format cannot be measured */
   plan(pair: OpenPair): PlannedMeasurement;
 }
 
-/** A run that can start. */
 export interface PlannedMeasurement {
   /** Whether the calling thread is free while measuring. */
   isAside(expected: number | null): boolean;
-  /** Measures all pairs; called once. */
+  /** Measures all pairs. Call once. */
   measure(work: MeasurementWork): Promise<Measured>;
-  /** Aborts and waits until all is released. May be called after its end. */
+  /** Aborts, and waits until everything is released. May be called after the end. */
   close(): Promise<void>;
 }
 
@@ -64,19 +59,17 @@ export type Recorded = Pick<
   Measured,
   'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
 > & {
-  /** Facts of picture models' sessions. */
   readonly sessions: readonly TinySessionFacts[];
 };
 
-/** Inputs of measuring. */
 export interface MeasurementWork {
-  /** The pair as it is to be read: the one that was planned, perhaps observed. */
+  /** The pair to read: the planned one, perhaps observed. */
   readonly pair: OpenPair;
   /** Number of the first pair to measure. Default 0. */
   readonly first?: number;
-  /** Pairs there are at most, as far as is known. */
+  /** Most pairs, as far as known. */
   readonly expected: number | null;
-  /** Pairs after which to stop, `null` for the end of the videos. */
+  /** Pairs after which to stop; `null` for the end of the videos. */
   readonly bound: number | null;
   readonly meter: Meter;
   /** Takes signatures of pairs that only workers read. */

@@ -1,7 +1,6 @@
 /**
  * @module engine/measure/native-feed
- * Hands the frames of a pair to an installed program, each video through a pipe of its own. The program decides which it
- * reads first, so neither waits for the other here.
+ * Feeds a pair to an installed program by a pipe per video. Neither waits, as the program decides which it reads first.
  */
 
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
@@ -14,28 +13,25 @@ import type { Feed } from '../backends/native/host.js';
 import type { EndOfPair } from '../contract/protocol.js';
 import type { Extent } from '../pair/pair.js';
 
-/** How frames go through a pipe. */
 export interface PipeForm {
   readonly format: VideoFormat;
-  /** Whether chroma planes of odd sizes are rounded up, with their last samples repeated. */
+  /** Whether chroma planes of odd sizes are rounded up, repeating their last samples. */
   readonly roundedUp: boolean;
-  /** Y4M, with the headers that it needs; otherwise samples alone. */
+  /** Y4M with its headers; otherwise samples alone. */
   readonly y4m: boolean;
 }
 
 type Role = keyof EndOfPair;
 
-/** Progress of one video. */
 interface Progress {
   /** Frames that the program took. */
   sent: number;
   /** Number of the first missing frame. */
   ended?: number;
-  /** The frame within which it ends. */
+  /** Error of the incomplete frame in which it ends. */
   incomplete?: MediaError;
 }
 
-/** Feeds a pair. */
 export class PairFeed {
   readonly #pair: PairSources;
   readonly #form: PipeForm;
@@ -43,13 +39,10 @@ export class PairFeed {
   readonly #onPair: () => void;
   readonly #sides: Record<Role, Progress> = { reference: { sent: 0 }, distorted: { sent: 0 } };
   #pairs = 0;
-  /** One source may be both videos, and takes one call at a time. */
+  /** One source may serve as both videos, and takes one call at a time. */
   #reading: Promise<unknown> = Promise.resolve();
 
-  /**
-   * @param limit most pairs, `Infinity` for all
-   * @param onPair is called for every pair that the program took
-   */
+  /** @param limit most pairs, `Infinity` for all @param onPair called for every pair that the program took */
   constructor(pair: PairSources, form: PipeForm, limit: number, onPair: () => void) {
     this.#pair = pair;
     this.#form = form;
@@ -57,10 +50,7 @@ export class PairFeed {
     this.#onPair = onPair;
   }
 
-  /**
-   * What fills the pipe of one video.
-   * @throws errors of reading its frames
-   */
+  /** Fills the pipe of one video. @throws errors of reading its frames */
   feed(role: Role): Feed {
     return async (write) => {
       const source = this.#pair[role];
@@ -68,7 +58,7 @@ export class PairFeed {
       const side = this.#sides[role];
       const frames = [new PipedFrame(this.#form), new PipedFrame(this.#form)] as const;
       if (this.#form.y4m && !(await write(y4mHeader(this.#form.format)))) return;
-      // The next frame is read while the program takes the one before.
+      // Read the next frame while the program takes this one.
       let taking = Promise.resolve(true);
       const count = () => {
         side.sent++;
@@ -76,7 +66,7 @@ export class PairFeed {
         if (pairs > this.#pairs) this.#onPair();
         this.#pairs = pairs;
       };
-      // Of the frame at which the other video ends it is only asked whether it is here.
+      // At the frame where the other video ended, only check whether it exists.
       for (let index = 0; index < this.#limit && index <= this.#last(); index++) {
         const frame = frames[index % 2 === 0 ? 0 : 1];
         try {
@@ -103,8 +93,8 @@ export class PairFeed {
   }
 
   /**
-   * How many pairs there were, as far as is known: `null` when the program read neither to its end.
-   * @throws {MediaError} when a frame of a pair is incomplete
+   * Number of pairs, as far as known; `null` if the program read neither video to its end.
+   * @throws {MediaError} if a frame of a pair is incomplete
    */
   extent(): Extent | null {
     const { reference, distorted } = this.#sides;
@@ -124,7 +114,7 @@ export class PairFeed {
     };
   }
 
-  /** The number of the first pair that is not there or not wanted, as far as is known. */
+  /** Number of the first pair that is missing or not wanted, as far as known. */
   #last(): number {
     const { reference, distorted } = this.#sides;
     const end = (side: Progress) => side.ended ?? Number.POSITIVE_INFINITY;
@@ -141,12 +131,11 @@ export class PairFeed {
 
 const FRAME = new TextEncoder().encode('FRAME\n');
 
-/** One frame as bytes for a pipe. */
 class PipedFrame {
   /** Where a source writes the frame. */
   readonly planes: FramePlanes;
   readonly #bytes: Uint8Array;
-  /** Where planes are spread from, in rows and columns of bytes. */
+  /** Chroma planes to pad, if stored and scored sizes differ. */
   readonly #spread: readonly Spread[];
 
   constructor({ format, roundedUp, y4m }: PipeForm) {
@@ -171,7 +160,7 @@ class PipedFrame {
         });
   }
 
-  /** The bytes of the frame that stands in {@link planes}. */
+  /** Returns the bytes of the frame in {@link planes}. */
   pack(): Uint8Array {
     for (const plane of this.#spread) spread(plane);
     return this.#bytes;
@@ -199,7 +188,7 @@ function spread({ from, to, scored, stored, bytes }: Spread): void {
   }
 }
 
-/** Both videos get one rate, so that filters pair them by number. */
+/** Declares one rate for both videos, so that filters pair them by number. */
 function y4mHeader({ width, height, chroma, bitDepth }: VideoFormat): Uint8Array {
   const tag = bitDepth === 8 ? (chroma === '420' ? '420jpeg' : chroma) : `${chroma}p${bitDepth}`;
   return new TextEncoder().encode(`YUV4MPEG2 W${width} H${height} F25:1 Ip A1:1 C${tag}\n`);

@@ -17,18 +17,18 @@ import { chooseModel, isOpen, type ScoredSize, settle } from '../plan/model-text
 import { type Requested, reportModel, textsForEncode } from '../plan/plan.js';
 import { healthOf, type NativeChoice } from './choice.js';
 
-/** Names that libvmaf writes into its log, where it escapes nothing. */
+/** Names that libvmaf's log can hold: it escapes nothing. */
 const PLAIN = /^[\w.-]+$/;
 
 /** Models of a run as passed to the program and as described in the report. */
 export interface NativeModels {
   readonly models: readonly NativeModel[];
-  /** Texts of the files that {@link models} name. */
+  /** Contents of the files that {@link models} name. */
   readonly files: Readonly<Record<string, string>>;
   readonly reported: readonly ReportModel[];
-  /** Names of scores by the names passed to the program, if different. */
+  /** Score names by the names passed to the program, if different. */
   readonly names: ReadonlyMap<string, string>;
-  /** What this package's own core would do, where it could: the order of the metrics, and models for preflight. */
+  /** What this package's own core would run, if it can: the order of the metrics, and models for preflight. */
   readonly requested: Pick<Requested, 'models'> & Partial<Requested>;
 }
 
@@ -45,7 +45,7 @@ export async function loadNative(
   size: () => Promise<ScoredSize> | ScoredSize,
   signal: AbortSignal,
 ): Promise<NativeModels> {
-  // Programs take options that they do not know, and say nothing.
+  // Programs silently accept unknown options.
   for (const feature of checked.features) parseFeature(feature);
   const open = checked.models ?? (checked.predicts ? [DEFAULT_MODEL] : []);
   const chosen = open.some(isOpen) ? chooseModel(await size()) : undefined;
@@ -87,7 +87,7 @@ export async function loadNative(
   };
 }
 
-/** The models as this package knows them; `undefined` where one is beyond it, which need not trouble a program. */
+/** Loads the models as this package knows them; `undefined` if one is unknown here, as a program may support it. */
 async function loadIfKnown(
   texts: readonly string[],
   store: ModelStore,
@@ -107,7 +107,7 @@ async function loadIfKnown(
   }
 }
 
-/** An item of a model string that sets an option of one of the model's extractors. */
+/** Matches an item of a model string that sets an option of an extractor. */
 const OVERLOAD = /^[^=.]+\.[^=]*=/;
 
 function isKnown(text: string, store: ModelStore): Promise<boolean> {
@@ -126,10 +126,7 @@ function unknownModel({ name, source, disableClip, enableTransform }: ModelReque
   };
 }
 
-/**
- * Makes sure that the program can use all models, and gives it those built-in ones as files that it does not have.
- * @param models changed in place, and `files` with them
- */
+/** Checks that the program can use all models; adds built-in ones that it lacks to `models` and `files`. */
 async function haveAll(
   choice: NativeChoice,
   models: NativeModel[],
@@ -147,7 +144,7 @@ async function haveAll(
   for (const [i, model] of models.entries()) {
     if (!('version' in model.source) || (await works([model])).runtime_healthy) continue;
     const { version } = model.source;
-    // Unknown here as well: the program's own words say why it cannot be used.
+    // If unknown here too, the program's own error explains it.
     const builtIn = await requireBuiltIn(version, store).catch(() => undefined);
     if (!builtIn) continue;
     files[`model${i}.json`] = await readBuiltInModel(builtIn, store);

@@ -1,6 +1,6 @@
 /**
  * @module engine/measure/native
- * Measures a pair with an installed program: frames as files or through pipes, and its log as the report's numbers.
+ * Measures a pair with an installed program: passes frames as files or through pipes, and reads its log.
  */
 
 import type { Compat } from '../../core/choices.js';
@@ -44,7 +44,7 @@ const MOST_THREADS = 32;
 
 const LOG = 'log.json';
 
-/** Why a program does not support a format, a sentence without its end; `undefined` if it does. */
+/** Why a program does not support a format, without a final period; `undefined` if it does. */
 export function nativeProblem({ program }: NativeChoice, format: VideoFormat): string | undefined {
   const { flavour, version } = program;
   const why =
@@ -61,22 +61,17 @@ function isOdd(format: VideoFormat): boolean {
   return stored.width !== scored.width || stored.height !== scored.height;
 }
 
-/** What a run has beside its options. */
 export interface NativeRequest {
   /** Whether frames are compared as stored, by number. */
   readonly stored: boolean;
-  /** What is to be said of the choice: full sentences. */
+  /** Notes on the choice: full sentences. */
   readonly notes: readonly string[];
   readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
-  /** Returns the scored size. */
   readonly size: () => Promise<ScoredSize>;
   readonly signal: AbortSignal;
 }
 
-/**
- * The program with the models of a run.
- * @throws {AnyvmafError} as {@link loadNative}
- */
+/** @throws {AnyvmafError} as {@link loadNative} */
 export async function openNative(
   platform: Platform,
   choice: NativeChoice,
@@ -110,7 +105,6 @@ export async function openNative(
   };
 }
 
-/** A run whose frames are ready. */
 interface NativeRun {
   readonly platform: Platform;
   readonly pair: PairSources;
@@ -122,10 +116,7 @@ interface NativeRun {
   readonly signal: AbortSignal;
 }
 
-/**
- * Runs the program.
- * @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading frames
- */
+/** @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading frames */
 async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Measured> {
   const { program, backend } = choice;
   const { checked, loaded, bound, meter } = run;
@@ -166,11 +157,7 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
   };
 }
 
-/**
- * The task of the program.
- * @param files the videos, if the program reads them itself
- * @throws {AnyvmafError} `backend` if frames must be piped but cannot be
- */
+/** @param files if the program reads them itself @throws {AnyvmafError} `backend` if frames cannot be piped */
 function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undefined): NativeTask {
   const { host, program, backend } = choice;
   const { pair, checked, loaded, bound } = run;
@@ -196,7 +183,7 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
   };
 }
 
-/** The log of the program, the pairs it was fed, and how many of them were counted already. */
+/** Returns the log, the pairs fed, and how many of these were counted already. */
 async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask, readsFiles: boolean) {
   const { host, program } = choice;
   const { pair, loaded, bound, meter, signal } = run;
@@ -237,7 +224,6 @@ function threadsFor({ backend }: NativeChoice, { checked, platform }: NativeRun)
   return Math.min(platform.parallelism, checked.maxThreads, MOST_THREADS);
 }
 
-/** Pipes in the private folder. */
 function pipedInput({ program }: NativeChoice, format: VideoFormat): NativeInput {
   const { width, height, bitDepth, chroma } = format;
   if (program.flavour !== 'vmaf') return { reference: 'reference.y4m', distorted: 'distorted.y4m' };
@@ -259,7 +245,7 @@ async function readableFiles(
 ): Promise<NativeInput | undefined> {
   if (flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
   const [reference, distorted] = [fileOf(pair.reference), fileOf(pair.distorted)];
-  // The program opens names; of what somebody else named, only what was opened and checked here is read.
+  // The program opens files by name; foreign names are read only as opened and checked here.
   if (reference?.origin?.by === 'foreign' || distorted?.origin?.by === 'foreign') return undefined;
   if (!reference || !distorted || reference.info.container !== distorted.info.container) return undefined;
   const names = { reference: reference.path, distorted: distorted.path };
@@ -291,12 +277,11 @@ async function readsY4m({ files }: Platform, { path, info, layout }: FileDescrip
   }
 }
 
-/** The log with scores renamed as requested. */
 function renamed(log: NativeLog, names: NativeModels['names']): NativeLog {
   if (names.size === 0) return log;
   const nameOf = (printed: string) => {
     for (const [told, asked] of names) {
-      // A collection adds names after its own.
+      // A collection's scores extend its name.
       if (printed === told || printed.startsWith(`${told}_`)) return asked + printed.slice(told.length);
     }
     return printed;
@@ -308,7 +293,7 @@ function renamed(log: NativeLog, names: NativeModels['names']): NativeLog {
   };
 }
 
-/** Number of pairs that the frames of the log imply. */
+/** Number of pairs implied by the log's frame numbers. */
 function pairsOf({ frameNumbers }: NativeLog, subsample: number): number {
   const last = frameNumbers.at(-1);
   return last === undefined ? 0 : subsample > 1 ? last + subsample : last + 1;
@@ -325,9 +310,7 @@ function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name:
   );
 }
 
-/**
- * The series in libvmaf's order. With threads the tool writes metrics in the order in which they become ready.
- */
+/** Sorts the series in libvmaf's order: with threads, the tool writes metrics as they become ready. */
 function ordered(
   log: NativeLog,
   { reported, requested }: NativeModels,

@@ -27,45 +27,42 @@ import type { ReportInput } from '../../report/types.js';
 import type { PicturesRead } from '../backends/types.js';
 import type { EndOfPair, PairDescriptor } from '../contract/protocol.js';
 
-/** Colours of both videos. */
 export interface KnownColours {
   readonly reference: KnownColour;
   readonly distorted: KnownColour;
-  /** Both are a single picture, which has no place in time. */
+  /** Whether both are single pictures, which have no place in time. */
   readonly stills: boolean;
 }
 
-/** The two videos of a run, identified, and how their frames pair. */
+/** Two identified videos and how their frames pair. */
 export interface Pair {
   readonly sides: Sides;
-  /** Frames to discard at the start of each. */
+  /** Leading frames to discard. */
   readonly skip: Readonly<Record<InputRole, number>>;
   /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
-  /** From opening what is not encoded. */
+  /** From opening inputs that are not encoded. */
   readonly warnings: readonly string[];
   /** Absent if frames are compared as stored, by number. */
   readonly plan?: PairingPlan;
   /** Findings from the bytes of both: equal files, and wrong geometry of raw video. */
   readonly ofBytes?: readonly Finding[];
-  /** What pixels say of videos whose sizes differ: that one shows a part of the other. */
+  /** Framing of videos of different size, found in pixels: one shows a part of the other. */
   readonly framing?: Framing;
-  /** Where metrics of colour are measured. */
+  /** Present if colour metrics are measured. */
   readonly colours?: KnownColours;
-  /** Whether samples were converted that metrics of colour read as they are. */
+  /** Whether samples were converted that colour metrics need as stored. */
   readonly apart?: boolean;
-  /** Result of the offset search, if requested. */
   readonly alignment?: AlignResult;
 }
 
-/** The format in which the pair is measured. */
 export function formatOf({ plan, sides: { reference } }: Pair): VideoFormat {
   if (plan) return plan.format;
   if (reference.kind !== 'frames') throw new Error('a plan is needed to decode');
   return reference.source.info;
 }
 
-/** The pair as its files store it, of which each frame can be read; `undefined` if one of them must be decoded. */
+/** The pair as stored, if all its frames can be read without decoding. */
 export function storedPair({ sides, skip, frameCount, plan }: Pair): OpenPair | undefined {
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
@@ -73,10 +70,10 @@ export function storedPair({ sides, skip, frameCount, plan }: Pair): OpenPair | 
   return { reference: reference.source, distorted: distorted.source, skip, limit };
 }
 
-/** What metrics of colour and time take into account. Two single pictures have no rate. */
+/** Frame rate and colours for the metrics that need them. Two single pictures have no rate. */
 export function lightOf({ plan, sides, colours }: Pair): Pick<ScoredFormat, 'frameRate' | 'colours'> {
   const first = sides[plan?.options.pairing.pairBy ?? 'reference'];
-  // Raw video states none.
+  // Raw video declares no rate.
   const frameRate = [first, sides.reference, sides.distorted]
     .map((side) => factsOf(side).frameRate)
     .find((rate) => quotientOf(rate) !== undefined);
@@ -93,11 +90,7 @@ export async function closePair({ sides }: Pair): Promise<void> {
   }
 }
 
-/**
- * The report's description of one input.
- * @param skipped frames before the first that is scored
- * @param colour as metrics of colour take it, if there are any
- */
+/** @param skipped frames before the first scored one @param colour as colour metrics read the input, if measured */
 export function reportInput(side: Side, skipped: number, colour?: KnownColour): ReportInput {
   const info = factsOf(side);
   const { name, container, width, height, bitDepth, chroma, frameRate } = info;
@@ -131,7 +124,7 @@ export interface Extent {
 const BOTH: PicturesRead = { reference: true, distorted: true };
 
 /**
- * Reads one pair. An incomplete last frame is not reached if the other video has no such frame.
+ * Reads one pair. An incomplete last frame is no error if the other video ends before it.
  * @param wanted pictures to measure; the source may omit the samples of others
  * @returns synchronously if both sources do: `null`, or which of them had no more frames
  * @throws {MediaError} when a frame of the pair is incomplete or damaged
@@ -150,7 +143,7 @@ export function readPair(
     attempt('distorted', () =>
       read(pair.distorted, pair.skip.distorted + index, distorted, wanted.distorted),
     );
-  // One source may be both videos and takes one call at a time.
+  // One source may serve as both videos, and takes one call at a time.
   if (pair.reference === pair.distorted && first instanceof Promise)
     return first.then(async (a) => ends(a, await readSecond()));
   let second: Promise<Outcome> | Outcome;
@@ -169,7 +162,7 @@ function read(source: FrameSource, index: number, into: FramePlanes, wanted: boo
   return wanted || !source.checkFrame ? source.readFrame(index, into) : source.checkFrame(index);
 }
 
-/** Whether there was a frame, or the error that it is incomplete. */
+/** Whether a frame was there, or the error of an incomplete one. */
 type Outcome = boolean | MediaError;
 
 function attempt(role: InputRole, read: () => Promise<boolean> | boolean): Promise<Outcome> | Outcome {
@@ -192,7 +185,7 @@ function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
   return null;
 }
 
-/** How workers can open the pair; `undefined` if they cannot, or if that would copy whole videos. */
+/** How workers can open the pair; `undefined` if they cannot, or would need copies of whole videos. */
 export function describePair(pair: PairSources): PairDescriptor | undefined {
   const [reference, distorted] = [pair.reference, pair.distorted].map(({ seekable, descriptor }) => {
     if (!seekable || !descriptor) return undefined;
@@ -201,18 +194,17 @@ export function describePair(pair: PairSources): PairDescriptor | undefined {
   return reference && distorted && { reference, distorted, skip: pair.skip };
 }
 
-/** Whether only this thread can read it, or others only a copy. */
+/** Whether only this thread can read it without a copy. */
 function staysHere(descriptor: SourceDescriptor): boolean {
   if (descriptor.kind === 'filtered') return staysHere(descriptor.of);
   if (descriptor.kind === 'here') return true;
   return descriptor.kind === 'bytes' && descriptor.bytes.buffer instanceof ArrayBuffer;
 }
 
-/** Number of pairs of a run. */
 export interface ExpectedPairs {
   /** By the known lengths of the videos; `null` if neither is known and there is no limit. */
   readonly expected: number | null;
-  /** The same if both lengths are known, otherwise the requested limit: where reading stops for certain. */
+  /** Where reading certainly stops: `expected` if both lengths are known, else the requested limit. */
   readonly bound: number | null;
 }
 
@@ -225,7 +217,7 @@ export function expectPairs(pair: OpenPair): ExpectedPairs {
 }
 
 /**
- * Checks before any work that no frame to score is known to be incomplete. While the length of one video is unknown,
+ * Refuses, before any work, a frame to score that is known to be incomplete. While the length of one video is unknown,
  * so is whether the other's last frame is reached.
  * @throws {MediaError} naming the video and the frame
  */
@@ -253,14 +245,14 @@ function withIncomplete(source: FrameSource, whole: number): number {
   return whole + (source.info.incompleteFrame ? 1 : 0);
 }
 
-/** Frames of each after those to skip, `null` while unknown. */
+/** Frames of each without those to skip; `null` while unknown. */
 function framesLeft(pair: PairSources): readonly [number | null, number | null] {
   const left = ({ info }: FrameSource, skip: number) =>
     info.frameCount && Math.max(0, info.frameCount - skip);
   return [left(pair.reference, pair.skip.reference), left(pair.distorted, pair.skip.distorted)];
 }
 
-/** @throws {AnyvmafError} `media` if there was no pair at all */
+/** @throws {AnyvmafError} `media` if no pair was measured */
 export function refuseEmpty(pair: PairSources, extent: Extent): void {
   if (extent.pairs > 0) return;
   const sides = [
@@ -284,13 +276,11 @@ export function refuseEmpty(pair: PairSources, extent: Extent): void {
   throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
 }
 
-/** What is known of the lengths of two videos. */
 export interface PairLengths {
-  /** Frames of each after those to skip, `null` while unknown. */
+  /** Frames of each without those to skip; `null` while unknown. */
   readonly left: { readonly reference: number | null; readonly distorted: number | null };
   /** Whether some frames repeat or are left out. */
   readonly mapped: boolean;
-  /** Whether frames are skipped at the start of either. */
   readonly skips: boolean;
 }
 
@@ -304,10 +294,7 @@ export function lengthsOf(pair: OpenPair): PairLengths {
   };
 }
 
-/**
- * The warning that one video is shorter than the other, else empty.
- * @param limit requested pairs, `Infinity` for all
- */
+/** Warns that one video is shorter than the other. @param limit requested pairs, `Infinity` for all */
 export function explainLengths(
   inputs: Readonly<Record<InputRole, { readonly name: string }>>,
   { left: { reference, distorted }, mapped, skips }: PairLengths,

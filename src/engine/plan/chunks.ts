@@ -12,11 +12,9 @@ const LONGEST = 16;
 const WITHOUT_TOTAL = 8;
 
 /**
- * Chunks in order, endless while the total is unknown. With several workers, sizes shrink towards the end, so that all
- * finish at about the same time.
+ * Yields chunks in order, endlessly while the total is unknown. With several workers, sizes shrink towards the end, so
+ * that all finish at about the same time.
  * @param total the pair after the last, `null` while unknown
- * @param fixed size that the caller set
- * @param from number of the first pair
  */
 export function* cutChunks(
   total: number | null,
@@ -36,32 +34,23 @@ export function* cutChunks(
   }
 }
 
-/**
- * Whether a worker may have a chunk in hand while it is at another: what is left after it must still even out that one
- * of them is behind by as much.
- * @param total total pairs, `null` while unknown
- */
+/** Whether a busy worker may queue this chunk: what follows must still even out that it is behind by as much. */
 export function mayWait({ first, count }: Chunk, total: number | null, workers: number): boolean {
   return workers === 1 || (total !== null && total - first - count >= workers * count);
 }
 
-/**
- * The requested number of workers, limited to those that get a chunk; at least one.
- * @param total most pairs, `null` while unknown
- * @param longest pairs in the longest chunk, if the chunk size does not depend on the workers
- */
+/** Limits workers to those that get a chunk. @param longest pairs per chunk, if that does not depend on the workers */
 export function usefulThreads(threads: number, total: number | null, longest = 1): number {
   return total === null ? threads : Math.min(threads, Math.max(1, Math.ceil(total / longest)));
 }
 
-/** Milliseconds of work that starting a worker is worth. */
+/** Milliseconds of work that justify starting a worker. */
 const WORTH_A_WORKER = 60;
 /** Assumed pairs of a run of unknown length, for choosing workers. */
 const LIKELY_TOTAL = 500;
 
 /**
- * Default number of workers: 0 if the run would end before they start, otherwise limited by cores and
- * work.
+ * Default number of workers: 0 if the run would end before they start, else limited by cores and work.
  * @param expected total pairs, `null` while unknown: then 500 are assumed, so that small frames get few workers
  */
 export function chooseThreads(cores: number, plan: ExtractionPlan, expected: number | null): number {

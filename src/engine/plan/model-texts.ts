@@ -1,7 +1,7 @@
 /**
  * @module engine/plan/model-texts
- * Model strings of a run: `auto` becomes the model for HD or for 4K screens by the scored size, and VMAF v1 models are told what
- * was encoded where its pictures are scaled before they are compared: CAMBI's banding is that of the encode's samples.
+ * Settles model strings: `auto` becomes the model for HD or 4K screens, by the scored size. VMAF v1 models are told
+ * the format of encodes that are scaled up: CAMBI's banding is that of the encode's samples.
  */
 
 import type { VideoFormat } from '../../core/frame.js';
@@ -11,14 +11,13 @@ import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { LoadedModel } from '../../models/types.js';
 import { formatOf, type Pair } from '../pair/pair.js';
 
-/** Pictures as an encoder got them. */
 export interface EncodedPictures {
   readonly width: number;
   readonly height: number;
   readonly bitDepth: number;
 }
 
-/** The format in which a pair is scored, and what was encoded if that is scaled. */
+/** The scored size, and the encoded pictures if they are scaled up. */
 export interface ScoredSize extends PictureSize {
   readonly encode?: EncodedPictures;
 }
@@ -27,7 +26,7 @@ export function scoredSize(known: Pair): VideoFormat & ScoredSize {
   return { ...formatOf(known), encode: scaledEncode(known) };
 }
 
-/** The distorted pictures before they are scaled; `undefined` where they are not, or only ffmpeg knows how. */
+/** Distorted pictures before they are scaled up; `undefined` if they are not, or if only ffmpeg reshapes them. */
 function scaledEncode({ plan, sides: { distorted } }: Pair): EncodedPictures | undefined {
   if (!plan || distorted.reshaped) return undefined;
   const { width, height, bitDepth } = factsOf(distorted);
@@ -37,17 +36,17 @@ function scaledEncode({ plan, sides: { distorted } }: Pair): EncodedPictures | u
   return isScaledUp ? { width, height, bitDepth: distorted.storedDepth ?? bitDepth } : undefined;
 }
 
-/** Options of CAMBI about the encode, and what they are of it. */
+/** CAMBI's options about the encode, and where their values come from. */
 const OPTIONS = { enc_width: 'width', enc_height: 'height', enc_bitdepth: 'bitDepth' } as const;
 const NAMES = Object.keys(OPTIONS) as readonly (keyof typeof OPTIONS)[];
 
-/** Whether a model has CAMBI, and nobody has told it of the encode. */
+/** Whether a model has CAMBI and sets none of its options about the encode. */
 export function isOpenToEncode({ extractors }: LoadedModel): boolean {
   const cambi = cambiOf(extractors);
   return cambi !== undefined && !NAMES.some((name) => cambi.given.has(name));
 }
 
-/** The model string with what CAMBI is to know; unchanged for encodes that its options do not hold. */
+/** Adds the encode to CAMBI's options in a model string, unless a value is out of their ranges. */
 export function withEncode(text: string, { extractors }: LoadedModel, encode: EncodedPictures): string {
   const values = NAMES.map((name) => [name, encode[OPTIONS[name]]] as const);
   const fits = values.every(([name, value]) => {
@@ -57,7 +56,7 @@ export function withEncode(text: string, { extractors }: LoadedModel, encode: En
   return fits ? [text, ...values.map(([name, value]) => `cambi.${name}=${value}`)].join(':') : text;
 }
 
-/** What CAMBI of a model was told of the encode, a full sentence; `undefined` if nothing. */
+/** The encode options given to a model's CAMBI, as a full sentence; `undefined` if there are none. */
 export function encodeSettings({ extractors }: LoadedModel): string | undefined {
   const cambi = cambiOf(extractors);
   const told = NAMES.filter((name) => cambi?.given.has(name));
@@ -69,27 +68,26 @@ function cambiOf(extractors: readonly ExtractorInstance[]): ExtractorInstance | 
   return extractors.find(({ spec }) => spec.name === 'cambi');
 }
 
-/** A chosen built-in model with the reason. */
 export interface ModelChoice {
   readonly version: string;
   /** A full sentence. */
   readonly reason: string;
 }
 
-/** Longest and shortest side of pictures that are nearer to 1920x1080 than to 3840x2160. */
+/** Largest long and short side of pictures that are nearer to 1920x1080 than to 3840x2160. */
 const HD_LIMIT = { long: 2560, short: 1440 };
 
-/** Whether a model string is `auto`, alone or with flags and overloads after it. */
+/** Whether a model string is `auto`, alone or followed by flags and overloads. */
 export function isOpen(text: string): boolean {
   return text === 'auto' || text.startsWith('auto:');
 }
 
-/** The model string with `auto` resolved; others unchanged. */
+/** Resolves `auto` in a model string; returns others unchanged. */
 export function settle(text: string, { version }: ModelChoice): string {
   return isOpen(text) ? `version=${version}${text.slice('auto'.length)}` : text;
 }
 
-/** The model trained for screens of about this size. */
+/** Chooses the model trained for screens of about this size. */
 export function chooseModel({ width, height }: PictureSize): ModelChoice {
   const long = Math.max(width, height);
   const short = Math.min(width, height);

@@ -1,6 +1,6 @@
 /**
  * @module engine/plan/plan
- * Plans a run: its models, features and extractors, and the measurements of the backend.
+ * Plans a run: models, features, extractors, and the backend's measurements.
  */
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
@@ -30,24 +30,21 @@ import {
 export interface Requested {
   /** Models that predict. */
   readonly models: readonly LoadedModel[];
-  /** Reasons for the models that `auto` chose, by the name of their score. */
+  /** Reasons for the models that `auto` chose, by score name. */
   readonly chosen: ReadonlyMap<string, string>;
   /** Extractors in libvmaf's order of registration: those of the models, then those requested by name. */
   readonly extractors: readonly ExtractorInstance[];
-  /** Absent without tiny models. */
   readonly tiny?: TinyRequest;
 }
 
-/** What preflight takes into account of it; installed programs name no extractors. */
+/** The part that preflight needs; installed programs name no extractors. */
 export type RequestedModels = Pick<Requested, 'models'> & Partial<Pick<Requested, 'extractors'>>;
 
-/** A run's measurements and metrics. */
 export interface RunPlan {
   readonly features: FeaturePlan;
   readonly models: readonly LoadedModel[];
   readonly chosen: Requested['chosen'];
   readonly predictor: Predictor;
-  /** Absent without tiny models. */
   readonly tiny?: TinyPlan;
   /** Names of all metrics in libvmaf's order: features, then scores, then those of tiny models on features. */
   readonly metrics: readonly string[];
@@ -59,7 +56,6 @@ const NOTHING =
   'Nothing was asked for: there is neither a model nor a feature to compute, so the pairs were only counted; name one.';
 
 /**
- * Loads the requested models and features.
  * @param size returns the scored size; called only if a model depends on it
  * @throws {AnyvmafError} `model`, `feature` or `io` for a model or feature that cannot be loaded
  */
@@ -92,11 +88,7 @@ export async function loadRequested(
   };
 }
 
-/**
- * Model strings, those of VMAF v1 with what was encoded where that is scaled.
- * @param models what the strings give as they are
- * @returns the very list where nothing changes
- */
+/** Adds the encode, if it is scaled up, to VMAF v1 models' strings; returns the same array if nothing changes. */
 export async function textsForEncode(
   texts: readonly string[],
   models: readonly LoadedModel[],
@@ -112,7 +104,7 @@ export async function textsForEncode(
   });
 }
 
-/** Loaded only for tiny models, like their runtimes. */
+/** Imports the code of tiny models only if there are any. */
 async function attach(
   { tiny, single }: ModelOptions,
   platform: Pick<Platform, 'tiny'>,
@@ -121,10 +113,7 @@ async function attach(
   return attachTiny(tiny, platform.tiny, single);
 }
 
-/**
- * Plans the run for videos of one format.
- * @throws {AnyvmafError} `feature` if an extractor does not support the format, `model` if two metrics have one name
- */
+/** @throws {AnyvmafError} `feature` for an unsupported format, `model` if two metrics have one name */
 export function planRun(requested: Requested, format: ScoredFormat, compat: Compat): RunPlan {
   const tiny = requested.tiny?.plan(format);
   const features = planFeatures(
@@ -147,7 +136,6 @@ export function planRun(requested: Requested, format: ScoredFormat, compat: Comp
   return { features, models, chosen, predictor, ...(tiny && { tiny }), metrics, warnings };
 }
 
-/** The report's description of a model. */
 export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): ReportModel {
   const reason = chosen?.get(model.name);
   const { name, source, disableClip, enableTransform, collectionKeys } = model;
@@ -174,15 +162,11 @@ export function reportModel(model: LoadedModel, chosen?: RunPlan['chosen']): Rep
   };
 }
 
-/** The report's description of the models that predict. */
 export function reportModels({ models, chosen }: Pick<RunPlan, 'models' | 'chosen'>): ReportModel[] {
   return models.map((model) => reportModel(model, chosen));
 }
 
-/**
- * @param loading the run's models and features
- * @throws {AnyvmafError} as loading them, `io` or `internal` if a module cannot be loaded
- */
+/** @throws {AnyvmafError} as `loading`; `io` or `internal` if a module cannot be loaded */
 export async function loadModules(
   platform: Pick<Platform, 'loadCore'>,
   loading: Promise<Requested>,

@@ -11,7 +11,6 @@ import { logName } from '../../metrics/names.js';
 import { ExcessNotes } from '../backends/excess.js';
 import type { BoundExtractor, FeaturePlan } from '../backends/features.js';
 
-/** The finished features of one frame. */
 export interface FinishedFrame {
   readonly frame: number;
   /** Parallel to {@link FeaturePlan.names}; NaN is a value (0 / 0), not an absence. */
@@ -32,20 +31,17 @@ interface PendingFrame {
   missing: number;
 }
 
-/** Turns the records of one sequence into features. */
 export class FeatureFinisher {
   readonly #plan: FeaturePlan;
   readonly #subsample: number;
   readonly #stages: readonly Stage[];
-  /** Index of picture models' scores in {@link FeaturePlan.names}. */
+  /** Index of the first picture model's score in {@link FeaturePlan.names}. */
   readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
   readonly #excess: ExcessNotes;
   #frames = 0;
 
-  /**
-   * @param subsample returns only frames whose number is a multiple; the records of all must be pushed
-   */
+  /** @param subsample returns only frames whose number is a multiple; the records of all must be pushed */
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
     this.#subsample = Math.max(1, subsample);
@@ -66,10 +62,7 @@ export class FeatureFinisher {
     });
   }
 
-  /**
-   * Takes the record of the next frame, `plan.layout.length` doubles from `offset`.
-   * @returns the frames that became final, in order: usually the one before
-   */
+  /** Takes the next record, `plan.layout.length` doubles from `offset`; returns frames that became final, in order. */
   push(records: Float64Array, offset: number): readonly FinishedFrame[] {
     const frame = this.#frames++;
     const listed = frame % this.#subsample === 0;
@@ -91,10 +84,7 @@ export class FeatureFinisher {
     return this.#takeFinal();
   }
 
-  /**
-   * Ends the sequence.
-   * @returns the remaining frames
-   */
+  /** Ends the sequence and returns the remaining frames. */
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
     return this.#takeFinal();
@@ -139,7 +129,6 @@ export class FeatureFinisher {
   }
 }
 
-/** A double of an extractor in the record at `offset`. */
 function fieldOf(
   { instance, column, fields }: BoundExtractor,
   records: Float64Array,

@@ -7,7 +7,6 @@ import type { Progress } from '../contract/types.js';
 /** Milliseconds between two calls of the caller's function. */
 const INTERVAL = 100;
 
-/** The clock and counter of one run. */
 export class Meter {
   readonly #report: ((progress: Progress) => void) | undefined;
   readonly #total: number | null;
@@ -33,12 +32,10 @@ export class Meter {
     return (this.#latest - this.#start) / 1000;
   }
 
-  /** Pairs measured so far. */
   get done(): number {
     return this.#done;
   }
 
-  /** Adds measured pairs. */
   count(pairs = 1): void {
     this.#done += pairs;
     this.#latest = performance.now();
@@ -47,7 +44,6 @@ export class Meter {
     this.#tell(this.#total);
   }
 
-  /** Reports the end of measuring. */
   finish(): void {
     this.#tell(this.#done);
   }

@@ -1,6 +1,6 @@
 /**
  * @module engine/results/report-head
- * What a report says of its inputs, and the warnings about their lengths.
+ * The report's inputs and request, and its warnings about different lengths.
  */
 import { version } from '../../core/version.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
@@ -10,10 +10,9 @@ import { type Extent, explainLengths, type Pair, type PairLengths, reportInput }
 
 type Inputs = Pick<Report, 'reference' | 'distorted'>;
 
-/** The options that a report repeats. */
 type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
 
-/** The report's inputs, as far as they are known before they were read. */
+/** The report's inputs, as far as they are known before reading. */
 export function inputsOf(known: Pair): Inputs {
   const skipped = known.plan?.first ?? known.skip;
   return {
@@ -46,25 +45,21 @@ export function headOf(
   };
 }
 
-/** A finished run, as far as its lengths concern it. */
 interface Said {
   readonly inputs: Inputs;
   readonly lengths: PairLengths;
   readonly extent: Extent;
-  /** Whether frames are paired or converted, and not compared as stored. */
+  /** Whether frames are paired or converted instead of compared as stored. */
   readonly planned: boolean;
 }
 
-/**
- * Reports different lengths once: for stored pairs as a warning, which knows how many pairs there were, for others as a
- * finding where there is one.
- */
+/** Reports different lengths once: of stored pairs as a warning with their number, else as a finding if any. */
 export function sayLengths(
   { inputs, lengths, extent, planned }: Said,
   { pairing, single, frameCount }: Pick<CheckedOptions, 'pairing' | 'single' | 'frameCount'>,
   findings: Report['preflight'],
 ): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
-  // A finding of many lost frames says it all.
+  // A finding of many lost frames already explains it.
   if (findings?.some(({ code }) => code === 'lost-frames')) return { findings, warnings: [] };
   const warnings = pairing.range || single ? [] : explainLengths(inputs, lengths, extent, frameCount);
   const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;

@@ -10,11 +10,11 @@ import type { RunPlan } from '../plan/plan.js';
 import { FeatureFinisher, type FinishedFrame } from './finish.js';
 import { Series } from './series.js';
 
-/** Looks on while frames are put together. What its functions throw fails the run. */
+/** Observes frames as they are put together. Its errors fail the run. */
 export interface FrameWatcher {
-  /** All frames before this one are done, and it is about to be scored. */
+  /** All earlier frames are done; this one is scored next. */
   boundary(frame: number): void;
-  /** The frame is done. `values` are in the order of `names`, and belong to the caller. */
+  /** The frame is done. `values` are in the order of `names`; copy them to keep them. */
   frame(frame: number, values: Float64Array, names: readonly string[]): void;
 }
 
@@ -23,7 +23,7 @@ interface Chunk {
   readonly records: Float64Array;
 }
 
-/** The half of a run after measuring. Memory: the metrics of each frame, and chunks that wait for earlier ones. */
+/** Finishes and scores measured pairs. Memory: the metrics of each frame, and chunks that wait for earlier ones. */
 export class Scoring {
   readonly #plan: RunPlan;
   readonly #subsample: number;
@@ -31,19 +31,18 @@ export class Scoring {
   readonly #series: Series;
   readonly #keep: number | undefined;
   readonly #onFrame: ((frame: FrameMetrics) => void) | undefined;
-  /** Chunks by the number of their first pair, until all pairs before them are there. */
+  /** Chunks by the number of their first pair; they wait for earlier pairs. */
   readonly #early = new Map<number, Chunk>();
   #values: Float64Array;
   #scores: Float64Array;
   #next = 0;
   #predictor: Predictor;
-  /** Names of a frame's values, and their columns once these are others than those of the plan. */
+  /** Names of a frame's values, and their columns once they differ from the plan's. */
   #names: readonly string[];
   #active: readonly number[] | undefined;
-  /** Whether a change of models has made these out of date; a frame that is scored makes them anew. */
+  /** Whether a change of models made `#active` stale; the next scored frame rebuilds it. */
   #renamed = false;
   #watcher: FrameWatcher | undefined;
-  /** The next frame to be scored. */
   #following = 0;
   readonly #tiny: TinyRegressors | undefined;
   /** Rows that wait for tiny models, and their frames. */
@@ -55,7 +54,6 @@ export class Scoring {
 
   /**
    * @param subsample scores only frames whose number is a multiple
-   * @param tiny open feature models
    * @param onFrame receives each scored frame, in order, once its values are final
    * @param keep frames to keep for the report; absent for all
    */
@@ -81,14 +79,14 @@ export class Scoring {
 
   /**
    * Takes the records of `count` consecutive pairs from `first` on.
-   * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs; what a watcher or `onFrame` threw, now or before
+   * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs; an error of a watcher or `onFrame`
    */
   add(first: number, count: number, records: Float64Array): void {
     if (count > 0) this.#early.set(first, { count, records });
     this.#orFail(() => this.#takeChunks());
   }
 
-  /** Fails the run with what `work` throws: frames may be lost with it, so no report may follow. */
+  /** Fails the run with the error of `work`: frames may be lost with it, so no report may follow. */
   #orFail(work: () => void): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -110,7 +108,7 @@ export class Scoring {
     }
   }
 
-  /** Names the one that looks on; it is told of the frames that are done already. */
+  /** Sets the watcher and passes it the frames that are already done. */
   watch(watcher: FrameWatcher): void {
     this.#watcher = watcher;
     const columns = this.#series.columns();
@@ -120,20 +118,16 @@ export class Scoring {
     }
   }
 
-  /** The next frame to be scored. */
+  /** The next frame to score. */
   get following(): number {
     return this.#following;
   }
 
-  /** Whether the extractor of this key is measured. */
   measures(key: string): boolean {
     return this.#plan.features.extractors.some(({ instance }) => instance.key === key);
   }
 
-  /**
-   * Predicts with `predictor`, which reads the plan's features, from the next frame on.
-   * @returns that frame
-   */
+  /** Predicts with `predictor`, which reads the plan's features, from the next frame on. @returns its number */
   swap(predictor: Predictor): number {
     this.#predictor = predictor;
     this.#names = [...this.#plan.features.names, ...predictor.names];
@@ -143,10 +137,7 @@ export class Scoring {
     return this.#following;
   }
 
-  /**
-   * Ends the sequence and returns the report's data.
-   * @throws {AnyvmafError} `model` if a tiny model fails
-   */
+  /** Returns the report's data. @throws {AnyvmafError} `model` if a tiny model fails */
   async finish(): Promise<{
     frameNumbers: readonly number[];
     series: MetricSeries[];
@@ -168,12 +159,12 @@ export class Scoring {
     };
   }
 
-  /** Frames that were scored, those that are kept no more included. */
+  /** Frames scored, dropped ones included. */
   get #scored(): number {
     return Math.ceil(this.#finisher.frames / this.#subsample);
   }
 
-  /** Statistics over all frames, where some may have been dropped; `null` for a metric that a frame lacks. */
+  /** Statistics over all frames if some may have been dropped; `null` for a metric that a frame lacks. */
   #pooled(): ReadonlyMap<string, PooledMetric | null> | undefined {
     const pooled = this.#series.pooled();
     const complete = (name: string) => this.#series.counted(name) === this.#scored;

@@ -1,20 +1,19 @@
 /**
  * @module engine/results/series
- * Growing columns of doubles, one per metric, over the scored frames: all of them, or the latest.
+ * Growing columns of doubles, one per metric, for all scored frames or the latest.
  */
 import type { MetricSeries } from '../../report/build.js';
 import { harmonicMean } from '../../report/pool.js';
 import type { PooledMetric } from '../../report/types.js';
 
-/** Rows that there is room for at first. */
+/** Initial capacity in rows. */
 const FIRST_ROOM = 64;
 
-/** One metric. */
 class Column {
   values = new Float64Array(FIRST_ROOM);
   /** Absent while every row has a value. */
   present: Uint8Array | undefined;
-  /** Statistics over all rows, those that are dropped included; sums in the order of the frames. */
+  /** Statistics over all rows, dropped ones included; sums in frame order. */
   count = 0;
   min = Number.NaN;
   max = Number.NaN;
@@ -45,7 +44,7 @@ class Column {
     this.inverse += 1 / (value + 1);
   }
 
-  /** Leaves rows from `from` to `to` without a value. */
+  /** Leaves rows from `from` to before `to` without a value. */
   skip(from: number, to: number): void {
     if (to <= from) return;
     this.present ??= new Uint8Array(this.values.length).fill(1, 0, from);
@@ -63,20 +62,19 @@ function moved<T extends Float64Array | Uint8Array>(to: T, from: T): T {
   return to;
 }
 
-/** The metrics of a run. */
 export class Series {
   readonly #columns: Column[];
   readonly #keep: number | undefined;
   readonly #frames: number[] = [];
   #room = FIRST_ROOM;
 
-  /** @param keep rows to keep at least; older ones are dropped */
+  /** @param keep fewest rows to keep; older ones are dropped */
   constructor(names: readonly string[], keep?: number) {
     this.#columns = names.map((name) => new Column(name));
     this.#keep = keep;
   }
 
-  /** Numbers of the frames that are kept, ascending. */
+  /** Numbers of the kept frames, ascending. */
   get frames(): readonly number[] {
     const first = this.#first();
     return first === 0 ? this.#frames : this.#frames.slice(first);
@@ -86,7 +84,7 @@ export class Series {
     return this.#columns.map(({ name }) => name);
   }
 
-  /** The column of a metric, which is made if there is none; earlier rows then have no value in it. */
+  /** Returns the column of a metric; adds it if missing, without values in earlier rows. */
   column(name: string): number {
     const found = this.#columns.findIndex((column) => column.name === name);
     if (found >= 0) return found;
@@ -96,10 +94,7 @@ export class Series {
     return this.#columns.push(column) - 1;
   }
 
-  /**
-   * Adds a row.
-   * @param values of the columns in `active`, of all where that is absent
-   */
+  /** Adds a row. @param values of the columns in `active`, by default of all */
   push(frame: number, values: Float64Array, active?: readonly number[]): void {
     this.#makeRoom();
     const row = this.#frames.push(frame) - 1;
@@ -112,12 +107,12 @@ export class Series {
     }
   }
 
-  /** How many frames had a value of a metric, where rows may be dropped. */
+  /** Number of frames that had a value of a metric; counted only if rows may be dropped. */
   counted(name: string): number {
     return this.#columns.find((column) => column.name === name)?.count ?? 0;
   }
 
-  /** The rows that are kept, as the report takes them. */
+  /** The kept rows, for the report. */
   columns(): MetricSeries[] {
     const [first, end] = [this.#first(), this.#frames.length];
     return this.#columns.map(({ name, values, present }) => ({
@@ -128,7 +123,7 @@ export class Series {
     }));
   }
 
-  /** Statistics over all frames, where some may have been dropped. */
+  /** Statistics over all frames; `undefined` if no row is ever dropped. */
   pooled(): ReadonlyMap<string, PooledMetric> | undefined {
     if (this.#keep === undefined) return undefined;
     const counted = this.#columns.filter(({ count }) => count > 0);

@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/identity
- * What tells one video file from another without reading all of it: its size, and a digest of its head, its tail and
- * places between them.
+ * Identifies a video file without reading all of it: by size, and a digest of head, tail and places between.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { bytesOfInput } from '../../media/open.js';
@@ -16,10 +15,7 @@ const ENDS = 64 * 1024;
 const PLACES = 14;
 const PLACE = 4096;
 
-/**
- * The identity of a side's file; `undefined` where there are no bytes to look at, as behind a URL.
- * @throws {AnyvmafError} `io` if reading fails
- */
+/** Identifies a side's file; `undefined` without readable bytes, as behind a URL. @throws {AnyvmafError} `io` */
 export async function contentOf(side: Side, files: FilePlatform): Promise<ContentIdentity | undefined> {
   const input =
     side.kind === 'frames'
@@ -34,7 +30,6 @@ export async function contentOf(side: Side, files: FilePlatform): Promise<Conten
   }
 }
 
-/** The identity of what a reader gives. */
 async function identify(reader: ByteReader): Promise<ContentIdentity> {
   const { size } = reader;
   const parts: Uint8Array[] = [];
@@ -45,7 +40,6 @@ async function identify(reader: ByteReader): Promise<ContentIdentity> {
   return { size, sha256: await sha256(joinBytes(parts)) };
 }
 
-/** All bytes, one part after the other. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -67,10 +61,7 @@ function placesOf(size: number): [start: number, end: number][] {
   return [[0, ENDS], ...between, [size - ENDS, size]];
 }
 
-/**
- * Hexadecimal SHA-256.
- * @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests
- */
+/** Hexadecimal. @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests */
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (!globalThis.crypto?.subtle) {
     throw new AnyvmafError('usage', 'shards need digests, which this page lacks; open it over https.');

@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/inputs
- * The two videos of a shard: its own part, and for the shard that inspects the pair the whole of it again. Pairs keep the
- * numbers that they have in the run.
+ * Opens a shard's part of the two videos, and the whole pair to inspect it. Pairs keep their numbers in the run.
  */
 import { reopen } from '../../media/open.js';
 import {
@@ -16,20 +15,17 @@ import type { FilePlatform } from '../../media/platform.js';
 import { openPair, type RunInputs } from '../inputs/open.js';
 import type { Pair } from '../pair/pair.js';
 
-/** Pairs of a shard. */
 export interface ShardRange {
   readonly first: number;
   /** The pair after the last. */
   readonly end: number;
-  /** First pair that is read, as history of the first. */
+  /** First pair to read, as history of `first`. */
   readonly lead: number;
-  /** Pairs of the run. */
   readonly total: number;
-  /** Whether it is the last shard, which reads on as a run in one piece does. */
+  /** Whether it is the last shard, which reads on like a run in one piece. */
   readonly last: boolean;
 }
 
-/** Opens parts of a pair, and closes them. */
 export class ShardInputs {
   readonly #known: Pair;
   readonly #files: FilePlatform;
@@ -43,7 +39,7 @@ export class ShardInputs {
     this.#inputs = inputs;
   }
 
-  /** The pairs of a shard and its lead-in. Only of pairs with a plan. */
+  /** Opens the pairs of a shard and its lead-in; needs a plan. */
   part({ lead, end, last }: ShardRange): Promise<OpenPair> {
     const plan = this.#plan();
     const opening = openPlanned(shardOfPlan(plan, lead, last ? null : end));
@@ -55,23 +51,23 @@ export class ShardInputs {
     return this.#part;
   }
 
-  /** Two videos compared as stored, of which any part can be read. */
+  /** Opens stored videos, of which any part can be read. */
   stored(): Promise<OpenPair> {
     return this.#inputs.open();
   }
 
-  /** The pair from its start, opened a second time; stored videos as they are. */
+  /** Opens the pair from its start a second time; returns stored videos as they are. */
   whole(): Promise<OpenPair> {
     this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known);
     return this.#whole;
   }
 
-  /** One pair, opened once more; the caller closes it. */
+  /** Opens one pair again; the caller closes it. */
   again(pair: number): Promise<OpenPair> {
     return openPlanned(partOfPlan(this.#plan(), pair, 1));
   }
 
-  /** Waits for what is being opened. */
+  /** Waits for pending openings. */
   async close(): Promise<void> {
     if (!this.#known.plan) return;
     for (const opening of [this.#whole, this.#part]) {
@@ -80,7 +76,7 @@ export class ShardInputs {
     }
   }
 
-  /** The plan with stored videos opened anew, so that parts can be read and closed independently. */
+  /** The plan with stored videos reopened, so that parts can be read and closed independently. */
   #plan(): PairingPlan {
     const { plan } = this.#known;
     if (!plan) throw new Error('a plan is needed to open a part');

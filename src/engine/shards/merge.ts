@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/merge
- * Makes the report of a run of its shards: the same records in the same order give the same numbers as a run in one piece. Checks
- * first that the shards are all there and belong to one run.
+ * Checks that shards are complete and of one run, and builds its report: the same numbers as a run in one piece.
  */
 import { requireArray, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
@@ -25,14 +24,10 @@ import { Scoring } from '../results/scoring.js';
 import { planDigest } from './identity.js';
 import { cutShard, type MergeOptions, requireShard, type Shard } from './shard.js';
 
-/** Records given to the finisher between two looks at the signal. */
+/** Records to finish between two checks of the signal. */
 const SLICE = 1000;
 
-/**
- * The report of the whole run.
- * @param shards of one run, in any order
- * @throws {AnyvmafError} as the public `mergeShards`
- */
+/** @param shards of one run, in any order @throws {AnyvmafError} as the public `mergeShards` */
 export async function mergeRun(
   platform: Platform,
   shards: readonly Shard[],
@@ -64,13 +59,12 @@ export async function mergeRun(
   return report({ all, parts, extent, checked, plan, result, findings });
 }
 
-/** The colours with which metrics of colour measured. */
 function coloursOf({ reference, distorted }: Shard): Pick<ScoredFormat, 'colours'> {
   if (!reference.colour || !distorted.colour) return {};
   return { colours: { reference: reference.colour, distorted: distorted.colour } };
 }
 
-/** The shards up to where a video ended, and how far the run reaches. */
+/** The shards up to the end of a video, and the extent of the run. */
 function untilEnd(all: readonly Shard[]): { readonly parts: readonly Shard[]; readonly extent: Extent } {
   const parts: Shard[] = [];
   let pairs = 0;
@@ -83,7 +77,6 @@ function untilEnd(all: readonly Shard[]): { readonly parts: readonly Shard[]; re
   return { parts, extent: { pairs, ended: parts.at(-1)?.pairs.ended ?? null } };
 }
 
-/** Scores, and who made them. */
 interface Predicted extends Awaited<ReturnType<Scoring['finish']>> {
   readonly tiny?: NonNullable<Report['tiny']>;
 }
@@ -123,7 +116,7 @@ async function predict(
   }
 }
 
-/** Sessions of picture models, the pictures of all shards counted together. */
+/** Sessions of picture models, with the counts of all shards together. */
 function sessionsOf(parts: readonly Shard[]): readonly TinySessionFacts[] {
   const [first, ...others] = parts.filter(({ sessions }) => sessions.length > 0);
   return (first?.sessions ?? []).map((facts, i) => {
@@ -151,7 +144,7 @@ function findingsOf(
   return found;
 }
 
-/** What measured: one backend, or GPUs and cores of several machines. */
+/** The backend that measured; `hybrid` if shards used different ones. */
 function backendOf(parts: readonly Shard[]): string {
   const used = new Set(parts.filter(({ pairs }) => pairs.measured > 0).map((shard) => shard.backend_used));
   const [only = ''] = used;
@@ -210,7 +203,7 @@ function report({ all, parts, extent, checked, plan, result, findings }: Merged)
   });
 }
 
-/** Who measured what, the frames of all shards together; absent where no GPU measured. */
+/** What measured which frames, over all shards; empty if no GPU measured. */
 function measurersOf(parts: readonly Shard[], { features }: RunPlan): readonly ReportMeasurer[] {
   if (parts.every(({ measurers }) => measurers === undefined)) return [];
   const extractors = [...new Set(features.extraction.calls.map(({ metric }) => metric))];
@@ -225,13 +218,10 @@ function measurersOf(parts: readonly Shard[], { features }: RunPlan): readonly R
   return [...together.values()];
 }
 
-/** Most numbers that a sentence lists. */
+/** Most shard numbers that a message lists. */
 const LISTED = 10;
 
-/**
- * The shards of one run in order, each once.
- * @throws {AnyvmafError} `mismatch` if some are missing, or do not belong together: the message says which
- */
+/** Orders the shards of one run, each once. @throws {AnyvmafError} `mismatch` if some are missing or do not belong */
 function inOrder(shards: readonly Shard[]): readonly [Shard, ...Shard[]] {
   const [first] = shards;
   if (!first) throw new AnyvmafError('usage', 'there are no shards to merge; give those of a whole run.');
@@ -280,7 +270,7 @@ function refuseMissing(there: ReadonlyMap<number, Shard>, count: number): void {
   );
 }
 
-/** What all shards of a run have in common, with words for it. */
+/** What all shards of a run share, with words for it. */
 const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown])[] = [
   ['the version of anyvmaf', (shard) => shard.version],
   ['the number of shards', (shard) => shard.shard.count],
@@ -296,7 +286,7 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown])[
   ['the checks of the pair', (shard) => shard.continuity],
 ];
 
-/** What shards that have pairs have in common. */
+/** What shards with pairs share. */
 const DECODED: typeof COMMON = [
   ['how the videos were decoded and paired', (shard) => shard.pairing],
   [
@@ -305,7 +295,6 @@ const DECODED: typeof COMMON = [
   ],
 ];
 
-/** @throws {AnyvmafError} `mismatch` */
 function refuseStranger(first: Shard, other: Shard): void {
   const { number, count } = other.shard;
   const range = cutShard(other.shard, other.pairs.total);
@@ -329,7 +318,7 @@ function refuseStranger(first: Shard, other: Shard): void {
   }
 }
 
-/** JSON with the keys of objects in order. */
+/** JSON with sorted keys. */
 function canonical(value: unknown): string {
   const sorted = (_: string, member: unknown): unknown =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

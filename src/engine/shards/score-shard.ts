@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/score-shard
- * Measures one part of a pair: opens, checks and pairs the two videos as a run in one piece does, but reads, from the key
- * frame before it, its own part only.
+ * Measures one part of a pair like a run in one piece, but reads only that part, from the key frame before it.
  */
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
@@ -64,7 +63,7 @@ export async function measureShard(
   });
 }
 
-/** @throws {AnyvmafError} `usage` for what cannot be measured in parts */
+/** @throws {AnyvmafError} `usage` for a run that cannot be measured in parts */
 function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked: CheckedOptions): void {
   const { backend } = checked;
   if (!isOwnBackend(backend) && backend !== 'auto') {
@@ -92,7 +91,6 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
   }
 }
 
-/** A call of {@link measureShard}. */
 interface Call extends InputContext {
   readonly checked: CheckedOptions;
   readonly request: ScoreRequest;
@@ -139,7 +137,7 @@ class ShardRun {
     return this.#record(known, { files, measured, range, planned });
   }
 
-  /** The shard's pairs. @throws {AnyvmafError} `usage` if the number of pairs is not known; `media` if there are none */
+  /** The shard's pairs. @throws {AnyvmafError} `usage` if their total is unknown; `media` if there are none */
   #cut(known: Pair, planned: CoreMeasurement): ShardRange {
     const { shard } = this.#call;
     const { plan } = known;
@@ -266,7 +264,7 @@ class ShardRun {
   }
 }
 
-/** What came of measuring; without records if the shard has no pairs. */
+/** Without records if the shard has no pairs. */
 interface Measured {
   readonly meter: Meter;
   readonly recorded?: Recorded;
@@ -274,7 +272,6 @@ interface Measured {
   readonly lengths?: ReturnType<typeof lengthsOf>;
 }
 
-/** What a record is made of. */
 interface Made {
   readonly files: Shard['files'];
   readonly measured: Measured;
@@ -282,7 +279,7 @@ interface Made {
   readonly planned: CoreMeasurement;
 }
 
-/** Options as a record keeps them: those that decide the result, as plain data. */
+/** Keeps the options that decide the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
 }
@@ -300,7 +297,7 @@ function refuseUnreadable({ sides }: Pair): void {
   }
 }
 
-/** @throws {AnyvmafError} `usage` for pictures that metrics of colour and others need in different formats */
+/** @throws {AnyvmafError} `usage` if colour metrics and others need the pictures in different formats */
 function refuseApart({ apart }: Pair): void {
   if (!apart) return;
   throw usageError(
@@ -309,7 +306,7 @@ function refuseApart({ apart }: Pair): void {
   );
 }
 
-/** Records by the number of their first pair; their chunks arrive in any order. */
+/** Records by their first pair; chunks arrive in any order. */
 class OrderedRecords {
   readonly #chunks = new Map<number, { readonly count: number; readonly records: Float64Array }>();
 
@@ -317,10 +314,7 @@ class OrderedRecords {
     if (count > 0) this.#chunks.set(first, { count, records });
   }
 
-  /**
-   * The records of consecutive pairs.
-   * @param fields doubles per pair
-   */
+  /** Joins the records of consecutive pairs. @param fields doubles per pair */
   joined(first: number, pairs: number, fields: number): Float64Array<ArrayBuffer> {
     const all = new Float64Array(pairs * fields);
     for (let next = first; next < first + pairs; ) {
@@ -334,7 +328,6 @@ class OrderedRecords {
   }
 }
 
-/** Signatures by the number of their first pair. */
 class OrderedSignatures implements SignatureSink {
   readonly #parts = new Map<number, Uint8Array>();
   first = 0;
@@ -343,7 +336,7 @@ class OrderedSignatures implements SignatureSink {
     this.#parts.set(first, signatures);
   }
 
-  /** Those of consecutive pairs from the first on, up to where one is missing. */
+  /** Joins the signatures of consecutive pairs from the first on, up to a missing one. */
   joined(): Uint8Array<ArrayBuffer> {
     const parts: Uint8Array[] = [];
     let pairs = 0;

@@ -1,6 +1,6 @@
 /**
  * @module engine/shards/shard-file
- * The file of a shard's record (docs/many-machines.md): JSON with the doubles of all pairs as they are, in base64.
+ * Reads and writes the record of a shard (docs/many-machines.md): JSON, with the doubles of all pairs in base64.
  */
 import { isObject, requireText } from '../../core/arguments.js';
 import { CHROMA_FORMATS } from '../../core/choices.js';
@@ -42,9 +42,8 @@ import type { EncodedPictures } from '../plan/model-texts.js';
 import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './shard.js';
 import { requireShard } from './shard.js';
 
-/** What marks a file as a shard's record. */
 const FORMAT = 'anyvmaf-shard';
-/** Of the file's layout: another one is not read. */
+/** Version of the file's layout; no other version is read. */
 const FORMAT_VERSION = 1;
 
 const PURPOSES: readonly Hint['purpose'][] = ['fix', 'accept', 'omit', 'prepare'];
@@ -84,7 +83,6 @@ const session = objectOf<TinySessionFacts>({
   ),
 });
 
-/** An object, or null. */
 function nullableObject<T extends object>(
   kind: Kind<T>,
 ): Pick<Kind<T | null>, 'json' | 'read' | 'entries' | 'take'> {
@@ -133,7 +131,7 @@ function doublesOf(value: unknown): Float64Array<ArrayBuffer> | undefined {
 
 const options: Kind<ShardOptions> = {
   ...verbatim,
-  // Merging checks them as those of any call.
+  // Merging checks them like the options of any call.
   read: (value) => (isObject(value) ? value : undefined),
   take: (source, key) => (isObject(source[key]) ? source[key] : undefined),
 };
@@ -153,7 +151,7 @@ const format = objectOf<Shard['format']>({
   frameRate: optional(fraction),
 });
 
-/** Every key of the file after the two that tell its format. */
+/** All keys of the file after the two that state its format. */
 const FIELDS = objectOf<Shard>({
   version: text,
   shard: objectOf<ShardChoice>({ number: integer, count: integer }),
@@ -187,7 +185,6 @@ const FIELDS = objectOf<Shard>({
 
 const HEAD = object({ format: text, formatVersion: integer });
 
-/** The record of a shard as the text of a file. */
 export function formatShard(shard: Shard): string {
   requireShard('shard', shard);
   const plain = (value: number) => String(value);
@@ -198,11 +195,7 @@ export function formatShard(shard: Shard): string {
   return `${pretty({ map })}\n`;
 }
 
-/**
- * Reads a record back.
- * @param name what messages call it
- * @throws {AnyvmafError} `io` if it is not the record of a shard, or is damaged
- */
+/** @param name of the file in messages @throws {AnyvmafError} `io` if the text is no shard's record, or is damaged */
 export function readShard(text: string, name = 'The file'): Shard {
   requireText('text', text, 'the text of a shard');
   requireText('name', name, 'a name for messages');
@@ -256,13 +249,13 @@ function checkSizes(
   if (signatures.length % PAIR_BYTES !== 0) throw refuse('its signatures are cut off');
 }
 
-/** Bytes turned into characters at a time; a call takes a limited number of arguments. */
+/** Bytes turned into characters per call, whose arguments are limited. */
 const PORTION = 0x6000;
 
 /** Standard base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
-  // A multiple of three, so that the pieces join without padding between them.
+  // A multiple of three, so that the pieces join without padding.
   for (let at = 0; at < bytes.length; at += PORTION) {
     pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + PORTION))));
   }

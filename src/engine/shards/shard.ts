@@ -1,7 +1,6 @@
 /**
  * @module engine/shards/shard
- * Shards, parts of a run that are measured apart, on any machine, and merged to its report: their types, how a run is cut
- * into them, and their checks.
+ * Shards: parts of a run that are measured on any machine and merged into its report. Types, cutting and checks.
  */
 
 import { isObject, requireObject } from '../../core/arguments.js';
@@ -18,7 +17,7 @@ import type { ContinuityRules } from '../inputs/continuity.js';
 import type { PairLengths } from '../pair/pair.js';
 import type { EncodedPictures } from '../plan/model-texts.js';
 
-/** Which part of a run. */
+/** Which part of a run to measure. */
 export interface ShardChoice {
   /** From 1 to {@link count}. */
   readonly number: number;
@@ -26,61 +25,61 @@ export interface ShardChoice {
   readonly count: number;
 }
 
-/** Those options that decide what a run gives, all plain data; the others are each machine's own, and are left out. */
+/** Options that decide the result, all plain data; options that concern a single machine are left out. */
 export type ShardOptions = ScoreOptions;
 
-/** Options of measuring a shard. */
+/** Options for measuring a shard. */
 export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame' | 'keep'>;
 
 /** Pairs of a shard, numbered from the first pair of the run. */
 export interface ShardPairs {
   readonly first: number;
-  /** The pair after the last one that it was to measure. */
+  /** The pair after the last one to measure. */
   readonly end: number;
-  /** Pairs of the whole run, as far as known before it. */
+  /** Pairs of the whole run, as far as known before measuring. */
   readonly total: number;
-  /** Pairs measured: fewer than asked if a video ended early. */
+  /** Pairs measured: fewer than requested if a video ended early. */
   readonly measured: number;
-  /** Which videos had no more frames; `null` if it stopped where it was to. */
+  /** Which videos had no more frames; `null` if the shard ended as planned. */
   readonly ended: EndOfPair | null;
 }
 
-/** What the shard that inspects the pair knows of the whole run; the last one. */
+/** Facts about the whole run, from the last shard, which inspects the pair. */
 export interface WholeFacts {
   readonly lengths: PairLengths;
   /** Findings about the pair, without those that need all frames; absent without preflight. */
   readonly findings?: readonly Finding[];
 }
 
-/** The partial record of one shard: raw measurements of its pairs, and what belongs to the whole. */
+/** Record of one shard: raw measurements of its pairs, and facts about the whole run. */
 export interface Shard {
   /** Version of anyvmaf that measured. */
   readonly version: string;
   readonly shard: ShardChoice;
   readonly options: ShardOptions;
-  /** The format in which pairs are scored; colours are those of {@link reference} and {@link distorted}. */
+  /** Format in which pairs are scored; its colours are those of {@link reference} and {@link distorted}. */
   readonly format: Omit<ScoredFormat, 'colours'>;
-  /** What was encoded, where its pictures are scaled. */
+  /** The encoded pictures, if they are scaled. */
   readonly encode?: EncodedPictures;
   /** SHA-256 of what is measured and of the models that predict. */
   readonly plan: string;
-  /** The two files; absent for videos without bytes to look at. */
+  /** The two files; absent for videos without readable bytes. */
   readonly files: { readonly reference?: ContentIdentity; readonly distorted?: ContentIdentity };
   readonly reference: ReportInput;
   readonly distorted: ReportInput;
-  /** Whether frames are paired or converted, and not compared as stored. */
+  /** Whether frames are paired or converted instead of compared as stored. */
   readonly planned: boolean;
   readonly pairing?: Pairing;
   readonly pairs: ShardPairs;
-  /** Seconds of measuring. */
+  /** Seconds spent on measuring. */
   readonly seconds: number;
   /** How all frames are checked; absent without preflight. */
   readonly continuity?: ContinuityRules;
-  /** What went wrong in looking at the frames for that check. */
+  /** Defect in taking signatures for that check. */
   readonly defect?: Finding;
-  /** Of the last shard. */
+  /** Last shard only. */
   readonly whole?: WholeFacts;
-  /** Full sentences: of opening, of decoding, and of measuring. */
+  /** Full sentences about opening, decoding and measuring. */
   readonly warnings: {
     readonly inputs: readonly string[];
     readonly decoders: readonly string[];
@@ -92,17 +91,17 @@ export interface Shard {
   readonly measurers?: readonly ReportMeasurer[];
   /** Sessions of picture models. */
   readonly sessions: readonly TinySessionFacts[];
-  /** Doubles per pair, and those of all pairs in order. */
+  /** Doubles per pair, then the doubles of all pairs in order. */
   readonly fields: number;
   readonly records: Float64Array<ArrayBuffer>;
-  /** Signatures of pairs from the first on: 1152 bytes each. Fewer where pictures were not read. */
+  /** Signatures of pairs from the first on, 1152 bytes each; fewer if pictures were not read. */
   readonly signatures: Uint8Array<ArrayBuffer>;
 }
 
-/** Options of merging. */
+/** Options for merging. */
 export type MergeOptions = Pick<ScoreOptions, 'origin' | 'signal' | 'onFrame'>;
 
-/** More parts than this are a mistake. */
+/** Larger counts are taken as a mistake. */
 const MAX_SHARDS = 100_000;
 
 /** @throws {AnyvmafError} `usage` */

@@ -1,7 +1,7 @@
 /**
  * @module engine/workers/dispatch
- * Shares out chunks of two random-access videos among workers that read for themselves. Where a GPU may be slower than the
- * workers of the core, both begin the run, and whoever is faster goes on alone.
+ * Distributes chunks of two random-access videos among workers that read for themselves. If a GPU may be slower than
+ * the core's workers, both begin the run and the faster side finishes it alone.
  */
 
 import type { GpuState } from '../backends/gpu.js';
@@ -9,17 +9,16 @@ import type { Chunk, FromWorker } from '../contract/protocol.js';
 import type { Extent } from '../pair/pair.js';
 import { GPU_SHARE, type WorkerPool } from './worker-pool.js';
 
-/** What a worker has measured, in which time, and what it has to do. */
 interface Pace {
-  /** Pairs that it has still to measure. */
+  /** Pairs still to measure. */
   pairs: number;
-  /** Milliseconds in which it had work, up to `since`. */
+  /** Milliseconds with work, up to `since`. */
   busy: number;
   since: number;
   measured: number;
 }
 
-/** Follows the workers of a pool, and knows from their rates when each will be done. */
+/** Estimates from the workers' rates when each will be done. */
 class Balance {
   readonly #pool: WorkerPool;
   readonly #now: () => number;
@@ -31,14 +30,12 @@ class Balance {
     this.#paces = Array.from({ length: pool.size }, () => ({ pairs: 0, busy: 0, since: 0, measured: 0 }));
   }
 
-  /** Notes that a worker is given so many more pairs. */
   give(worker: number, pairs: number): void {
     const pace = this.#paces[worker] as Pace;
     if (pace.pairs === 0) pace.since = this.#now();
     pace.pairs += pairs;
   }
 
-  /** Notes that a worker measured so many of them. */
   take(worker: number, measured: number): void {
     const pace = this.#paces[worker] as Pace;
     const now = this.#now();
@@ -49,16 +46,15 @@ class Balance {
   }
 
   /**
-   * Whether to leave a chunk to others: one of them would measure all that is left before this worker measured the chunk.
-   * The fastest never leaves one.
-   * @param left pairs that nobody has yet, with those of the chunk
+   * Whether to leave a chunk to another worker that would measure all `left` pairs, this chunk included, before
+   * this worker had measured the chunk. The fastest never leaves one.
    */
   leaves(worker: number, count: number, left: number): boolean {
     const end = this.#end(worker, count);
     return this.#others(worker).some((other) => this.#end(other, left) < end);
   }
 
-  /** Whether a worker that is given so many pairs is, as far as is known, not done later than all of them together would be. */
+  /** Whether a worker with so many more pairs would, as far as known, end no later than all workers together. */
   fits(worker: number, count: number, left: number): boolean {
     const all = [worker, ...this.#others(worker)];
     const rate = all.reduce((sum, one) => sum + this.#rate(one), 0);
@@ -73,13 +69,13 @@ class Balance {
     );
   }
 
-  /** Milliseconds until a worker is done, if it is given so many pairs; NaN while its rate is unknown. */
+  /** Milliseconds until a worker with so many more pairs is done; NaN while its rate is unknown. */
   #end(worker: number, count: number): number {
     const rate = this.#rate(worker);
     return rate > 0 ? ((this.#paces[worker] as Pace).pairs + count) / rate : Number.NaN;
   }
 
-  /** Pairs per millisecond, 0 while unknown. What a GPU measured tells nothing of the core that took over from it. */
+  /** Pairs per millisecond, 0 while unknown: a lost GPU's rate says nothing of the core that took over. */
   #rate(worker: number): number {
     const { busy, measured } = this.#paces[worker] as Pace;
     const lost = (this.#pool.gpus.get(worker)?.lost ?? null) !== null;
@@ -87,37 +83,29 @@ class Balance {
   }
 }
 
-/** Where records go as they arrive, in any order of chunks. */
+/** Takes records as they arrive, in any order of chunks. */
 export interface RecordSink {
-  /** Records of `count` consecutive pairs from `first` on. */
+  /** Takes the records of `count` consecutive pairs from `first` on. */
   add(first: number, count: number, records: Float64Array): void;
-  /** So many more pairs are measured. */
+  /** Counts pairs measured since the last call. */
   measured(pairs: number): void;
-  /** Signatures of pairs from `first` on, where workers send them. */
+  /** Takes signatures of pairs from `first` on, if workers send them. */
   signed?(first: number, signatures: Uint8Array): void;
 }
 
-/** How chunks are handed out. */
 export interface Dispatching {
-  /** Asked before a chunk is handed out, which waits for what it returns. */
+  /** Called before each chunk; a returned promise delays it. */
   readonly gate?: (() => Promise<void> | undefined) | undefined;
-  /**
-   * Whether a worker may be given this chunk while it has another one to do, so that it need not wait for the next.
-   * Default: no chunk.
-   */
+  /** Whether a busy worker may be given this chunk in advance, so that it need not wait. Default: never. */
   readonly ahead?: (chunk: Chunk) => boolean;
   /** Number of the first pair. Default 0. */
   readonly first?: number;
-  /** Whether to hand out no more chunks. */
   readonly stopped?: (() => boolean) | undefined;
-  /** The pair after the last, if known: where a GPU takes part, what is left towards the end goes by the workers' rates. */
+  /** The pair after the last, if known: with a GPU, the last chunks are then balanced by the workers' rates. */
   readonly total?: number | null;
 }
 
-/**
- * Has every chunk measured. A worker that is done takes the next chunk, or as many at once as is its share; chunks in a row
- * are one to it.
- */
+/** Has all chunks measured; an idle worker takes the next one, or several in a row as one, by its share. */
 export function dispatch(
   pool: WorkerPool,
   chunks: Iterator<Chunk, void>,
@@ -135,7 +123,7 @@ class Dispatcher {
   readonly #stopped: () => boolean;
   readonly #ahead: (chunk: Chunk) => boolean;
   readonly #total: number;
-  /** Per worker: chunks it has to do, and pairs of the one it is at that were counted already. */
+  /** Per worker: chunks to do, and pairs of the current one that are already counted. */
   readonly #workers: readonly { chunks: number; counted: number }[];
   readonly #balance: Balance | undefined;
   #next: Chunk | undefined;
@@ -169,7 +157,7 @@ class Dispatcher {
     this.#pool.receive((number, message) => {
       const worker = this.#workers[number];
       if (!worker) return;
-      // Its share is another one now.
+      // A GPU's state changes its share.
       if (message.kind === 'gpu') this.#assignAll();
       if (message.kind === 'progress') this.#count(number, worker, message.pairs);
       // Workers that read for themselves are sent no frames.
@@ -185,12 +173,11 @@ class Dispatcher {
     this.#next = this.#chunks.next().value ?? undefined;
   }
 
-  /** One for each before anybody gets a second. */
+  /** Gives each worker one chunk before any gets a second. */
   #assignAll(): void {
     while (this.#workers.filter((_, number) => this.#assign(number)).length > 0);
   }
 
-  /** Gives a worker the next chunk, if there is one and it may have it. */
   #assign(number: number): boolean {
     const worker = this.#workers[number];
     const next = this.#next;
@@ -207,12 +194,12 @@ class Dispatcher {
     return true;
   }
 
-  /** Whether a worker may be given a chunk while it is at another. Beside a GPU, the core's workers take too long for that. */
+  /** Whether a worker may queue a second chunk. Beside a GPU, the core's workers are too slow for that. */
   #mayHoldTwo(number: number, next: Chunk): boolean {
     return this.#ahead(next) && (!this.#balance || this.#pool.gpus.has(number));
   }
 
-  /** Takes as many chunks as one as are a worker's share, if there are. */
+  /** Joins as many chunks into one as are a worker's share, if there are. */
   #join(number: number, first: Chunk): Chunk {
     let { count } = first;
     this.#advance();
@@ -224,19 +211,16 @@ class Dispatcher {
     return { first: first.first, count };
   }
 
-  /** Pairs from a chunk to the end. */
   #left({ first }: Chunk): number {
     return this.#total - first;
   }
 
-  /** Counts pairs of the chunk that a worker is at. */
   #count(number: number, worker: { counted: number }, pairs: number): void {
     this.#balance?.take(number, pairs);
     worker.counted += pairs;
     this.#sink.measured(pairs);
   }
 
-  /** Takes the records of a chunk, and gives out more. */
   #take(
     number: number,
     worker: { chunks: number; counted: number },
@@ -249,33 +233,32 @@ class Dispatcher {
     this.#sink.add(first, count, records);
     const pairs = first + count;
     if (ended) {
-      // Chunks past the end are empty; the one with the smallest end knows which video was short.
+      // Chunks past the end are empty; the one with the smallest end tells which video was short.
       if (!this.#ended || pairs < this.#extent.pairs) this.#extent = { pairs, ended };
       this.#ended = true;
     } else if (!this.#ended) this.#extent = { pairs: Math.max(this.#extent.pairs, pairs), ended: null };
     while (this.#assign(number));
     if (!this.#balance) return;
-    // Those that left a chunk to others are asked again.
+    // Those that left a chunk to others may want one now.
     for (const [other, { chunks }] of this.#workers.entries()) if (chunks === 0) this.#assign(other);
   }
 }
 
-/** Milliseconds and pairs of the GPU after which a decision is made. */
+/** Milliseconds, and pairs of the GPU, after which the probe decides. */
 const PROBE_TIME = 700;
 const PROBE_PAIRS = 24;
 
-/** What came of it. */
+/** Pairs per second of GPU and core, measured side by side. */
 export interface MeasuredRates {
-  /** Pairs per second, side by side. */
   readonly gpu: number;
   readonly core: number;
 }
 
-/** Watches a pool of one worker with a GPU and others with the core. */
+/** Compares the GPU of one worker of a pool with the core of the others. */
 export class BackendProbe {
   readonly #pool: WorkerPool;
   readonly #now: () => number;
-  /** When the GPU was done with its first pairs, and how many pairs there were then of either. */
+  /** When the GPU had measured its first pairs, and the pairs of either side by then. */
   #start: { readonly time: number; readonly gpu: number; readonly core: number } | undefined;
   #result: MeasuredRates | undefined;
 
@@ -285,7 +268,6 @@ export class BackendProbe {
     pool.observe(() => this.#look());
   }
 
-  /** What was measured, once it is decided. */
   get result(): MeasuredRates | undefined {
     return this.#result;
   }
@@ -298,7 +280,7 @@ export class BackendProbe {
   }
 
   #decide(number: number, { pairs }: GpuState): void {
-    // Its first pairs take longer than those after them.
+    // The GPU's first pairs take longer than later ones.
     if (pairs === 0) return;
     const gpu = this.#pool.measured(number);
     const workers = Array.from({ length: this.#pool.size }, (_, worker) => this.#pool.measured(worker));
@@ -314,7 +296,6 @@ export class BackendProbe {
     else this.#share(0, 1);
   }
 
-  /** Sets what the GPU's worker and the others get from now on. */
   #share(ofGpu: number, ofOthers: number): void {
     for (let worker = 0; worker < this.#pool.size; worker++)
       this.#pool.setShare(worker, this.#pool.gpus.has(worker) ? ofGpu : ofOthers);

@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/feeder
- * Brings frames that only the calling thread has (pipes, streams, a caller's own) to workers, with bounded buffering.
+ * Sends frames that only the calling thread has (pipes, streams, a caller's own) to workers, with bounded buffering.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
@@ -11,47 +11,42 @@ import type { WorkerPool } from './worker-pool.js';
 
 /** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */
 const DEFAULT_CHUNK = 2;
-/** Chunks of one pair that each worker begins with: its neighbours measure the next pairs, so the first frame is reported soon. */
+/** One-pair chunks that each worker begins with: workers share the first pairs, so the first frame comes soon. */
 const SINGLE_PAIRS = 2;
-/** Limit of what a caller can ask for. */
+/** Largest chunk that a caller can request. */
 const LONGEST_CHUNK = 16;
 
-/** Pairs in each chunk of a feeder whose caller asked for this many, or did not say. */
 export function feederChunk(chunkFrames = DEFAULT_CHUNK): number {
   return Math.min(chunkFrames, LONGEST_CHUNK);
 }
 
-/** What is kept of a pair. */
 interface KeptPair {
   readonly reference: Uint8Array<ArrayBuffer>;
   readonly distorted?: Uint8Array<ArrayBuffer>;
 }
 
-/** Where a feeder begins, and in what portions. */
 export interface FeederOptions {
   readonly chunkFrames?: number;
-  /** Number of the first pair to measure. Default 0; pairs before it are given as a lead-in. */
+  /** Number of the first pair to measure. Default 0; earlier pairs are passed as a lead-in. */
   readonly first?: number;
 }
 
 const NO_HISTORY: HistoryNeeds = { frames: 0, chroma: false, distorted: false };
 
-/** Memory of one pair of frames, as a worker is sent it. */
 interface FrameBuffers {
   readonly reference: ArrayBuffer;
   readonly distorted: ArrayBuffer;
 }
 
-/** Room for one pair of frames. */
 export interface FramePair {
   readonly reference: FramePlanes;
   readonly distorted: FramePlanes;
 }
 
 /**
- * Takes pairs in order: {@link room}, fill it, {@link submit}. Chunks of a few pairs go to the workers in turn; a chunk
- * begins with copies of what metrics look back to. Each worker holds at most its share of pairs more than a chunk,
- * so memory depends on the number of workers only. Frames and history change hands instead of being copied, and come back.
+ * Takes pairs in order: {@link room}, fill it, {@link submit}. Chunks of a few pairs go to the workers in turn,
+ * each after copies of the pairs that it looks back to. A worker holds at most its share of pairs more than a chunk, so
+ * memory depends only on the number of workers. Frames and history are transferred, not copied, and come back.
  */
 export class Feeder {
   readonly #pool: WorkerPool;
@@ -60,18 +55,17 @@ export class Feeder {
   /** Pairs at the start that are chunks of their own. */
   readonly #singles: number;
   readonly #history: HistoryNeeds;
-  /** Per worker: pairs sent and not yet measured, chunks whose records are still to come, and where it stands. */
+  /** Per worker: pairs sent but not measured, chunks without records so far, and the pair after its last. */
   readonly #workers: { pending: number; chunks: number; next: number }[];
-  /** What metrics look back to of the latest pairs, oldest first; only kept when more than one worker may need it. */
+  /** History of the latest pairs, oldest first; kept only if another worker may need it. */
   #recent: KeptPair[] = [];
   readonly #free: ArrayBuffer[] = [];
-  /** History that workers have taken over: room for more of it. */
+  /** Returned history buffers, for reuse. */
   readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   #slot: FrameBuffers | null = null;
   #index: number;
-  /** Number of the first pair to measure. */
   readonly #first: number;
-  /** The worker that gets the current chunk, and how many pairs of it are still to come. */
+  /** The worker that gets the current chunk, and the number of its pairs still to come. */
   #current = 0;
   #left = 0;
 
@@ -105,26 +99,23 @@ export class Feeder {
     });
   }
 
-  /** Number of the pair at which the lead-in begins: what metrics look back to before the first pair. */
+  /** Number of the first pair of the lead-in, as far as metrics look back. */
   get begins(): number {
     return Math.max(0, this.#first - this.#history.frames);
   }
 
-  /** Where to write the next pair of the lead-in. */
+  /** Returns where to write the next pair of the lead-in. */
   leadIn(): FramePair {
     this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
     return this.#view(this.#slot);
   }
 
-  /** Keeps the pair written where {@link leadIn} said as history of the first one. */
+  /** Keeps the pair written to {@link leadIn} as history of the first pair. */
   keep(): void {
     if (this.#slot) this.#remember(this.#slot);
   }
 
-  /**
-   * Where to write the next pair. Waits while every worker has enough to do.
-   * @throws what stopped a worker
-   */
+  /** Returns where to write the next pair; waits while every worker is busy enough. @throws what stopped a worker */
   async room(): Promise<FramePair> {
     this.#pool.check();
     if (this.#left === 0) await this.#begin();
@@ -132,7 +123,7 @@ export class Feeder {
     return this.#view(this.#slot);
   }
 
-  /** Sends the pair written where {@link room} said. */
+  /** Sends the pair written to {@link room}. */
   submit(): void {
     const slot = this.#slot;
     const worker = this.#workers[this.#current];
@@ -145,10 +136,7 @@ export class Feeder {
     if (--this.#left === 0) this.#pool.post(this.#current, { kind: 'end' });
   }
 
-  /**
-   * Waits until every pair is measured and its records have arrived.
-   * @returns number of pairs
-   */
+  /** Waits until every pair is measured and its records have arrived. @returns number of pairs */
   async finish(): Promise<number> {
     if (this.#left > 0) this.#pool.post(this.#current, { kind: 'end' });
     this.#left = 0;
@@ -156,10 +144,7 @@ export class Feeder {
     return this.#index;
   }
 
-  /**
-   * Starts a chunk on the worker with the least to do, once it has at most one pair left; one with a larger share gets so
-   * much longer chunks, and sooner.
-   */
+  /** Starts a chunk on the least loaded worker once that has at most one pair left, relative to its share. */
   async #begin(): Promise<void> {
     const load = (number: number) => (this.#workers[number]?.pending ?? 0) / this.#pool.share(number);
     const least = () => {
@@ -179,7 +164,7 @@ export class Feeder {
   }
 
   #sendHistory(): void {
-    // If the chunk that begins is as long as the history, the next one looks back into that chunk.
+    // If this chunk is as long as the history, the next one looks back into it only.
     const last = this.#left >= this.#history.frames;
     for (const kept of this.#recent) {
       const buffers = [kept.reference.buffer, ...(kept.distorted ? [kept.distorted.buffer] : [])];
@@ -188,7 +173,7 @@ export class Feeder {
     if (last) this.#recent = [];
   }
 
-  /** Keeps of a pair what the chunk after this one looks back to. */
+  /** Keeps what the next chunk looks back to. */
   #remember(pair: FrameBuffers): void {
     const { frames, distorted } = this.#history;
     if (this.#left > frames) return;

@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/measure
- * Measures frame pairs with one measurer: the loop that workers, the calling thread and a scorer of pushed frames share.
+ * Measures frame pairs with one measurer: the loop shared by workers, the calling thread and scorers of pushed frames.
  */
 
 import type { FramePlanes } from '../../core/frame.js';
@@ -14,13 +14,12 @@ import { type ExtractionPlan, historyNeeds, type PicturesRead, picturesRead } fr
 import type { Chunk, EndOfPair, WorkerSetup } from '../contract/protocol.js';
 import { readPair } from '../pair/pair.js';
 
-/** What else uses the frames of a pair. */
 export interface PairOutputs {
   readonly pictures?: PictureScorers;
   readonly heatmaps?: HeatmapWriter;
 }
 
-/** Opens the picture models of a thread, if it has any. @throws {AnyvmafError} as {@link PictureScorers.open} */
+/** Opens a thread's picture models, if any. @throws {AnyvmafError} as {@link PictureScorers.open} */
 export async function openPictures(
   { pictures, plan }: WorkerSetup,
   runtimes: () => Promise<TinyRuntimes>,
@@ -38,18 +37,14 @@ export class PairMeasurer {
   /** Pairs in flight, oldest first. */
   readonly #inFlight: Promise<void>[] = [];
 
-  /** @param subsample only pairs whose number is a multiple get more than what works on every frame */
+  /** @param subsample pairs whose number is not a multiple get only what needs every frame */
   constructor(measurer: Measurer, subsample: number, outputs: PairOutputs = {}) {
     this.#measurer = measurer;
     this.#subsample = subsample;
     this.#outputs = outputs;
   }
 
-  /**
-   * Measures the pair written to a slot.
-   * @param record receives its values; complete only after {@link settle}
-   * @returns what to wait for before the next slot is asked for
-   */
+  /** Completes `record` only by {@link settle}. @returns what to await before requesting the next slot */
   measure(slot: FrameSlot, record: Float64Array): Promise<void> | undefined {
     const listed = slot.index % this.#subsample === 0;
     if (listed) this.#outputs.pictures?.take(slot.reference, slot.distorted);
@@ -57,7 +52,7 @@ export class PairMeasurer {
     const finish = () => (listed ? this.#finish(slot, record) : undefined);
     const working = measuring ? measuring.then(finish) : finish();
     if (!working) return undefined;
-    // The caller that waits for this pair gets its failure.
+    // The caller that awaits this pair gets its failure.
     working.catch(() => {});
     this.#inFlight.push(working);
     // Picture models take one pair at a time.
@@ -80,30 +75,28 @@ export class PairMeasurer {
   }
 }
 
-/** Records of a chunk: fewer than asked where a video ended. */
+/** Records of a chunk; fewer than requested if a video ended. */
 export interface MeasuredChunk {
   readonly count: number;
   readonly records: Float64Array<ArrayBuffer>;
   readonly ended: EndOfPair | null;
-  /** Of the pairs, where they are taken. */
   readonly signatures?: Uint8Array<ArrayBuffer>;
 }
 
-/** How a pair is measured in chunks. */
 export interface ChunkOptions extends PairOutputs {
   readonly subsample: number;
-  /** Whether to take a signature of every picture; not done where some are not read. */
+  /** Whether to take a signature of every picture; ignored if some pictures are not read. */
   readonly signs?: boolean;
 }
 
-/** Reads and measures chunk after chunk. Frames before a chunk are read again as history where a metric needs them. */
+/** Reads and measures chunk after chunk. Reads frames before a chunk again as history if a metric needs them. */
 export class ChunkMeasurer {
   readonly #measurer: Measurer;
   readonly #pairs: PairMeasurer;
   readonly #plan: ExtractionPlan;
   readonly #pair: PairSources;
   readonly #subsample: number;
-  /** What is read of pairs that subsampling leaves out, and of those that it lists. */
+  /** What to read of pairs that subsampling skips, and of the others. */
   readonly #wanted: readonly [unlisted: PicturesRead, listed: PicturesRead];
   readonly #signer: Signer | undefined;
 
@@ -119,10 +112,7 @@ export class ChunkMeasurer {
     this.#signer = signs && readAll ? new Signer(plan.format) : undefined;
   }
 
-  /**
-   * Measures the pairs of `chunk`.
-   * @param measured called after each pair; what it returns is awaited, and may reject to stop
-   */
+  /** @param measured called after each pair; its promise is awaited, and may reject to stop */
   async measure(chunk: Chunk, measured: () => Promise<void> | undefined): Promise<MeasuredChunk> {
     const { length } = this.#measurer.layout;
     const records = new Float64Array(chunk.count * length);
@@ -132,7 +122,7 @@ export class ChunkMeasurer {
     for (; count < chunk.count && !ended; count++) {
       const slot = this.#measurer.slot(chunk.first + count);
       const reading = this.#read(slot);
-      // File readers answer at once; only streams and blobs make us wait.
+      // File readers return synchronously; only streams and blobs need waiting.
       ended = reading instanceof Promise ? await reading : reading;
       if (ended) break;
       if (signatures) this.#sign(slot, signatures, count * PAIR_BYTES);
@@ -161,7 +151,7 @@ export class ChunkMeasurer {
     this.#signer?.sign(distorted.y, into, at + SIGNATURE_BYTES);
   }
 
-  /** Reads the pairs that the one of this number looks back to, unless they are held; false past the end. */
+  /** Reads the pairs that pair `first` looks back to, unless they are held; false past the end. */
   async #prime(first: number): Promise<boolean> {
     const { reference, distorted, skip } = this.#pair;
     const { frames, chroma, distorted: both } = historyNeeds(this.#plan);

@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/pair-queue
- * Measures pairs that are handed over one after the other, in the calling thread or on workers.
+ * Measures pairs that are pushed one by one, in the calling thread or on workers.
  */
 
 import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
@@ -12,21 +12,16 @@ import { Feeder, type FramePair } from './feeder.js';
 import { PairMeasurer } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
-/** Measures pairs in order. */
 export interface PairQueue {
-  /** Planes to write the next pair to; resolves once there is room. */
+  /** Returns planes for the next pair, once there is room. */
   room(): Promise<FramePair> | FramePair;
-  /** Submits the pair just written for measuring. */
   submit(): Promise<void> | void;
-  /** Known facts about the sessions of picture models. */
   readonly sessions: readonly TinySessionFacts[];
-  /** Waits until all pairs are measured. */
   finish(): Promise<void>;
   /** Frees everything. May be called twice. */
   close(): Promise<void>;
 }
 
-/** In the calling thread. */
 export class LocalQueue implements PairQueue {
   readonly #measurer: Measurer;
   readonly #pairs: PairMeasurer;
@@ -72,7 +67,6 @@ export class LocalQueue implements PairQueue {
   }
 }
 
-/** On workers. */
 export class WorkerQueue implements PairQueue {
   readonly #pool: WorkerPool;
   readonly #feeder: Feeder;

@@ -20,46 +20,42 @@ import { Feeder, feederChunk } from './feeder.js';
 import { ChunkMeasurer, openPictures } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
-/** What to measure and where to put it. */
 export interface Run {
   readonly platform: Platform;
   readonly setup: WorkerSetup;
   readonly pair: PairSources;
   /** Number of the first pair to measure; metrics look back before it. */
   readonly first: number;
-  /** Pairs there are at most, as far as is known, those before the first included. */
+  /** Most pairs, as far as known, those before the first included. */
   readonly expected: number | null;
-  /** Number of the pair before which to stop, `null` for the end of the videos. */
+  /** Number of the pair to stop before; `null` for the end of the videos. */
   readonly bound: number | null;
   readonly chunkFrames: number | undefined;
   readonly sink: RecordSink;
   readonly signal: AbortSignal | undefined;
-  /** Asked before pairs are read; see `ScoreOptions`. */
+  /** Called before pairs are read; see `ScoreOptions`. */
   readonly gate: (() => Promise<void> | undefined) | undefined;
-  /** Pauses and stops the run; absent if nobody does. */
   readonly steered?: Pick<Steering, 'gate' | 'stopped'>;
 }
 
-/** Waits for the caller's gate, then for whoever pauses the run. */
+/** Waits for the caller's gate, then while the run is paused. */
 function hold({ gate, steered }: Run): Promise<void> | undefined {
   const wait = gate?.();
   return wait ? wait.then(() => steered?.gate()) : steered?.gate();
 }
 
-/** Pairs measured at a time in the calling thread; only the size of an array depends on it. */
+/** Pairs measured at a time in the calling thread; affects the size of an array only. */
 const LOCAL_CHUNK = 16;
 /** Milliseconds of measuring in the calling thread before it yields. */
 const LOCAL_SLICE = 15;
 
-/** Takes what a run in the calling thread opens. */
 export interface LocalListener {
   /** Facts of picture models' sessions, before the first frame and after the last. */
   onSessions?(sessions: readonly TinySessionFacts[]): void;
-  /** Its GPU, to be closed when the run is aborted. */
+  /** Its GPU, to close when the run is aborted. */
   onGpu?(gpu: GpuMeasurer): void;
 }
 
-/** Loads what joins a GPU and the core, and opens the GPU for the calling thread. */
 async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: GpuUse): Promise<GpuMeasurer> {
   const { openGpuMeasurer } = await import('../backends/gpu.js');
   return openGpuMeasurer(() => openGpu(platform), core, setup.plan, use);
@@ -116,30 +112,29 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
   }
 }
 
-/** The GPU of a platform. @throws {AnyvmafError} `backend` where there is none */
+/** @throws {AnyvmafError} `backend` if there is no GPU */
 async function openGpu(platform: Platform): Promise<GpuKind> {
   if (platform.gpu) return platform.gpu.open();
   throw new AnyvmafError('backend', 'A GPU cannot be used here', { hints: ['use the backend cpu'] });
 }
 
-/** Pairs in a chunk where a GPU takes part: it must not wait at the end for a worker with a long one. */
+/** Pairs per chunk beside a GPU, which must not wait at the end for a worker with a long chunk. */
 const BESIDE_A_GPU = 4;
-/** Workers with GPUs, each of which has a device and frames of its own. */
+/** Most workers with GPUs; each has a device and frames of its own. */
 const MOST_GPU_WORKERS = 4;
 
-/** The workers of a run. */
 export interface WorkerChoice {
-  /** With the core; for a GPU that is `required` those that may help with what it cannot measure. */
+  /** Workers with the core; if a GPU is `required`, workers that may help with what it cannot measure. */
   readonly threads: number;
   /** Absent: all workers have the core. */
   readonly gpu?: GpuUse;
-  /** Receives the workers before they start, to terminate them when the run is aborted. */
+  /** Receives the workers before they start, to terminate them on abort. */
   onPool(pool: WorkerPool): void;
-  /** Receives what decides between GPU and core, where one is only `tried`. */
+  /** Receives the probe that decides between GPU and core, if a GPU is only `tried`. */
   onProbe?(probe: BackendProbe): void;
 }
 
-/** Measures on workers, which read for themselves where they can. No more are started than get a chunk. */
+/** Measures on workers, which read for themselves if they can; starts no more than get a chunk. */
 export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<Extent> {
   const { pair, first, bound, chunkFrames, sink, gate, steered } = run;
   const descriptor = describePair(pair);
@@ -147,7 +142,7 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<
   choice.onPool(pool);
   await startWorkers(pool, descriptor ? { ...run, setup: { ...run.setup, pair: descriptor } } : run, choice);
   const workers = pool.size;
-  // What may be held up hands out no more than is measured.
+  // With a gate, hand out no more than is being measured.
   const dispatching = {
     first,
     total: bound,
@@ -168,7 +163,7 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<
   return extent;
 }
 
-/** Starts the workers of a run; waits for a GPU that was asked for. */
+/** Starts the workers of a run, and waits for a requested GPU. */
 async function startWorkers(
   pool: WorkerPool,
   run: Run,
@@ -193,13 +188,13 @@ async function startWorkers(
   start(usefulThreads(most, expected, longest) - 1, gpu);
 }
 
-/** What the GPU of a pool cannot measure of a plan. */
+/** The part of a plan that the pool's GPU cannot measure. */
 function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
   const [state] = pool.gpus.values();
   return { ...plan, calls: plan.calls.filter((_, number) => !state?.calls.includes(number)) };
 }
 
-/** Reads in the calling thread and hands the frames out. */
+/** Reads in the calling thread and sends the frames to workers. */
 async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
   const { setup, pair, first, bound, chunkFrames, sink, steered } = run;
   const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });

@@ -1,6 +1,6 @@
 /**
  * @module engine/workers/worker-body
- * Handles the messages that a worker gets. Platforms provide the port, the files and what measures.
+ * Handles the messages that a worker receives. Platforms provide port, files and measurers.
  */
 
 import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
@@ -26,26 +26,19 @@ import {
 /** Milliseconds between two progress messages: one costs as much as a tenth of a cheap frame. */
 const PROGRESS_TIME = 20;
 
-/** What a platform provides to its workers. */
 export interface WorkerTools {
-  /** Sends a message to the engine. */
   post(message: FromWorker, transfer?: ArrayBuffer[]): void;
   /** Opens a video that the engine described. */
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
-  /** What runs picture models here. */
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
-  /** What measures here. */
   measurers(modules: CoreModules, implementation: Implementation): Promise<InstantKind> | InstantKind;
-  /**
-   * Opens a GPU of this machine.
-   * @throws {AnyvmafError} `backend` where there is none, with how to get one
-   */
+  /** Opens a GPU of this machine. @throws {AnyvmafError} `backend` if there is none, with how to get one */
   openGpu(): Promise<GpuKind>;
-  /** Absent where no heatmaps can be written. */
+  /** Absent if heatmaps cannot be written. */
   heatmaps?(): Promise<HeatmapStore>;
 }
 
-/** @returns the function to call with each message, in the order of arrival */
+/** @returns the handler of messages, to call in the order of their arrival */
 export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => void {
   let work: Work | null = null;
   let failed = false;
@@ -80,7 +73,7 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
   };
 }
 
-/** An error as it can cross to another thread: known ones keep their code, others are the core's or ours. */
+/** Converts an error for another thread: known errors keep their code, others are internal. */
 function describe(error: unknown): ErrorData {
   const known = error instanceof AnyvmafError ? error : limitError(error);
   if (known) return errorData(known);
@@ -88,7 +81,7 @@ function describe(error: unknown): ErrorData {
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }
 
-/** Opens a GPU for the worker, and reports what it is to do, and at once when it is lost. */
+/** Opens a GPU for the worker; reports its state now, and again if it is lost. */
 async function openGpu(
   tools: WorkerTools,
   core: InstantKind,
@@ -109,7 +102,7 @@ async function openGpu(
   return gpu;
 }
 
-/** A started worker: a measurer, and the videos when it reads them itself. */
+/** A started worker: a measurer, and the videos if it reads them itself. */
 class Work {
   readonly #tools: WorkerTools;
   readonly #setup: WorkerSetup;
@@ -124,7 +117,7 @@ class Work {
   #sent = performance.now();
   /** The chunk whose frames the engine sends, and its records so far. */
   #fed: { readonly first: number; readonly records: Float64Array[] } = { first: 0, records: [] };
-  /** Number of the next pair that comes as history. */
+  /** Number of the next pair of history. */
   #earlier = 0;
 
   private constructor(
@@ -149,7 +142,7 @@ class Work {
     this.#chunks = open ? new ChunkMeasurer(this.#measurer, plan, open, options) : null;
   }
 
-  /** @returns `null` where a GPU was only tried and there is none: the worker gets nothing to do */
+  /** @returns `null` if a GPU was only tried and there is none: the worker then gets no work */
   static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work | null> {
     const { pair, plan } = setup;
     const core = await tools.measurers(setup.modules, setup.implementation);
@@ -162,7 +155,7 @@ class Work {
     return new Work(tools, setup, gpu?.measurer ?? core.open(plan), sources, { pictures, heatmaps }, gpu);
   }
 
-  /** Ends what is being measured, as soon as it can be. */
+  /** Stops measuring as soon as possible. */
   abort(): void {
     this.#aborted = true;
     void this.#gpu?.close();
@@ -221,13 +214,13 @@ class Work {
     this.#tools.post({ kind: 'records', ...chunk }, buffers);
   }
 
-  /** Sends what picture models counted, which must arrive before the last records. */
+  /** Sends the counts of picture models, which must arrive before the last records. */
   #sendCounts(): void {
     const { pictures } = this.#outputs;
     if (pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: pictures.facts });
   }
 
-  /** Keeps a pair of history, and returns its memory. */
+  /** Keeps a pair of history, and sends its memory back. */
   #prime({ reference, distorted }: ToWorker & { readonly kind: 'prime' }): void {
     const { plan } = this.#setup;
     const slot = this.#measurer.slot(this.#earlier++);

@@ -9,10 +9,9 @@ import type { GpuState } from '../backends/gpu.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/protocol.js';
 
-/** What a worker sends while it works. */
 export type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
 
-/** Chunks that a GPU takes at once: it is idle for a moment at the end of what it is given. */
+/** Chunks that a GPU takes at once: it idles for a moment at the end of each batch. */
 export const GPU_SHARE = 4;
 
 /** Milliseconds that a worker may take to close its GPU. */
@@ -21,34 +20,28 @@ const GPU_END_TIME = 10_000;
 /** A run's workers, numbered from 0. */
 export class WorkerPool {
   readonly #workers: WorkerHandle[] = [];
-  /** What the GPUs do of workers that were to use one; `null` for one that has yet to say so. */
+  /** GPU states by worker, of workers that use a GPU; `null` until a worker has reported. */
   get gpus(): ReadonlyMap<number, GpuState | null> {
     return this.#gpus;
   }
 
-  /** Pairs that a worker measured. */
   measured(worker: number): number {
     return this.#pairs[worker]?.measured ?? 0;
   }
 
-  /**
-   * How many chunks a worker takes at once: 0 for one that is to have none now. 1 for one that measures with the core;
-   * {@link GPU_SHARE} for one with a GPU, once that is open.
-   */
+  /** Chunks that a worker takes at once: 0 for none now, 1 with the core, {@link GPU_SHARE} with an open GPU. */
   share(worker: number): number {
     return this.#shares[worker] ?? 0;
   }
 
-  /** Changes what a worker takes. */
   setShare(worker: number, share: number): void {
     this.#shares[worker] = share;
   }
 
-  /** Facts of the sessions of picture models, by worker: the same, but each counts its own pictures. */
+  /** Sessions of picture models by worker: all alike, but each counts its own pictures. */
   readonly #sessions: (readonly TinySessionFacts[])[] = [];
-  /** What the GPUs of workers do that use one, as far as is known. */
   readonly #gpus = new Map<number, GpuState | null>();
-  /** Pairs measured by each worker, and those of them that belong to records still to come. */
+  /** Pairs measured by each worker, and those of them whose records are still to come. */
   readonly #pairs: { measured: number; counted: number }[] = [];
   readonly #shares: number[] = [];
   readonly #stopped = new Set<number>();
@@ -67,11 +60,7 @@ export class WorkerPool {
     this.#failed.catch(() => {});
   }
 
-  /**
-   * Starts workers, beside those that there are.
-   * @param startWorker makes one; when it throws, those made before are ended by {@link terminate}
-   * @throws {AnyvmafError} `resource` when the system starts no more
-   */
+  /** @throws {AnyvmafError} `resource` if the system starts no more; {@link terminate} then ends those already made */
   start(startWorker: () => WorkerHandle, size: number, setup: WorkerSetup): void {
     for (let started = 0; started < size; started++) {
       const worker = this.#make(startWorker);
@@ -92,12 +81,11 @@ export class WorkerPool {
     }
   }
 
-  /** How many there are. */
   get size(): number {
     return this.#workers.length;
   }
 
-  /** Facts of the sessions of picture models, counts of all workers together. */
+  /** Sessions of picture models, with the counts of all workers together. */
   get sessions(): readonly TinySessionFacts[] {
     const [first = [], ...others] = this.#sessions.filter((sessions) => sessions !== undefined);
     return first.map((facts, i) => {
@@ -107,25 +95,21 @@ export class WorkerPool {
     });
   }
 
-  /** Names the one receiver of what workers send. */
+  /** Sets the one receiver of what workers send. */
   receive(listener: (worker: number, message: PoolMessage) => void): void {
     this.#receive = listener;
   }
 
-  /** Names the one that looks at what is known of workers, after each message and before its receiver. */
+  /** Sets the one observer; it is called after each message is counted, before its receiver. */
   observe(listener: () => void): void {
     this.#observe = listener;
   }
 
-  /** Sends to one worker. */
   post(worker: number, message: ToWorker, transfer?: ArrayBuffer[]): void {
     this.#workers[worker]?.post(message, transfer);
   }
 
-  /**
-   * What `work` gives.
-   * @throws what stopped a worker, as soon as one fails, whatever `work` waits for
-   */
+  /** Awaits `work`. @throws what stopped a worker, as soon as one fails */
   unlessFailed<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#failed]);
   }
@@ -135,10 +119,7 @@ export class WorkerPool {
     if (this.#failure) throw this.#failure;
   }
 
-  /**
-   * Waits until a condition holds that only messages can bring about.
-   * @throws what stopped a worker
-   */
+  /** Waits until messages make a condition true. @throws what stopped a worker */
   async until(condition: () => boolean): Promise<void> {
     for (;;) {
       this.check();
@@ -147,7 +128,7 @@ export class WorkerPool {
     }
   }
 
-  /** Lets every worker release its memory and files, then terminates it. For a run that went well. */
+  /** Lets every worker release its memory and files, then terminates it. For a run that succeeded. */
   async stop(): Promise<void> {
     for (const worker of this.#workers) worker.post({ kind: 'stop' });
     // A failure now cannot affect the results, which are complete.
@@ -157,7 +138,7 @@ export class WorkerPool {
     await this.terminate();
   }
 
-  /** Terminates every worker at once; callers that still wait get an error. May be called twice. */
+  /** Terminates all workers at once; callers that still wait get an error. May be called twice. */
   async terminate(): Promise<void> {
     this.#fail(new AnyvmafError('aborted', 'The run was aborted before it was done.'));
     this.#wake();
@@ -210,7 +191,7 @@ export class WorkerPool {
       const known = this.#gpus.get(number);
       this.#gpus.set(number, message.state);
       if (!known && message.state.adapter) this.#shares[number] = GPU_SHARE;
-      // The core goes on there.
+      // The core has taken over.
       if (message.state.lost !== null) this.#shares[number] = Math.min(1, this.share(number));
     } else if (pairs && message.kind === 'records') {
       pairs.measured += message.count - pairs.counted;

@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/core/extractor
- * Measures frame pairs with the WebAssembly core: keeps the frames in its memory and runs the plan's calls.
+ * Measures frame pairs with the WebAssembly core: keeps frames in its memory and runs the plan's calls.
  */
 
 import { AnyvmafError } from '../../../core/errors.js';
@@ -29,17 +29,16 @@ import {
   startRecord,
 } from '../types.js';
 
-/** Bytes of a sample of a heatmap. */
+/** Bytes of a heatmap sample. */
 const HEAT_BYTES = 2;
 
-/** A picture whose planes are written again and again. */
 interface Picture extends CorePicture {
   serial: number;
   /** Number of the pair it holds; -1 while it is written. */
   index: number;
 }
 
-/** Keeps each picture at the place that its number gives, so that those before it stay while it is written. */
+/** Keeps each picture at the place given by its number, so that earlier ones stay while it is written. */
 class WasmMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots = 1;
@@ -49,7 +48,7 @@ class WasmMeasurer implements Measurer {
   readonly #bytesPerSample: number;
   readonly #references: readonly Picture[];
   readonly #distorted: readonly Picture[];
-  /** For each call of the plan, the location of its heatmaps. */
+  /** Address of the heatmaps of each call. */
   readonly #heat: readonly (number | undefined)[];
   #serial = 0;
 
@@ -129,7 +128,6 @@ class WasmMeasurer implements Measurer {
     this.keep(slot);
   }
 
-  /** Why a metric has no value for a pair. */
   #beyondMeasure(metric: string, pictures: CoreFrames): AnyvmafError {
     const { bitDepth } = this.#plan.format;
     const [met = 'a video has a sample out of range'] = (['distorted', 'reference'] as const).flatMap(
@@ -162,7 +160,7 @@ class WasmMeasurer implements Measurer {
   }
 }
 
-/** The places of a pair and of those before it, whether they hold these or not. */
+/** The places of a pair and of those before it, whether or not they hold these. */
 function newestFirst(pictures: readonly Picture[], index: number): Picture[] {
   return Array.from({ length: Math.min(pictures.length, index + 1) }, (_, back) =>
     placeOf(pictures, index - back),

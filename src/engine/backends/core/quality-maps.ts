@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/core/quality-maps
- * Makes maps of frame pairs with the WebAssembly modules: where the sums of VIF and ADM come from, and Butteraugli's
- * difference of each pixel.
+ * Maps frame pairs with the WebAssembly modules: the sums of VIF and ADM by cell, and Butteraugli by pixel.
  */
 import type { ScoredFormat } from '../../../core/colour.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
@@ -25,11 +24,10 @@ import { type AdmScale, admScales, admUnits } from '../webgpu/adm-scales.js';
 
 const SCALES = [0, 1, 2, 3] as const;
 
-/** Options of the adm extractor that are not about the gain: the defaults, which all built-in models leave. */
+/** Defaults of the adm extractor's options other than the gain limit; all built-in models keep them. */
 const ADM_NOISE_WEIGHT = 0.03125;
 const ADM_VIEWING = { normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 };
 
-/** Maps pairs of frames of one format. */
 export class WasmMapMaker {
   readonly #format: VideoFormat;
   readonly #options: CellOptions;
@@ -39,10 +37,7 @@ export class WasmMapMaker {
   readonly #csf: AdmCsf;
   readonly #admParameters: Uint8Array;
 
-  /**
-   * An instance of the core; it belongs to the calling thread.
-   * @throws {AnyvmafError} `internal` if memory is short
-   */
+  /** Opens an instance of the core for the calling thread. @throws {AnyvmafError} `internal` if memory is short */
   constructor(module: WebAssembly.Module, format: VideoFormat, options: CellOptions) {
     const { width, height, bitDepth } = format;
     this.#format = format;
@@ -59,11 +54,7 @@ export class WasmMapMaker {
     ]);
   }
 
-  /**
-   * Maps one pair.
-   * @param reference packed luma, as in media/types
-   * @param distorted of the same size
-   */
+  /** Maps one pair of packed luma planes, as in media/types, of equal size. */
   measure(reference: Uint8Array, distorted: Uint8Array): FrameCells {
     const [to, and] = this.#planes;
     for (const [at, plane] of [
@@ -133,21 +124,17 @@ export class WasmMapMaker {
   }
 }
 
-/** Maps Butteraugli's difference of pairs of one format. */
 export class ButteraugliMapMaker {
   readonly #core: Core;
   readonly #context: CoreContext;
   readonly #format: ScoredFormat;
   readonly #planes: readonly [reference: readonly CorePlane[], distorted: readonly CorePlane[]];
   readonly #parameters: Uint8Array;
-  /** Where the core writes the differences. */
+  /** Address of the differences. */
   readonly #map: number;
   #serial = 0;
 
-  /**
-   * An instance of perceptual.wasm; it belongs to the calling thread.
-   * @throws {AnyvmafError} `feature` if Butteraugli is not defined for the format; `internal` if memory is short
-   */
+  /** @throws {AnyvmafError} `feature` if Butteraugli is not defined for the format; `internal` if memory is short */
   constructor(module: WebAssembly.Module, instance: ExtractorInstance, format: ScoredFormat) {
     const { width, height, bitDepth } = format;
     this.#parameters = doubles(BUTTERAUGLI.measure(instance, format, 'libvmaf-3.2')?.options ?? []);
@@ -163,7 +150,6 @@ export class ButteraugliMapMaker {
     this.#map = this.#core.alloc(Float32Array.BYTES_PER_ELEMENT * width * height);
   }
 
-  /** Maps one pair of the format. */
   measure(reference: FramePlanes, distorted: FramePlanes): ButteraugliMap {
     const [one, other] = [reference, distorted].map(({ y, cb, cr }, side) => {
       const planes = this.#planes[side] ?? [];

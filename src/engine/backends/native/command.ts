@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/native/command
- * The command lines of libvmaf's own tool, and of ffmpeg and ffprobe with the libvmaf filter, with the escaping that filter
- * graphs need.
+ * Command lines of libvmaf's tool, and of ffmpeg and ffprobe with the libvmaf filter, including filter graph escapes.
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
@@ -19,10 +18,7 @@ import {
 /** All operations of a GPU, for tools that can only disable operations. */
 const NO_GPU = '4294967295';
 
-/**
- * The arguments that run a task.
- * @throws {AnyvmafError} `backend` for what this program does not take, naming it
- */
+/** @throws {AnyvmafError} `backend` for a part of the task that this program does not support, naming it */
 export function commandArgs(program: NativeProgram, task: NativeTask): readonly string[] {
   return program.flavour === 'vmaf' ? vmafArgs(program, task) : ffmpegArgs(program, task);
 }
@@ -64,7 +60,6 @@ function vmafArgs(program: NativeProgram, task: NativeTask): readonly string[] {
   return args;
 }
 
-/** What the tool is told of backends and devices. */
 function backendArgs(program: NativeProgram, backend: NativeBackend, devices: DeviceOptions): string[] {
   const { options } = program;
   const gpu = backend === 'native-cpu' ? undefined : backend;
@@ -75,7 +70,7 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
     for (const other of GPU_BACKENDS) {
       if (other !== gpu && options.has(`no_${other}`)) args.push(`--no_${other}`);
     }
-    // A stock tool built with CUDA uses it without being asked, and says nothing of it in its help.
+    // A stock tool built with CUDA uses it unasked, and its help does not mention it.
     if (!gpu && !options.has('no_cuda') && options.has('gpumask')) args.push('--gpumask', NO_GPU);
   }
   const { cpumask, gpumask, syclDevice, hipDevice, metalDevice } = devices;
@@ -85,7 +80,7 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
   for (const [name, device] of Object.entries(own)) {
     if (name !== gpu) continue;
     if (device !== undefined) args.push(...known(`${name}_device`, device));
-    // Without the exclusive option, naming a device is what turns it on.
+    // Without the exclusive option, naming a device turns it on.
     else if (!options.has('backend') && options.has(`${name}_device`)) args.push(`--${name}_device`, '0');
   }
   return args;
@@ -99,28 +94,25 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
   }
 }
 
-/** Whether the tool reads a Y4M file with this chroma tag (`420jpeg`) as it stands (specification B.2). */
+/** Whether the tool reads Y4M files with this chroma tag (`420jpeg`) directly (specification B.2). */
 export function vmafReadsY4m(tag: string): boolean {
   return /^(420(jpeg|mpeg2)?|444|(420|422|444)p1[02])$/.test(tag);
 }
 
-/**
- * Escapes a text for one level of ffmpeg's parsers, which all take backslashes, quotes and blanks in the same way.
- * @param delimiters what ends a value at this level
- */
+/** Escapes a text for one level of ffmpeg's parsers; these differ only in the `delimiters` that end a value. */
 function escaped(text: string, delimiters: string): string {
   const special = `\\' \t\n\r${delimiters}`;
   return [...text].map((character) => (special.includes(character) ? `\\${character}` : character)).join('');
 }
 
-/** The value of a filter's option, within a graph: once for the list of options, once for the graph. */
+/** Escapes a filter option's value within a graph: once for the list of options, once for the graph. */
 export function escapeOption(value: string): string {
   return escaped(escaped(value, ':='), '[],;');
 }
 
 /**
- * Lists of keys and values as the filter's options `model` and `feature` take them: `a=b:c=d|a=e`.
- * @throws {AnyvmafError} `backend` where a text has the bar that separates lists, for which there is no escape
+ * Formats keys and values for the filter's options `model` and `feature`: `a=b:c=d|a=e`.
+ * @throws {AnyvmafError} `backend` if a text has the `|` that separates lists, for which there is no escape
  */
 function lists(program: NativeProgram, all: readonly (readonly (readonly [string, string])[])[]): string {
   return all
@@ -139,7 +131,7 @@ function lists(program: NativeProgram, all: readonly (readonly (readonly [string
   }
 }
 
-/** A feature string `NAME=OPTION=VALUE:OPTION=VALUE` as key and value; of a further `=` libvmaf drops what follows. */
+/** Splits a feature string `NAME=OPTION=VALUE:OPTION=VALUE`; like libvmaf, drops what follows a further `=`. */
 function featureItems(text: string): readonly (readonly [string, string])[] {
   const end = text.indexOf('=');
   const name = end < 0 ? text : text.slice(0, end);
@@ -153,14 +145,13 @@ function featureItems(text: string): readonly (readonly [string, string])[] {
   ];
 }
 
-/** The graph: both videos, and the filter that compares them. */
 function filterGraph(program: NativeProgram, task: NativeTask): string {
   const { input, models, features, subsample, threads, log } = task;
   const movie = (path: string) => `movie=filename=${escapeOption(path)}:format_name=yuv4mpegpipe`;
   const options = [
     'log_fmt=json',
     `log_path=${escapeOption(log)}`,
-    // Without these the shorter video's last frame would be compared again and again.
+    // Otherwise the shorter video's last frame would be compared again and again.
     'shortest=1',
     'eof_action=endall',
     'repeatlast=0',
@@ -172,7 +163,7 @@ function filterGraph(program: NativeProgram, task: NativeTask): string {
   return `${movie(input.distorted)}[d];${movie(input.reference)}[r];[d][r]libvmaf=${options.join(':')}`;
 }
 
-/** @throws {AnyvmafError} `backend` for what the filter cannot be told, naming it */
+/** @throws {AnyvmafError} `backend` for an option that the filter lacks, naming it */
 function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly string[] {
   const refuse = (what: string) =>
     new AnyvmafError('backend', `the libvmaf filter of ${programName(program)} ${what}`, {

@@ -6,39 +6,35 @@
 import { shown } from '../../../core/printable.js';
 import type { NativeProgram } from './types.js';
 
-/** A file that may be the program looked for. */
+/** A file that may be the requested program. */
 export interface Candidate {
   /** Absolute path, or the name as requested if there is no file. */
   readonly path: string;
-  /** Who named it: `vmafBin`, a variable of the environment, or `PATH`. */
+  /** Where the name comes from: `vmafBin`, an environment variable, or `PATH`. */
   readonly from: string;
-  /** Changes when the file does; absent where there is nothing that could run. */
+  /** Changes when the file does; absent if nothing there can run. */
   readonly key?: string;
   /** Why it cannot run, as the end of a sentence. */
   readonly problem?: string;
 }
 
-/**
- * Hands the bytes of one pipe over.
- * @param write resolves once the bytes have been taken and may be overwritten; `false` when nobody reads any longer
- */
+/** Feeds one pipe. `write` resolves once its bytes may be overwritten, with `false` if the reader is gone. */
 export type Feed = (write: (bytes: Uint8Array) => Promise<boolean>) => Promise<void>;
 
-/** One run of a program. */
 export interface NativeJob {
   readonly path: string;
   readonly args: readonly string[];
-  /** Small files to put into the private folder, which is the working directory. */
+  /** Small files to create in the private folder, which is the working directory. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Named pipes to make there. */
+  /** Named pipes to create there. */
   readonly feeds?: Readonly<Record<string, Feed>>;
-  /** A file to read back from there. */
+  /** File to read back from there. */
   readonly output?: string;
   /** Time limit in milliseconds. Default: none. */
   readonly timeout?: number;
-  /** Milliseconds that it may neither read what waits for it nor end. Default: as long as it takes. */
+  /** Milliseconds without reading its pipes after which it is ended. Default: no limit. */
   readonly stall?: number;
-  /** Ends it at once; its reason is thrown. */
+  /** Ends it at once; `run` throws its reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -49,47 +45,39 @@ export interface NativeOutcome {
   /** `null` if a signal ended it. */
   readonly code: number | null;
   readonly signal: string | null;
-  /** The start and the end of its output. */
+  /** Start and end of its output. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Absent if it did not write the file. */
+  /** Absent if the file was not written. */
   readonly output?: string;
-  /** Why it could not be started, the end of a sentence. */
+  /** Why it could not start, as the end of a sentence. */
   readonly reason?: string;
   /** Wall-clock milliseconds. */
   readonly time: number;
-  /** The time limit that it ran into, in milliseconds. */
+  /** Time limit that it exceeded, in milliseconds. */
   readonly limit?: number;
 }
 
-/** Installed programs of one platform. */
 export interface NativeHost {
-  /** Whether {@link NativeJob.feeds} works here. */
+  /** Whether {@link NativeJob.feeds} is supported. */
   readonly pipes: boolean;
-  /**
-   * Files that may be the program, the preferred first.
-   * @param named the only one to look at
-   */
+  /** Files that may be the program, in order of preference; `named` alone if given. */
   candidates(kind: 'vmaf' | 'ffmpeg', named?: string): readonly Candidate[];
-  /**
-   * Runs a program to its end. Nothing of it is left when the promise settles: no process, no file.
-   * @throws the signal's reason, and what a feed throws
-   */
+  /** Runs a program to its end; leaves no process and no file. @throws the signal's reason, and errors of feeds */
   run(job: NativeJob): Promise<NativeOutcome>;
 }
 
-/** How messages call a program. */
 export function programName({ flavour, path }: Pick<NativeProgram, 'flavour' | 'path'>): string {
   return `${flavour} (${oneLine(path)})`;
 }
 
-/** What a program said, as the part of a message: its lines in one, and not longer than `most` characters. */
+/** Joins the lines of a program's output for a message, in at most `most` characters. */
 export function oneLine(text: string, most = 300): string {
   const lines = text.split(/[\r\n\u2028\u2029]+/).map((line) => line.trim());
   return shown(lines.filter((line) => line !== '').join(' / '), most);
 }
 
-/** How a run failed, the end of a sentence; `undefined` when it ended well. */
+/** How a run failed, as the end of a sentence; `undefined` if it succeeded. */
 export function failure(outcome: NativeOutcome): string | undefined {
   const { kind, code, signal, reason, time, limit = time } = outcome;
   if (kind === 'unstartable') return `cannot be started: ${reason ?? 'for an unknown reason'}`;
@@ -99,7 +87,7 @@ export function failure(outcome: NativeOutcome): string | undefined {
   return undefined;
 }
 
-/** What it said last, for the end of a sentence. */
+/** Its last lines of output, for the end of a sentence. */
 function saying({ stdout, stderr }: NativeOutcome): string {
   const text = stderr.trim() || stdout.trim();
   const lines = text.split('\n').slice(-3).join('\n');

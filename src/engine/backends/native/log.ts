@@ -8,26 +8,25 @@ import { quoted } from '../../../core/printable.js';
 import type { MetricSeries } from '../../../report/build.js';
 import type { PooledMetric } from '../../../report/types.js';
 
-/** A parsed log. */
 export interface NativeLog {
-  /** libvmaf's version, as it calls itself; `null` where the log has none. */
+  /** libvmaf's version string; `null` if the log has none. */
   readonly version: string | null;
-  /** What ran, where the build says so. */
+  /** Backend that ran, if the build reports it. */
   readonly backendUsed: string | null;
   /** Frames in the log, ascending. */
   readonly frameNumbers: readonly number[];
-  /** Metrics in the order of their first value, with one value per frame; `present` is 0 where there is none. */
+  /** Metrics in the order of their first value, with one value per frame; `present` is 0 where a frame has none. */
   readonly series: readonly Required<MetricSeries>[];
-  /** Metrics whose four statistics the log has; `null` becomes NaN. */
+  /** Metrics with all four statistics; `null` becomes NaN. */
   readonly pooled: ReadonlyMap<string, PooledMetric>;
   readonly aggregates: Readonly<Record<string, number>>;
 }
 
 /**
  * Reads a log. Values are the doubles nearest to what was printed; `null`, and `nan` and `inf` of older versions, which
- * are no JSON, become NaN.
- * @param program how to call whoever wrote it, for messages
- * @throws {AnyvmafError} `backend` when it is not libvmaf's log
+ * are not JSON, become NaN.
+ * @param program its name in messages
+ * @throws {AnyvmafError} `backend` if the text is not libvmaf's log
  */
 export function parseLog(text: string, program: string): NativeLog {
   const bad = (what: string) =>

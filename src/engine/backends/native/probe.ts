@@ -16,14 +16,13 @@ import type {
   NativeTask,
 } from './types.js';
 
-/** A side of the frame. CUDA's ADM gives no score below 36 (specification 1.6). */
+/** Pixels. CUDA's ADM gives no score below 36 (specification 1.6). */
 const SIDE = 64;
 const GREY = 128;
 
-/** Milliseconds in which the probe must end; a GPU compiles its programs first. */
+/** Milliseconds; a GPU compiles its programs first. */
 const PROBE_TIME = 20_000;
 
-/** The model of the probe. */
 export const PROBE_MODEL: NativeModel = {
   source: { version: 'vmaf_v0.6.1' },
   name: 'vmaf',
@@ -32,20 +31,16 @@ export const PROBE_MODEL: NativeModel = {
   overloads: [],
 };
 
-/** What to try beside the backend itself. */
 export interface ProbeRequest {
   readonly models?: readonly NativeModel[];
-  /** Texts of the model files that {@link models} name. */
+  /** Contents of the files that {@link models} name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly devices?: DeviceOptions;
   readonly timeout?: number;
   readonly signal?: AbortSignal;
 }
 
-/**
- * Probes; errors become the result.
- * @throws the signal's reason
- */
+/** Probes; errors become the result. @throws the signal's reason */
 export async function probeNative(
   host: NativeHost,
   program: NativeProgram,
@@ -75,7 +70,6 @@ export async function probeNative(
   }
 }
 
-/** A run over one grey frame. */
 function probeTask(
   backend: NativeBackend,
   raw: boolean,
@@ -100,10 +94,7 @@ function probeTask(
   };
 }
 
-/**
- * The score that the first model gave.
- * @throws {AnyvmafError} `backend` saying what went wrong
- */
+/** Returns the first model's score. @throws {AnyvmafError} `backend` with the problem */
 function probeScore(
   outcome: NativeOutcome,
   program: NativeProgram,
@@ -130,7 +121,7 @@ function probeScore(
   return score;
 }
 
-/** What ran according to a build that says so, where it is not what was asked for. */
+/** The backend that ran, if a log reports another one than requested. */
 export function mismatchedBackend(used: string | null, asked: NativeBackend): string | undefined {
   const expected = asked === 'native-cpu' ? 'cpu' : asked;
   return used === null || used === expected ? undefined : used;

@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/native/survey
- * Finds installed programs that contain libvmaf and queries their versions and features. Caches answers while the
- * files are unchanged.
+ * Finds installed programs that contain libvmaf, and queries versions and options; caches answers by file.
  */
 import { onAbort, unlessAborted } from '../../../core/abort.js';
 import type { NativeFlavour } from '../../../core/choices.js';
@@ -19,38 +18,32 @@ import { type BuildFlags, GPU_BACKENDS } from './types.js';
 /** Time limit of a query in milliseconds. */
 const ANSWER_TIME = 5000;
 
-/** An unusable file. */
 export interface Rejected {
   readonly path: string;
   readonly from: string;
-  /** A full sentence without its full stop. */
+  /** A sentence without its full stop. */
   readonly problem: string;
 }
 
-/** Result of the search. */
 export interface Survey {
-  /** Usable programs, the preferred first. */
+  /** Usable programs in order of preference. */
   readonly programs: readonly NativeProgram[];
   readonly rejected: readonly Rejected[];
 }
 
 type Identity = { readonly program: NativeProgram } | { readonly problem: string };
 
-/** A pending query of a program, or its answer. */
+/** A query of a program, shared by its callers. */
 interface Question {
   readonly answer: Promise<Identity>;
-  /** Number of waiting callers; at 0 the program is ended. */
+  /** Callers that wait; at 0 the program is ended. */
   waiting: number;
   readonly ending: AbortController;
 }
 
 const questions = new WeakMap<NativeHost, Map<string, Question>>();
 
-/**
- * Searches for programs.
- * @param kinds `vmaf` searches for libvmaf's own tool only
- * @throws the signal's reason
- */
+/** @param kinds `vmaf` searches for libvmaf's own tool only @throws the signal's reason */
 export async function survey(
   host: NativeHost,
   { vmafBin, signal }: NativeOptions,
@@ -58,7 +51,7 @@ export async function survey(
 ): Promise<Survey> {
   const candidates = [
     ...host.candidates('vmaf', vmafBin),
-    // Search only for a program that the caller names.
+    // If the caller names a program, search for no other.
     ...(kinds === 'all' && vmafBin === undefined ? host.candidates('ffmpeg') : []),
   ];
   const found = await Promise.all(candidates.map((candidate) => identify(host, candidate, signal)));
@@ -86,7 +79,6 @@ async function identify(
   return wait(question, signal);
 }
 
-/** Starts the query that all callers share. */
 function askOnce(host: NativeHost, path: string, key: string, known: Map<string, Question>): Question {
   const ending = new AbortController();
   const question: Question = { answer: ask(host, path, key, ending.signal), waiting: 0, ending };
@@ -166,17 +158,15 @@ function said({ stdout, stderr }: NativeOutcome): string {
   return `${stdout}\n${stderr}`;
 }
 
-/** No capabilities. */
 export const NO_BACKENDS: BuildFlags = { cpu: false, cuda: false, sycl: false, hip: false, metal: false };
 
-/** The kind of program that printed this help; `undefined` if unknown. */
 export function flavourOf(help: string): NativeFlavour | undefined {
   if (/^[ \t]*--reference\b/m.test(help) && /^[ \t]*--distorted\b/m.test(help)) return 'vmaf';
   const banner = /^(ffmpeg|ffprobe) version /m.exec(help);
   return banner?.[1] === 'ffmpeg' || banner?.[1] === 'ffprobe' ? banner[1] : undefined;
 }
 
-/** Long options that the help of `vmaf` lists, without dashes; it may spell one with dashes and another with underscores. */
+/** Long options in the help of `vmaf`, without dashes; its spelling mixes dashes and underscores. */
 export function vmafOptions(help: string): ReadonlySet<string> {
   const named = [...help.matchAll(/(?:^|[\s,/|[(])--([a-z][a-z0-9_-]*)/gim)];
   return new Set(named.map(([, name = '']) => name.replaceAll('-', '_')));
@@ -188,10 +178,7 @@ export function buildFlags(options: ReadonlySet<string>): BuildFlags {
   return { ...NO_BACKENDS, cpu: true, ...Object.fromEntries(gpus) };
 }
 
-/**
- * The version in an answer to `--version`: a number, or the commit that builds without one name.
- * @returns `null` without a version
- */
+/** The version in the output of `--version`: a number, or a commit hash; `null` if there is none. */
 export function vmafVersion(text: string): string | null {
   for (const line of text.split('\n')) {
     const match = /^(?:vmaf\s+)?(?:version\s+)?v?(\d+\.\d+[\w.+-]*|[0-9a-f]{7,40})$/i.exec(line.trim());
@@ -200,15 +187,11 @@ export function vmafVersion(text: string): string | null {
   return null;
 }
 
-/** The version in the banner of ffmpeg or ffprobe. */
 export function ffmpegVersion(text: string): string | null {
   return /^(?:ffmpeg|ffprobe) version (\S+)/m.exec(text)?.[1] ?? null;
 }
 
-/**
- * Options of the libvmaf filter in an answer to `-h filter=libvmaf`.
- * @returns `undefined` without the filter
- */
+/** Options of the libvmaf filter in the output of `-h filter=libvmaf`; `undefined` without the filter. */
 export function filterOptions(text: string): ReadonlySet<string> | undefined {
   if (!/^Filter libvmaf\s*$/m.test(text)) return undefined;
   const named = [...text.matchAll(/^[ \t]+([a-z_]+)[ \t]+<(?:string|int|boolean|float|double)>/gm)];

@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/native/types
- * Types of installed programs that contain libvmaf: which are installed, their compiled-in backends, and whether they
- * work.
+ * Types of installed programs that contain libvmaf, of their backends, and of probes.
  */
 import {
   type BackendChoice,
@@ -32,11 +31,11 @@ export function isOwnBackend(backend: BackendChoice): backend is 'cpu' | 'wasm' 
 /** Compiled-in backends, whether they work or not. */
 export type BuildFlags = Readonly<Record<'cpu' | GpuBackend, boolean>>;
 
-/** Options of searching for programs. */
+/** Options for finding programs. */
 export interface NativeOptions {
   /**
-   * The installed program: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default: what `VMAF_BIN` says,
-   * else `vmaf` on PATH, else ffmpeg and ffprobe (`ANYVMAF_FFMPEG`, `ANYVMAF_FFPROBE`, PATH).
+   * The installed program: a `vmaf`, or an ffmpeg or ffprobe with the libvmaf filter. Default: `VMAF_BIN`, else `vmaf`
+   * on PATH, else ffmpeg and ffprobe (`ANYVMAF_FFMPEG`, `ANYVMAF_FFPROBE`, PATH).
    */
   readonly vmafBin?: string;
   /** Aborts the search; its reason is thrown. */
@@ -48,24 +47,24 @@ export interface NativeProgram {
   readonly flavour: NativeFlavour;
   /** Absolute path. */
   readonly path: string;
-  /** What it says its version is: libvmaf's for `vmaf`, ffmpeg's for the others; `null` when it does not say. */
+  /** Version it reports: libvmaf's for `vmaf`, ffmpeg's for the others; `null` if it reports none. */
   readonly version: string | null;
   readonly build_flags: BuildFlags;
-  /** Long options of `vmaf` (without dashes) or of the libvmaf filter that its help names. */
+  /** Options in the help of `vmaf` (long ones, without dashes) or of the libvmaf filter. */
   readonly options: ReadonlySet<string>;
   /** Changes when the file does: path, size and time. */
   readonly key: string;
 }
 
-/** The installed `vmaf`, for people and agents who ask what would run. */
+/** The installed program that native backends would run. */
 export interface NativeDescription {
-  /** Absolute path of what was found, or what was looked for; `null` when there was nothing to look at. */
+  /** Absolute path of the program, or of the one that was rejected; `null` if there is none. */
   readonly binary_path: string | null;
   readonly version: string | null;
   readonly build_flags: BuildFlags;
-  /** What kind of program it is; `null` when there is none. */
+  /** Kind of program; `null` if there is none. */
   readonly flavour: NativeFlavour | null;
-  /** A sentence, when there is none or it cannot be used. */
+  /** A sentence if there is none, or if it cannot be used. */
   readonly error: string | null;
 }
 
@@ -74,23 +73,23 @@ export interface BackendDetail {
   readonly backend: Exclude<BackendName, 'wasm'>;
   /** Whether something here was built with it. */
   readonly compiled_in: boolean;
-  /** What would run it: this package's core, or a program's absolute path; `null` if nothing would. */
+  /** What runs it: this package's core, or a program's absolute path; `null` if nothing does. */
   readonly runs: string | null;
   /** How to install it, a sentence; `null` if it is available. */
   readonly advice: string | null;
 }
 
-/** The backends there are. The flags say compiled in; `probeBackend` says whether one works. */
+/** Available backends. The flags mean compiled in; `probeBackend` checks whether one works. */
 export interface BackendList extends BuildFlags {
-  /** Whether what WebGPU needs is here; a GPU may be missing still. */
+  /** Whether WebGPU's requirements are installed; there may still be no GPU. */
   readonly webgpu: boolean;
-  /** Whether an installed libvmaf can be asked for by name, `native-cpu`. */
+  /** Whether the backend `native-cpu` has an installed libvmaf. */
   readonly native_cpu: boolean;
   readonly details: readonly BackendDetail[];
   readonly native: NativeDescription;
 }
 
-/** How to probe. */
+/** Options of a probe. */
 export interface ProbeOptions extends NativeOptions {
   /** Time limit of a program in milliseconds. Default 20000. */
   readonly timeout?: number;
@@ -107,27 +106,26 @@ export interface BackendHealth {
   readonly score: number | null;
   /** Why it does not work, a sentence; `null` if it works. */
   readonly error: string | null;
-  /** Backends `webgpu` and `hybrid`: the GPU that measured. */
+  /** GPU that measured, for `webgpu` and `hybrid`. */
   readonly adapter?: AdapterFacts;
 }
 
 /** Backends that an installed program runs. */
 export type NativeBackend = Exclude<BackendName, 'cpu' | 'wasm' | OwnGpuBackend>;
 
-/** A model as libvmaf finds it. */
 export interface NativeModel
   extends Pick<ModelRequest, 'name' | 'disableClip' | 'enableTransform' | 'overloads'> {
   /** A model built into the program, or a file in its working directory. */
   readonly source: { readonly version: string } | { readonly file: string };
 }
 
-/** Which processors to use, as the `vmaf` tool takes it. */
+/** Device options of the `vmaf` tool. */
 export interface DeviceOptions {
   /** Mask of SIMD levels to disable. */
   readonly cpumask?: number;
   /** If not 0: mask of GPU operations to disable. */
   readonly gpumask?: number;
-  /** Number of the device. */
+  /** Device number. */
   readonly syclDevice?: number;
   readonly hipDevice?: number;
   readonly metalDevice?: number;
@@ -141,7 +139,6 @@ export interface NativeInput {
   readonly raw?: VideoFormat;
 }
 
-/** Everything that a command line says. */
 export interface NativeTask {
   readonly backend: NativeBackend;
   readonly input: NativeInput;
@@ -156,13 +153,12 @@ export interface NativeTask {
   readonly devices: DeviceOptions;
   /** Pairs to score; absent for all. */
   readonly frameCount?: number;
-  /** Frames to discard at the start of each. */
+  /** Leading frames to discard. */
   readonly skip?: Readonly<Record<InputRole, number>>;
-  /** File for the log. */
   readonly log: string;
 }
 
-/** What libvmaf is told of a model, as key and value; flags in the form that both grammars take. */
+/** Keys and values that describe a model to libvmaf; flags in the form that both grammars accept. */
 export function modelItems(model: NativeModel): readonly (readonly [string, string])[] {
   const { source, name, disableClip, enableTransform, overloads } = model;
   return [

@@ -1,22 +1,21 @@
 /**
  * @module engine/backends/webgpu/adm-scales
- * The scales of ADM: sizes, measured regions and shifts (wasm/src/adm_frame.c), and scores from their sums. These end with the
- * power 1/3 in single precision: the bits of powf() in the C libraries of the core and of libvmaf (Arm optimized routines),
- * which no double-precision power rounded afterwards has. 2^(log2(x) / 3), both steps with a table and a polynomial in doubles.
+ * Sizes, measured regions and shifts of ADM's scales (wasm/src/adm_frame.c), and scores from their sums. These take the
+ * power 1/3 in single precision, with the bits of powf() in the C libraries of the core and of libvmaf (Arm optimized
+ * routines), which no rounded double has: 2^(log2(x) / 3), both steps with a table and a polynomial in doubles.
  */
 import type { VideoFormat } from '../../../core/frame.js';
 
 /** A side of the bands of a scale, in coefficients. */
 interface Side {
-  /** Of the picture or of the low band of the scale before. */
+  /** Size of the picture, or of the low band of the scale before. */
   readonly source: number;
   readonly size: number;
-  /** What is measured: from..to, half open. */
+  /** Measured range, half open. */
   readonly from: number;
   readonly to: number;
 }
 
-/** A scale of ADM. */
 export interface AdmScale {
   /** 0..3. */
   readonly scale: number;
@@ -34,7 +33,6 @@ export type AdmSums = readonly [h: bigint, v: bigint, d: bigint];
 /** ceil(log2(n)) for an integer n >= 1. */
 const ceilLog2 = (n: number): number => 32 - Math.clz32(n - 1);
 
-/** The scales of a picture. */
 export function admScales({ width, height }: Pick<VideoFormat, 'width' | 'height'>): readonly AdmScale[] {
   let [columns, rows] = [sideOf(width), sideOf(height)];
   return [0, 1, 2, 3].map((scale) => {
@@ -61,11 +59,11 @@ function cubeShifts(scale: number, columns: Side, rows: Side): AdmScale['cubes']
 
 const f32 = Math.fround;
 
-/** Bits of the fractions that the sums are in, by scale; at scale 0 those of bands h and v. */
+/** Fraction bits of the sums by scale; at scale 0 those of bands h and v. */
 const NUMERATOR_BITS = [56, 45, 39, 36];
 const DENOMINATOR_BITS = [18, 32, 27, 23];
 
-/** What 1 of the sums of a scale is in cubes: of the numerator by band, and of the denominator; powers of two (spec 4.8, 4.9). */
+/** Cubes per 1 in the sums of a scale: numerator by band, and denominator; powers of two (spec 4.8, 4.9). */
 export function admUnits({ scale, shifts, cubes }: AdmScale): {
   readonly num: readonly [h: number, v: number, d: number];
   readonly den: number;
@@ -88,10 +86,7 @@ export function admNumerator(scale: AdmScale, sums: AdmSums, noiseWeight: number
   );
 }
 
-/**
- * Denominator of a scale: a binary32 value.
- * @param factors contrast sensitivity of the bands h and v, and of d
- */
+/** Denominator of a scale: a binary32 value. @param factors contrast sensitivity of bands h and v, and of d */
 export function admDenominator(
   scale: AdmScale,
   sums: AdmSums,
@@ -105,7 +100,7 @@ export function admDenominator(
   });
 }
 
-/** Adds the cube roots of the three bands in single precision, each with that of the noise of its area. */
+/** Adds the cube roots of the three bands in single precision, each with the root of its area's noise. */
 function sumOfRoots(
   { rows, columns }: AdmScale,
   noiseWeight: number,
@@ -117,7 +112,7 @@ function sumOfRoots(
   return f32(f32(root(0) + root(1)) + root(2));
 }
 
-/** An integer rounded once to single precision: above 2^53 what a double cannot hold is kept as a lowest bit that says "more". */
+/** Rounds an integer once to single precision: a lowest bit stands for what a double cannot hold above 2^53. */
 function toFloat32(value: bigint): number {
   if (BigInt.asIntN(53, value) === value) return f32(Number(value));
   return f32(Number((value >> 11n) | (value & 2047n ? 1n : 0n)) * 2 ** 11);
@@ -125,7 +120,7 @@ function toFloat32(value: bigint): number {
 
 const THIRD = f32(1 / 3);
 
-/** The interval of mantissas, from 0.7 to 1.4, in 16 parts; of each 1 / c and log2(c) for a point c near its middle. */
+/** Mantissas from 0.7 to 1.4 in 16 parts: 1 / c and log2(c) for a point c near the middle of each. */
 const LOGARITHMS: readonly (readonly [reciprocal: number, logarithm: number])[] = [
   [1.398907162146528, -0.48430022186289673],
   [1.3403141896637998, -0.42257122959194704],
@@ -209,7 +204,7 @@ export function powerOfThird(x: number): number {
 }
 
 function log2(x: number): number {
-  // Values below the normal ones are scaled up first, by 2^23.
+  // Scale subnormal values up by 2^23 first.
   const normal = x >= 2 ** -126;
   bits.setFloat32(0, normal ? x : x * 2 ** 23);
   const all = bits.getInt32(0);

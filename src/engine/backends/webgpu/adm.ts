@@ -1,8 +1,8 @@
 /**
  * @module engine/backends/webgpu/adm
- * ADM on the GPU (wasm/src/adm_frame.c): four levels of the wavelet, then for each scale the sums of cubes by rows and of
- * those, per parameter set. What its shaders know: the parameter sets of a call, read from the core's structs
- * (`AnyvmafAdmVariant`), and a uniform buffer for each scale (adm-scale.wgsl).
+ * ADM on the GPU (wasm/src/adm_frame.c): four levels of the wavelet, then per scale and parameter set the sums of cubes
+ * by rows, and of those. Shaders get the parameter sets of a call, read from the core's structs (`AnyvmafAdmVariant`),
+ * in a uniform buffer per scale (adm-scale.wgsl).
  */
 
 import type { VideoFormat } from '../../../core/frame.js';
@@ -35,23 +35,19 @@ import {
 } from './kernel.js';
 import wide from './wide.wgsl';
 
-/**
- * Coefficients that a workgroup handles at once (WIDE and HIGH of adm-wavelet.wgsl and adm-contrast.wgsl), and how many
- * such tiles of contrast it handles one after the other.
- */
+/** Coefficients per workgroup (WIDE, HIGH of adm-wavelet.wgsl, adm-contrast.wgsl), and contrast tiles in turn. */
 const WAVELET_TILE = { columns: 32, rows: 2 };
 const CONTRAST_TILE = { columns: 16, rows: 8 };
 const TILES = 2;
 
 /** Results of a call per parameter set, by scale: numerators, denominators, AIM numerators. */
 const FIELDS = 12;
-/** Bytes of a 64-bit sum. */
 const SUM_BYTES = 8;
 
 const bandBytes = ({ scale, columns, rows: { size } }: AdmScale): number =>
   (scale === 0 ? 8 : 16) * columns.size * size;
 
-/** Pieces that rows are measured in. */
+/** Pieces that a row is measured in. */
 const segmentsOf = ({ columns }: AdmScale): number =>
   Math.ceil((columns.to - columns.from) / (TILES * CONTRAST_TILE.columns));
 
@@ -60,10 +56,9 @@ const measuredRows = ({ rows: { from, to } }: AdmScale): number => to - from;
 const pieceBytes = (scale: AdmScale, variants: number): number =>
   6 * variants * segmentsOf(scale) * measuredRows(scale) * SUM_BYTES;
 
-/** 64-bit sums that a scale leaves. */
+/** 64-bit sums per scale. */
 const sumsOf = (variants: number): number => 3 + 6 * variants;
 
-/** ADM of a pair of pictures. */
 export const ADM_ON_GPU: GpuFunction = {
   run: 'adm',
   largestBuffer: ({ parameters }, format) => {
@@ -76,7 +71,7 @@ export const ADM_ON_GPU: GpuFunction = {
 
 type Pipelines = Awaited<ReturnType<typeof makePipelines>>;
 
-/** The steps; arrays have one for each scale. */
+/** Pipelines; arrays have one per scale. */
 async function makePipelines(gpu: Gpu) {
   const make = (label: string, constants: Record<string, number>, ...files: readonly string[]) =>
     pipelineOf(gpu.device, gpu.module(label, scaleText, ...files), constants);
@@ -109,7 +104,6 @@ async function makePipelines(gpu: Gpu) {
   } as const;
 }
 
-/** A scale and its memory. */
 interface ScaleMemory {
   readonly scale: AdmScale;
   readonly uniform: GPUBuffer;
@@ -167,7 +161,6 @@ class AdmKernel implements GpuKernel {
     };
   }
 
-  /** The levels of the wavelet of one picture. */
   #wavelets(picture: GPUBuffer, side: number): Encode[] {
     let source = picture;
     return this.#scales.flatMap(({ scale, uniform, bands }, i) => {
@@ -187,7 +180,6 @@ class AdmKernel implements GpuKernel {
     });
   }
 
-  /** Sums of a scale. */
   #sums(
     { scale, uniform, bands: [o, t], pieces, denominator }: ScaleMemory,
     results: GPUBufferBinding,
@@ -209,7 +201,7 @@ class AdmKernel implements GpuKernel {
     ];
   }
 
-  /** A dispatch; bindings are those of the step from 0 on, as far as it has them. */
+  /** A dispatch with resources from binding 0 on; gaps are unused. */
   #step(
     pipeline: GPUComputePipeline,
     bindings: readonly (GPUBuffer | GPUBufferBinding | undefined)[],
@@ -251,12 +243,11 @@ class AdmKernel implements GpuKernel {
 
 const measures = (variant: AdmVariant, scale: number): boolean => scale > 0 || variant.scale0;
 
-/** A parameter set of ADM. */
 export interface AdmVariant {
   /** 1..100. */
   readonly gainLimit: number;
   readonly noiseWeight: number;
-  /** Contrast sensitivity by scale, of bands h and v and of band d: binary32 values, and in fixed point. */
+  /** Contrast sensitivity by scale, of bands h and v and of band d: binary32, then fixed point. */
   readonly factors: readonly (readonly [number, number])[];
   readonly fixed: readonly (readonly [number, number])[];
   /** Whether AIM and scale 0 are measured. */
@@ -266,7 +257,6 @@ export interface AdmVariant {
 
 const STRUCT_BYTES = 88;
 
-/** The parameter sets of a call. */
 function readVariants(parameters: Uint8Array = new Uint8Array()): readonly AdmVariant[] {
   const { buffer, byteOffset, length } = parameters;
   return Array.from({ length: Math.floor(length / STRUCT_BYTES) }, (_, i) => {
@@ -290,7 +280,7 @@ function readVariants(parameters: Uint8Array = new Uint8Array()): readonly AdmVa
 export const ADM_LOW = [15826, 27411, 7345, -4240] as const;
 export const ADM_HIGH = [-4240, -7345, 27411, -15826] as const;
 
-/** By how much the wavelet's sums are shifted, those of columns and those of rows; scale 0 has its own way. */
+/** Shifts of the wavelet's sums, of columns and of rows; scale 0 shifts otherwise. */
 const WAVELET_SHIFTS = [
   [0, 0],
   [0, 15],
@@ -298,12 +288,11 @@ const WAVELET_SHIFTS = [
   [16, 15],
 ];
 
-/** Most parameter sets, and 32-bit words of one and of what stands before them. */
+/** Most parameter sets; 32-bit words of one, and of the head before them. */
 const MOST = 64;
 const VARIANT_WORDS = 8;
 const SCALE_WORDS = 28;
 
-/** The uniform buffer of a scale. */
 export function scaleUniform(
   { scale, columns, rows, shifts, cubes }: AdmScale,
   bitDepth: number,
@@ -332,7 +321,7 @@ export function scaleUniform(
   return words;
 }
 
-/** A number of 1..100 as 53 bits that, shifted right, are it. */
+/** A number of 1..100 as 53 bits, to be shifted right. */
 function mantissaOf(value: number): { readonly low: number; readonly high: number; readonly shift: number } {
   let shift = 52;
   while (value * 2 ** shift >= 2 ** 53) shift--;

@@ -1,11 +1,11 @@
 /**
  * @module engine/backends/webgpu/device
- * A GPU device: compiled shaders, and one error for whatever goes wrong on it.
+ * A GPU device: its compiled shaders, and a single error for any failure on it.
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import type { Gpu } from './kernel.js';
 
-/** What buffers are for: WebGPU's `GPUBufferUsage`, which is no global in Node. */
+/** WebGPU's `GPUBufferUsage`, which is not a global in Node. */
 export const BufferUsage = {
   MAP_READ: 0x1,
   MAP_WRITE: 0x2,
@@ -19,7 +19,7 @@ export const BufferUsage = {
 /** WebGPU's `GPUMapMode`, likewise. */
 export const MapMode = { READ: 1, WRITE: 2 } as const;
 
-/** The GPU went away in the middle: what it has not measured, others can. */
+/** The GPU was lost during the run: what it has not measured, other measurers can. */
 export class GpuLostError extends AnyvmafError {
   override readonly name = 'GpuLostError';
 
@@ -28,19 +28,17 @@ export class GpuLostError extends AnyvmafError {
   }
 }
 
-/** What kernels use where the adapter has it. */
+/** Features that kernels use if the adapter has them. */
 const FEATURES = ['timestamp-query', 'subgroups'] as const;
 
-/** A device, until it fails or is closed. */
 export class OpenDevice implements Gpu {
   readonly device: GPUDevice;
   /** Bytes of the largest buffer that shaders can bind. */
   readonly mostBytes: number;
   readonly #modules = new Map<string, GPUShaderModule>();
-  /** Errors of the shaders compiled so far. */
   readonly #messages: Promise<readonly string[]>[] = [];
   readonly #onFailure = new Set<(error: AnyvmafError) => void>();
-  /** What is being prepared: one after the other, since errors are told by what was begun last. */
+  /** Preparations run one after another, because error scopes form a stack. */
   #preparing: Promise<unknown> = Promise.resolve();
   #failure: AnyvmafError | undefined;
 
@@ -51,11 +49,7 @@ export class OpenDevice implements Gpu {
     device.addEventListener('uncapturederror', ({ error }) => this.#fail(runError(error)));
   }
 
-  /**
-   * Gets the device of an adapter, with no more than is needed.
-   * @param bytes of the largest buffer
-   * @throws {AnyvmafError} `backend` where the adapter gives none
-   */
+  /** @param bytes of the largest buffer @throws {AnyvmafError} `backend` if the adapter provides no device */
   static async open(adapter: GPUAdapter, bytes: number): Promise<OpenDevice> {
     const requiredLimits = Object.fromEntries(
       Object.entries({ maxStorageBufferBindingSize: 128 * 2 ** 20, maxBufferSize: 256 * 2 ** 20 })
@@ -70,15 +64,12 @@ export class OpenDevice implements Gpu {
     }
   }
 
-  /** Why it measures no more. */
+  /** Why it stopped measuring. */
   get failure(): AnyvmafError | undefined {
     return this.#failure;
   }
 
-  /**
-   * Calls back when it fails.
-   * @returns what ends that
-   */
+  /** Calls back on failure. @returns a function that removes the listener */
   onFailure(listener: (error: AnyvmafError) => void): () => void {
     this.#onFailure.add(listener);
     return () => this.#onFailure.delete(listener);
@@ -102,10 +93,7 @@ export class OpenDevice implements Gpu {
     return module;
   }
 
-  /**
-   * Makes shaders and buffers.
-   * @throws {AnyvmafError} `resource` when the GPU's memory is short, `internal` for a shader that it refuses
-   */
+  /** Makes shaders and buffers. @throws {AnyvmafError} `resource` if memory is short, `internal` for a bad shader */
   prepare<T>(work: () => Promise<T>): Promise<T> {
     const preparing = this.#preparing.then(() => this.#prepare(work));
     this.#preparing = preparing.catch(() => {});
@@ -123,12 +111,12 @@ export class OpenDevice implements Gpu {
     for (const scope of scopes) if (scope.status === 'fulfilled' && scope.value) throw runError(scope.value);
     if (made.status === 'fulfilled') return made.value;
     const { reason } = made;
-    // What a buffer that is to be mapped at once cannot be made for.
+    // Thrown for a buffer that is too large to be mapped at creation.
     if (reason instanceof RangeError) throw outOfMemory(reason.message);
     throw reason instanceof AnyvmafError ? reason : refusal(reasonOf(reason));
   }
 
-  /** Frees it; what is in flight fails. */
+  /** Frees the device; pairs in flight fail. */
   close(): void {
     this.#fail(new AnyvmafError('aborted', 'The GPU was closed while it measured.'));
     this.device.destroy();
@@ -150,7 +138,6 @@ function refusal(reason: string): AnyvmafError {
   );
 }
 
-/** What an error of the device says of itself. */
 function runError(error: GPUError): AnyvmafError {
   return error.constructor.name === 'GPUOutOfMemoryError'
     ? outOfMemory(error.message)
@@ -164,7 +151,7 @@ function outOfMemory(reason: string): AnyvmafError {
   );
 }
 
-/** Drivers add lines of what they were doing. */
+/** Drivers append lines of context. */
 function firstLine(text: string): string {
   return text.slice(0, `${text}\n`.indexOf('\n'));
 }

@@ -21,34 +21,33 @@ import { MOTION, MOTION_LEGACY, SSE } from './picture-sum.js';
 import { Pictures, Transfer } from './pictures.js';
 import { VIF } from './vif.js';
 
-/** The core's functions that the GPU has too, by the names that calls have for them. */
+/** The core's functions that the GPU supports, by the names that calls use. */
 export const GPU_FUNCTIONS: ReadonlyMap<string, GpuFunction> = new Map(
   [SSE, MOTION, MOTION_LEGACY, VIF, ADM_ON_GPU].map((one) => [one.run, one]),
 );
 
-/** Pairs in flight: while one is measured, the next is uploaded and the one before is read back. */
+/** Pairs in flight: while one is measured, the next is uploaded and the last is read back. */
 const SLOTS = 3;
 /** Pictures on the GPU besides those that a pair looks back to: one is measured while the next is uploaded. */
 const PLACES = 2;
-/** What the ranges of a call's words are multiples of, bytes. */
+/** Bytes that offsets of results are multiples of. */
 const ALIGNMENT = 256;
 
 const SIDES = ['reference', 'distorted'] as const;
 
-/** A call of the plan on the device. */
 interface Bound {
   readonly kernel: GpuKernel;
-  /** Of its words among the results, in bytes. */
+  /** Byte offset of its words in the results. */
   readonly offset: number;
-  /** For each place that a pair can have on the GPU. */
+  /** One for each place of a pair on the GPU. */
   readonly encodes: readonly Encode[];
 }
 
-/** Measures on a GPU; its promises are rejected with a {@link GpuLostError} when that goes away. */
+/** Measures on a GPU; rejects its promises with a {@link GpuLostError} if the GPU is lost. */
 export class GpuMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots = SLOTS;
-  /** Passes of shaders that were submitted. */
+  /** Shader passes submitted. */
   dispatches = 0;
   readonly #plan: ExtractionPlan;
   readonly #gpu: OpenDevice;
@@ -57,12 +56,11 @@ export class GpuMeasurer implements Measurer {
   readonly #results: GPUBuffer;
   readonly #bound: readonly Bound[];
   readonly #places: number;
-  /** Transfers that wait for a pair. */
+  /** Transfers that are free. */
   readonly #idle: Transfer[];
   readonly #transfers: readonly Transfer[];
   /** Rejects each pair in flight. */
   readonly #inFlight = new Set<(error: AnyvmafError) => void>();
-  /** Ends listening to the device. */
   readonly #forget: () => void;
   #closed = false;
 
@@ -91,10 +89,7 @@ export class GpuMeasurer implements Measurer {
     this.#forget = gpu.onFailure((error) => this.#reject(error));
   }
 
-  /**
-   * Compiles and allocates all that the plan needs.
-   * @throws {AnyvmafError} `resource` when the GPU's memory is short; otherwise as {@link OpenDevice.prepare}
-   */
+  /** Compiles and allocates everything that the plan needs. @throws {AnyvmafError} as {@link OpenDevice.prepare} */
   static open(gpu: OpenDevice, plan: ExtractionPlan): Promise<GpuMeasurer> {
     return gpu.prepare(async () => {
       const kernels = plan.calls.map((call) => {
@@ -106,7 +101,7 @@ export class GpuMeasurer implements Measurer {
     });
   }
 
-  /** The device, which a test may destroy. */
+  /** For tests, which may destroy it. */
   get device(): GPUDevice {
     return this.#gpu.device;
   }
@@ -124,7 +119,7 @@ export class GpuMeasurer implements Measurer {
     this.#distorted.keep(index);
   }
 
-  /** Frames of a pair that is in flight, or that one in flight looks back to. They stay when the device is lost. */
+  /** Frames of a pair in flight, or of one that it looks back to. They outlive the device. */
   frames(index: number): FrameSlot | undefined {
     const [reference, distorted] = [this.#reference.frame(index), this.#distorted.frame(index)];
     return reference && distorted && { index, reference, distorted };
@@ -197,7 +192,6 @@ export class GpuMeasurer implements Measurer {
     transfer.submit(encoder, this.#results);
   }
 
-  /** Waits for the results of a pair, and writes them to its record. */
   #take(due: ReturnType<typeof callsOf>, transfer: Transfer, record: Float64Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#inFlight.add(reject);
@@ -211,7 +205,7 @@ export class GpuMeasurer implements Measurer {
       };
       transfer
         .take(read)
-        // What is told first when the device is lost: that its buffers are unmapped.
+        // A lost device first reports that its buffers are unmapped.
         .catch((cause) => {
           throw this.#gpu.failure ?? (isAbort(cause) ? new GpuLostError(cause.message) : cause);
         })
@@ -232,12 +226,11 @@ function isAbort(cause: unknown): cause is Error {
   return cause instanceof Error && cause.name === 'AbortError';
 }
 
-/** Planes that a call names. */
 function planeArguments({ args }: CoreCall): PlaneArgument[] {
   return args.filter((arg) => typeof arg === 'object');
 }
 
-/** How many planes of a video's pictures the plan's calls read, luma first. */
+/** Number of planes of a video that the plan's calls read, luma first. */
 function planesOf({ calls }: ExtractionPlan, side: (typeof SIDES)[number]): number {
   const read = calls.flatMap(planeArguments).filter(({ of }) => of === side);
   return Math.max(0, ...read.map(({ plane }) => plane + 1));

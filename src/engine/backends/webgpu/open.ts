@@ -11,25 +11,21 @@ import { GpuLostError, OpenDevice } from './device.js';
 import { GPU_FUNCTIONS, GpuMeasurer } from './measurer.js';
 import { paddedBytes } from './pictures.js';
 
-/** How to open the GPU. */
 export interface WebgpuOptions {
   readonly powerPreference?: GPUPowerPreference;
-  /** Lower limits than the adapter has, for tests. */
+  /** Limits below the adapter's, for tests. */
   readonly limits?: Readonly<Record<string, number>>;
 }
 
-/**
- * @param gpu `navigator.gpu`, or what `create([])` of the `webgpu` package gives
- * @throws {AnyvmafError} `backend` when there is no adapter
- */
+/** @param gpu `navigator.gpu`, or `create([])` of `webgpu` @throws {AnyvmafError} `backend` if there is no adapter */
 export async function openWebgpu(gpu: GPU, options: WebgpuOptions = {}): Promise<WebgpuKind> {
   return new WebgpuKind(gpu, await adapterOf(gpu, options), options);
 }
 
-/** Names of adapters that run on a processor. */
+/** Names of adapters that a processor emulates. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
 
-/** A GPU that measures; its measurers share a device. */
+/** A GPU whose measurers share a device. */
 export class WebgpuKind implements GpuKind {
   readonly adapter: AdapterFacts;
   readonly lost: Promise<string>;
@@ -37,7 +33,7 @@ export class WebgpuKind implements GpuKind {
   readonly #options: WebgpuOptions;
   /** Bytes of the largest buffer that a shader may bind. */
   readonly #mostBytes: number;
-  /** Of the next device: an adapter gives one only. */
+  /** Adapter for the next device: each provides only one. */
   #next: GPUAdapter | undefined;
   readonly #devices = new Set<OpenDevice>();
   #onLost: (reason: string) => void = () => {};
@@ -72,10 +68,7 @@ export class WebgpuKind implements GpuKind {
     );
   }
 
-  /**
-   * @param plan of calls that it can measure
-   * @throws {AnyvmafError} `backend` when the GPU gives no device, `resource` when its memory is short
-   */
+  /** @throws {AnyvmafError} `backend` if the GPU provides no device, `resource` if its memory is short */
   async open(plan: ExtractionPlan): Promise<GpuMeasurer> {
     const bytes = Math.max(0, ...plan.calls.map((call) => largestBuffer(call, plan.format)));
     const [open] = [...this.#devices].filter(({ mostBytes }) => mostBytes >= bytes);

@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/webgpu/picture-sum
- * Motion and squared errors on the GPU: sums of 64 bits over pictures, by a pass whose workgroups leave a part of it each,
- * then `reduce.wgsl`.
+ * Motion and squared errors on the GPU: 64-bit sums per workgroup, then over all (`reduce.wgsl`).
  */
 import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
@@ -16,13 +15,11 @@ import samples from './samples.wgsl';
 import sseShader from './sse.wgsl';
 import sum from './sum.wgsl';
 
-/** The first pass. */
 interface SumPass {
-  /** Its WGSL files, which follow `samples.wgsl` and `sum.wgsl`. */
+  /** WGSL files that follow `samples.wgsl` and `sum.wgsl`. */
   readonly shaders: readonly string[];
   /** Whether it reads `format`, its fourth binding. */
   readonly readsFormat: boolean;
-  /** Workgroups that it takes, across and down. */
   readonly groups: readonly [across: number, down: number];
   /** As {@link GpuKernel.read}. */
   read(words: Uint32Array, fields: Float64Array): void;
@@ -35,7 +32,7 @@ const WORD_BYTES = 4;
 /** A sum: its low word, then its high one. */
 const SUM_BYTES = 2 * WORD_BYTES;
 
-/** Opens the kernel of a call. The planes that the call names are the first bindings of the pass, in their order. */
+/** The planes that the call names are the first bindings of the pass, in their order. */
 async function openSum(
   gpu: Gpu,
   call: CoreCall,
@@ -82,7 +79,7 @@ function planesOf({ args }: CoreCall, pair: GpuPair): GPUBuffer[] {
   );
 }
 
-/** Samples of a workgroup of motion: `TILE_WIDTH` and `TILE_HEIGHT` of motion-tile.wgsl. */
+/** Samples per workgroup of motion: `TILE_WIDTH` and `TILE_HEIGHT` of motion-tile.wgsl. */
 const TILE = { width: 64, height: 16 };
 
 function motion(run: string, wgsl: string): GpuFunction {
@@ -94,18 +91,18 @@ function motion(run: string, wgsl: string): GpuFunction {
         readsFormat: true,
         groups: [Math.ceil(format.width / TILE.width), Math.ceil(format.height / TILE.height)],
         read([low = 0, high = 0], fields) {
-          // Below 2^44: sums of 16 bits over the largest picture.
+          // Below 2^44: a sum of 16-bit values over the largest picture.
           fields[0] = high * 2 ** 32 + low;
         },
       }),
   };
 }
 
-/** `anyvmaf_motion`, and as libvmaf up to 3.0 has it: the field of each is the sum of absolute differences. */
+/** `anyvmaf_motion`, and `anyvmaf_motion_legacy` of libvmaf up to 3.0: one field, the sum of absolute differences. */
 export const MOTION = motion('motion', motionShader);
 export const MOTION_LEGACY = motion('motion_legacy', legacyMotionShader);
 
-/** Workgroups among which a large plane is shared. */
+/** Most workgroups that share a large plane. */
 const MOST_GROUPS = 1024;
 
 /** Squared errors of a plane, `anyvmaf_sse`: its fields are the sum's high and low word. */

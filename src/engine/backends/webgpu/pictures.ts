@@ -1,8 +1,7 @@
 /**
  * @module engine/backends/webgpu/pictures
- * The pictures of one video: as they were written, in plain memory, and on the GPU; and the buffers through which a pair goes
- * there and its results come back. Pictures in memory last as long as a pair is in flight, so that somebody else can measure
- * it when the GPU goes away.
+ * The pictures of one video in plain memory and on the GPU, and the buffers that carry pairs there and results back.
+ * Pictures stay in memory while a pair is in flight, so that another measurer can take over if the GPU is lost.
  */
 
 import { type FramePlanes, sampleBytes } from '../../../core/frame.js';
@@ -11,25 +10,23 @@ import { type ExtractionPlan, placeOf, planeSizes, planesRead } from '../types.j
 import { BufferUsage, MapMode } from './device.js';
 import type { GpuPicture } from './kernel.js';
 
-/** A picture in plain memory. */
 interface Written {
-  /** With the zeros that make whole words of them. */
+  /** Padded with zeros to whole words. */
   readonly planes: readonly Uint8Array<ArrayBuffer>[];
-  /** The same without these. */
+  /** The same without padding. */
   readonly samples: readonly Uint8Array<ArrayBuffer>[];
-  /** Another one each time that it is written. */
+  /** Changes each time it is written. */
   version: number;
   /** Number of the pair it holds; -1 while it is written. */
   index: number;
 }
 
-/** A plane on the GPU, and the version of which picture it holds. */
+/** A plane on the GPU, and the version of the picture it holds. */
 interface Uploaded {
   readonly buffer: GPUBuffer;
   version: number;
 }
 
-/** How many pictures are kept at a time. */
 export interface RingSizes {
   /** In plain memory. */
   readonly written: number;
@@ -37,20 +34,19 @@ export interface RingSizes {
   readonly uploaded: number;
 }
 
-/** Bytes of planes as buffers have them. */
+/** Bytes of a plane's buffer, in whole words. */
 export function paddedBytes({ width, height }: PictureSize, bitDepth: number): number {
   return Math.ceil((width * height * sampleBytes(bitDepth)) / 4) * 4;
 }
 
-/** Keeps each picture at the place that its number gives. */
+/** Keeps each picture at the place given by its number. */
 export class Pictures {
-  /** Bytes of a picture's planes on the GPU. */
   readonly bytes: number;
   readonly #written: readonly Written[];
   readonly #uploaded: readonly (readonly Uploaded[])[];
   #version = 0;
 
-  /** @param planes of a picture, luma first, that the GPU reads */
+  /** @param planes that the GPU reads of a picture, luma first */
   constructor(device: GPUDevice, plan: ExtractionPlan, planes: number, { written, uploaded }: RingSizes) {
     const { format } = plan;
     const sizes = planeSizes(format).slice(0, planesRead(plan));
@@ -71,7 +67,6 @@ export class Pictures {
     );
   }
 
-  /** Where to write the picture of a pair. */
   write(index: number): FramePlanes {
     const picture = placeOf(this.#written, index);
     picture.version = ++this.#version;
@@ -79,23 +74,20 @@ export class Pictures {
     return this.#frame(picture);
   }
 
-  /** Keeps what was written. */
   keep(index: number): void {
     placeOf(this.#written, index).index = index;
   }
 
-  /** The picture of a pair, if it is kept. */
   frame(index: number): FramePlanes | undefined {
     const picture = index >= 0 ? placeOf(this.#written, index) : undefined;
     return picture?.index === index ? this.#frame(picture) : undefined;
   }
 
-  /** Samples of the planes of a kept picture. */
   samples(index: number): readonly Uint8Array[] {
     return placeOf(this.#written, index).samples;
   }
 
-  /** Brings a plane of a kept picture to the GPU, unless it is there. */
+  /** Uploads a plane of a kept picture, unless the GPU has it. */
   upload(index: number, plane: number, transfer: Transfer): void {
     const { planes, version } = placeOf(this.#written, index);
     const [from, to] = [planes[plane], placeOf(this.#uploaded, index)[plane]];
@@ -104,7 +96,7 @@ export class Pictures {
     to.version = version;
   }
 
-  /** The places on the GPU of a picture and of those before it, newest first. */
+  /** Places on the GPU of a picture and of those before it, newest first. */
   newestFirst(index: number): GpuPicture[] {
     const count = this.#uploaded.length;
     return this.#uploaded.map((_, back) => ({
@@ -121,16 +113,12 @@ export class Pictures {
   }
 }
 
-/** A copy that the next submission makes. */
 interface Copy {
   readonly offset: number;
   readonly to: GPUBuffer;
 }
 
-/**
- * Carries one pair at a time. Its buffers are made once: `writeBuffer` makes a buffer for each large write, whose pages the
- * system has to clear, which takes longer than the kernels do.
- */
+/** Carries one pair at a time. Reuses its buffers: `writeBuffer` makes one per large write, slower than the kernels. */
 export class Transfer {
   readonly #queue: GPUQueue;
   readonly #staging: GPUBuffer;
@@ -140,10 +128,7 @@ export class Transfer {
   #copies: Copy[] = [];
   #used = 0;
 
-  /**
-   * @param uploaded bytes of a pair's planes
-   * @param results bytes of its results
-   */
+  /** @param uploaded bytes of a pair's planes @param results bytes of its results */
   constructor(device: GPUDevice, uploaded: number, results: number) {
     const { MAP_READ, MAP_WRITE, COPY_SRC, COPY_DST } = BufferUsage;
     this.#queue = device.queue;
@@ -154,10 +139,10 @@ export class Transfer {
     this.#mapped = new Uint8Array(this.#staging.getMappedRange());
   }
 
-  /** Uploads whole words to a buffer before the next submission's kernels run. */
+  /** Uploads whole words to a buffer before the kernels of the next submission run. */
   upload(from: Uint8Array<ArrayBuffer>, to: GPUBuffer): void {
     const offset = this.#used;
-    // The first pair of a chunk uploads those that it looks back to as well.
+    // The first pair of a chunk also uploads those that it looks back to.
     if (offset + from.length > this.#mapped.length) {
       this.#queue.writeBuffer(to, 0, from);
       return;
@@ -167,23 +152,19 @@ export class Transfer {
     this.#used += from.length;
   }
 
-  /** Encodes the copies to the GPU. */
   copy(encoder: GPUCommandEncoder): void {
     if (this.#used > 0) this.#staging.unmap();
     for (const { offset, to } of this.#copies)
       encoder.copyBufferToBuffer(this.#staging, offset, to, 0, to.size);
   }
 
-  /** Encodes the copy of the results, and submits all that was encoded. */
+  /** Encodes the copy of the results, and submits everything encoded. */
   submit(encoder: GPUCommandEncoder, results: GPUBuffer): void {
     encoder.copyBufferToBuffer(results, 0, this.#readback, 0, this.#readback.size);
     this.#queue.submit([encoder.finish()]);
   }
 
-  /**
-   * Waits until the GPU is done, and reads the results. The next pair may follow.
-   * @throws what the device gives when it is lost or closed
-   */
+  /** Awaits and reads the results; the next pair may follow. @throws the device's error if it is lost or closed */
   async take(read: (results: ArrayBuffer) => void): Promise<void> {
     const staged = this.#used > 0 ? this.#staging.mapAsync(MapMode.WRITE) : undefined;
     await Promise.all([this.#readback.mapAsync(MapMode.READ), staged]);

@@ -1,7 +1,6 @@
 /**
  * @module engine/backends/webgpu/vif
- * VIF on the GPU: `anyvmaf_vif`. The passes leave the integer sums of each scale (VifSums of wasm/src/dsp.h); what the
- * core computes from them in floating point is computed here.
+ * VIF on the GPU: passes leave integer sums by scale (VifSums of wasm/src/dsp.h); floating point is done here.
  */
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/kernel.js';
@@ -36,26 +35,25 @@ const MOST_LIMITS = 16;
 const LOG_ENTRIES = 32768;
 /** Sums of a scale besides those of the gain limits: den_log, den_non_log, num_non_log in two halves. */
 const PLAIN_SUMS = 4;
-/** Outputs of a dispatch, about: a slow GPU must not look as if it hung. */
+/** Approximate outputs per dispatch: a slow GPU must not appear to hang. */
 const DISPATCH_OUTPUTS = 4e6;
 
-/** A scale's level of the pyramid, and where its workgroups' sums stand. */
+/** A scale's level of the pyramid, and the place of its workgroups' sums. */
 interface Level {
   readonly scale: number;
   readonly width: number;
   readonly height: number;
-  /** What its statistics are measured in: workgroups across and down; none for a scale that is left out. */
+  /** Workgroups across and down that measure its statistics; 0 for a scale that is left out. */
   readonly groups: readonly [across: number, down: number];
   /** Index of its first partial sum. */
   readonly partials: number;
 }
 
-/** Dispatches of one pass over a level. */
 interface Pass {
   readonly pipeline: GPUComputePipeline;
-  /** The scale of the level that it reads. */
+  /** Scale of the level that it reads. */
   readonly from: number;
-  /** What is bound from binding 3 on. */
+  /** Bound from binding 3 on. */
   readonly buffers: readonly GPUBuffer[];
   readonly dispatches: readonly { readonly uniform: GPUBuffer; readonly groups: readonly [number, number] }[];
 }
@@ -66,7 +64,6 @@ export const VIF: GpuFunction = {
   open: openVif,
 };
 
-/** What the passes of a call are made of. */
 interface Ground {
   readonly gpu: Gpu;
   readonly memory: Memory;
@@ -117,7 +114,6 @@ async function openVif(gpu: Gpu, { args, parameters }: CoreCall, format: VideoFo
   };
 }
 
-/** The levels of the pyramid from the picture down. */
 function levelsOf(format: VideoFormat, firstScale: number, sums: number): Level[] {
   let partials = 0;
   return SCALES.map((scale) => {
@@ -132,7 +128,7 @@ function levelsOf(format: VideoFormat, firstScale: number, sums: number): Level[
 
 const groupsOf = ({ groups: [across, down] }: Pick<Level, 'groups'>): number => across * down;
 
-/** Samples that the filter of a scale reaches to either side. */
+/** Samples that a scale's filter reaches to either side. */
 const reachOf = (scale: number): number => (filterOf(scale).length - 1) / 2;
 
 function filterOf(scale: number): readonly number[] {
@@ -141,10 +137,8 @@ function filterOf(scale: number): readonly number[] {
   return filter;
 }
 
-/** What reads a level. */
 const sourceOf = ({ scale }: Level): string => (scale > 0 ? level : picture);
 
-/** Makes a level of the one above it. */
 async function decimatePass(ground: Ground, above: Level, below: Level, plane: GPUBuffer): Promise<Pass> {
   const reach = reachOf(below.scale);
   const { gpu } = ground;
@@ -155,7 +149,6 @@ async function decimatePass(ground: Ground, above: Level, below: Level, plane: G
   return { pipeline: await pipeline, from: above.scale, buffers: [plane], dispatches };
 }
 
-/** Measures a level. */
 async function statisticsPass(
   ground: Ground,
   each: Level,
@@ -169,16 +162,13 @@ async function statisticsPass(
   return { pipeline: await pipeline, from: each.scale, buffers, dispatches };
 }
 
-/**
- * For each sample of a run what it weighs in four outputs.
- * @param step samples from one output to the next
- */
+/** Weight of each sample of a run in four outputs that are `step` samples apart. */
 function weightsOf(scale: number, step: 1 | 2): Uint32Array {
   const filter = filterOf(scale);
   return Uint32Array.from({ length: 4 * RUN }, (_, i) => filter[(i >> 2) - step * (i & 3)] ?? 0);
 }
 
-/** Parts of a pass that a slow GPU carries out in a moment, each with what it is told (`Level` of vif.wgsl). */
+/** Splits a pass so that a slow GPU finishes each part soon; each has its uniform (`Level` of vif.wgsl). */
 function dispatchesOf(
   { memory, bitDepth }: Ground,
   each: Level,
@@ -196,7 +186,7 @@ function dispatchesOf(
   });
 }
 
-/** The buffers of a level: both luma planes, or the level itself. */
+/** Sources of a level: both luma planes, or the level itself. */
 function sourcesOf({ reference, distorted }: GpuPair, plane: GPUBuffer | undefined): GPUBuffer[] {
   if (plane) return [plane];
   return [reference, distorted].map(([newest]) => {
@@ -206,7 +196,7 @@ function sourcesOf({ reference, distorted }: GpuPair, plane: GPUBuffer | undefin
   });
 }
 
-/** Binds a pass for each of its dispatches: binding 0 is its uniform, 1 and 2 are sources, 3 and on are its buffers. */
+/** Binds each dispatch of a pass: 0 is its uniform, 1 and 2 the sources, 3 and on its buffers. */
 function bindPass(device: GPUDevice, pass: Pass, sources: readonly GPUBuffer[]): Encode {
   const { pipeline, buffers, dispatches } = pass;
   const bound = dispatches.map(({ uniform, groups }) => {
@@ -222,7 +212,6 @@ function bindPass(device: GPUDevice, pass: Pass, sources: readonly GPUBuffer[]):
   };
 }
 
-/** The buffers of a kernel. */
 class Memory {
   readonly #device: GPUDevice;
   readonly #buffers: GPUBuffer[] = [];
@@ -231,7 +220,6 @@ class Memory {
     this.#device = device;
   }
 
-  /** Room for words that passes write. */
   scratch(label: string, words: number): GPUBuffer {
     const buffer = this.#device.createBuffer({ label, size: WORD_BYTES * words, usage: BufferUsage.STORAGE });
     this.#buffers.push(buffer);
@@ -260,7 +248,7 @@ class Memory {
 }
 
 /**
- * What 2048 * log2(i), rounded, has beyond 30720 + (m >> 4), m = i - 32768: `offsets` of the core's VifTables. The summand
+ * 2048 * log2(i), rounded, less 30720 + (m >> 4), for m = i - 32768: `offsets` of the core's VifTables. The summand
  * 2^-10 is from wasm/src/vif.c; no entry is so near to an integer that a last bit of log2 matters.
  */
 export function vifLogOffsets(): Uint8Array {
@@ -284,7 +272,7 @@ export function limitsData(limits: readonly number[]): Uint32Array {
   return words;
 }
 
-/** A number, mantissa * 2^exponent. */
+/** A number: mantissa * 2^exponent. */
 interface Float {
   readonly mantissa: bigint;
   readonly exponent: number;
@@ -301,7 +289,7 @@ function floatWords({ mantissa, exponent }: Float): number[] {
   return [Number(mantissa & 0xffffffffn), Number(mantissa >> 32n), exponent, 0];
 }
 
-/** Makes the core's fields of the sums, as wasm/src/vif_frame.c does. */
+/** Computes the core's fields from the sums, as wasm/src/vif_frame.c does. */
 function readScores(words: Uint32Array, limits: number, firstScale: number, fields: Float64Array): void {
   const sums = PLAIN_SUMS + limits;
   for (const scale of SCALES) {

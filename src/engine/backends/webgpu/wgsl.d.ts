@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/webgpu/wgsl.d
- * Shader files, which the build joins in as text.
+ * Shader files; the build includes them as text.
  */
 declare module '*.wgsl' {
   const source: string;
