@@ -76,8 +76,7 @@ export interface OpenedTrack {
 
 /**
  * Opens a file and its requested, or default, video track.
- * @throws {AnyvmafError} `media` if mediabunny does not recognize the video or its codec; `usage` if there is no such
- * track
+ * @throws {AnyvmafError} `media` if mediabunny does not know the container or codec; `usage` if there is no such track
  */
 export async function openTrack(
   host: MediabunnyHost,
