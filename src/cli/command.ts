@@ -87,7 +87,6 @@ export interface HelpPage {
 
 export type HelpText = Omit<HelpPage, 'options'>;
 
-/** A heading with rows of two columns. */
 export interface HelpSection {
   readonly title: string;
   readonly rows: readonly (readonly [string, string])[];

@@ -35,7 +35,6 @@ export function evaluationText(evaluation: Evaluation, width: number): string {
   ].join('');
 }
 
-/** Lists the best model first. */
 export function comparisonText({ ranked }: Comparison, width: number): string {
   const [first] = ranked;
   if (!first) return '';

@@ -22,7 +22,6 @@ export interface Listing {
   readonly command: string;
   /** One item, such as `model`. */
   readonly noun: string;
-  /** Further usage lines. */
   readonly usage?: readonly string[];
   readonly about: string;
   readonly names: () => Promise<readonly string[]>;

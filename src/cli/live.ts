@@ -20,7 +20,6 @@ export interface WatchSettings {
   readonly keep: ScoreOptions['keep'];
 }
 
-/** In the order of the help page. */
 export const LIVE_OPTIONS = grouped<WatchSettings>(
   LIVE,
   [

@@ -38,7 +38,6 @@ export interface Option<Settings = object> extends OptionSpec {
   readonly read?: (use: OptionUse, before: Partial<Settings>) => Partial<Settings>;
 }
 
-/** Puts options under one help heading. */
 export function grouped<Settings>(
   group: string,
   options: readonly Option<Settings>[],

@@ -13,7 +13,6 @@ import { grouped, numberValue, type OptionUse, refusedValue } from './options.js
 import { isUrl } from './table-options.js';
 import { fileName } from './video-options.js';
 
-/** In the order of the help page. */
 export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
   {
     name: 'output',
@@ -123,33 +122,21 @@ export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
 ]);
 
 export interface OutputSettings {
-  /** A file, or `-` for standard output. */
   readonly output?: string;
-  /** File of the page. */
   readonly html?: string;
-  /** Leaves pictures of the worst frames out of the page. */
   readonly noPictures?: boolean;
-  /** Size limit of the page with its pictures, in million bytes. */
   readonly htmlSize?: number;
   /** From an option, else from the extension of {@link output}. */
   readonly format?: ReportFormat;
   readonly precision: Precision;
   readonly failUnder?: number;
-  /** Bounds on pooled values. */
   readonly limits?: readonly Limit[];
-  /** File of an earlier report. */
   readonly baseline?: string;
-  /** How much worse than the baseline values may be. */
   readonly drops?: readonly Drop[];
-  /** File for JUnit XML. */
   readonly junit?: string;
-  /** File for Markdown. */
   readonly summary?: string;
-  /** Adds the Markdown to the summary of a GitHub step. */
   readonly githubSummary?: boolean;
-  /** The gate judges untrusted scores too, which otherwise fail. */
   readonly acceptUntrusted?: boolean;
-  /** Prints everything, not the scores in a few lines. */
   readonly featuresTable?: boolean;
   readonly quiet: boolean;
 }

@@ -29,7 +29,6 @@ export interface OutputFile {
 export interface PreparedFile {
   /** Renames it synchronously, so that no signal comes in between. @throws {AnyvmafError} `io` */
   keep(): void;
-  /** Removes it. */
   discard(): Promise<void>;
 }
 

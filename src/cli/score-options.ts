@@ -58,7 +58,6 @@ interface AskedSettings extends TableSettings, TinySettings {
   readonly watching: Partial<WatchSettings>;
   readonly models: readonly string[];
   readonly features: readonly string[];
-  /** Sentences about options without effect. */
   readonly ignored: readonly string[];
   readonly shard: ShardChoice;
 }
@@ -77,7 +76,6 @@ const READERS: Readonly<Record<string, Option<AskedSettings>['read']>> = {
   nflx_ctc: (use, before) => withPreset(nflxCtc(use.value), use, before),
 };
 
-/** In the order of the help page. */
 export const SCORE_OPTIONS: readonly Option<AskedSettings>[] = [
   ...within('videos', VIDEO_OPTIONS),
   ...optionsUnder('Input'),
@@ -237,7 +235,6 @@ function withJudged(
   return [...features, ...more.slice(0, Math.max(0, MAX_MODELS - features.length))];
 }
 
-/** @throws {AnyvmafError} `usage` for conflicting options */
 function refuseContradictions(settings: ScoreSettings): void {
   const { options, distorted, format, failUnder, limits = [], drops = [], shard } = settings;
   const ofModels =
@@ -275,10 +272,7 @@ function refuseContradictions(settings: ScoreSettings): void {
   }
 }
 
-/**
- * Refuses `REFERENCE DISTORTED --json -` and `--json /dev/stdout`, which would name a further video.
- * @throws {AnyvmafError} `usage`
- */
+/** Refuses `REFERENCE DISTORTED --json -` and `--json /dev/stdout`, which would name a further video. */
 function refuseStreamAsFormat(args: readonly string[], positionals: readonly string[]): void {
   if (positionals.length < 3) return;
   const flag = REPORT_FORMATS.find((format) =>

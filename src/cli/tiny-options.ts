@@ -41,7 +41,6 @@ const deviceReader = ofModel((use, { device: before }) => {
   );
 });
 
-/** In the order of the help page. */
 export const TINY_OPTIONS = grouped<TinySettings>(
   TINY,
   [

@@ -30,7 +30,6 @@ export interface VideoSettings {
   readonly raw: Partial<RawVideoFormat>;
 }
 
-/** In the order of the help page. */
 export const VIDEO_OPTIONS = grouped<VideoSettings>(INPUT, [
   {
     name: 'reference',

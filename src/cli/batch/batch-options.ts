@@ -161,7 +161,6 @@ const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name ==
   }),
 );
 
-/** In the order of the help page. */
 export const BATCH_OPTIONS: readonly Option<BatchSettings>[] = [...OWN, ...OF_JOBS];
 
 /** @throws {AnyvmafError} `usage` */
@@ -204,7 +203,6 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
   };
 }
 
-/** @throws {AnyvmafError} `usage` */
 function refuseSharedFiles({ output, html, junit, summary }: Partial<BatchSettings>): void {
   const names = [output, html, junit, summary].filter((name) => name !== undefined);
   const twice = names.find((name, i) => names.indexOf(name) < i);

@@ -24,7 +24,6 @@ import { openOutput } from '../output.js';
 import { isUrl } from '../table-options.js';
 import type { Job } from './table.js';
 
-/** The fields that a batch reads back. */
 export interface ResultLine {
   /** As written, without its line feed. */
   readonly text: string;

@@ -153,7 +153,6 @@ export const ENDING_OPTIONS: readonly Option<{ readonly quiet: boolean }>[] = [
   HELP_OPTION,
 ];
 
-/** Settings of the commands that measure curves and write tables and charts. */
 export interface CurveSettings extends EncodingSettings {
   readonly targets: readonly number[];
   readonly metric: string;

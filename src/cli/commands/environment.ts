@@ -81,7 +81,6 @@ function listing({ details, native }: BackendList, width: number): string {
   return `Backends, for --backend NAME:\n\n${twoColumns(rows, width)}\n${problem}`;
 }
 
-/** Optional packages and their use. */
 const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
   ['@mediabunny/server', 'decodes video where there is no ffmpeg'],
   ['@ffmpeg/core', 'decodes video where there is nothing else'],

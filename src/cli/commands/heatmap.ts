@@ -220,7 +220,6 @@ async function writePictures(pictures: readonly Uint8Array[], places: Places): P
   for (const file of files) file.keep();
 }
 
-/** @throws {AnyvmafError} `io` */
 async function makeFolder(path: string, made: string[]): Promise<void> {
   try {
     await makeFolders(resolve(path), made);

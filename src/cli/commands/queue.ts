@@ -30,7 +30,6 @@ const MOST_LISTED = 1000;
 interface QueueSettings {
   readonly queue: string;
   readonly results?: string;
-  /** Hosts that the results may be on. */
   readonly hosts: readonly string[];
   readonly json: boolean;
   readonly once: boolean;
@@ -84,7 +83,6 @@ export const queue = command(NAME, QUEUE_OPTIONS, page, async ({ settings, posit
   }
 });
 
-/** @throws {AnyvmafError} `usage` */
 function actionOf(
   [first = 'view', ...ids]: readonly string[],
   all: boolean,

@@ -73,7 +73,6 @@ export const setup = command(NAME, OPTIONS, page, async ({ settings, positionals
   });
 });
 
-/** @throws {AnyvmafError} `usage` */
 function partName(text: string): PartName {
   const name = PART_NAMES.find((one) => one === text);
   if (name) return name;

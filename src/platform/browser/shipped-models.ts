@@ -35,7 +35,6 @@ export function shippedModel(file: string, folder: string | URL | undefined): UR
   return folder === undefined ? SHIPPED.get(file)?.() : new URL(file, new URL(folder, location.href));
 }
 
-/** Paths within `model/`. */
 export function shippedModels(): readonly string[] {
   return [...SHIPPED.keys()];
 }

@@ -30,7 +30,6 @@ export interface FfmpegCore {
   stringsToPtr(texts: readonly string[]): number;
 }
 
-/** The export of `@ffmpeg/core`. */
 export type CreateFfmpegCore = (options: CreateOptions) => Promise<FfmpegCore>;
 
 interface CreateOptions {

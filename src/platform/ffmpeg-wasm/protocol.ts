@@ -71,7 +71,6 @@ export type FromWasmWorker =
     }
   /** Asks for a part of the video. */
   | { readonly kind: 'read'; readonly position: number; readonly length: number }
-  /** The tool ended. */
   | {
       readonly kind: 'done';
       readonly status: number;
@@ -121,7 +120,6 @@ export interface LoadedCore {
   readonly script: string;
 }
 
-/** Node, or a browser. */
 export interface WasmHost {
   /** Threads share memory with this one. */
   readonly sharedMemory: boolean;

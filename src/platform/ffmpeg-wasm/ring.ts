@@ -44,7 +44,6 @@ export abstract class FrameReader implements ByteStream {
     return this.#ended;
   }
 
-  /** Settles at the next {@link wake}. */
   protected waken(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting = resolve;

@@ -15,7 +15,6 @@ export interface Access {
 /** An input for a tool, always with what it may open. */
 export interface ToolSource {
   readonly url: string;
-  /** Input options. */
   readonly options?: readonly string[];
   readonly access: Access;
 }

@@ -47,12 +47,10 @@ export function probeArgs(source: ToolSource, track?: number, withFrame = true):
   );
 }
 
-/** Lists the tracks of a file without video. */
 export function tracksArgs(source: ToolSource): string[] {
   return ask('-show_entries stream=codec_type,codec_name,codec_tag_string -of json', source);
 }
 
-/** Asks for the first packet and its side data. */
 export function firstPacketArgs(source: ToolSource, track?: number): string[] {
   return ask(`-select_streams ${video(track)} -show_packets -read_intervals %+#1 -of json`, source);
 }
@@ -71,7 +69,6 @@ export function filteredArgs(source: ToolSource, chain: string, track?: number):
   return [...args, '-frames:v', '1', '-f', 'null', '-'];
 }
 
-/** Prints a line per packet. */
 export function packetsArgs(source: ToolSource, track?: number, entries: string = TIME_ENTRIES): string[] {
   return ask(`-select_streams ${video(track)} -show_entries ${entries} -of compact`, source);
 }

@@ -100,7 +100,6 @@ const KEPT = 8;
 
 /** Structured-cloneable. */
 export interface DecodedPart {
-  /** What every frame must look like before scaling. */
   readonly expected: ExpectedFrame;
   readonly part: Part;
   /** ffmpeg's short name of the file's format. */

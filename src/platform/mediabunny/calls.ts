@@ -53,6 +53,5 @@ export interface VideoCalls {
     readonly request: Omit<DecodeRequest, 'signal'>;
   }): { readonly info: VideoInfo; readonly decodedBy: string };
   read(what: { readonly index: number; readonly sizes: PlaneSizes }): ReadFrame;
-  /** Closes the open video. */
   close(nothing: null): void;
 }

@@ -122,7 +122,6 @@ class Lender {
     };
   }
 
-  /** Has a thread do one thing. */
   async ask<T>(input: VideoInput, use: (parser: VideoParser, video: LentVideo) => Promise<T>): Promise<T> {
     const { parser, video, release } = await this.lend(input);
     let failed = true;
@@ -136,7 +135,6 @@ class Lender {
   }
 }
 
-/** Finds something out about an input, or remembers it. */
 async function once<T>(
   memory: WeakMap<Blob, NonNullable<T>>,
   input: VideoInput,

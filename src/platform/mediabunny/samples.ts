@@ -33,7 +33,6 @@ export interface Orientation {
   readonly flip: boolean;
 }
 
-/** Copies samples of one format into the caller's planes. */
 export class SampleCopier {
   readonly #format: VideoFormat;
   readonly #orientation: Orientation;

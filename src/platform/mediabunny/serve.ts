@@ -45,7 +45,6 @@ export async function openLent({ name, size }: LentVideo, monitor: Monitor): Pro
   });
 }
 
-/** The calls of a thread that decodes with `decoder`. */
 export function serveVideo(decoder: TrackDecoder): Served<VideoCalls> {
   let source: DecodedSource | undefined;
   let reported = 0;

@@ -58,11 +58,7 @@ const SLACK = 1 << 20;
 /** Share of the disk's free bytes that a search may take. */
 const FREE_SHARE = 0.9;
 
-/**
- * @param decoder reads the source
- * @param origin who named the source
- * @param limit bytes that the folder may hold
- */
+/** @param limit bytes that the folder may hold */
 export async function openFolder(decoder: Decoder, origin: Origin, limit: number): Promise<EncodingFolder> {
   const folder = await makeScratchFolder('search');
   const { bavail, bsize } = await statfs(folder);
@@ -229,7 +225,6 @@ class Folder implements EncodingFolder {
     await refuseSource(source, output);
     const input = await ffmpegInput(source, { urls: false, origin: this.#origin });
     const muxer = muxerOf(output);
-    // The user's file appears whole or not at all.
     const written = await scratchBeside(output);
     try {
       const result = await joinSegments(request, { folder: this.root, input, muxer, written });
@@ -354,7 +349,6 @@ function rateOf({ track, times }: SourceFacts): string {
   return duration > 0 ? `${Math.round(((times.length - 1) / duration) * 1000)}:1000` : '25:1';
 }
 
-/** @throws {AnyvmafError} `usage` if the encode would replace the source */
 async function refuseSource(source: VideoInput, output: string): Promise<void> {
   if (typeof source !== 'string' && !(source instanceof URL)) return;
   const [from, to] = await Promise.all([
@@ -365,7 +359,6 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
   throw usageError(`${shown(output)} is the source; name another file for the encode.`);
 }
 
-/** Arguments between the input and the name of the output. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
   if (request.whole) return [...wholeArguments(request, request.output)];
   const { encoder, version, args, pixelFormat, size, samples, frames, keys, colour } = request;

@@ -17,7 +17,6 @@ import { runTool } from '../ffmpeg/tool.js';
 import { openFolder } from './folder.js';
 import { decodeThumbnails, sourceFacts } from './source.js';
 
-/** @param origin who named the source */
 export function nodeEncoding(origin: Origin): EncodingHost {
   // It remembers the times of a source, which are needed for each sample.
   const decoder = createFfmpegDecoder({ origin });

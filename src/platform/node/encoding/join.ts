@@ -144,7 +144,6 @@ async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Prom
   return Number.isNaN(lead) ? 0 : Math.max(lead, 0);
 }
 
-/** @throws {AnyvmafError} `media` unless the joined file shows the source's frames at their times */
 function checkTimes(found: Float64Array, wanted: Float64Array): void {
   if (found.length !== wanted.length) {
     throw new AnyvmafError(

@@ -80,7 +80,6 @@ class FfmpegDecoder implements Decoder {
   readonly #times = new TimesMemory();
   /** By name, of files whose state is unknown: these are read again on each request. */
   readonly #latest = new TimesMemory();
-  /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
   constructor(options: FfmpegOptions, filters?: DecoderFilters) {
@@ -412,7 +411,6 @@ class FfmpegDecoder implements Decoder {
     );
   }
 
-  /** @throws {AnyvmafError} `media` if the first packet is encrypted */
   async #refuseEncrypted(
     file: FfmpegInput,
     track: number | undefined,

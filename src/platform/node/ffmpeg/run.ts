@@ -221,7 +221,6 @@ export class FramePipe implements Receiver {
     return this.#ready.shift();
   }
 
-  /** Returns a frame's memory. */
   release(frame: Uint8Array): void {
     this.#free.push(frame);
     if (!this.#full) return;

@@ -149,7 +149,6 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
   return new AnyvmafError('io', `${shown(command)} cannot be started: ${shown(why)}.`, { cause });
 }
 
-/** Makes the arguments for an input. */
 type Command = (source: ToolSource) => readonly string[];
 
 /**
