@@ -1,7 +1,6 @@
 /**
  * @module cli/live
- * Options to watch and steer a run, and a watched run: by clients of `--live`, rules of `--alarm`, and line by line on
- * standard error.
+ * Options to watch and steer a run, and a watched run: by `--live` clients, `--alarm` rules, or on standard error.
  */
 import { usageError } from '../core/errors.js';
 import type { Listening, Report, ScoreOptions, ScoreRequest, SecondLine } from '../index.js';

@@ -1,7 +1,6 @@
 /**
  * @module cli/options
- * Parses command lines by the rules of getopt_long, so that those written for the `vmaf` tool keep their meaning
- * (spec A.1), and reads values: whole numbers as C's strtoul, decimal numbers, choices. Pure.
+ * Parses command lines by the rules of getopt_long, as the `vmaf` tool does (spec A.1), and reads values. Pure.
  */
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';

@@ -1,8 +1,7 @@
 /**
  * @module cli/signals
- * Turns SIGINT and SIGTERM into an AbortSignal, so that a run ends cleanly; one that does not end in time is killed.
- * `process.exit` waits for threads, and one in native code, such as a runtime of models, cannot be stopped: the process
- * then ends by the signal itself.
+ * Turns SIGINT and SIGTERM into an AbortSignal; a run that does not end in time is killed. `process.exit` waits for
+ * threads, and native ones, such as a runtime of models, cannot be stopped: then the process ends by the signal itself.
  */
 import type { Worker } from 'node:worker_threads';
 import { EXIT, Interrupted } from './exit.js';
@@ -43,7 +42,6 @@ const PATIENCE = 1500;
 
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** Ends the run for another reason. */
   abort(reason: unknown): void;
   /** Restores the usual effect of both signals. */
   release(): void;

@@ -6,7 +6,6 @@ import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
 
-/** By system error code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'a part of the path before the last is not a directory',

@@ -40,7 +40,6 @@ interface Followed {
 /** A finished job: its results, or why it failed. */
 interface QueuedResult {
   readonly done: OpenJob;
-  /** The JSON line of results. */
   readonly line?: string;
   /** Values per frame, as Parquet. */
   readonly frames?: Uint8Array;

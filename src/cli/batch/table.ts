@@ -1,7 +1,6 @@
 /**
  * @module cli/batch/table
- * The jobs of a batch: lines of a CSV or JSON lines table, each a pair with scoring options; or, without a table, the
- * videos of folders and patterns, with a rule for their references.
+ * The jobs of a batch: from a CSV or JSON lines table, or from the names of encodes and a rule for their references.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';

@@ -266,7 +266,6 @@ export interface EncodingTools {
   readonly say: ((words: string) => void) | undefined;
   /** Prints a line above the status line. */
   line(text: string): void;
-  /** Clears the status line. */
   clear(): void;
 }
 

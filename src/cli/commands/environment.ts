@@ -201,7 +201,6 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
   ].join('\n');
 }
 
-/** As far as the adapter names itself. */
 function adapterText({ vendor, architecture, device, description, software }: AdapterFacts): string {
   const parts = [description, vendor, architecture, device].filter((part) => part !== '');
   return `${parts.join(', ') || 'a GPU without a name'}${software ? '; software, never chosen by itself' : ''}`;

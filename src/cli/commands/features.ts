@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/features
- * `anyvmaf features [NAME]` lists feature extractors and their options; with `--parquet FILE` it measures pairs of
- * videos and writes their features, one row per frame.
+ * `anyvmaf features [NAME]` lists feature extractors; with `--parquet FILE` it writes features, one row per frame.
  */
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';

@@ -283,7 +283,6 @@ function ofAllReports(reports: readonly Report[]): (finding: Finding) => boolean
   return (finding) => found.every((texts) => texts.has(text(finding)));
 }
 
-/** Measures a part; writes its record to the output file, or to standard output. */
 async function measurePart(
   settings: ScoreSettings & { readonly shard: ShardChoice },
   terminal: Terminal,

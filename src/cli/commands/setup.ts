@@ -41,7 +41,6 @@ const page: HelpText = {
   ],
 };
 
-/** A part as `--json` prints it. */
 interface PartState {
   readonly part: PartName;
   readonly use: string;

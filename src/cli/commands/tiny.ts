@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/tiny
- * `anyvmaf tiny list|describe|manifest|devices` describes tiny models and devices; `anyvmaf tiny eval|compare MODEL...
- * FEATURES.parquet` evaluates models on a table of features.
+ * `anyvmaf tiny`: lists and describes tiny models and devices, and evaluates models on a table of features.
  */
 
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';

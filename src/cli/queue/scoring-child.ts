@@ -1,7 +1,6 @@
 /**
  * @module cli/queue/scoring-child
- * The process that scores for a queue worker. It has no connection to the queue, ends with its worker, and leaves
- * interruptions to it.
+ * Scores for a queue worker, in a process without a connection to the queue, which ends with its worker.
  */
 import { TimeLimitError } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';

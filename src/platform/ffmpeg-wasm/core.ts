@@ -1,7 +1,6 @@
 /**
  * @module platform/ffmpeg-wasm/core
- * The part of `@ffmpeg/core` (single-threaded FFmpeg in WebAssembly) used here: loading without its own loader, an
- * input read on demand, outputs that pass on every byte.
+ * The part of `@ffmpeg/core` (single-threaded FFmpeg in WebAssembly) used here, without its own loader.
  */
 
 /** Reads a file synchronously at any position. */
@@ -40,7 +39,6 @@ interface CreateOptions {
   ): object;
 }
 
-/** A file descriptor of Emscripten's file system. */
 interface FileStream {
   position: number;
 }

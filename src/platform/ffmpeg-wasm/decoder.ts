@@ -139,7 +139,6 @@ export class WasmDecoder implements Decoder {
   }
 }
 
-/** Key of an input in {@link TimesMemory}. */
 function keyOf(input: VideoInput, { name, version }: OpenedInput): object | string | undefined {
   if (version !== undefined) return `${name}\n${version}`;
   return typeof input === 'object' && !(input instanceof URL) ? input : undefined;

@@ -35,7 +35,6 @@ export interface RunningJob {
   take(message: ToWasmWorker): void;
 }
 
-/** Log lines that are kept. */
 const MAX_LINES = 200;
 
 /** Bytes in flight to a main thread without shared memory. */

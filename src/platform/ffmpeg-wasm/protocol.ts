@@ -38,7 +38,6 @@ export interface WasmJob {
   };
 }
 
-/** First message to a thread. */
 export interface WasmStart {
   readonly kind: 'start';
   /** `ffmpeg-core.wasm`, compiled once for all threads. */

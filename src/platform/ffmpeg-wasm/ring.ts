@@ -127,7 +127,6 @@ export class RingWriter {
   readonly #ring: RingMemory;
   readonly #wake: () => void;
 
-  /** @param wake tells the waiting reader that there is something to read */
   constructor(ring: RingMemory, wake: () => void) {
     this.#ring = ring;
     this.#wake = wake;

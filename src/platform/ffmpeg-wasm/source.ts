@@ -31,7 +31,6 @@ export function sourceOf(inputName: string): ToolSource {
 }
 
 export interface Decoding {
-  /** Name of the input in the root folder of the core. */
   readonly inputName: string;
   /** Version of FFmpeg. */
   readonly version: string;

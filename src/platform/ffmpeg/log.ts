@@ -122,7 +122,6 @@ const NOTED: FrameEvent = { kind: 'noted' };
 /** Follows the log of one ffmpeg, line by line. */
 export class FrameLog {
   readonly #what: DecodedPart;
-  /** Messages about damage. */
   readonly trouble: string[] = [];
   /** Decoded packets with or before which others may be missing. */
   gaps = 0;

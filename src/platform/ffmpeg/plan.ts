@@ -23,7 +23,6 @@ export interface Plan {
 
 /** Times of all frames; `null` where the container has none. */
 export interface KnownTimes {
-  /** Those read before. */
   readonly remembered: TrackTimes | null | undefined;
   /** Reads them, which takes a while. */
   read(): Promise<TrackTimes | null>;

@@ -6,7 +6,6 @@ import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
 import type { VideoInfo } from '../../media/types.js';
 
-/** A video lent to the worker. */
 export interface LentVideo {
   readonly name: string;
   /** Bytes. */

@@ -1,7 +1,6 @@
 /**
  * @module platform/mediabunny/remote
- * The mediabunny decoder of the engine: demuxes and decodes in parser threads, one per open video, which are ended if a
- * file keeps them busy or fills their memory.
+ * The mediabunny decoder of the engine: one parser thread per open video, ended if a file hangs it or fills its memory.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
@@ -53,7 +52,6 @@ interface Loan {
 class Lender {
   readonly #host: RemoteHost;
   #idle: Idle[] = [];
-  /** Of files that cannot change. */
   readonly #numbers = new WeakMap<Blob, number>();
 
   constructor(host: RemoteHost) {
@@ -79,7 +77,6 @@ class Lender {
     return new Parser(this.#host.startWorker(), this.#host.task());
   }
 
-  /** @param same number of the video that it has open */
   giveBack(parser: VideoParser, same?: number): void {
     if (parser.ended) return;
     if (this.#idle.length >= IDLE) {

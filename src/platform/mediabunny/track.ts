@@ -340,7 +340,6 @@ async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: 
   return { pixelFormat, ...upright, bitDepth, chroma, rotation, turned };
 }
 
-/** Turns an error of the library into one for the user. */
 export function mediaError(name: string, error: unknown): unknown {
   if (error instanceof AnyvmafError) return error;
   const why = error instanceof Error ? error.message : String(error);

@@ -18,7 +18,6 @@ const RESIDENT = 3072;
 /** Bytes of a memory page in `/proc`. */
 const PAGE = 4096;
 
-/** @param script this package's `node-parser-worker.js` */
 export function startNodeParser(script: URL): ParserWorker {
   const { NODE_OPTIONS: _, ...env } = process.env;
   const child = spawn(process.execPath, [`--max-old-space-size=${HEAP}`, fileURLToPath(script)], {

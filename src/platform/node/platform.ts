@@ -37,7 +37,6 @@ export function configureNode(changes: Assets): void {
 
 const modelFolder = (): URL => locate(assets.models ?? new URL('../../../model/', import.meta.url));
 
-/** What opens files by names of one origin. */
 function openers(
   origin: Origin,
 ): Pick<SearchPlatform, 'files' | 'models' | 'decoders' | 'tiny' | 'evaluationTask' | 'encoding'> {

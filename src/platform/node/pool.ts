@@ -39,7 +39,6 @@ export function startThread<Out, In>(script: URL, name: string) {
   };
 }
 
-/** @param script this package's `node-worker.js` */
 export function startNodeWorker(script: URL): WorkerHandle {
   const { worker, ...thread } = startThread<ToWorker, FromWorker | typeof LOADED>(script, 'anyvmaf');
   let loaded = () => {};

@@ -1,8 +1,7 @@
 /**
  * @module platform/node/video-parser
- * Decodes videos in a parser process of Node: the optional packages `mediabunny` and `@mediabunny/server` (libavcodec).
- * Reports damage that the latter ignores: failed decoders are closed without ending the process, frames with guesses
- * are recognized, and libavcodec's own messages stay off the terminal.
+ * Decodes videos in a parser process of Node with `mediabunny` and `@mediabunny/server` (libavcodec), and reports damage
+ * that the latter ignores. Failed decoders do not end the process, and libavcodec's messages stay off the terminal.
  */
 
 import { createRequire } from 'node:module';

@@ -1,7 +1,6 @@
 /**
  * @module platform/node/encoding/folder
- * The private folder of a search: cuts samples of a source into it, and has ffmpeg encode. It is removed when the
- * process ends; after a kill, by the next process.
+ * The private folder of a search, for samples and encodes; removed when the process ends, or after a kill by the next.
  */
 import {
   type FileHandle,

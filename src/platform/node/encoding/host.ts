@@ -100,7 +100,6 @@ async function libraryVersion(encoder: string, signal?: AbortSignal): Promise<st
   return versionIn(stderr) ?? versionIn(stdout);
 }
 
-/** Finds the version in an encoder's log or stream. */
 export function versionIn(text: string): string | undefined {
   for (const named of NAMED) {
     const version = named.exec(text)?.[1];

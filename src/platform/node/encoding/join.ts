@@ -1,7 +1,6 @@
 /**
  * @module platform/node/encoding/join
- * Joins encoded segments into one file without encoding again: each gets the source's times, then ffmpeg's concat
- * demuxer joins them, with the source's sound and subtitles.
+ * Joins encoded segments into one file without encoding again, with the source's times, sound and subtitles.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
@@ -17,7 +16,6 @@ import { ownInput, packetsOf, readPackets } from './source.js';
 
 interface JoinPlace {
   readonly folder: string;
-  /** The source, opened as its origin allows. */
   readonly input: FfmpegInput;
   /** ffmpeg's name of the output's container. */
   readonly muxer: string;

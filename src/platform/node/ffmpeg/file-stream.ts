@@ -7,7 +7,6 @@ import { AnyvmafError } from '../../../core/errors.js';
 import { fileError } from '../../../files/file-errors.js';
 import type { ByteStream } from '../../../media/platform.js';
 
-/** @param name of the stream, for messages */
 export function nodeByteStream(stream: Readable, name: string): ByteStream {
   const chunks: AsyncIterator<unknown> = stream[Symbol.asyncIterator]();
   // The next read reports an error between two reads; without a listener it would end the process.

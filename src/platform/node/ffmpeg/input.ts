@@ -21,7 +21,6 @@ export interface FfmpegInput {
   /** The argument after `-i`. */
   readonly url: string;
   readonly name: string;
-  /** Input options before it. */
   readonly options?: readonly string[];
   readonly access: Access;
   /**

@@ -1,7 +1,6 @@
 /**
  * @module platform/node/ffmpeg/run
- * One ffmpeg process that decodes: its frames in order, and why they end. The bytes of its pipe are cut into frames,
- * some of them ahead of the reader; when there are enough, the writer is paused.
+ * One ffmpeg process that decodes: its frames, some of them ahead of the reader, and why they end.
  */
 
 import type { Readable } from 'node:stream';
@@ -196,7 +195,6 @@ export class FramePipe implements Receiver {
   /** Pieces that came while it was full: more than one, as Node resumes the pipes of a process that exits. */
   #rest: Uint8Array[] = [];
 
-  /** @param onFrame called after each frame that has arrived */
   constructor(frameBytes: number, onFrame: () => void) {
     this.#frameBytes = frameBytes;
     this.#onFrame = onFrame;

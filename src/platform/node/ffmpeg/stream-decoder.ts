@@ -32,7 +32,6 @@ class StreamDecoding implements ByteStream {
   readonly #child;
   readonly #output: ByteStream;
   readonly #ended: Promise<number | null>;
-  /** Errors in ffmpeg's log. */
   readonly #errors: string[] = [];
   #failure: unknown;
   #closed = false;

@@ -21,7 +21,6 @@ export function findPrograms(kind: 'vmaf' | 'ffmpeg', named?: string): readonly 
     : [...oneOf('ffmpeg', ANYVMAF_FFMPEG, 'ANYVMAF_FFMPEG'), ...findFfprobe()];
 }
 
-/** At most one file. */
 export function findFfprobe(): readonly Candidate[] {
   return oneOf('ffprobe', process.env.ANYVMAF_FFPROBE, 'ANYVMAF_FFPROBE');
 }

@@ -1,7 +1,6 @@
 /**
  * @module platform/node/native/host
- * Runs installed programs in Node, each in a private folder and its own process group, of which nothing is left, and
- * fed through named pipes in that folder.
+ * Runs installed programs in Node, each in a private folder and its own process group, fed through named pipes.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,6 @@
 /**
  * @module platform/node/tiny/platform
- * Tiny models in Node: reads nothing outside of their folders, not even through symbolic links, and nothing too large;
- * and checks Sigstore bundles. Refuses what cannot be checked.
+ * Tiny models in Node: files of limited size, only from their folders after following links; and Sigstore signatures.
  */
 
 import { closeSync, fstatSync, readFile } from 'node:fs';
