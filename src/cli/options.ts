@@ -195,7 +195,7 @@ function isNameOfVideo(glued: string, takesFile: boolean): boolean {
 
 const normalise = (name: string) => name.replaceAll('-', '_');
 
-/** The option with this exact name, else all that it abbreviates: those of the `vmaf` tool if any, or ours. */
+/** The option with this exact name, else all that it abbreviates: those of the `vmaf` tool, else ours. */
 function matchingNames(name: string, specs: readonly OptionSpec[]): readonly OptionSpec[] {
   const typed = normalise(name);
   if (typed === '') return [];

@@ -48,8 +48,8 @@ export interface Interruption {
 }
 
 /**
- * Listens for SIGINT and SIGTERM: the first one aborts; a second one, or time, ends the process. Signals reach a thread
- * only between two tasks: work that may block it for long belongs elsewhere, see parsing/parser.
+ * Listens for SIGINT and SIGTERM: the first one aborts; a second one, or a timeout, ends the process. Signals reach a
+ * thread only between two tasks: work that may block it for long belongs elsewhere, see parsing/parser.
  * @param patience milliseconds until the process is ended
  */
 export function interruption(patience = PATIENCE): Interruption {

@@ -28,7 +28,7 @@ export interface Terminal {
   print(text: string): Promise<void>;
   /** Writes to standard error unchanged; a closed pipe is ignored. */
   draw(text: string): void;
-  /** One printable line on standard error, after the program's name, whatever the sentence repeats. */
+  /** Prints one line on standard error, after the program's name; control characters are escaped. */
   complain(sentence: string): void;
   /** Resolves once both streams are flushed. */
   flush(): Promise<void>;

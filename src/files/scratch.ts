@@ -152,7 +152,7 @@ export async function machineMark(): Promise<string> {
   return (hash >>> 0).toString(36);
 }
 
-/** True if the process that had this ID at its start still has it, and in doubt. */
+/** True if the process with this ID and start still runs, or if that is unknown. */
 export async function isAlive(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);

@@ -26,7 +26,7 @@ import { endNow } from '../signals.js';
 import { isUrl } from '../table-options.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 
-/** A part of so many has no pairs: measuring it only counts all pairs. */
+/** So many parts that the first has no pairs: measuring it only counts the pairs. */
 const PROBE = { number: 1, count: 100_000 };
 /** Containers with times scattered between the pictures: each part of a URL would transfer the whole file. */
 const SCATTERED = /\.(?:mkv|webm|ts|m2ts|mts)$/i;

@@ -57,7 +57,7 @@ const NETWORK = words('http https httpproxy tls tcp');
 /** Only the input, nothing that it names. */
 const INPUT_ONLY: Access = { formats: [...SINGLE_FILES, ...SOUND], protocols: ['file'] };
 
-/** A file that a server of this process hands over. */
+/** A file served by this process. */
 export const HANDED: Access = { ...INPUT_ONLY, protocols: ['http', 'tcp'] };
 
 /**

@@ -175,7 +175,7 @@ export class PacketTimes {
     };
   }
 
-  /** Continues a clock that was set back by an ordinary step instead. */
+  /** Lets a clock that was set back go on by an ordinary step instead. */
   #unrolled(known: readonly number[]): {
     readonly ticks: readonly number[];
     /** The first time shown after each step back. */

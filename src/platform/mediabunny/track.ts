@@ -160,7 +160,7 @@ async function withoutVideo(
   format: string,
   tracks: readonly InputTrack[],
 ): Promise<AnyvmafError> {
-  // In these, mediabunny does not list tracks of codecs that it does not know.
+  // In these, mediabunny lists no tracks of unknown codecs.
   if (format === 'Ogg' || format === 'MPEG Transport Stream') {
     return beyond(host, name, `${shown(name)} has no video track, or none of a codec that mediabunny knows`);
   }

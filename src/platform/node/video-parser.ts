@@ -1,7 +1,8 @@
 /**
  * @module platform/node/video-parser
- * Decodes videos in a parser process of Node with `mediabunny` and `@mediabunny/server` (libavcodec), and reports damage
- * that the latter ignores. Failed decoders do not end the process, and libavcodec's messages stay off the terminal.
+ * Decodes videos in a parser process of Node with `mediabunny` and `@mediabunny/server` (libavcodec), and reports
+ * damage that the latter ignores. Failed decoders do not end the process, and libavcodec's messages stay off the
+ * terminal.
  */
 
 import { createRequire } from 'node:module';

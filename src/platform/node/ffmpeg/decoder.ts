@@ -431,7 +431,7 @@ class FfmpegDecoder implements Decoder {
   }
 }
 
-/** Runs a tool on an input; an error of fetching it precedes what the tool made of that. */
+/** Runs a tool on an input; an error of fetching the input takes precedence over the tool's. */
 async function runChecked(...args: Parameters<typeof runOn>): ReturnType<typeof runOn> {
   const result = await runOn(...args);
   const [, { content }] = args;

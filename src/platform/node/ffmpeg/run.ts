@@ -11,7 +11,7 @@ import { type Channel, openChannel, type Receiver } from './channel.js';
 import { type Ending, readLines, type ToolProcess } from './tool.js';
 
 export type End =
-  /** All frames wanted, or there, have come. */
+  /** All wanted frames have come, or all that exist. */
   | { readonly kind: 'end' }
   /** `cutOff`: the file ends before its video does. */
   | { readonly kind: 'damage'; readonly text: string; readonly cutOff: boolean }

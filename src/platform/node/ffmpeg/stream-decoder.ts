@@ -61,7 +61,7 @@ class StreamDecoding implements ByteStream {
 
   async next(): Promise<Uint8Array | undefined> {
     const piece = await this.#output.next().catch((error: unknown) => {
-      // Why the output was cut off precedes that it was.
+      // Report the cause instead of the cut-off output.
       throw this.#failure ?? error;
     });
     if (this.#failure !== undefined) throw this.#failure;

@@ -128,7 +128,7 @@ interface Ending {
   readonly reason?: string;
 }
 
-/** The time limits of a run: in all, and without progress for a reason other than our own feeds. */
+/** The time limits of a run: in total, and without progress while no feed of ours is busy. */
 class Timers {
   readonly up: Promise<Ending>;
   readonly #stall: number | undefined;
