@@ -3,7 +3,6 @@
  * Addresses of the package's `model/` files in a page, each in one expression, so that bundlers find and ship the file.
  */
 
-/** By path within `model/`. */
 const SHIPPED: ReadonlyMap<string, () => URL> = new Map([
   ['registry.json', () => new URL('../../../model/registry.json', import.meta.url)],
   ['vmaf_4k_v0.6.1.json', () => new URL('../../../model/vmaf_4k_v0.6.1.json', import.meta.url)],

@@ -75,7 +75,6 @@ export type FromWasmWorker =
       readonly status: number;
       readonly stdout: readonly string[];
       readonly stderr: readonly string[];
-      /** The first message about damage. */
       readonly damage?: Damage;
       /** Seeking failed to reach the part; no frame was passed on. */
       readonly missed: boolean;
@@ -124,7 +123,6 @@ export interface WasmHost {
   readonly sharedMemory: boolean;
   /** Alternatives to a codec that FFmpeg in WebAssembly cannot decode; ends a sentence. */
   readonly remedy: string;
-  /** The video track to read. Default: a default track, else the largest. */
   readonly track?: TrackRequest;
   /** Loads the core; or a sentence that says why there is none. */
   core(): (() => Promise<LoadedCore>) | string;

@@ -57,7 +57,6 @@ export class ChunkReader extends FrameReader {
   #chunks: Uint8Array[] = [];
   #times: number[] = [];
 
-  /** @param used called with the number of bytes that were read */
   constructor(used: (bytes: number) => void) {
     super();
     this.#used = used;

@@ -66,7 +66,6 @@ export const HANDED: Access = { ...INPUT_ONLY, protocols: ['http', 'tcp'] };
  */
 export const HANDED_OPTIONS = ['-reconnect', '1', '-reconnect_delay_max', '0'] as const;
 
-/** ffmpeg's messages at the end of a piece. */
 const PIECE_END = /^\[https? @ [^\]]*\] (?:\[\w+\] )?(?:Stream ends prematurely at|Will reconnect at) /;
 
 /** True if a line of a log only reports the end of a piece. */

@@ -59,7 +59,6 @@ function parseShowinfo(text: string): LogEvent | undefined {
   return timeBase ? { kind: 'timebase', num: Number(timeBase[1]), den: Number(timeBase[2]) } : undefined;
 }
 
-/** The output of a chain of filters, as showinfo describes it. */
 export type FilteredFrames = ExpectedFrame &
   Pick<TrackFacts, 'frameRate' | 'sampleAspect' | 'colorRange' | 'matrix' | 'primaries' | 'transfer'>;
 
@@ -119,7 +118,6 @@ export type FrameEvent =
 
 const NOTED: FrameEvent = { kind: 'noted' };
 
-/** Follows the log of one ffmpeg, line by line. */
 export class FrameLog {
   readonly #what: DecodedPart;
   readonly trouble: string[] = [];

@@ -40,7 +40,6 @@ export function framesBetween(
   return { fromFrame, count: Math.max(0, before(end) - fromFrame) };
 }
 
-/** Named inputs whose times are remembered. */
 const REMEMBERED = 8;
 
 /**
@@ -128,7 +127,6 @@ export class PacketTimes {
     }
   }
 
-  /** Takes the times of all packets from a container's index. */
   takeIndex({ timescale, pts, dts }: IndexedTimes): void {
     for (const time of pts) this.#pts.push(time);
     for (const time of dts) this.#dts.push(time);

@@ -21,7 +21,6 @@ const IDLE = 4;
 
 export interface RemoteHost {
   startWorker(): ParserWorker;
-  /** The video track to read. Default: a default track, else the largest. */
   readonly track?: TrackRequest;
   /** The first message to the thread. */
   task(): ParserTask;

@@ -23,7 +23,6 @@ export type Mediabunny = typeof import('mediabunny');
 export interface MediabunnyHost {
   /** The decoder's name, for the report: `WebCodecs`, `libavcodec`. */
   readonly engine: string;
-  /** The library, with decoders registered. */
   readonly library: Mediabunny;
   /** @throws {AnyvmafError} `io` if it cannot be read */
   openInput(video: LentVideo): Promise<ByteReader> | ByteReader;
@@ -64,7 +63,6 @@ export interface OpenedTrack {
   readonly size: number;
   readonly input: Input;
   readonly track: InputVideoTrack;
-  /** Which track, if there are several. */
   readonly choice: TrackChoice | undefined;
   readonly library: Mediabunny;
   readonly container: string;
@@ -317,7 +315,6 @@ async function indexStats(host: MediabunnyHost, opened: OpenedTrack) {
   return { times, packetCount, averageBitrate: packetCount > 0 ? (8 * bytes) / (end - start) : 0 };
 }
 
-/** The format of the track's upright pictures, by its first frame. */
 async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: VideoSample) {
   const { track, name, codec } = opened;
   const pixelFormat = samplePixelFormat(sample.format);

@@ -17,7 +17,6 @@ export interface DecoderAccess {
   readonly origin: Origin;
   /** Pictures per second of image sequences. */
   readonly rate?: string;
-  /** Default: a default track, else the largest. */
   readonly track?: TrackRequest;
 }
 

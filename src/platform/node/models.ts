@@ -56,7 +56,6 @@ async function readChecked(path: string, origin: Origin): Promise<string> {
 
 const placeOf = (fileName: string): string => join(cacheFolder(), 'models', fileName);
 
-/** Below `models` in the cache folder. */
 export const nodeModelCache: ModelCache = {
   placeOf,
   mirror: () => process.env.ANYVMAF_MODELS_FROM || undefined,

@@ -22,7 +22,6 @@ interface JoinPlace {
   readonly written: string;
 }
 
-/** First arguments of each run. */
 export const QUIET = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y'];
 const LIST = 'segments.ffconcat';
 

@@ -49,7 +49,6 @@ import { type Ending, runOn, runTool, startOn, type ToolName, toolCommand } from
 const VERSION_TIME = 10_000;
 
 interface FfmpegOptions extends InputAccess {
-  /** Default: a default track, else the largest. */
   readonly track?: TrackRequest;
   /** Read frames straight into their memory if the system can (the default), else piece by piece. */
   readonly direct: boolean;
@@ -151,7 +150,6 @@ class FfmpegDecoder implements Decoder {
     return facts;
   }
 
-  /** The facts of a track after the filters. */
   async #filtered(
     file: FfmpegInput,
     facts: TrackFacts,
@@ -363,7 +361,6 @@ class FfmpegDecoder implements Decoder {
     return latest?.setBack && latest;
   }
 
-  /** The error for a file without video. */
   async #noVideo(
     file: FfmpegInput,
     { code, signal: crash, stderr }: Ending & { readonly stderr: string },

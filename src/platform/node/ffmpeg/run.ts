@@ -17,7 +17,6 @@ export type End =
   | { readonly kind: 'damage'; readonly text: string; readonly cutOff: boolean }
   /** Frames no longer look as they did at the start. */
   | { readonly kind: 'change'; readonly found: ExpectedFrame }
-  /** ffmpeg itself failed. */
   | { readonly kind: 'failure'; readonly text: string };
 
 /** `time` is in seconds on the file's clock, `NaN` if there is none. */
@@ -208,7 +207,6 @@ export class FramePipe implements Receiver {
     stream.on('error', () => {});
   }
 
-  /** Reads a stream piece by piece. */
   readFrom(stream: Readable): void {
     this.receiveFrom(stream);
     stream.on('data', (piece: Buffer) => this.#take(piece));

@@ -29,7 +29,6 @@ const CPU_ONLY = 0x1;
 const WITH_ENGINE = 0x4;
 const CPU_AND_GPU = 0x20;
 
-/** Devices of onnxruntime-node's backends. */
 const BACKENDS: Readonly<Record<string, readonly Pick<OrtTarget, 'device' | 'provider'>[]>> = {
   cpu: [{ device: 'cpu', provider: 'cpu' }],
   cuda: [{ device: 'cuda', provider: 'cuda' }],
