@@ -1,38 +1,35 @@
 /**
  * @module cli/command
- * What a command of the program is, the list of them, and the layout of help pages and other two-column text for a terminal.
+ * The interface of a command, the list of commands, and the layout of help pages and other two-column text.
  */
 import { wrap } from '../report/terminal.js';
 import { type Option, type OptionSpec, parseArguments, settingsOf } from './options.js';
 import type { Terminal } from './terminal.js';
 
-/** One command, in a file of its own under cli/commands. */
+/** A command; each has a file under cli/commands. */
 export interface Command {
   /** What `--help` and `anyvmaf help NAME` print. */
   readonly page: HelpPage;
   /**
-   * Runs it.
    * @param args what followed the command's name
-   * @returns the exit code, or the page to print where help is asked for
+   * @returns the exit code, or the help page to print
    * @throws {AnyvmafError} with a message for the user
    */
   run(args: readonly string[], terminal: Terminal): Promise<number | HelpPage>;
 }
 
-/** What a command is run with. */
 export interface CommandRun<Settings> {
-  /** What its options say. */
   readonly settings: Partial<Settings>;
   readonly positionals: readonly string[];
-  /** What followed the command's name. */
+  /** The arguments before parsing. */
   readonly args: readonly string[];
   readonly terminal: Terminal;
 }
 
 /**
- * A command whose command line is options and positional arguments.
- * @param name as messages name it, `anyvmaf align`
- * @param run is not called where help is asked for
+ * Makes a command that takes options and positional arguments.
+ * @param name as messages show it: `anyvmaf align`
+ * @param run not called for `--help`
  */
 export function command<Settings>(
   name: string,
@@ -51,7 +48,7 @@ export function command<Settings>(
   };
 }
 
-/** Commands by name, each with its line in the help; the first is the default. */
+/** In help order; the first is the default. */
 export const COMMANDS = [
   { name: 'score', summary: 'score videos against a reference; the default command' },
   { name: 'batch', summary: 'score a table of pairs; resume an interrupted run' },
@@ -78,33 +75,29 @@ export const COMMANDS = [
 
 export type CommandName = (typeof COMMANDS)[number]['name'];
 
-/** The help of a command. */
 export interface HelpPage {
-  /** Command lines, one per way to call it. */
+  /** Command lines, one per form. */
   readonly usage: readonly string[];
-  /** What it does, in a sentence or two. */
+  /** One or two sentences. */
   readonly about: string;
-  /** Its options; those with a group are listed under it. */
+  /** Those without a group are not listed. */
   readonly options: readonly OptionSpec[];
-  /** Further headings with lines of two columns: what, and what it means. */
   readonly sections?: readonly HelpSection[];
 }
 
-/** What help says beside the options. */
 export type HelpText = Omit<HelpPage, 'options'>;
 
-/** A heading with lines of two columns. */
 export interface HelpSection {
   readonly title: string;
   readonly rows: readonly (readonly [string, string])[];
 }
 
-/** The width help is laid out for: never wider than a classic terminal, narrower when it is. */
+/** 40 to 80 columns. */
 export function helpWidth(columns: number): number {
   return Math.max(40, Math.min(80, columns));
 }
 
-/** A help page as text, lines at most `width` characters long. */
+/** Renders a help page; lines have at most `width` characters. */
 export function renderHelp(page: HelpPage, width: number): string {
   const usage = page.usage.map((line, i) => `${i === 0 ? 'Usage: ' : '       '}${line}`).join('\n');
   const listed = page.options.filter((option) => option.group !== undefined);
@@ -132,9 +125,8 @@ function optionColumn(option: OptionSpec): string {
 }
 
 /**
- * Rows of two columns, the right one wrapped. A left text too long for its column gets a line of its own.
- * @param width longest line, in characters
- * @param indent where the right column starts; by default after the longest left text, within reason
+ * Lays out rows of two columns and wraps the right one. A left text too long for its column gets its own line.
+ * @param indent start of the right column
  */
 export function twoColumns(
   rows: readonly (readonly [string, string])[],
@@ -155,8 +147,8 @@ export function twoColumns(
 }
 
 /**
- * Where a right column starts: after the longest left text where `right` more characters fit then, else after the
- * longest that leaves two thirds of the line.
+ * The start of the right column: after the longest left text if `right` more characters fit then, else after the
+ * longest left text within a third of the line.
  */
 function columnWidth(lefts: readonly string[], width: number, right = Number.POSITIVE_INFINITY): number {
   const room =

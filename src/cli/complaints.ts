@@ -1,6 +1,6 @@
 /**
  * @module cli/complaints
- * Says on standard error what reports warn of, and which of several encodes could not be scored.
+ * Prints warnings of reports, and failures of encodes, on standard error.
  */
 import { baseName } from '../report/facts.js';
 import { type Remark, remarks } from '../report/findings.js';
@@ -8,7 +8,7 @@ import { remedyText } from '../report/trust.js';
 import type { FailedEncode, Report } from '../report/types.js';
 import type { Terminal } from './terminal.js';
 
-/** Prints errors and warnings; findings of severity info stay in the report. */
+/** Prints errors and warnings; findings of severity `info` stay in the report. */
 export function complainOf(reports: readonly Report[], terminal: Terminal): void {
   for (const remark of remarks(reports)) {
     const { severity, message, finding, of } = remark;
@@ -22,13 +22,12 @@ export function complainOf(reports: readonly Report[], terminal: Terminal): void
   }
 }
 
-/** The first words of a line: the severity, or that the score must not be used. */
 function labelOf({ severity, grave }: Remark): string {
   return grave ? 'untrusted score' : severity;
 }
 
 /**
- * One line for each reason.
+ * Prints one line per reason.
  * @param of number of encodes; a reason that all share is about the reference or the options
  */
 export function complainOfFailures(failed: readonly FailedEncode[], of: number, terminal: Terminal): void {

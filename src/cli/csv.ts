@@ -1,16 +1,12 @@
 /**
  * @module cli/csv
- * Tables of videos: their text, and the records of CSV with the lines on which they begin.
+ * Reads tables of videos: their text, and CSV records with line numbers.
  */
 import { readFile } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 
-/**
- * The text of a table.
- * @param what it is, in messages
- * @throws {AnyvmafError} `io`
- */
+/** @throws {AnyvmafError} `io` */
 export async function tableText(path: string, what: 'table' | 'list'): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -21,17 +17,16 @@ export async function tableText(path: string, what: 'table' | 'list'): Promise<s
   }
 }
 
-/** A record. */
 export interface CsvLine {
   readonly fields: readonly string[];
-  /** The line it begins on, from 1. */
+  /** First line of the record, from 1. */
   readonly line: number;
 }
 
 /**
- * Records of a CSV text, without empty ones.
- * @param list its name in messages
- * @throws {AnyvmafError} `usage` if quotation marks are wrong
+ * Parses the records of a CSV text and skips empty ones.
+ * @param list its name, for messages
+ * @throws {AnyvmafError} `usage` for misplaced quotation marks
  */
 export function csvLines(text: string, list: string): CsvLine[] {
   const records: CsvLine[] = [];
@@ -59,7 +54,7 @@ export function csvLines(text: string, list: string): CsvLine[] {
   return records;
 }
 
-/** The field that begins at `at`, quoted or plain, what ends it, and where the next one begins. */
+/** Parses the field at `at`: `end` is its separator, `next` the start of the next field; `undefined` if malformed. */
 function csvField(text: string, at: number): { value: string; end: string; next: number } | undefined {
   let stop = at;
   let value: string;

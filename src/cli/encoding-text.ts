@@ -1,6 +1,6 @@
 /**
  * @module cli/encoding-text
- * Searches, ladders, comparisons and shots in words: points as they come, with a bar beside them, answers, and what is being done.
+ * Terminal text of searches, ladders, comparisons and shots: points, answers and stages.
  */
 import { counted, printable, shown } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
@@ -18,15 +18,15 @@ import type {
 import { targetText } from '../report/limits.js';
 import { clock, cut } from '../report/terminal.js';
 
-/** Columns of a bar, of one beside a name, and of that name: a longer one loses its middle. */
+/** Columns of a bar, of one beside a name, and of that name, which loses its middle if longer. */
 const BAR = 24;
 const SHORT_BAR = 16;
 const NAME = 24;
-/** Columns of a value, a quality and a rate, and of what places a shot. */
+/** Columns of value, quality and rate; of number, first frame, frame count and start of a shot. */
 const POINT = [10, 9, 9] as const;
 const PLACE = [5, 8, 7, 10] as const;
 
-/** Texts on the right of columns of fixed widths, for lines that are printed as they come. */
+/** Right-aligns texts in columns of fixed widths, for lines printed as they come. */
 function row(widths: readonly number[], texts: readonly (string | number)[]): string {
   return texts.map((text, i) => String(text).padStart(widths[i] ?? 0)).join(' ');
 }
@@ -35,7 +35,7 @@ function bar(share: number, width = BAR): string {
   return '#'.repeat(Math.round(Math.max(0, Math.min(1, share)) * width)).padEnd(width, '.');
 }
 
-/** `23`, or of bit rates `3150 kb/s`. */
+/** `23`; bit rates as `3150 kb/s`. */
 function valueText(parameter: string, value: number): string {
   return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
 }
@@ -46,24 +46,22 @@ function megabytes(bytes: number): string {
 
 // --- points ---
 
-/** The head of the table of points. */
 export function pointsHead(parameter: string, metric: string): string {
   return row(POINT, [parameter, metric, 'kb/s']);
 }
 
-/** A point in a line: what was set, what came of it, and how far that is from the target. */
+/** Value, quality, rate, and the distance from the target. */
 export function pointLine({ value, quality, kbps, margin, cached }: SearchPoint, parameter: string): string {
   const verdict = margin >= 0 ? 'holds' : `misses by ${(-margin).toFixed(2)}`;
   const point = row(POINT, [valueText(parameter, value), quality.toFixed(2), Math.round(kbps)]);
   return `${point}  ${bar(quality / 100)}  ${verdict}${cached ? ' (known)' : ''}`;
 }
 
-/** The head of a table of points of several curves. */
 export function curveHead(curve: string, parameter: string, quality: string): string {
   return `${curve.padEnd(NAME)} ${pointsHead(parameter, quality)}`;
 }
 
-/** A point of one of several curves in a line of 80 columns at most. */
+/** At most 80 columns. */
 export function curveLine(
   curve: string,
   { value, quality, kbps, cached }: EncodedPoint & { readonly quality: number },
@@ -75,7 +73,6 @@ export function curveLine(
 
 // --- answers ---
 
-/** The answer of a search, and what to do with it. */
 export function answerText(result: SearchResult): string {
   const { encoder, parameter, value, targets, shortfall, predicted, samples, final } = result;
   const found = `${encoder} ${parameter} ${valueText(parameter, value)}`;
@@ -105,7 +102,7 @@ export function answerText(result: SearchResult): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What is known so far, and how to go on. */
+/** What is known so far, and how to resume. */
 function unfinishedLines(
   { shortfall, parameter, unfinished }: SearchResult,
   found: string,
@@ -135,7 +132,7 @@ function reachedText({ reached }: { readonly reached: boolean }): string {
   return reached ? 'which reaches the target' : 'which misses the target';
 }
 
-/** That a file was not written and how to have it all the same, warnings, and how many encodes that took. */
+/** An unwritten file and how to get it, warnings, and the number of encodes. */
 function endLines({
   unwritten,
   unfinished = null,
@@ -160,7 +157,7 @@ function placeText({ first, count, start }: Shot, number: number): string {
   return row(PLACE, [number, first, count, clock(start, 2)]);
 }
 
-/** The table of shots that were only found. Bars show how long they are. */
+/** Bars show the lengths of the shots. */
 export function foundText({ shots, frames, frameRate }: DetectedShots): string {
   const longest = Math.max(...shots.map(({ count }) => count));
   const lines = shots.map(
@@ -183,7 +180,7 @@ function beginText({ begins, change }: Shot): string {
   return begins === 'cut' ? `cut (${change.toFixed(2)})` : 'split: longer than allowed';
 }
 
-/** The table of tuned shots, bars of their bit rates, and the answer. */
+/** Bars show the bit rates of the shots. */
 export function tunedText(result: TuneShotsResult): string {
   const { shots, parameter, targets } = result;
   const metric = targets[0]?.metric ?? 'vmaf';
@@ -226,7 +223,7 @@ function tunedLines(result: TuneShotsResult, metric: string): string[] {
   return [...lines, ...endLines(result)];
 }
 
-/** What one value for all shots would take. */
+/** Compares with one value for all shots. */
 function savingText({ single, saving, parameter }: TuneShotsResult): string {
   const name = `${parameter} ${valueText(parameter, single.value)}`;
   if (!single.reached) return `No single ${parameter} reaches the same.`;
@@ -237,7 +234,6 @@ function savingText({ single, saving, parameter }: TuneShotsResult): string {
 
 // --- what is being done ---
 
-/** What is being done, in a line. */
 export function stageText(stage: SearchStage): string {
   if (stage.kind === 'reading') return 'reading the source';
   if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
@@ -247,7 +243,6 @@ export function stageText(stage: SearchStage): string {
   return `${kind} ${what}${size ? ` in ${size.width}x${size.height}` : ''} with ${encoder} at ${value}${frameText(stage)}`;
 }
 
-/** The same of shots. */
 export function shotStageText(stage: ShotStage, parameter: string): string {
   if (stage.kind === 'finding') return `looking at frame ${stage.frames} of ${stage.total}`;
   if (stage.kind === 'joining') return `joining ${stage.shots} shots, and scoring the whole`;

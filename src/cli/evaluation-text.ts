@@ -6,7 +6,7 @@ import { counted, printable } from '../core/printable.js';
 import type { Agreement, Comparison, Evaluation, Interval, Intervals, KeyAgreement } from '../index.js';
 import { grid, wrap } from '../report/terminal.js';
 
-/** Keys that are shown, the worst first; JSON has them all. */
+/** Keys shown, worst first; JSON has all. */
 const SHOWN_KEYS = 10;
 
 const FIGURES = [
@@ -16,7 +16,6 @@ const FIGURES = [
   ['rmse', 'RMSE'],
 ] as const;
 
-/** One model: figures of rows and clips, the worst keys, and notes. */
 export function evaluationText(evaluation: Evaluation, width: number): string {
   const { model, features, clips, intervals, per_key: keys } = evaluation;
   const head = ['', 'rows', '', ...(clips ? ['clips', ''] : [])];
@@ -36,7 +35,6 @@ export function evaluationText(evaluation: Evaluation, width: number): string {
   ].join('');
 }
 
-/** Several models, the best first. */
 export function comparisonText({ ranked }: Comparison, width: number): string {
   const [first] = ranked;
   if (!first) return '';

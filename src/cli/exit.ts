@@ -1,20 +1,20 @@
 /**
  * @module cli/exit
- * The exit codes of the program and which error leads to which.
+ * The exit codes of the program, and the error behind each.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { sentence } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
 import { messageInFlags } from './flags.js';
 
-/** Exit codes, documented in docs/cli.md and in the help. */
+/** Documented in docs/cli.md and in the help. */
 export const EXIT = {
   ok: 0,
   /** The command line is wrong. */
   usage: 1,
-  /** A video, a model, a feature or a file cannot be used, or a limit of the system was reached. */
+  /** A video, model, feature or file cannot be used, or a limit of the system was reached. */
   failed: 2,
-  /** The score is below `--fail-under`, or that option cannot trust it. */
+  /** A score misses its limit or target, or cannot be trusted. */
   below: 3,
   /** A rule of `--alarm` came true. */
   alarm: 4,
@@ -22,16 +22,15 @@ export const EXIT = {
   internal: 70,
   /** Ctrl-C: 128 + SIGINT. */
   interrupted: 130,
-  /** The reader of standard output went away: 128 + SIGPIPE. */
+  /** The reader of standard output closed it: 128 + SIGPIPE. */
   closedPipe: 141,
   /** 128 + SIGTERM. */
   terminated: 143,
 } as const;
 
-/** The reader of standard output has closed it: the process ends without a message. */
+/** The reader of standard output closed it; the process ends without a message. */
 export class ClosedPipe extends Error {}
 
-/** The user asked to stop. */
 export class Interrupted extends AnyvmafError {
   readonly exitCode: number;
 
@@ -41,7 +40,6 @@ export class Interrupted extends AnyvmafError {
   }
 }
 
-/** The exit code for whatever a command threw. */
 export function exitCodeOf(thrown: unknown): number {
   const error = limitError(thrown) ?? thrown;
   if (error instanceof ClosedPipe) return EXIT.closedPipe;
@@ -51,7 +49,7 @@ export function exitCodeOf(thrown: unknown): number {
   return error.code === 'usage' ? EXIT.usage : EXIT.failed;
 }
 
-/** The line to print about it; `undefined` prints nothing. */
+/** The line to print; `undefined` for none. */
 export function messageOf(thrown: unknown): string | undefined {
   const error = limitError(thrown) ?? thrown;
   if (error instanceof ClosedPipe) return undefined;

@@ -1,6 +1,6 @@
 /**
  * @module cli/flags
- * Errors and findings in the words of the command line: what resolves them, as flags.
+ * Errors and findings in the words of the command line, with hints as flags.
  */
 import type { AnyvmafError } from '../core/errors.js';
 import { type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
@@ -10,7 +10,7 @@ import { shellWord } from '../core/shell.js';
 import { formatSize } from '../core/size.js';
 import type { AlignResult, Finding } from '../index.js';
 
-/** What a hint names: `--offset 12`. */
+/** Writes a hint as a flag, such as `--offset 12`. */
 const flags: HintName = (hint) => {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}', or add --yes`;
@@ -39,18 +39,17 @@ const flags: HintName = (hint) => {
   }
 };
 
-/** Each encode has its own offset. */
+/** The fix for one of several encodes, each of which has its own offset. */
 const SEARCHED: OptionHint = { purpose: 'fix', option: 'offset', value: 'auto' };
 
-/** What an error says. */
 export function messageInFlags({ message, objections }: AnyvmafError): string {
   return objections ? objectionsText(objections, flags) : message;
 }
 
 /**
- * Findings, each with the flag that resolves it.
- * @param ofAll of one of several encodes: whether a finding is about all of them. Flags count for all: what would mend one and
- * displace the others is not advised
+ * Adds to each finding the flag that resolves it.
+ * @param ofAll for one of several encodes: true if a finding is about all of them. Flags apply to all encodes, so one
+ * that would harm the others is not advised
  */
 export function findingsInFlags(
   findings: readonly Finding[],
@@ -66,7 +65,6 @@ export function findingsInFlags(
   });
 }
 
-/** What to do with an alignment. */
 export function alignmentAdvice({ reason, offset }: Pick<AlignResult, 'reason' | 'offset'>): string {
   return reason === 'edge' ? 'To look further: --window N' : `To score with it: --offset ${offset}`;
 }

@@ -1,6 +1,6 @@
 /**
  * @module cli/gate
- * Judges scores for scripts and CI: limits, drops below a baseline, and what is written of the verdicts.
+ * Judges scores for scripts and CI: limits, drops below a baseline, and the files with the verdicts.
  */
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../core/errors.js';
@@ -27,7 +27,6 @@ import type { OutputSettings } from './output-options.js';
 import { modelsBelow, objection } from './plain-result.js';
 import type { Terminal } from './terminal.js';
 
-/** The options that judge. */
 export type GateSettings = Pick<
   OutputSettings,
   | 'failUnder'
@@ -41,20 +40,19 @@ export type GateSettings = Pick<
   | 'precision'
 >;
 
-/** Largest baseline that is read. */
+/** Size limit of a baseline. */
 const MOST_BYTES = 400 * 1024 * 1024;
 
-/** What is said of a report, and whether it fails. */
 interface Verdict {
   readonly checks: readonly Check[];
-  /** Lines for standard error, in order. */
+  /** Lines for standard error. */
   readonly complaints: readonly string[];
   readonly passed: boolean;
 }
 
 /**
- * Holds a report against limits, without a baseline.
- * @param of which encode, in words that follow "the score"; empty where there is only one
+ * Judges a report by its limits, and by drops below a baseline if there is one.
+ * @param of suffix that names the encode, such as ` for a.mp4`; empty for a single one
  * @throws {AnyvmafError} `usage` for a metric that was not measured
  */
 export function judgeReport(report: Report, settings: GateSettings, of = '', before?: NamedReport): Verdict {
@@ -115,19 +113,18 @@ export function judgeReport(report: Report, settings: GateSettings, of = '', bef
   return { checks, complaints, passed: checks.every(({ passed }) => passed) };
 }
 
-/** A report of a baseline with the name of its file. */
+/** A report of the baseline, and the name of its file. */
 interface NamedReport {
   readonly report: Report;
   readonly name: string;
 }
 
-/** What a run gave. */
 interface Scored {
   readonly reports: readonly Report[];
   readonly failures: readonly { readonly index: number; readonly failed: FailedEncode }[];
 }
 
-/** A gate whose files were opened. */
+/** A gate whose files are open. */
 export class Gate {
   readonly #settings: GateSettings;
   readonly #distorted: readonly string[];
@@ -147,7 +144,7 @@ export class Gate {
   }
 
   /**
-   * Reads the baseline and makes sure that the files can be written, before anything is scored.
+   * Reads the baseline and checks that the files are writable, before anything is scored.
    * @param inputs files that must not be overwritten
    * @throws {AnyvmafError} `io`, `usage`, `mismatch`
    */
@@ -177,7 +174,7 @@ export class Gate {
   }
 
   /**
-   * Refuses, with the first frame, what could not be judged at the end.
+   * Refuses, at the first frame, what could not be judged at the end.
    * @throws {AnyvmafError} `usage` for a metric that is not measured, `mismatch` for a baseline of something else
    */
   start(head: ReportHead, index = 0): void {
@@ -189,10 +186,7 @@ export class Gate {
     if (before) checkBaseline(head, before.report, before.name, drops);
   }
 
-  /**
-   * Judges all reports and writes the files.
-   * @throws {AnyvmafError} `io`, `usage`, `mismatch`
-   */
+  /** Judges all reports and writes the files. @throws {AnyvmafError} `io`, `usage`, `mismatch` */
   async judge(
     { reports, failures }: Scored,
     signal?: AbortSignal,
@@ -234,7 +228,7 @@ function lookCommand({ reference, distorted }: Report, frame: number): string {
   return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, '--frame', String(frame)]);
 }
 
-/** Says what a gate found. @returns the exit code */
+/** Prints the complaints of a gate. @returns the exit code */
 export function sayVerdict(
   { complaints, code }: { readonly complaints: readonly string[]; readonly code: number },
   terminal: Terminal,
@@ -255,7 +249,7 @@ async function baselineText(name: string): Promise<string> {
   }
 }
 
-/** The file that a runner names for the summary of its step. */
+/** The summary file of a GitHub step. @throws {AnyvmafError} `usage` if there is none; `io` if it is not writable */
 export async function stepSummaryFile(): Promise<string> {
   const path = process.env.GITHUB_STEP_SUMMARY;
   if (path === undefined || path === '') {
@@ -268,7 +262,7 @@ export async function stepSummaryFile(): Promise<string> {
   return path;
 }
 
-/** Adds to what earlier commands of the step wrote. */
+/** Appends: earlier commands of the step may have written there too. */
 export async function appendSummary(path: string, text: string): Promise<void> {
   await appendFile(path, text).catch((cause: Error) => {
     throw new AnyvmafError(

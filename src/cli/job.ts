@@ -1,6 +1,6 @@
 /**
  * @module cli/job
- * A pair from its settings to its report, wherever it is scored.
+ * Turns settings into the request of a pair, and completes its report.
  */
 import type { BatchJob, Finding, Report } from '../index.js';
 import type { BatchGate } from '../report/batch.js';
@@ -10,7 +10,7 @@ import { judgeReport } from './gate.js';
 import type { ScoreSettings } from './score-options.js';
 
 /**
- * A report with the options that its command line has in vain, and findings as flags.
+ * Adds warnings about ineffective options to a report, and flags to its findings.
  * @param ofAll see {@link findingsInFlags}
  */
 export function completeReport(
@@ -26,7 +26,6 @@ export function completeReport(
   };
 }
 
-/** The files of a pair. */
 export function pairRequest({ reference, distorted, raw }: ScoreSettings) {
   return {
     ...(reference !== undefined && { reference }),
@@ -35,7 +34,7 @@ export function pairRequest({ reference, distorted, raw }: ScoreSettings) {
   };
 }
 
-/** A pair and its options, without what a batch decides. */
+/** A pair and its options, without those that the batch sets. */
 export function requestOf(settings: ScoreSettings): BatchJob {
   const {
     gate: _,
@@ -49,7 +48,7 @@ export function requestOf(settings: ScoreSettings): BatchJob {
   return { ...pairRequest(settings), options: own };
 }
 
-/** How limits judge a report; `undefined` without them. */
+/** `undefined` without limits. */
 export function gateOf(report: Report, settings: ScoreSettings): BatchGate | undefined {
   const { failUnder, limits } = settings;
   if (failUnder === undefined && !limits) return undefined;

@@ -1,6 +1,6 @@
 /**
  * @module cli/listing
- * The common part of commands that list items or describe one of them: arguments and printing.
+ * Shared by the commands that list items or describe one of them.
  */
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -9,33 +9,29 @@ import { type Command, command, helpWidth } from './command.js';
 import { EXIT } from './exit.js';
 import { grouped, HELP_OPTION, JSON_OPTION, orList } from './options.js';
 
-/** The options of such a command. */
 const LISTING_OPTIONS = grouped<{ readonly json: boolean }>('Options', [JSON_OPTION, HELP_OPTION]);
 
-/** A view of a list or of one item: the text for a width in characters, and the data behind it. */
+/** A list or an item: its data, and its text for a width in columns. */
 export interface View {
   readonly data: unknown;
   readonly text: (width: number) => string;
 }
 
-/** What such a command is made of. */
 export interface Listing {
-  /** The command's name, `models`. */
+  /** Such as `models`. */
   readonly command: string;
-  /** What is listed, `model`. */
+  /** One item, such as `model`. */
   readonly noun: string;
-  /** Further lines of usage. */
   readonly usage?: readonly string[];
-  /** Further usage help. */
   readonly about: string;
   readonly names: () => Promise<readonly string[]>;
-  /** Short names of some. */
+  /** Short names of some items. */
   readonly short?: ReadonlyMap<string, string>;
   readonly list: () => Promise<View>;
   readonly describe: (name: string) => Promise<View>;
 }
 
-/** The command `anyvmaf COMMAND [NAME] [--json]`. */
+/** Makes the command `anyvmaf COMMAND [NAME] [--json]`. */
 export function listingCommand(listing: Listing): Command {
   const { noun, usage = [], about, names, short, list, describe } = listing;
   const name = `anyvmaf ${listing.command}`;

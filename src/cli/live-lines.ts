@@ -1,25 +1,22 @@
 /**
  * @module cli/live-lines
- * Reports as JSON lines on standard output while they come into being: each frame as soon as its values are final.
+ * Prints reports as JSON lines on standard output, each frame as soon as its values are final.
  */
 import type { Precision } from '../report/format.js';
 import { type NdjsonLines, ndjsonLines } from '../report/json.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from '../report/types.js';
 
-/** Prints one report after the other: lines of later reports wait. */
+/** Prints one report after the other; lines of later ones wait. */
 export class LiveLines {
   readonly #lines: NdjsonLines;
   readonly #print: (text: string) => Promise<void>;
   readonly #broken: (reason: unknown) => void;
-  /** Per report: its metrics once it has begun, the waiting lines, and whether it has ended. */
+  /** Per report: its metrics once it has started, the waiting lines, and whether it has ended. */
   readonly #reports: { metrics?: readonly string[]; waiting: string[]; complete: boolean }[];
   #turn = 0;
   #written: Promise<void> = Promise.resolve();
 
-  /**
-   * @param print writes to standard output
-   * @param broken called when the reader of the lines is gone
-   */
+  /** @param broken called if printing fails */
   constructor(
     count: number,
     precision: Precision,
@@ -45,7 +42,7 @@ export class LiveLines {
   readonly end = (report: Report, index = 0): void => {
     const state = this.#reports[index];
     if (!state) return;
-    // One without a single scored frame has not begun.
+    // A report without any scored frame has not started.
     if (!state.metrics) this.start(report, index);
     state.complete = true;
     this.#add(index, this.#lines.summary(report));
@@ -58,7 +55,6 @@ export class LiveLines {
     this.#add(index, this.#lines.failure(failed));
   };
 
-  /** Settles once all lines are written. */
   written(): Promise<void> {
     return this.#written;
   }

@@ -1,7 +1,6 @@
 /**
  * @module cli/live
- * Options of watching and steering a run while it goes on, and a run that is watched: by clients of `--live`, by the rules of `--alarm`,
- * and line by line on standard error.
+ * Options to watch and steer a run, and a watched run: by `--live` clients, `--alarm` rules, or on standard error.
  */
 import { usageError } from '../core/errors.js';
 import type { Listening, Report, ScoreOptions, ScoreRequest, SecondLine } from '../index.js';
@@ -11,7 +10,6 @@ import type { Terminal } from './terminal.js';
 
 const LIVE = 'Watching a run';
 
-/** Settings with what watches a run. */
 export interface WatchSettings {
   readonly live: readonly Listening[];
   readonly dashboard: boolean;
@@ -21,7 +19,6 @@ export interface WatchSettings {
   readonly keep: ScoreOptions['keep'];
 }
 
-/** In the order in which help lists them. */
 export const LIVE_OPTIONS = grouped<WatchSettings>(
   LIVE,
   [
@@ -62,15 +59,14 @@ export const LIVE_OPTIONS = grouped<WatchSettings>(
   { ours: true },
 );
 
-/** `--window 10s` and `--window 250f`, which keep a part of the frames; without a unit it is about offsets. */
+/** `--window 10s` and `--window 250f` limit the frames kept; without a unit, `--window` is about offsets. */
 export function readWindow(use: OptionUse): Pick<WatchSettings, 'keep'> | undefined {
   return /^[\d.]+[sf]$/.test(use.value) ? { keep: keepOf(use) } : undefined;
 }
 
 /**
- * What these options come to.
- * @param distorted how many videos there are
- * @throws {AnyvmafError} `usage` where options exclude each other
+ * @param distorted number of distorted videos
+ * @throws {AnyvmafError} `usage` for conflicting options
  */
 export function liveOf(
   { live = [], dashboard = false, alarms = [], allow = [], alsoModels = [], keep }: Partial<WatchSettings>,
@@ -113,26 +109,24 @@ function keepOf(use: OptionUse): ScoreOptions['keep'] {
   throw refusedValue(use, 'a time such as 10s, or frames such as 250f');
 }
 
-/** How a run is watched. */
 export interface LiveSettings {
   readonly listen: readonly Listening[];
-  /** Rules, as they were given. */
+  /** Rules as typed. */
   readonly alarms: readonly string[];
-  /** Folders from which clients may name files. */
+  /** Folders whose files clients may name. */
   readonly allow: readonly string[];
 }
 
-/** What came of a watched run. */
 export interface LiveOutcome {
   readonly report: Report;
-  /** Alarms that were raised. */
+  /** Number of alarms raised. */
   readonly alarms: number;
 }
 
 /**
- * Scores a pair.
- * @param lines whether to print a line for every second of video
- * @throws {AnyvmafError} as the public `score`; `usage` for a wrong rule, `io` if it cannot listen
+ * Scores a pair that is watched.
+ * @param lines prints a line for every second of video
+ * @throws {AnyvmafError} as the public `score`; `usage` for an invalid rule, `io` if it cannot listen
  */
 export async function scoreLive(
   request: ScoreRequest,

@@ -1,8 +1,6 @@
 /**
  * @module cli/options
- * Splits a command line into options and positional arguments by the rules of getopt_long, so that command lines
- * written for the `vmaf` tool keep their meaning (spec A.1), and reads values: whole numbers as C's strtoul reads them, decimal
- * numbers, and choices from a list. Pure: reads no files and no streams.
+ * Parses command lines by the rules of getopt_long, as the `vmaf` tool does (spec A.1), and reads values. Pure.
  */
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -10,40 +8,35 @@ import { MOST_SECONDS } from '../core/options.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { quotedWord } from '../core/shell.js';
 
-/** One option as it is declared; the help text is made from the same declaration. */
+/** The declaration of an option, from which help is generated. */
 export interface OptionSpec {
-  /** Long name without dashes, in the spelling that help shows. `_` and `-` are the same when typed. */
+  /** Long name without dashes, as help shows it. `_` and `-` are interchangeable when typed. */
   readonly name: string;
-  /** Short name, one letter. */
+  /** One letter. */
   readonly short?: string;
-  /** Placeholder of the value in help. An option without one takes no value. */
+  /** Placeholder of the value in help; an option without it takes no value. */
   readonly argument?: string;
-  /**
-   * Its value may be left out: it is what follows `=`, or the next argument if this says that it is meant to be one.
-   */
+  /** The value may be left out: it follows `=`, or is the next argument if this returns true for it. */
   readonly optional?: (next: string) => boolean;
-  /** Heading under which help lists it. An option without one is not listed. */
+  /** Help heading; an option without one is not listed. */
   readonly group?: string;
-  /** What it does, for help. */
   readonly help: string;
-  /** Our addition: an abbreviation that fits one option of the `vmaf` tool means that one, not this. */
+  /** Not in the `vmaf` tool: an abbreviation that fits one of its options means that one, not this. */
   readonly ours?: boolean;
-  /** There is no long spelling. */
+  /** Has no long spelling. */
   readonly shortOnly?: boolean;
-  /** Arguments after it are ignored (`--help`). */
+  /** Ends parsing: later arguments are ignored (`--help`). */
   readonly last?: boolean;
 }
 
-/** An option, and what it says. */
 export interface Option<Settings = object> extends OptionSpec {
   /**
-   * What it adds to the settings. One without it is read in another way, or says nothing more than that it is there.
-   * @param before what the options before it said
+   * Returns its additions to the settings; absent if the option adds none or is read elsewhere.
+   * @param before settings of the options before it
    */
   readonly read?: (use: OptionUse, before: Partial<Settings>) => Partial<Settings>;
 }
 
-/** Options under one heading of the help. */
 export function grouped<Settings>(
   group: string,
   options: readonly Option<Settings>[],
@@ -52,7 +45,7 @@ export function grouped<Settings>(
   return options.map((option) => ({ ...option, ...extras, group }));
 }
 
-/** Options whose settings stand together, under a key of others. */
+/** Nests the settings of options under a key. */
 export function within<Key extends string, Settings>(
   key: Key,
   options: readonly Option<Settings>[],
@@ -66,7 +59,7 @@ export function within<Key extends string, Settings>(
   }));
 }
 
-/** What options say together. */
+/** Merges the settings of all uses, in order. */
 export function settingsOf<Settings>(
   uses: readonly OptionUse[],
   options: readonly Option<Settings>[],
@@ -77,46 +70,41 @@ export function settingsOf<Settings>(
   return settings;
 }
 
-/** Prints data in place of text. */
 export const JSON_OPTION: Option<{ readonly json: boolean }> = {
   name: 'json',
   help: 'as JSON',
   read: () => ({ json: true }),
 };
 
-/** The last option of a command. */
 export const HELP_OPTION = { name: 'help', help: 'show this help', last: true } as const;
 
-/** One use of an option on the command line. */
 export interface OptionUse {
   readonly name: string;
-  /** The option as messages name it: `-w/--width` or `--threads`. */
+  /** As messages name it: `-w/--width` or `--threads`. */
   readonly label: string;
-  /** Its value; empty if the option takes none. */
+  /** Empty if the option takes none. */
   readonly value: string;
 }
 
-/** Settings while they are gathered. */
 export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** A command line taken apart. */
 export interface ParsedArguments {
-  /** In the order of the command line; the caller decides what a repeated option means. */
+  /** In command-line order; the caller decides what a repeated option means. */
   readonly options: readonly OptionUse[];
   readonly positionals: readonly string[];
 }
 
-/** The option as messages and help name it: `-w/--width`, `--threads`, `-c`. */
+/** As messages and help name it: `-w/--width`, `--threads`, `-c`. */
 export function optionLabel(option: OptionSpec): string {
   if (option.shortOnly) return `-${option.short ?? option.name}`;
   return option.short === undefined ? `--${option.name}` : `-${option.short}/--${option.name}`;
 }
 
 /**
- * Takes a command line apart: `--name value`, `--name=value`, unambiguous abbreviations of long names, glued short
- * options (`-b10`, `-nq`), any order, `--` before arguments that start with a dash. `-` alone is positional. As in
- * getopt, an option that takes a value takes whatever comes next.
- * @param program how messages tell the user to ask for help, `anyvmaf` or `anyvmaf models`
+ * Parses a command line: `--name value`, `--name=value`, unambiguous abbreviations of long names, glued short options
+ * (`-b10`, `-nq`), any order, `--` before arguments that start with a dash. `-` alone is positional. As in getopt, an
+ * option that takes a value takes the next argument, whatever it is.
+ * @param program as messages show it: `anyvmaf` or `anyvmaf models`
  * @throws {AnyvmafError} `usage`: unknown or ambiguous option, missing or unwanted value
  */
 export function parseArguments(
@@ -135,7 +123,7 @@ export function parseArguments(
     return ahead;
   };
 
-  /** Records one use; `glued` is a value that came in the same argument. Returns whether parsing ends here. */
+  /** Records one use; `glued` is a value in the same argument. Returns true if parsing ends here. */
   const use = (option: OptionSpec, glued: string | undefined): boolean => {
     const label = optionLabel(option);
     const value = option.argument === undefined ? '' : (glued ?? separate(option));
@@ -170,7 +158,7 @@ export function parseArguments(
   return { options, positionals };
 }
 
-/** Handles `-nq`, `-b10`, `-nb10`: flags until one takes the rest as its value. Returns whether parsing ends. */
+/** Parses `-nq`, `-b10`, `-nb10`: flags until one takes the rest as its value. Returns true if parsing ends. */
 function shortOptions(
   arg: string,
   specs: readonly OptionSpec[],
@@ -199,7 +187,7 @@ function shortOptions(
   return false;
 }
 
-/** Names of videos, of which an option that takes no file is no part, and whose ending alone is no name of a file. */
+/** True if `glued` looks like the end of a video's name; if the option takes a file, only a bare extension does. */
 function isNameOfVideo(glued: string, takesFile: boolean): boolean {
   const ending = /\.(?:y4m|yuv|mp4|m4v|mov|mkv|webm|avi|ts|m2ts|mxf|ivf)$/i.exec(glued);
   return ending !== null && (!takesFile || ending.index === 0);
@@ -207,7 +195,7 @@ function isNameOfVideo(glued: string, takesFile: boolean): boolean {
 
 const normalise = (name: string) => name.replaceAll('-', '_');
 
-/** The option called `name` exactly, else all options that `name` abbreviates, the `vmaf` tool's before ours. */
+/** The option with this exact name, else all that it abbreviates: those of the `vmaf` tool, else ours. */
 function matchingNames(name: string, specs: readonly OptionSpec[]): readonly OptionSpec[] {
   const typed = normalise(name);
   if (typed === '') return [];
@@ -243,21 +231,20 @@ export function orList(items: readonly string[]): string {
   return head === '' ? tail : `${head} or ${tail}`;
 }
 
-/** A command line as a POSIX shell reads it back, without what gives access to its URLs. */
+/** A command line that a POSIX shell reads back, without the credentials of its URLs. */
 export function commandLine(program: string, args: readonly string[]): string {
   return [program, ...args.map((arg) => quotedWord(withoutAccess(arg)))].join(' ');
 }
 
 const MAX_UNSIGNED = 0xffffffff;
 
-/** The error about a value that an option does not take. */
 export function refusedValue({ label, value }: OptionUse, expected: string): AnyvmafError {
   return usageError(`${label} is ${quoted(value)}, but it must be ${expected}`);
 }
 
 /**
- * A whole number 0..4294967295 written as for strtoul with base 0: decimal, `0x` hexadecimal or octal with a leading
- * zero. Unlike there (spec A.1), a sign or an overflow is an error and never wraps.
+ * A whole number 0..4294967295, written as for strtoul with base 0: decimal, `0x` hexadecimal, or octal with a leading
+ * zero. Unlike strtoul (spec A.1), refuses a minus sign and an overflow instead of wrapping.
  * @param example a likely value, for the message
  * @param max largest value accepted
  * @throws {AnyvmafError} `usage`
@@ -266,7 +253,7 @@ export function unsignedValue(use: OptionUse, example: number, max = MAX_UNSIGNE
   const text = use.value.trimStart().replace(/^\+/, '');
   const number = unsigned(text);
   if (number !== undefined && number <= max) return number;
-  // `-help` is what getopt reads as height "elp".
+  // getopt reads `-help` as height "elp".
   const hint = use.label.startsWith('-h/') ? ' (for help type --help)' : '';
   if (/^-\d/.test(text)) {
     throw usageError(`${use.label} is ${quoted(use.value)}, but it cannot be negative${hint}`);
@@ -275,17 +262,14 @@ export function unsignedValue(use: OptionUse, example: number, max = MAX_UNSIGNE
   throw refusedValue(use, `${expected}${hint}`);
 }
 
-/**
- * A whole number between two bounds.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` */
 export function betweenValue(use: OptionUse, example: number, least: number, most: number): number {
   const number = unsignedValue(use, example);
   if (number >= least && number <= most) return number;
   throw refusedValue(use, `a number from ${least} to ${most}`);
 }
 
-/** The value of an unsigned literal of C, `undefined` when the whole text is not one. */
+/** Parses an unsigned C literal; `undefined` if the whole text is not one. */
 export function unsigned(text: string): number | undefined {
   if (/^0x[0-9a-f]+$/i.test(text)) return Number.parseInt(text, 16);
   if (/^0[0-7]*$/.test(text)) return Number.parseInt(text, 8);
@@ -293,20 +277,14 @@ export function unsigned(text: string): number | undefined {
   return undefined;
 }
 
-/**
- * A bit mask as the `vmaf` tool takes it, where `-1` is the usual way to say "all bits".
- * @throws {AnyvmafError} `usage`
- */
+/** A bit mask as in the `vmaf` tool, where `-1` means all bits. @throws {AnyvmafError} `usage` */
 export function maskValue(use: OptionUse): number {
   const negative = /^\s*-/.test(use.value);
   const magnitude = unsignedValue(negative ? { ...use, value: use.value.replace('-', '') } : use, 63);
   return (negative ? -magnitude : magnitude) >>> 0;
 }
 
-/**
- * A finite decimal number.
- * @throws {AnyvmafError} `usage`
- */
+/** A finite decimal number. @throws {AnyvmafError} `usage` */
 export function numberValue(use: OptionUse): number {
   const number = Number(use.value);
   if (!/^\s*[-+]?[0-9.]/.test(use.value) || /^\s*[-+]?0[xob]/i.test(use.value) || !Number.isFinite(number)) {
@@ -315,10 +293,7 @@ export function numberValue(use: OptionUse): number {
   return number;
 }
 
-/**
- * One of a few words.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` */
 export function choiceValue<Choice extends string>(use: OptionUse, choices: readonly Choice[]): Choice {
   const found = choices.find((choice) => choice === use.value);
   if (found !== undefined) return found;
@@ -327,10 +302,7 @@ export function choiceValue<Choice extends string>(use: OptionUse, choices: read
   throw refusedValue(use, `${orList(choices)}${hint}`);
 }
 
-/**
- * A limit of time in seconds, above 0.
- * @throws {AnyvmafError} `usage`
- */
+/** A time limit in seconds, above 0. @throws {AnyvmafError} `usage` */
 export function secondsValue(use: OptionUse): number {
   const seconds = numberValue(use);
   if (seconds > 0 && seconds <= MOST_SECONDS) return seconds;

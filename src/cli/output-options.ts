@@ -1,6 +1,6 @@
 /**
  * @module cli/output-options
- * The options that say where a report goes, in which format, and which score is too low. Pure.
+ * The options for the files and formats of a report, and for its gate. Pure.
  */
 import { REPORT_FORMATS, type ReportFormat } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
@@ -13,7 +13,6 @@ import { grouped, numberValue, type OptionUse, refusedValue } from './options.js
 import { isUrl } from './table-options.js';
 import { fileName } from './video-options.js';
 
-/** The options in the order in which help lists them. */
 export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
   {
     name: 'output',
@@ -122,40 +121,27 @@ export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
   },
 ]);
 
-/** Where a report goes, and how it is judged. */
 export interface OutputSettings {
-  /** File for the report, `-` for standard output. */
   readonly output?: string;
-  /** File for the page. */
   readonly html?: string;
-  /** Whether the page goes without pictures of the worst frames. */
   readonly noPictures?: boolean;
-  /** Million bytes that the page may have with its pictures. */
   readonly htmlSize?: number;
-  /** Format that was asked for by name. */
+  /** From an option, else from the extension of {@link output}. */
   readonly format?: ReportFormat;
   readonly precision: Precision;
   readonly failUnder?: number;
-  /** Bounds on pooled values. */
   readonly limits?: readonly Limit[];
-  /** File of an earlier report to compare with. */
   readonly baseline?: string;
-  /** How far values may fall below those of the baseline. */
   readonly drops?: readonly Drop[];
-  /** File for JUnit XML. */
   readonly junit?: string;
-  /** File for a summary in Markdown. */
   readonly summary?: string;
-  /** Whether to add that summary to the one of a GitHub step. */
   readonly githubSummary?: boolean;
-  /** Whether the gate judges scores of wrong pairs too, which otherwise fail. */
   readonly acceptUntrusted?: boolean;
-  /** Whether everything is printed for a person, instead of the scores in a few lines. */
   readonly featuresTable?: boolean;
   readonly quiet: boolean;
 }
 
-/** Whether any option judges or writes verdicts. */
+/** True if any option judges or writes verdicts. */
 export function isGated({
   failUnder,
   limits,
@@ -174,7 +160,7 @@ export function isGated({
   );
 }
 
-/** A number judges the means of models, as a vmaf tool's users know it; several bounds have commas between them. */
+/** A bare number limits the means of models; several bounds are separated by commas. */
 function limitsValue(use: OptionUse, before: Partial<OutputSettings>): Partial<OutputSettings> {
   let { failUnder, limits } = before;
   for (const part of use.value.split(',')) {
@@ -186,7 +172,7 @@ function limitsValue(use: OptionUse, before: Partial<OutputSettings>): Partial<O
 }
 
 /**
- * @param option which writes something else than a report
+ * @param option that writes something other than a report
  * @throws {AnyvmafError} `usage` for options of reports
  */
 export function refuseOutputs(
@@ -219,7 +205,7 @@ export function refuseOutputs(
   );
 }
 
-/** A report whose name ends like that of a page is the page of --html. */
+/** Takes `-o page.html` as `--html page.html`. */
 function withPage(settings: Partial<OutputSettings>): Partial<OutputSettings> {
   const { output, format, html } = settings;
   if (output === undefined || format !== undefined || isUrl(output) || !/\.html?$/i.test(output))
@@ -229,7 +215,7 @@ function withPage(settings: Partial<OutputSettings>): Partial<OutputSettings> {
   throw usageError(`-o ${output} and --html ${html} name two files for one page; leave one out`);
 }
 
-/** Each file has one writer, and the baseline none. */
+/** Refuses two outputs in one file, or an output in place of the baseline. */
 function refuseSharedFiles({ output, html, junit, summary, baseline }: Partial<OutputSettings>): void {
   for (const [name, value] of Object.entries({ junit, summary, baseline })) {
     if (value === '-') throw usageError(`--${name} needs the name of a file, not - for a standard stream`);
@@ -244,10 +230,7 @@ function refuseSharedFiles({ output, html, junit, summary, baseline }: Partial<O
   }
 }
 
-/**
- * What the options come to.
- * @throws {AnyvmafError} `usage` where they exclude each other
- */
+/** @throws {AnyvmafError} `usage` for conflicting options */
 export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
   const settings = withPage(asked);
   const { output, html, htmlSize, failUnder, limits, baseline, drops, quiet = false } = settings;
@@ -289,7 +272,7 @@ export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
   return { precision: 'legacy', ...settings, quiet, ...(format && { format }) };
 }
 
-/** The format of a file's extension, if no format option is given. The `vmaf` tool ignores the extension. */
+/** The format of a file's extension, which the `vmaf` tool ignores. */
 function formatOf(output: string | undefined): ReportFormat | undefined {
   const path = output !== undefined && isUrl(output) ? output.replace(/[?#].*$/, '') : (output ?? '');
   const ending = /\.([a-z]+)$/i.exec(path)?.[1]?.toLowerCase();
@@ -319,7 +302,6 @@ function dropOf(text: string, use: OptionUse): Drop {
   );
 }
 
-/** Million bytes of a page. */
 function sizeLimit(use: OptionUse): number {
   const size = numberValue(use);
   const [least, most] = PAGE_MEGABYTES_RANGE;
@@ -327,7 +309,7 @@ function sizeLimit(use: OptionUse): number {
   throw refusedValue(use, `million bytes from ${least} to ${most}, such as 3`);
 }
 
-/** Digits of numbers. @throws {AnyvmafError} `usage` */
+/** @throws {AnyvmafError} `usage` */
 export function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);

@@ -1,6 +1,6 @@
 /**
  * @module cli/output
- * Writes a result file whole or not at all: into a new file beside it that takes its name when complete.
+ * Writes a result file whole or not at all: to a new file beside it that is renamed when complete.
  */
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
@@ -9,44 +9,39 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
 
-/** A place for a result that has been found writable. */
+/** An output that was found writable. */
 export interface OutputFile {
   /**
-   * Writes the whole file, piece by piece, text as UTF-8. If that fails, the previous file stays.
+   * Writes the whole file, text as UTF-8. On failure, the previous file stays.
    * @param signal stops between pieces
    * @throws {AnyvmafError} `io`, or the signal's reason
    */
   write(pieces: Pieces, signal?: AbortSignal): Promise<void>;
   /**
-   * Writes the whole file without giving it its name, so that several can appear together. Devices, pipes and what is
-   * written in place have it at once.
+   * Writes the whole file under a temporary name, so that several can appear together. Devices, pipes and files written
+   * in place change at once.
    * @throws as {@link OutputFile.write}
    */
   prepare(pieces: Pieces, signal?: AbortSignal): Promise<PreparedFile>;
 }
 
-/** A file that is complete and has not its name yet. One of the two is to be called. */
+/** A complete file without its final name; call one of the two. */
 export interface PreparedFile {
-  /**
-   * Gives it its name, without a pause in which a signal could be noticed.
-   * @throws {AnyvmafError} `io`
-   */
+  /** Renames it synchronously, so that no signal comes in between. @throws {AnyvmafError} `io` */
   keep(): void;
-  /** Leaves nothing behind. */
   discard(): Promise<void>;
 }
 
-/** A file's content in order. */
 type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * Makes sure, before the work is done, that a result can be written to `path`. Leaves no trace there.
+ * Checks, before the work is done, that a result can be written to `path`. Leaves no trace there.
  *
- * A file appears under its name only when complete. Devices and pipes are written to directly, and so is an existing
- * file in a folder in which no new one can be made.
+ * A file appears under its name only when complete. Devices and pipes are written directly, and so is an existing file
+ * in a folder in which no new one can be made.
  * @param inputs files that must not be overwritten
- * @param hosts hosts to which it may be put where `path` is a URL
- * @throws {AnyvmafError} `io` when it cannot be written, `usage` when it is one of the inputs, or a URL that is not allowed
+ * @param hosts that a result may be put to if `path` is a URL
+ * @throws {AnyvmafError} `io` if it is not writable; `usage` if it is an input, or a URL that is not allowed
  */
 export async function openOutput(
   path: string,
@@ -72,7 +67,7 @@ export async function openOutput(
   }
 }
 
-/** A result that is put to a URL at the end; where that fails, it is kept in a file here. */
+/** Puts the result to a URL once complete; if that fails, keeps it in a file here. */
 async function openRemote(url: string, hosts: boolean | readonly string[] | undefined): Promise<OutputFile> {
   if (typeof hosts !== 'object') {
     throw usageError(
@@ -101,7 +96,7 @@ async function openRemote(url: string, hosts: boolean | readonly string[] | unde
   };
 }
 
-/** Writes what could not be put to a URL into a new file in this folder. */
+/** Writes a result into a new file in the working directory. */
 async function keepHere(url: string, bytes: Uint8Array): Promise<string> {
   const named = basename(new URL(url).pathname).replace(/[^\w.-]/g, '_');
   const { name, ext } = parse(named === '' || named.startsWith('.') ? 'result' : named.slice(-100));
@@ -141,22 +136,22 @@ async function prepareFile(
         renameSync(temporary, file);
         forgetScratch(temporary);
       } catch (error) {
-        // Files that keep their temporary names are removed when the process ends.
+        // Temporary files are removed when the process ends.
         throw outputError(path, error);
       }
     },
   };
 }
 
-/** Names of this process's own streams, which may lead to a regular file that is not ours to replace. */
+/** Streams of this process, which may lead to a regular file that must not be replaced. */
 const STREAM = /^\/(dev\/(stdout|stderr|fd\/)|proc\/)/;
 
 interface Target {
-  /** The file itself, symbolic links followed. */
+  /** With symbolic links followed. */
   readonly path: string;
-  /** Where to write first; `undefined` to write in place. */
+  /** Written first; `undefined` to write in place. */
   readonly temporary?: string;
-  /** Permissions of the file that is replaced. */
+  /** Permissions of the replaced file. */
   readonly mode?: number;
   readonly regular: boolean;
 }
@@ -165,7 +160,7 @@ async function resolveTarget(path: string): Promise<Target> {
   const found = await stat(path).catch(ignoreMissing);
   if (found?.isDirectory()) throw new Error('it is a folder; name a file in it');
   if ((found && !found.isFile()) || STREAM.test(path)) return { path, regular: false };
-  // A link to a file that is not there yet: writing through it makes that file.
+  // A link to a missing file: writing through it creates the file.
   if (!found && (await lstat(path).catch(ignoreMissing))) return { path, regular: false };
   const file = found ? await realpath(path) : path;
   const temporary = await scratchBeside(file);

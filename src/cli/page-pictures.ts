@@ -1,7 +1,6 @@
 /**
  * @module cli/page-pictures
- * Pictures of the worst frames for the page of `--html`: both frames and where quality is lost, decoded once more after the
- * run. Only the frames that the page lists are decoded. Loaded only for that option.
+ * Pictures of the worst frames for the page of `--html`: both frames and a loss heatmap, decoded again after the run.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -21,22 +20,20 @@ import type { Report } from '../report/types.js';
 import { ranking } from '../report/worst.js';
 import { messageInFlags } from './flags.js';
 
-/** An encode on the page, and the files and options of its run. */
 export interface PicturedEncode {
   readonly report: Report;
-  /** Absent where there is no reference. */
   readonly reference: string | undefined;
   readonly distorted: string;
   readonly raw: RawVideoFormat | undefined;
   readonly options: ScoreOptions;
 }
 
-/** Side of a map's square in pixels of the video. */
+/** Side of a heatmap cell, in pixels of the video. */
 const BLOCK = 16;
 
 /**
- * Pictures of the moments that the page lists, as large as fit on the page, the worst of every encode first. The same files give
- * the same pictures. An encode whose files cannot be read again has none.
+ * Makes pictures of the frames listed on the page, as large as fit, the worst of every encode first. The same files
+ * give the same pictures. An encode whose files cannot be read again has none.
  * @throws the signal's reason
  */
 export function pagePictures(
@@ -58,7 +55,6 @@ export function pagePictures(
   });
 }
 
-/** Frames of an encode, decoded once more. */
 async function* momentsOf(
   { report, reference = '', distorted, raw, options, frames }: PicturedEncode & ListedEncode,
   writer: PictureWriter,
@@ -66,7 +62,7 @@ async function* momentsOf(
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
   const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
   const { extractFrames, mapQuality } = await import('../index.js');
-  // The offset is the one that the run found.
+  // Use the offset that the run found.
   const { window: _, ...pairing } = pickOptions(options, ({ by }) => by.includes('extract'));
   const offset = report.pairing?.frames.offset;
   const pairs = extractFrames({ reference, distorted, ...(raw && { raw }) }, frames, {
@@ -86,7 +82,7 @@ async function* momentsOf(
   }
 }
 
-/** Writes pictures: PNG where they are to be lossless or there is no ffmpeg, else JPEG. */
+/** Writes PNG if lossless, or without ffmpeg; else JPEG. */
 class PictureWriter {
   readonly signal: AbortSignal;
   #hasJpeg = true;
@@ -107,7 +103,7 @@ class PictureWriter {
       if (made) return made;
       this.#hasJpeg = false;
     }
-    // PNG of the same size would be the same once more.
+    // As PNG it would equal the lossless try.
     if (one.quality < 1 && one.side >= Math.max(width, height)) return undefined;
     return {
       reference: await reference.png(size),
@@ -116,7 +112,7 @@ class PictureWriter {
     };
   }
 
-  /** Images of one size as JPEG files, by the installed ffmpeg; `undefined` without one that can. */
+  /** Encodes images of one size as JPEG with the installed ffmpeg; `undefined` if that fails. */
   async #jpegs(images: readonly RgbImage[], quality: number): Promise<PictureFiles | undefined> {
     const [{ width = 0, height = 0 } = {}] = images;
     const input = `-v quiet -f rawvideo -pix_fmt rgb24 -s ${width}x${height} -i pipe:0`;
@@ -132,7 +128,7 @@ class PictureWriter {
       child.once('close', () => resolve());
     });
     const forget = onAbort(this.signal, () => void endChild(child, ended, [child.stdout]));
-    // A process that is gone takes no more.
+    // Ignore a process that has ended.
     child.stdin?.on('error', () => {}).end(Buffer.concat(images.map(({ data }) => data)));
     const pieces: Buffer[] = [];
     child.stdout?.on('data', (piece: Buffer) => pieces.push(piece));
@@ -144,7 +140,7 @@ class PictureWriter {
   }
 }
 
-/** Cuts at the marks of ends, which a JPEG file's data never holds. */
+/** Splits at end-of-image markers, which never occur within a JPEG's data. */
 function jpegsIn(bytes: Buffer): readonly Uint8Array[] {
   const files: Uint8Array[] = [];
   for (let from = 0, end = bytes.indexOf(JPEG_END); end !== -1; end = bytes.indexOf(JPEG_END, from)) {

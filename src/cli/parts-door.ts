@@ -1,6 +1,6 @@
 /**
  * @module cli/parts-door
- * Speaks with the user about parts that are fetched: what is to come, how large it is, and whether it may.
+ * Asks the user before parts are fetched, and says which and how large they are.
  */
 import { unlessAborted } from '../core/abort.js';
 import { agreeToParts, type PartsDoor } from '../parts/consent.js';
@@ -9,7 +9,7 @@ import { megabytes, type Part, type PinnedPackage, packedSize } from '../parts/t
 import type { Option } from './options.js';
 import type { Terminal } from './terminal.js';
 
-/** The option that answers beforehand. */
+/** Agrees in advance. */
 export const YES_OPTION: Option = {
   name: 'yes',
   ours: true,
@@ -22,7 +22,7 @@ export const YES_OPTION: Option = {
 
 const ERASE_LINE = '\r\u001b[K';
 
-/** @param mayAsk whether the user waits for this command */
+/** @param mayAsk a user waits for this command */
 export function partsDoor(terminal: Terminal, mayAsk: boolean): PartsDoor {
   const erase = () => {
     if (terminal.canDraw) terminal.draw(ERASE_LINE);
@@ -59,7 +59,7 @@ function packageText({ name, version, licence, packed }: PinnedPackage): string 
   return `${name} ${version} (${licence}, ${megabytes(packed)})`;
 }
 
-/** A line from the terminal; empty at its end. Ctrl-C stays a signal. */
+/** Reads a line from the terminal; empty at its end. Ctrl-C stays a signal. */
 async function answer(signal: AbortSignal): Promise<string> {
   const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: process.stdin, terminal: false });
@@ -70,7 +70,7 @@ async function answer(signal: AbortSignal): Promise<string> {
     return await unlessAborted(signal, line);
   } finally {
     lines.close();
-    // Else it would keep the process alive.
+    // Else standard input would keep the process alive.
     process.stdin.pause();
     process.stdin.unref();
   }

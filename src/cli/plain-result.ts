@@ -1,6 +1,6 @@
 /**
  * @module cli/plain-result
- * The result as scripts read it: one `name: value` line per model, as the `vmaf` tool ends its output (spec A.6).
+ * The result for scripts: one `name: value` line per model, as the `vmaf` tool ends its output (spec A.6).
  */
 import { clause, printable } from '../core/printable.js';
 import { type Precision, textNumber } from '../report/format.js';
@@ -10,7 +10,7 @@ import type { Report, ReportModel } from '../report/types.js';
 /**
  * Lines `vmaf_v0.6.1: 82.564227`: the model's source and its mean score. A bootstrap collection adds a line
  * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means; a tiny model adds `NAME: MEAN`. A run without models
- * gives the mean of every metric, and what is one value of the whole run.
+ * gives the mean of every metric, and all aggregate metrics.
  */
 export function plainResult(report: Report, precision: Precision): string {
   const number = textNumber(precision);
@@ -34,10 +34,7 @@ export function plainResult(report: Report, precision: Precision): string {
     .join('');
 }
 
-/**
- * Models whose mean score does not reach `limit`; one that has no mean does not reach it either. Tiny models are judged
- * where there are no others.
- */
+/** Models whose mean is below `limit` or missing; tiny models only if there are no others. */
 export function modelsBelow(
   report: Report,
   limit: number,
@@ -49,9 +46,9 @@ export function modelsBelow(
 }
 
 /**
- * The message of a gate about a flawed score; `undefined` if the score has no flaw.
- * @param of which encode, in words that follow "the score"; empty where there is only one
- * @param accept scores of a wrong pair are judged like any other
+ * The message of a gate about a flawed score; `undefined` if it has no flaw.
+ * @param of suffix that names the encode; empty for a single one
+ * @param accept judges untrusted scores like any other
  * @param option that judges
  */
 export function objection(

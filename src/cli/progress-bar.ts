@@ -1,27 +1,25 @@
 /**
  * @module cli/progress-bar
- * Draws the progress of a run in the last line of a terminal, and takes it away again.
+ * Draws the progress of a run in the last line of a terminal.
  */
 import { printable } from '../core/printable.js';
 import type { Progress } from '../index.js';
 import { cut, formatProgress } from '../report/terminal.js';
 import type { Terminal } from './terminal.js';
 
-/** A line on standard error that shows how far a run is. */
 export interface ProgressBar {
   show(progress: Progress): void;
-  /** Shows a few words until there is progress to show. */
+  /** Shows words until there is progress to show. */
   say(words: string): void;
-  /** Removes the line. */
   clear(): void;
 }
 
 const ERASE_LINE = '\r\u001b[K';
 
-/** Columns left free at the end of the line: no wrapping, not even by the `^C` that a terminal echoes. */
+/** Columns left free, so that the line never wraps, not even by the `^C` that a terminal echoes. */
 const MARGIN = 3;
 
-/** A bar for this terminal. Every redraw reads the width, since the window may have been resized. */
+/** Reads the width at every redraw, since the window may be resized. */
 export function progressBar(terminal: Terminal): ProgressBar {
   let shown = false;
   return {
@@ -46,7 +44,7 @@ export function progressBar(terminal: Terminal): ProgressBar {
 }
 
 /**
- * One progress for several runs at the same time.
+ * Sums the progress of concurrent runs.
  * @param count number of runs
  * @param show receives the sum after each report
  * @returns takes the progress of a run; `null` removes a failed one from the sum

@@ -13,9 +13,8 @@ import { plainResult } from './plain-result.js';
 export type SeveralFormat = Exclude<ReportFormat, 'xml' | 'sub'>;
 
 /**
- * One record each: `json` is an array of whole reports, `csv` a table with a row per encode, `ndjson` one report's lines
- * after the other's, each begun by its header. An encode that could not be scored has a record that says why.
- * @returns the text in pieces
+ * `json` is an array of whole reports, `csv` a table with a row per encode, `ndjson` the lines of one report after the
+ * other, each after its header. An encode that could not be scored has a record with its error.
  */
 export function* writeReports(
   results: readonly (Report | FailedEncode)[],
@@ -39,7 +38,7 @@ export function* writeReports(
   }
 }
 
-/** The lines of `plainResult`, each after the name of its file. */
+/** The lines of `plainResult`, each after the name of its video. */
 export function plainResults(reports: readonly Report[], precision: Precision): string {
   return reports
     .map((report) =>

@@ -1,7 +1,6 @@
 /**
  * @module cli/score-options
- * The options of the scoring command: every option of the `vmaf` tool and ours, and reading a command line
- * of them. Pure: opens nothing.
+ * The options of the scoring command, those of the `vmaf` tool and ours, and their parsing. Pure: opens nothing.
  */
 import { REPORT_FORMATS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
@@ -40,37 +39,36 @@ import {
   videosOf,
 } from './video-options.js';
 
-/** The `vmaf` tool takes this many models, and as many features. */
+/** The `vmaf` tool's limit of models, and of features. */
 const MAX_MODELS = 32;
-/** Each has a decoder of its own, and all run at the same time. */
+/** Each has its own decoder, and all run at the same time. */
 const MAX_DISTORTED = 64;
 /** More parts than this are a mistake. */
 const MAX_SHARDS = 100_000;
 
-/** Names of standard output, which people put after a format although it takes no value. */
+/** Names of standard output that people put after a format option, although it takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
 const RUNNING = 'Running';
 
-/** What options say before it is known whether they go together. */
+/** Options before their combination is checked. */
 interface AskedSettings extends TableSettings, TinySettings {
   readonly videos: Partial<VideoSettings>;
   readonly outputs: Partial<OutputSettings>;
   readonly watching: Partial<WatchSettings>;
   readonly models: readonly string[];
   readonly features: readonly string[];
-  /** Options without effect, as sentences. */
   readonly ignored: readonly string[];
   readonly shard: ShardChoice;
 }
 
-/** Offsets, or with a unit what is kept of a run that is watched. */
+/** An offset window, or with a unit what a watched run keeps. */
 const windowReader: Option<AskedSettings>['read'] = (use, before) => {
   const kept = readWindow(use);
   return kept ? { watching: { ...before.watching, ...kept } } : (tableReader('window')?.(use, before) ?? {});
 };
 
-/** Options of the table that say more than their value. */
+/** Readers of the table options that set more than their value. */
 const READERS: Readonly<Record<string, Option<AskedSettings>['read']>> = {
   model: (use, { models = [] }) => ({ models: appended(models, use.value, use, 'models') }),
   feature: (use, { features = [] }) => ({ features: appended(features, use.value, use, 'features') }),
@@ -78,7 +76,6 @@ const READERS: Readonly<Record<string, Option<AskedSettings>['read']>> = {
   nflx_ctc: (use, before) => withPreset(nflxCtc(use.value), use, before),
 };
 
-/** The options in the order in which help lists them. */
 export const SCORE_OPTIONS: readonly Option<AskedSettings>[] = [
   ...within('videos', VIDEO_OPTIONS),
   ...optionsUnder('Input'),
@@ -116,7 +113,6 @@ export const SCORE_OPTIONS: readonly Option<AskedSettings>[] = [
   ]),
 ];
 
-/** What a command line asks for. */
 export interface ScoreSettings extends OutputSettings {
   /** Absent with --no-reference. */
   readonly reference?: string;
@@ -124,18 +120,17 @@ export interface ScoreSettings extends OutputSettings {
   readonly distorted: readonly [string, ...string[]];
   readonly raw?: RawVideoFormat;
   readonly options: ScoreOptions;
-  /** The hosts from which videos may be read, and to which results may be put. */
+  /** Hosts that videos may be read from, and results put to. */
   readonly hosts?: readonly string[];
-  /** Part of the pair to measure. */
   readonly shard?: ShardChoice;
-  /** How the run is watched while it goes on; absent if it is not. */
+  /** Absent if the run is not watched. */
   readonly live?: LiveSettings;
-  /** Options without effect, as sentences for the report's warnings. */
+  /** Sentences about options without effect, for the report's warnings. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Reads the command line of the scoring command.
+ * Parses the command line of scoring.
  * @returns `help` or `version` if the last option is one of them
  * @throws {AnyvmafError} `usage`
  */
@@ -186,7 +181,7 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   return { ...settings, ...(hosts && { hosts }) };
 }
 
-/** Leaves out masks where no native backend is asked for; those that would have an effect there, as sentences. */
+/** Removes masks unless a native backend is asked for; returns a sentence for each that was set. */
 function ignoredMasks(options: OptionsDraft): string[] {
   const { backend = 'wasm' } = options;
   if (!['wasm', 'cpu', 'webgpu', 'hybrid'].includes(backend)) return [];
@@ -197,7 +192,7 @@ function ignoredMasks(options: OptionsDraft): string[] {
   });
 }
 
-/** As in the `vmaf` tool, a preset stands for its models and features at its place on the command line. */
+/** As in the `vmaf` tool, a preset adds its models and features at its place on the command line. */
 function withPreset(
   preset: Preset,
   use: OptionUse,
@@ -229,7 +224,7 @@ function withPreset(
   };
 }
 
-/** Features with those that limits and alarms name and models do not bring along. */
+/** Adds the features that limits and alarms name and models do not include. */
 function withJudged(
   features: readonly string[],
   { limits = [], drops = [] }: OutputSettings,
@@ -240,7 +235,6 @@ function withJudged(
   return [...features, ...more.slice(0, Math.max(0, MAX_MODELS - features.length))];
 }
 
-/** @throws {AnyvmafError} `usage` where options exclude each other */
 function refuseContradictions(settings: ScoreSettings): void {
   const { options, distorted, format, failUnder, limits = [], drops = [], shard } = settings;
   const ofModels =
@@ -278,10 +272,7 @@ function refuseContradictions(settings: ScoreSettings): void {
   }
 }
 
-/**
- * Refuses `REFERENCE DISTORTED --json -` and `--json /dev/stdout`, which would read a further video from there.
- * @throws {AnyvmafError} `usage`
- */
+/** Refuses `REFERENCE DISTORTED --json -` and `--json /dev/stdout`, which would name a further video. */
 function refuseStreamAsFormat(args: readonly string[], positionals: readonly string[]): void {
   if (positionals.length < 3) return;
   const flag = REPORT_FORMATS.find((format) =>
@@ -294,7 +285,6 @@ function refuseStreamAsFormat(args: readonly string[], positionals: readonly str
   );
 }
 
-/** The extractor that a feature string names. */
 function extractorOf(feature: string): string {
   return feature.split('=', 1)[0] ?? '';
 }

@@ -1,8 +1,7 @@
 /**
  * @module cli/signals
- * Turns Ctrl-C and a request to terminate into an AbortSignal, so that a run ends cleanly; one that does not end in time is killed.
- * `process.exit` waits for threads, and a thread in native code, such as a library that runs a model, cannot be stopped: the process
- * then ends by the signal that asked for its end.
+ * Turns SIGINT and SIGTERM into an AbortSignal; a run that does not end in time is killed. `process.exit` waits for
+ * threads, and native ones, such as a runtime of models, cannot be stopped: then the process ends by the signal itself.
  */
 import type { Worker } from 'node:worker_threads';
 import { EXIT, Interrupted } from './exit.js';
@@ -10,7 +9,7 @@ import { EXIT, Interrupted } from './exit.js';
 /** Milliseconds that threads get to end. */
 const GRACE = 400;
 
-/** Threads of this process, those of libraries included. */
+/** Threads of this process, including those of libraries. */
 const threads = new Set<Worker>();
 
 process.on('worker', (worker) => {
@@ -18,7 +17,7 @@ process.on('worker', (worker) => {
   worker.once('exit', () => threads.delete(worker));
 });
 
-/** Ends the process with a code, also when that is of an interruption and threads do not end. */
+/** Ends the process with a code; after an interruption, even if threads do not end. */
 export async function endProcess(code: number): Promise<never> {
   const signal = code === EXIT.interrupted ? 'SIGINT' : code === EXIT.terminated ? 'SIGTERM' : undefined;
   if (signal !== undefined) {
@@ -29,10 +28,10 @@ export async function endProcess(code: number): Promise<never> {
   return process.exit(code);
 }
 
-/** Ends the process at once: with the exit code if no thread runs, otherwise by the signal, which means the same. */
+/** Ends the process at once: with the code if no thread runs, otherwise by the signal, which means the same. */
 export function endNow(signal: NodeJS.Signals, code: number): void {
   if (threads.size === 0) process.exit(code);
-  // Run the cleanup of listeners for the exit event now.
+  // Run the cleanup of exit listeners now.
   process.emit('exit', code);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
@@ -41,18 +40,16 @@ export function endNow(signal: NodeJS.Signals, code: number): void {
 /** Milliseconds that a run gets to stop after a signal, before the process is ended. */
 const PATIENCE = 1500;
 
-/** A run that the user can interrupt. */
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** Ends the run for another reason. */
   abort(reason: unknown): void;
-  /** Gives both signals their usual effect back. */
+  /** Restores the usual effect of both signals. */
   release(): void;
 }
 
 /**
- * Listens for SIGINT and SIGTERM; the first one aborts, a second one ends the process at once, as does time. Signals
- * reach a thread only between two tasks: work that may keep it busy for long belongs elsewhere, see parsing/parser.
+ * Listens for SIGINT and SIGTERM: the first one aborts; a second one, or a timeout, ends the process. Signals reach a
+ * thread only between two tasks: work that may block it for long belongs elsewhere, see parsing/parser.
  * @param patience milliseconds until the process is ended
  */
 export function interruption(patience = PATIENCE): Interruption {
@@ -64,7 +61,7 @@ export function interruption(patience = PATIENCE): Interruption {
     if (controller.signal.aborted) return end();
     controller.abort(reason);
     timer = setTimeout(() => {
-      // Nobody else will say so any more.
+      // The command can no longer report it.
       process.stderr.write(`anyvmaf: ${reason.message}\n`);
       end();
     }, patience);
@@ -80,7 +77,6 @@ export function interruption(patience = PATIENCE): Interruption {
   };
 }
 
-/** Does work that the user can interrupt. */
 export async function interruptible<T>(work: (stop: Interruption) => Promise<T>): Promise<T> {
   const stop = interruption();
   try {

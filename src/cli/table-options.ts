@@ -1,6 +1,6 @@
 /**
  * @module cli/table-options
- * The options of the table (core/options) on the command line: their flags and help, and what reads their values. Pure.
+ * Flags, help and parsing of the options in core/options. Pure.
  */
 import { usageError } from '../core/errors.js';
 import type { FrameRange } from '../core/frame.js';
@@ -21,10 +21,8 @@ import {
   unsignedValue,
 } from './options.js';
 
-/** {@link ScoreOptions} while they are gathered. */
 export type OptionsDraft = Draft<ScoreOptions>;
 
-/** Settings with options of the table. */
 export interface TableSettings {
   readonly options: OptionsDraft;
 }
@@ -36,7 +34,7 @@ function rowOf(name: OptionName): OptionRow {
 /** @param before the option's value so far */
 type ValueReader = (use: OptionUse, row: OptionRow, words: OptionWords, before: unknown) => unknown;
 
-/** What reads a value on the command line. Kinds that are not here need more than a value. */
+/** Readers by kind of option. Other kinds need more than a value. */
 const READERS: Readonly<Partial<Record<OptionKind, ValueReader>>> = {
   flag: (_use, _row, { negative = false }) => !negative,
   choice: (use, { of = [] }) => choiceValue(use, of),
@@ -55,7 +53,7 @@ const READERS: Readonly<Partial<Record<OptionKind, ValueReader>>> = {
   hosts: (use, _row, _words, before) => withHost(use, before),
 };
 
-/** What reads an option of the table, if its value says all. */
+/** `undefined` for an option whose kind has no reader. */
 export function tableReader(name: OptionName): Option<TableSettings>['read'] {
   const read = READERS[rowOf(name).kind];
   if (!read) return undefined;
@@ -65,7 +63,7 @@ export function tableReader(name: OptionName): Option<TableSettings>['read'] {
   };
 }
 
-/** The options under a heading of the help, in its order. */
+/** The options under a help heading, in its order. */
 export function optionsUnder(heading: OptionWords['heading']): readonly Option<TableSettings>[] {
   const names = (Object.keys(OPTION_WORDS) as OptionName[]).filter(
     (name) => wordsOf(name).heading === heading,
@@ -86,14 +84,14 @@ export function optionsUnder(heading: OptionWords['heading']): readonly Option<T
   });
 }
 
-/** How two videos are brought together: decoder, size, rate, offset, range, filters. */
+/** Decoder, size, rate, offset, range, filters. */
 export const PAIRING_OPTIONS = optionsUnder(OPTION_WORDS.scale.heading);
 
-/** Endings of files that could be taken for those of a host: `--allow-url ref.mp4 dis.mp4` names no host. */
+/** Extensions of files that could pass for a host: in `--allow-url ref.mp4 dis.mp4` there is none. */
 const FILES =
   /\.(?:mp4|m4v|mov|mkv|webm|avi|m?ts|m2ts|mpe?g|mxf|ivf|obu|264|h264|265|hevc|av1|y4m|yuv|wmv|flv|ogv|gif|png|jpe?g|csv|jsonl|ndjson|json|xml|html?)$/i;
 
-/** Whether an argument after `--allow-url` is its host: a name with a dot, an address, or anything with a port. */
+/** True if an argument after `--allow-url` is its host: a name with a dot, an address, or anything with a port. */
 function isHost(text: string): boolean {
   if (/^\[[\da-f:.]+\](?::\d+)?$/i.test(text) || /^[\da-f.:]+\/\d+$/i.test(text)) return true;
   const [, name = '', port] = /^((?:\*\.)?[a-z\d_-]+(?:\.[a-z\d_-]+)*\.?)(:\d+)?$/i.exec(text) ?? [];
@@ -101,7 +99,7 @@ function isHost(text: string): boolean {
   return name.includes('.') && !FILES.test(name);
 }
 
-/** The hosts named so far and another one; `true` where URLs are fetched unchecked. */
+/** Adds a host; `true` fetches any URL, unchecked. */
 function withHost({ label, value }: OptionUse, before: unknown): true | readonly string[] {
   if ((value === '') === (typeof before === 'object') && before !== undefined) {
     throw usageError(
@@ -112,14 +110,14 @@ function withHost({ label, value }: OptionUse, before: unknown): true | readonly
   return [...(Array.isArray(before) ? before : []), value];
 }
 
-/** A video or a place for results on another machine. */
+/** True for a video or a result on another machine. */
 export function isUrl(name: string): boolean {
   return /^https?:\/\//i.test(name);
 }
 
 /**
- * The hosts that are allowed, if any is named.
- * @throws {AnyvmafError} `usage` if nothing is on any: one of them may be meant as a file
+ * Returns the allowed hosts, `undefined` if none is named.
+ * @throws {AnyvmafError} `usage` if no name is a URL: a host may be meant as a file
  */
 export function hostsOf(
   { allowUrl }: PairingOptions,
@@ -133,10 +131,7 @@ export function hostsOf(
   );
 }
 
-/**
- * Refuses options that contradict each other.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` for conflicting options */
 export function checkPairingOptions(options: PairingOptions): void {
   if (options.window !== undefined && options.offset !== 'auto') {
     throw usageError('--window requires --offset auto; add that, or leave out --window');
@@ -189,7 +184,6 @@ function samplesValue(use: OptionUse): Samples {
   throw refusedValue(use, 'auto, or a number of runs and their seconds such as 8x4s');
 }
 
-/** A whole number between a row's bounds. */
 function countValue(
   use: OptionUse,
   { least = 0, most }: OptionRow,
@@ -200,7 +194,6 @@ function countValue(
   throw refusedValue(use, `from ${least} to ${most}${unit ? ` ${unit}` : ''}`);
 }
 
-/** One end of a range: a number, and its unit where it has one. */
 interface Bound {
   readonly value: number;
   readonly seconds: boolean;

@@ -1,43 +1,41 @@
 /**
  * @module cli/terminal
- * The two output streams as commands see them: results on standard output, talk on standard error.
+ * The output streams of commands: results on standard output, messages on standard error.
  */
 import type { WriteStream } from 'node:tty';
 import { AnyvmafError } from '../core/errors.js';
 import { sentence } from '../core/printable.js';
 import { ClosedPipe } from './exit.js';
 
-/** What commands may do with the terminal. */
 export interface Terminal {
-  /** Standard output is a terminal: a person reads the result. */
+  /** Standard output is a terminal. */
   readonly interactive: boolean;
   /** Standard error is a terminal that can redraw a line. */
   readonly canDraw: boolean;
-  /** Colour is welcome on standard output. */
+  /** Standard output takes colour. */
   readonly colour: boolean;
-  /** Colour is welcome on standard error. */
+  /** Standard error takes colour. */
   readonly errorColour: boolean;
-  /** Width of standard output in columns; 80 when it is not a terminal. */
+  /** Columns of standard output; 80 if it is not a terminal. */
   readonly columns: number;
-  /** Width of standard error in columns; 80 when it is not a terminal. */
+  /** Columns of standard error; 80 if it is not a terminal. */
   readonly errorColumns: number;
   /**
-   * Writes to standard output; resolves when the text has left this process.
-   * @throws {ClosedPipe} when the reader has closed the pipe
-   * @throws {AnyvmafError} `io` when writing fails otherwise
+   * Writes to standard output; resolves once the text has left this process.
+   * @throws {ClosedPipe} if the reader closed the pipe
+   * @throws {AnyvmafError} `io` if writing fails otherwise
    */
   print(text: string): Promise<void>;
   /** Writes to standard error unchanged; a closed pipe is ignored. */
   draw(text: string): void;
-  /** One printable line on standard error, after the program's name, whatever the sentence repeats. */
+  /** Prints one line on standard error, after the program's name; control characters are escaped. */
   complain(sentence: string): void;
-  /** Resolves when both streams have been handed over. */
+  /** Resolves once both streams are flushed. */
   flush(): Promise<void>;
 }
 
-/** The terminal of a process. */
 export function openTerminal({ stdout, stderr, env }: NodeJS.Process): Terminal {
-  // Failures are reported by the callbacks of write; without a listener they would end the process with a stack.
+  // Callbacks of write report failures; without a listener they would end the process with a stack.
   stdout.on('error', () => {});
   stderr.on('error', () => {});
   const drawable = env.TERM !== 'dumb';

@@ -1,6 +1,6 @@
 /**
  * @module cli/tiny-options
- * The options about tiny ONNX models. Pure.
+ * The options of tiny ONNX models. Pure.
  */
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
@@ -9,24 +9,22 @@ import { choiceValue, grouped, type Option, type OptionUse, unsignedValue } from
 
 const TINY = 'Tiny models';
 const MAX_THREADS = 1024;
-/** As in the reference, higher rate factors mean the highest. */
+/** As in the reference, higher rate factors count as this one. */
 const MAX_CRF = 63;
 
-/** A model with its options. */
 type Model = Partial<TinyModelOptions> & { readonly model: string };
 
-/** Settings with tiny models. */
 export interface TinySettings {
   readonly tiny: {
-    /** Of options before the first model, which apply to all models. */
+    /** From options before the first model, which apply to all models. */
     readonly shared: Partial<Model>;
     readonly models: readonly Model[];
-    /** The first option about a model. */
+    /** Label of the first option about a model. */
     readonly used?: string;
   };
 }
 
-/** An option of the model before it. */
+/** Makes an option apply to the model before it. */
 const ofModel =
   (read: (use: OptionUse, model: Partial<Model>) => Partial<Model>): Option<TinySettings>['read'] =>
   (use, { tiny: { shared, models, used = use.label } = { shared: {}, models: [] } }) => {
@@ -43,7 +41,6 @@ const deviceReader = ofModel((use, { device: before }) => {
   );
 });
 
-/** The options in the order in which help lists them. */
 export const TINY_OPTIONS = grouped<TinySettings>(
   TINY,
   [
@@ -115,9 +112,8 @@ export const TINY_OPTIONS = grouped<TinySettings>(
 );
 
 /**
- * The models.
  * @param needing another option that needs a model
- * @throws {AnyvmafError} `usage` when options are about a model that is not there
+ * @throws {AnyvmafError} `usage` for options of a model if there is none
  */
 export function tinyOf(
   { tiny: { shared, models, used = undefined } = { shared: {}, models: [] } }: Partial<TinySettings>,

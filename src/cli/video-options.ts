@@ -1,7 +1,6 @@
 /**
  * @module cli/video-options
- * The videos of a command line: names with or without options, the geometry of raw video, and whether what reads them may
- * be fetched.
+ * The videos of a command line, named with or without options, and the geometry of raw video.
  */
 import { fileURLToPath } from 'node:url';
 import { usageError } from '../core/errors.js';
@@ -25,14 +24,12 @@ const BIT_DEPTHS = [8, 10, 12, 16];
 
 const INPUT = 'Input';
 
-/** Settings with the videos that options name. */
 export interface VideoSettings {
   readonly reference: string;
   readonly distorted: string;
   readonly raw: Partial<RawVideoFormat>;
 }
 
-/** Which videos, in the order in which help lists the options. */
 export const VIDEO_OPTIONS = grouped<VideoSettings>(INPUT, [
   {
     name: 'reference',
@@ -79,23 +76,21 @@ export const VIDEO_OPTIONS = grouped<VideoSettings>(INPUT, [
   YES_OPTION,
 ]);
 
-/** The videos that a command line names. */
 export interface Videos {
   readonly reference: string;
   readonly distorted: readonly [string, ...string[]];
   readonly raw?: RawVideoFormat;
 }
 
-/** A distorted video without a reference. */
 export interface SingleVideo extends Omit<Videos, 'reference'> {
-  /** A reference that was named although it is not read. */
+  /** A reference that was named but is not read. */
   readonly unread?: string;
 }
 
 /**
  * The videos of -r and -d; positional arguments fill what these leave open, the reference first.
- * @param most how many distorted videos the command takes
- * @param command how to call it, in messages: `anyvmaf` or `anyvmaf inspect`
+ * @param most distorted videos that the command takes
+ * @param command as messages show it: `anyvmaf` or `anyvmaf inspect`
  * @throws {AnyvmafError} `usage`
  */
 export function videosOf(
@@ -109,19 +104,13 @@ export function videosOf(
   return { ...videos, ...(raw && { raw }) };
 }
 
-/**
- * One reference and one distorted video, as {@link videosOf}.
- * @throws {AnyvmafError} `usage`
- */
+/** One reference and one distorted video, as {@link videosOf}. @throws {AnyvmafError} `usage` */
 export function pairOf(settings: Partial<VideoSettings>, positionals: readonly string[], command: string) {
   const { distorted, ...others } = videosOf(settings, positionals, 1, command);
   return { ...others, distorted: distorted[0] };
 }
 
-/**
- * The video to score without a reference.
- * @throws {AnyvmafError} `usage` if no video or more than one is named
- */
+/** @throws {AnyvmafError} `usage` unless exactly one video is named */
 export function singleVideoOf(
   { reference, distorted, raw: geometry = {} }: Partial<VideoSettings>,
   positionals: readonly string[],
@@ -141,12 +130,12 @@ export function singleVideoOf(
 }
 
 /**
- * The path in a `file:` URL, as desktops put it into the clipboard; other names are left as they are.
+ * Returns the path of a `file:` URL, as desktops put it into the clipboard; other names unchanged.
  * @throws {AnyvmafError} `usage` for a URL that names no file of this machine
  */
 export function localPath(name: string): string {
   if (!/^file:\//i.test(name)) return name;
-  // What follows a question mark or a hash is no part of the path, although somebody may have meant it to be.
+  // A query or hash is not part of the path, though it may be meant to be.
   if (/[?#]/.test(name)) {
     throw usageError(
       `${quoted(name)} has a "?" or "#", which ends the path of a URL; write %3F or %23, or give the path`,
@@ -159,7 +148,7 @@ export function localPath(name: string): string {
   }
 }
 
-/** The value of an option that names a file. */
+/** @throws {AnyvmafError} `usage` if it is empty */
 export function fileName(use: OptionUse): string {
   if (use.value === '') throw usageError(`${use.label} is empty, but it must name a file`);
   return use.value;
@@ -213,7 +202,7 @@ function chooseVideos(
   return { reference, distorted };
 }
 
-/** Geometry for raw video; any of its four options makes the others necessary (spec A.1, A.5). */
+/** Any of the four options makes the others necessary (spec A.1, A.5). */
 function rawFormatOf(raw: Partial<RawVideoFormat>): RawVideoFormat | undefined {
   if (Object.keys(raw).length === 0) return undefined;
   const { width, height, chroma, bitDepth } = raw;

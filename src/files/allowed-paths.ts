@@ -1,7 +1,7 @@
 /**
  * @module files/allowed-paths
- * Resolves paths that somebody else named: only regular files under the allowed folders, after every symbolic link is
- * followed. Messages reveal nothing about files outside, not even whether they exist.
+ * Resolves untrusted paths: only regular files under the allowed folders, after following every symbolic link. Messages
+ * reveal nothing about files outside, not even whether they exist.
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
@@ -13,16 +13,16 @@ import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { checkedStats, isInside } from './checked-file.js';
 
-/** Longest path that is resolved, in UTF-16 units; Linux has 4096 bytes. */
+/** Longest path, in UTF-16 units; Linux allows 4096 bytes. */
 const MAX_PATH = 4096;
 
-/** Names that are devices in every folder of Windows. */
+/** Names of devices in every folder of Windows. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)\s*(\.|:|$)/i;
 
-/** Models that ship with the package, as list_models names them, need no permission. */
+/** Shipped models, as list_models names them, need no permission. */
 const SHIPPED = /^model\/([\w.-]+)\.json$/;
 
-/** The real path of a folder; `undefined` where there is none that can be read. */
+/** The real path of a folder; `undefined` if there is none that can be read. */
 export async function realFolder(path: string): Promise<string | undefined> {
   try {
     const real = await realpath(path);
@@ -32,7 +32,7 @@ export async function realFolder(path: string): Promise<string | undefined> {
   }
 }
 
-/** The real paths of folders. @param refusal what is thrown for what is no folder */
+/** @param refusal makes the error for a path that is no folder */
 export async function realFolders(
   named: readonly string[],
   cwd: string,
@@ -47,7 +47,7 @@ export async function realFolders(
   return [...folders];
 }
 
-/** A name leads to a file in several allowed folders. */
+/** A name that leads to files in several allowed folders. */
 export class SeveralFilesError extends AnyvmafError {
   constructor(
     readonly named: string,
@@ -58,11 +58,9 @@ export class SeveralFilesError extends AnyvmafError {
   }
 }
 
-/** Files under allowed folders. */
 export class AllowedPaths {
   /** Real paths of the folders that the user allowed, without the server's own. */
   readonly allowed: readonly string[];
-  /** The server's own folders. */
   readonly #own: Set<string>;
   readonly #cwd: string;
   readonly #advice: string;
@@ -72,8 +70,8 @@ export class AllowedPaths {
    * @param roots real paths of folders
    * @param cwd where relative paths start
    * @param advice how to allow more folders
-   * @param translate gives the path of a name that is none, `undefined` for other text
-   * @param own the server's own folders, which grow
+   * @param translate turns a name that is not a path into one; `undefined` for other text
+   * @param own the server's own folders, which may grow
    */
   constructor(
     roots: Iterable<string>,
@@ -89,10 +87,7 @@ export class AllowedPaths {
     this.#translate = translate;
   }
 
-  /**
-   * Where a name may lead: a relative one begins in the working directory or in an allowed folder, which somebody far away
-   * cannot tell apart.
-   */
+  /** A relative name may start in the working directory or in any allowed folder: a remote client cannot tell. */
   #places(path: string): readonly string[] {
     this.#check(path);
     const bases = isAbsolute(path) ? [] : this.allowed;
@@ -100,9 +95,9 @@ export class AllowedPaths {
   }
 
   /**
-   * The one thing that a name leads to.
-   * @param find looks at one place
-   * @throws {AnyvmafError} `io` where it leads to several, with their names; as `find` where it leads to nothing
+   * Resolves a name that leads to one thing only.
+   * @param find resolves one place
+   * @throws {AnyvmafError} `io` if it leads to several, with their names; as `find` if that refuses every place
    */
   async #only(
     path: string,
@@ -127,15 +122,15 @@ export class AllowedPaths {
     return first;
   }
 
-  /** Allows one more folder by its real path: the server's own results and samples. */
+  /** Allows one more of the server's own folders, such as for results and samples, by its real path. */
   allow(root: string): void {
     this.#own.add(root);
   }
 
   /**
-   * The part of these files that lies in other folders as well; all of them where no folder does.
+   * Narrows these files to those that lie in other folders too; returns itself if there is no overlap.
    * @param folders real paths
-   * @param advice what refusals of the others say
+   * @param advice for refusals
    */
   within(folders: readonly string[], advice: string): AllowedPaths {
     const both = this.allowed.flatMap((root) =>
@@ -149,23 +144,17 @@ export class AllowedPaths {
     return [...this.allowed, ...this.#own];
   }
 
-  /** Who named the files, and where they must lie: for every function that opens one. */
+  /** To pass to every function that opens one of these files. */
   get origin(): Origin {
     return { by: 'foreign', folders: this.#roots };
   }
 
-  /**
-   * Bytes of a file that was resolved.
-   * @throws {AnyvmafError} `io` if it is no longer there or no longer allowed
-   */
+  /** Bytes of a resolved file. @throws {AnyvmafError} `io` if it is gone or no longer allowed */
   sizeOf(path: string): number {
     return checkedStats(path, this.origin).size;
   }
 
-  /**
-   * The real path of a regular file.
-   * @throws {AnyvmafError} `io` for one that is not there, not allowed or of another kind
-   */
+  /** The real path of a regular file. @throws {AnyvmafError} `io` if it is missing, not allowed or of another kind */
   async resolveInput(path: string): Promise<string> {
     const wanted = (await this.#translate(path)) ?? localPath(path);
     const real = await this.#only(path, this.#places(wanted), (place) => this.#real(place, path));
@@ -179,7 +168,7 @@ export class AllowedPaths {
   }
 
   /**
-   * The real path of a file to write, whose folder exists; what is there already, if anything, is a regular file.
+   * The real path of a file to write. Its folder must exist; what is there already must be a regular file.
    * @throws {AnyvmafError} `io` as {@link AllowedPaths.resolveInput}
    */
   async resolveOutput(path: string): Promise<string> {
@@ -196,7 +185,7 @@ export class AllowedPaths {
     const target = resolve(folder, name);
     const there = await lstat(target).catch(() => undefined);
     if (there === undefined) return target;
-    // The target of a link must be allowed as well.
+    // The target of a link must be allowed too.
     const real = await this.#real(target, path);
     const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
     if (real === undefined || !found?.isFile()) throw notRegular(path, found);
@@ -216,9 +205,9 @@ export class AllowedPaths {
   }
 
   /**
-   * The real path of something under a root, `undefined` for something that does not exist under a root.
-   * @param asked how messages name it
-   * @throws {AnyvmafError} `io` for everything else, in words that do not depend on what there is
+   * The real path of something under a root; `undefined` if it does not exist there.
+   * @param asked its name in messages
+   * @throws {AnyvmafError} `io` for everything else, in words that do not depend on what exists
    */
   async #real(path: string, asked: string): Promise<string | undefined> {
     this.#check(path);
@@ -228,14 +217,14 @@ export class AllowedPaths {
       `${quoted(asked)} is not under an allowed folder; ${this.#advice}`,
     );
     const allowed = (real: string) => this.#roots.some((root) => isInside(root, real));
-    // Walk up to the first folder that exists: only its real path shows whether it lies under a root.
+    // Walk up to the first existing folder: only its real path shows whether it lies under a root.
     for (let at = absolute, missing = false; ; missing = true) {
       const real = await realpath(at).catch(() => undefined);
       if (real !== undefined) {
         if (!allowed(real)) throw refusal;
         return missing ? undefined : real;
       }
-      // It exists but cannot be resolved: a dangling link, a loop of links, a folder without permission.
+      // It exists but does not resolve: a dangling link, a loop of links, a folder without permission.
       if (await exists(at)) throw refusal;
       const parent = dirname(at);
       if (parent === at) throw refusal;
@@ -245,12 +234,12 @@ export class AllowedPaths {
 }
 
 /**
- * A model string of the vmaf tool with the real paths of allowed files, or the names of models that ship.
+ * Rewrites a model string of the `vmaf` tool with real paths of allowed files, or names of shipped models.
  * @throws {AnyvmafError} as `resolveInput`; `usage` for a path that no model string can hold
  */
 export async function allowedModel(text: string, files: Pick<AllowedPaths, 'resolveInput'>): Promise<string> {
   const items: string[] = [];
-  // libvmaf's grammar takes the last of repeated items, and version before path: paths that do not count are checked too.
+  // libvmaf takes the last of repeated items, and version before path: check ignored paths too.
   for (const [place, item] of text.split(':').entries()) {
     const path = modelPath(item, place);
     const shipped = SHIPPED.exec(path ?? '')?.[1];
@@ -261,10 +250,7 @@ export async function allowedModel(text: string, files: Pick<AllowedPaths, 'reso
   return items.join(':');
 }
 
-/**
- * A file as a model string. libvmaf has no way to write a colon or an equals sign in its path.
- * @throws {AnyvmafError} `usage`
- */
+/** libvmaf cannot escape a colon or an equals sign in a path. @throws {AnyvmafError} `usage` */
 export function modelOfFile(path: string): string {
   if (!/[:=]/.test(path)) return `path=${path}`;
   throw usageError(
@@ -273,8 +259,8 @@ export function modelOfFile(path: string): string {
 }
 
 /**
- * The path that an address of a local file names, as clients give their roots; any other text as it is.
- * @throws {AnyvmafError} `io` for an address of another machine
+ * The path of a `file:` URL, as clients name their roots; other text unchanged.
+ * @throws {AnyvmafError} `io` for a URL of another machine
  */
 function localPath(path: string): string {
   if (typeof path !== 'string' || !/^file:/i.test(path)) return path;

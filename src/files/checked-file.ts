@@ -1,7 +1,7 @@
 /**
  * @module files/checked-file
- * The one place that opens a file which someone else named, and checks what it opened. No check is made of a name: between
- * a look at a name and its opening, the name may become a link to something else.
+ * The one place that opens files which someone else named, and checks what it opened. Checking a name first would be a
+ * race: until it is opened, it may become a link to something else.
  */
 import {
   type BigIntStats,
@@ -21,20 +21,19 @@ import { AnyvmafError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { shown } from '../core/printable.js';
 
-/** Linux: gives a descriptor of whatever a path leads to, and opens nothing: no pipe, no device notices. */
+/** Linux: opens only a descriptor of the path, which no pipe or device notices. */
 const O_PATH = 0o10000000;
 
-/** Where Linux shows what descriptors of this process are open on. */
+/** Links of Linux to what descriptors of this process are open on. */
 const DESCRIPTORS = '/proc/self/fd';
 
-/** Whether descriptors can be asked what they are open on. */
+/** True if descriptors tell what they are open on. */
 const asked = process.platform === 'linux' && existsSync(DESCRIPTORS);
 
 /**
- * Opens a file to read, which is checked where the user did not name it.
+ * Opens a file for reading; checks it unless the user named it.
  * @returns its descriptor, which the caller closes
- * @throws {AnyvmafError} `io` where it is not a regular file below the folders of its origin; errors of the system as they
- * are
+ * @throws {AnyvmafError} `io` unless it is a regular file below the folders of its origin; system errors unchanged
  */
 export function openChecked(path: string, origin: Origin): number {
   if (origin.by === 'user') return openSync(path, 'r');
@@ -47,10 +46,7 @@ export function openChecked(path: string, origin: Origin): number {
   }
 }
 
-/**
- * Facts of a file, which is checked as {@link openChecked} does, whoever named it.
- * @throws as {@link openChecked}
- */
+/** Facts of a file, checked as by {@link openChecked} even if the user named it. @throws as {@link openChecked} */
 export function checkedStats(path: string, origin: Origin): Stats {
   const fd = asked ? find(path, origin) : openAndCompare(path, origin);
   try {
@@ -60,7 +56,7 @@ export function checkedStats(path: string, origin: Origin): Stats {
   }
 }
 
-/** A descriptor of what a path leads to, not to be read from, once it is clear where that lies. */
+/** A descriptor, not for reading, of a regular file in the folders. */
 function find(path: string, { folders }: Origin): number {
   const found = openOrRefuse(path, folders, O_PATH);
   try {
@@ -73,10 +69,7 @@ function find(path: string, { folders }: Origin): number {
   }
 }
 
-/**
- * Where descriptors cannot be asked: opens a path without waiting for anything, then compares it with what lies where the
- * path leads afterwards.
- */
+/** If descriptors tell nothing: opens a path without blocking, then compares it with what the path leads to by then. */
 export function openAndCompare(path: string, { folders }: Origin): number {
   const fd = openOrRefuse(path, folders, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -92,7 +85,7 @@ export function openAndCompare(path: string, { folders }: Origin): number {
   }
 }
 
-/** Opens a path. Where that fails outside the folders, the error does not depend on what there is. */
+/** Opens a path. If that fails outside the folders, the error does not depend on what exists. */
 function openOrRefuse(path: string, folders: Origin['folders'], flags: number): number {
   try {
     return openSync(path, flags);
@@ -104,8 +97,8 @@ function openOrRefuse(path: string, folders: Origin['folders'], flags: number): 
 }
 
 /**
- * The real path of the nearest folder above that can be resolved, as the system goes: links before `..`. `undefined` for what
- * exists but leads nowhere, such as a link to what is not there.
+ * The real path of the nearest parent that resolves, as the system does it: links before `..`. `undefined` for
+ * something that exists but leads nowhere, such as a dangling link.
  */
 function nearestReal(path: string): string | undefined {
   for (let at = path; ; at = dirname(at)) {
@@ -129,7 +122,7 @@ function liesIn(folders: Origin['folders'], real: string): boolean {
   return folders === undefined || folders.some((folder) => isInside(folder, real));
 }
 
-/** Whether `path` is `root` or below it. Both are real paths; `/data` does not hold `/database`. */
+/** True if `path` is `root` or below it, both real paths; `/data` does not contain `/database`. */
 export function isInside(root: string, path: string, windows = process.platform === 'win32'): boolean {
   const [from, to] = windows ? [root.toLowerCase(), path.toLowerCase()] : [root, path];
   const way = relative(from, to);

@@ -1,6 +1,6 @@
 /**
  * @module files/child-process
- * Installed programs as processes that never outlive their purpose or this process.
+ * Runs installed programs as processes that never outlive their purpose or this process.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -12,7 +12,7 @@ const KILL_TIME = 2000;
 /** Killed when this process exits. */
 const running = new Set<ChildProcess>();
 
-/** Starts a program without a shell, in a process group of its own. */
+/** Starts a program without a shell, in its own process group. */
 export function startChild(
   path: string,
   args: readonly string[],
@@ -21,7 +21,7 @@ export function startChild(
   const child = spawn(path, args, {
     ...options,
     windowsHide: true,
-    // In a group of its own, Ctrl-C reaches it through this process, and a script goes together with what it started.
+    // Ctrl-C then reaches it through this process only, and a script is killed together with what it started.
     detached: process.platform !== 'win32',
     env: { ...env, AV_LOG_FORCE_NOCOLOR: '1', no_proxy: withoutProxy() },
   });
@@ -38,7 +38,7 @@ export function startChild(
   return child;
 }
 
-/** Keeps the process groups that it is told of, and kills them when its input ends: when whoever told it is gone. */
+/** Tracks process groups, and kills them when its input ends because this process is gone. */
 const GUARD = `
 trap '' HUP INT TERM
 groups=
@@ -53,7 +53,7 @@ for one in $groups; do kill -s KILL -- "-$one"; done
 
 let guardian: ChildProcess | undefined;
 
-/** Has a child killed when this process dies, even by SIGKILL. Does nothing where there is no POSIX shell. */
+/** Adds or removes a group to kill if this process dies, even by SIGKILL. Does nothing without a POSIX shell. */
 function guard(sign: '+' | '-', group: number): void {
   if (process.platform === 'win32') return;
   guardian ??= startGuardian();
@@ -62,7 +62,7 @@ function guard(sign: '+' | '-', group: number): void {
 
 function startGuardian(): ChildProcess {
   const started = spawn('/bin/sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-  // Without a shell, children are killed when this process exits in any other way.
+  // Without a shell, children are still killed on any other exit of this process.
   started.on('error', () => {});
   started.on('exit', () => {
     guardian = undefined;
@@ -73,7 +73,7 @@ function startGuardian(): ChildProcess {
   return started;
 }
 
-/** Hosts that no proxy stands before, and this machine, from which programs get what they read. */
+/** Excludes this machine, which serves files to programs, from the proxy. */
 function withoutProxy(): string {
   const { no_proxy: known } = process.env;
   return known ? `${known},127.0.0.1` : '127.0.0.1';
@@ -94,7 +94,7 @@ export function killGroup(child: ChildProcess): void {
 /**
  * Kills a process unless it has exited, and waits until it is gone.
  * @param ended settles then
- * @param streams its output, which is closed unread
+ * @param streams its output, closed unread
  */
 export async function endChild(
   child: ChildProcess,

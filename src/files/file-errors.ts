@@ -1,12 +1,11 @@
 /**
  * @module files/file-errors
- * Turns what Node's file functions throw into a sentence that names the file and the reason.
+ * Turns errors of Node's file functions into a sentence that names the file and the reason.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
 
-/** Reasons by system error code, as the end of a sentence. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'a part of the path before the last is not a directory',

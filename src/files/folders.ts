@@ -1,7 +1,6 @@
 /**
  * @module files/folders
- * The cache folder, folders to write into, made where they are missing, those of this user alone, and why something could not be
- * written.
+ * The cache folder, folders of this user alone, creation of missing folders, and reasons of failed writes.
  */
 
 import { chmod, lstat, mkdir, realpath, stat } from 'node:fs/promises';
@@ -10,7 +9,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 
-/** The cache folder: what `ANYVMAF_CACHE` says, else where this system's programs keep such files. */
+/** `ANYVMAF_CACHE`, else the usual place for caches on this system. */
 export function cacheFolder(): string {
   const { ANYVMAF_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (ANYVMAF_CACHE) return resolve(ANYVMAF_CACHE);
@@ -22,10 +21,9 @@ export function cacheFolder(): string {
 }
 
 /**
- * Makes a folder and those above it. Not by Node's recursive mkdir, which never returns where nothing can be made, as
- * in /proc.
+ * Makes a folder and those above it. Node's recursive mkdir never returns where nothing can be made, as in /proc.
  * @param path absolute
- * @param made receives those that were not there, the topmost first
+ * @param made receives the new folders, topmost first
  */
 export async function makeFolders(path: string, made: string[] = []): Promise<void> {
   if (await stat(path).catch(() => undefined)) return;
@@ -34,17 +32,17 @@ export async function makeFolders(path: string, made: string[] = []): Promise<vo
     await mkdir(path);
     made.push(path);
   } catch (error) {
-    // Another process may have been quicker.
+    // Another process may have made it.
     if (!(await stat(path).catch(() => undefined))) throw error;
   }
 }
 
 /**
- * The real path of a folder in the cache that only this user can read, made where it is missing.
+ * The real path of a folder that only this user can read; made if missing.
  * @param named absolute
  * @param what it is, for the error: `where jobs are kept`
  * @param advice how to name another, for the error
- * @throws {AnyvmafError} `io` if it is no folder of this user; the system's error
+ * @throws {AnyvmafError} `io` if it is not a folder of this user; the system's error
  */
 export async function openPrivate(named: string, what: string, advice: string): Promise<string> {
   await makeFolders(dirname(named));
@@ -75,7 +73,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** Why something could not be written, the end of a sentence. */
+/** Why a write failed; ends a sentence. */
 export function writeReason(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));

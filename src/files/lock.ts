@@ -1,7 +1,7 @@
 /**
  * @module files/lock
- * Lets one process at a time write a file. Each that wants to puts a file of its own beside it, which names the process, and
- * then looks for those of others: so nobody ever takes away what another has just made, and a killed process blocks nobody.
+ * Lets one process at a time write a file. Each puts a file that names it beside that file, and then looks for those of
+ * others: no process takes away what another has just made, and a killed process blocks no other.
  */
 import { createHash } from 'node:crypto';
 import { statSync, utimesSync } from 'node:fs';
@@ -12,30 +12,27 @@ import { shown } from '../core/printable.js';
 import { writeReason } from './folders.js';
 import { forgetScratch, isAlive, machineMark, processMark, remember } from './scratch.js';
 
-/** A file that this process alone may write. */
+/** A file that only this process may write. */
 export interface FileLock {
-  /**
-   * Makes sure that it still is so: a process that stood still for long may have lost it.
-   * @throws {AnyvmafError} `io`
-   */
+  /** Checks the lock, which a process that was suspended for long may have lost. @throws {AnyvmafError} `io` */
   require(): void;
   release(): Promise<void>;
 }
 
-/** `.anyvmaf-MACHINE-PID-START-NAME.lock`, NAME a digest of the name of the file that is locked. */
+/** `.anyvmaf-MACHINE-PID-START-NAME.lock`; NAME is a digest of the locked file's name. */
 const NAME = /^\.anyvmaf-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-([0-9a-f]{12})\.lock$/;
 
-/** Milliseconds between signs of life, which processes of other machines go by. */
+/** Milliseconds between signs of life for processes of other machines. */
 const BEAT = 10_000;
-/** Milliseconds without one after which a process of another machine is taken for dead. */
+/** Milliseconds without one after which a process of another machine counts as dead. */
 const SILENCE = 90_000;
-/** Tries of processes that begin in the same moment and see each other, and the longest pause between them. */
+/** Tries of processes that start at the same moment, and the longest pause between them, in milliseconds. */
 const TRIES = 5;
 const PAUSE = 300;
 
 /**
- * Locks a file, which need not be there yet. Two names of it, one a symbolic link, are one file.
- * @throws {AnyvmafError} `io` when another process has it, or nothing can be made in its folder
+ * Locks a file, which need not exist. A symbolic link and its target are one file.
+ * @throws {AnyvmafError} `io` if another process has it, or its folder is not writable
  */
 export async function lockFile(path: string): Promise<FileLock> {
   const file = await realName(resolve(path));
@@ -53,13 +50,12 @@ export async function lockFile(path: string): Promise<FileLock> {
     }
     if (!holder) return new Held(own, path);
     await drop(own);
-    // The other may have begun in the same moment, and gives way too.
+    // The other process may have started at the same moment, and gives way too.
     if (tries >= TRIES) throw taken(path, holder);
     await new Promise((wake) => setTimeout(wake, Math.random() * PAUSE));
   }
 }
 
-/** Who has a file. */
 interface Holder {
   readonly pid: number;
   readonly elsewhere: boolean;
@@ -79,7 +75,7 @@ class Held implements FileLock {
       try {
         utimesSync(own, now, now);
       } catch {
-        // Said when the file is written next.
+        // The next write reports it.
       }
     }, BEAT);
     this.#beat.unref();
@@ -108,7 +104,7 @@ async function claim(own: string, path: string): Promise<void> {
   try {
     await (await open(own, 'wx', 0o644)).close();
   } catch (cause) {
-    // Of this process's own: it stays.
+    // This process has it already: keep it.
     const twice = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
     if (twice) throw taken(path, { pid: process.pid, elsewhere: false, lock: own });
     forgetScratch(own);
@@ -121,7 +117,7 @@ async function drop(own: string): Promise<void> {
   forgetScratch(own);
 }
 
-/** A living process that has the file; what dead ones left is removed. */
+/** A living process that has the file; removes the locks of dead ones. */
 async function otherHolder(own: string, folder: string, digest: string): Promise<Holder | undefined> {
   const mark = await machineMark();
   for (const name of await readdir(folder)) {
@@ -136,13 +132,13 @@ async function otherHolder(own: string, folder: string, digest: string): Promise
   return undefined;
 }
 
-/** Whether a process of another machine has given a sign of life, by the clock of whatever keeps the files. */
+/** True if a process of another machine gave a recent sign of life, by the clock of the file system. */
 async function isFresh(lock: string, own: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all([stat(lock).catch(() => undefined), stat(own)]);
   return theirs !== undefined && ours.mtimeMs - theirs.mtimeMs < SILENCE;
 }
 
-/** Where a name leads, also one to a file that is not there yet. */
+/** Resolves a name, even of a file that does not exist yet. */
 async function realName(path: string, links = 40): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
   if (found !== undefined) return found;

@@ -1,7 +1,7 @@
 /**
  * @module files/scratch
- * Temporary files and folders. Each carries the process that made it in its name and is removed when that process ends.
- * What a killed process left is removed by the next one that makes something in the same folder.
+ * Temporary files and folders. Names carry the process that made them: it removes them when it ends; after a kill, the
+ * next process that makes something in the same folder does.
  */
 
 import { rmSync } from 'node:fs';
@@ -12,25 +12,23 @@ import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { writeReason } from './folders.js';
 
-/** What a temporary folder is for. */
 export type ScratchKind = 'bench' | 'mcp' | 'native' | 'part' | 'search';
 
-/** `anyvmaf-mcp-MACHINE-PID-START-RANDOM` in a folder for temporary files, `.anyvmaf-…-RANDOM.tmp` beside other files. */
+/** `anyvmaf-mcp-MACHINE-PID-START-RANDOM` in a temporary folder, `.anyvmaf-…-RANDOM.tmp` beside other files. */
 const NAME =
   /^(?:anyvmaf-(?:bench|mcp|native|part|search)|\.anyvmaf)-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}(\.tmp)?$/;
 
-/** Seconds by which a clock may be wrong. */
+/** Seconds by which a clock may be off. */
 const SLACK = 60;
 
-/** What this process has made and not removed, absolute paths. */
+/** Absolute paths that this process has made and not removed. */
 const made = new Set<string>();
 
-/** Folders that are swept, or being swept, by absolute path. */
+/** Folders swept or being swept, by absolute path. */
 const swept = new Map<string, Promise<void>>();
 
 let identity: Promise<string> | undefined;
 
-/** Whether a path has the name of a temporary file or folder. */
 export function isScratch(path: string): boolean {
   return NAME.test(basename(path));
 }
@@ -38,8 +36,8 @@ export function isScratch(path: string): boolean {
 /**
  * Makes a folder that only this user can read.
  * @param parent an existing folder
- * @param advice what to do where nothing can be made in it
- * @returns its absolute path; end its life with {@link removeScratch}
+ * @param advice what to do if nothing can be made in it
+ * @returns its absolute path; remove it with {@link removeScratch}
  * @throws {AnyvmafError} `io`
  */
 export async function makeScratchFolder(
@@ -64,9 +62,8 @@ export async function makeScratchFolder(
 }
 
 /**
- * A name for a file that takes another's place when it is complete: in the same folder, and nobody else's.
- * @returns an absolute path, where there is nothing yet; end its life with {@link removeScratch}, or by renaming the file
- * and {@link forgetScratch}
+ * An unused path in the folder of `file`, for a new file that replaces it when complete. Remove that with
+ * {@link removeScratch}, or rename it and call {@link forgetScratch}.
  */
 export async function scratchBeside(file: string): Promise<string> {
   const folder = dirname(resolve(file));
@@ -76,21 +73,20 @@ export async function scratchBeside(file: string): Promise<string> {
   return path;
 }
 
-/** Removes something made here. */
 export async function removeScratch(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3 });
   forgetScratch(path);
 }
 
-/** Tells that something made here has another name now, and stays. */
+/** Keeps something made here, which was renamed. */
 export function forgetScratch(path: string): void {
   made.delete(path);
   if (made.size === 0) process.off('exit', removeAll);
 }
 
 /**
- * Writes a file whole or not at all: under its name appears what is complete.
- * @param mode who may read it; by default as the user's other files
+ * Writes a file whole or not at all: it gets its name when complete.
+ * @param mode by default as the user's other files
  * @throws the system's error
  */
 export async function writeWhole(path: string, data: string | Uint8Array, mode = 0o666): Promise<void> {
@@ -106,8 +102,8 @@ export async function writeWhole(path: string, data: string | Uint8Array, mode =
 }
 
 /**
- * Removes from a folder, once for each process, what processes of this user on this machine left that have ended. Symbolic
- * links and what others made stay. Never throws.
+ * Removes from a folder, once per process, what ended processes of this user on this machine left. Symbolic links and
+ * files of others stay. Never throws.
  */
 export function sweepScratch(folder: string = tmpdir()): Promise<void> {
   const path = resolve(folder);
@@ -125,7 +121,7 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-/** Whether a path is this user's, of the kind that its name says, and of a process that has ended. */
+/** True if a path is this user's, of the kind that its name says, and of a process that has ended. */
 async function isLeft(path: string): Promise<boolean> {
   const [, machine = '', pid = '', start = '', file] = NAME.exec(basename(path)) ?? [];
   if (machine !== (await machineMark()) || (await isAlive(Number(pid), start))) return false;
@@ -138,7 +134,7 @@ async function newName(prefix: string): Promise<string> {
   return `${prefix}-${await processMark()}-${Math.random().toString(36).slice(2, 12) || '0'}`;
 }
 
-/** This process among all that ever ran: `MACHINE-PID-START`. */
+/** Identifies this process among all that ever ran: `MACHINE-PID-START`. */
 export function processMark(): Promise<string> {
   identity ??= (async () => {
     const start =
@@ -148,7 +144,7 @@ export function processMark(): Promise<string> {
   return identity;
 }
 
-/** Process numbers mean something on one machine and in one container only, and folders may be shared by several. */
+/** Process IDs are unique on one machine and in one container only, and several may share a folder. */
 export async function machineMark(): Promise<string> {
   const space = await readlink('/proc/self/ns/pid').catch(() => '');
   let hash = 0x811c9dc5;
@@ -156,7 +152,7 @@ export async function machineMark(): Promise<string> {
   return (hash >>> 0).toString(36);
 }
 
-/** Whether the process that had this number at its start still has it. In doubt it is. */
+/** True if the process with this ID and start still runs, or if that is unknown. */
 export async function isAlive(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -165,14 +161,14 @@ export async function isAlive(pid: number, start: string): Promise<boolean> {
   }
   const now = await startOf(pid);
   if (now !== undefined) return now === start;
-  // Only Linux tells when a process started. Elsewhere at least none is older than the system's start.
+  // Only Linux tells when a process started. Elsewhere none is older than the system's start.
   return process.platform === 'linux' || Number.parseInt(start, 36) > Date.now() / 1000 - uptime() - SLACK;
 }
 
-/** When a process started, in ticks of the system's clock; `gone` for one that has ended; `undefined` where nothing tells. */
+/** When a process started, in clock ticks; `gone` if it has ended; `undefined` if the system does not tell. */
 async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
-  // The name before it, in brackets, may hold anything.
+  // The name before it, in brackets, may contain anything.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (!fields) return undefined;
   const [state = '', ticks] = [fields[0], fields[19]];
@@ -180,13 +176,12 @@ async function startOf(pid: number): Promise<string | undefined> {
   return ticks === undefined ? undefined : Number(ticks).toString(36);
 }
 
-/** Has a file removed when this process ends; {@link forgetScratch} takes that back. */
+/** Removes a file when this process ends, unless {@link forgetScratch} is called. */
 export function remember(path: string): void {
   if (made.size === 0) process.on('exit', removeAll);
   made.add(path);
 }
 
-/** Also when the process ends in another way than by giving back what it made. */
 function removeAll(): void {
   for (const path of made) {
     try {

@@ -27,11 +27,10 @@ const NAME = 'anyvmaf batch';
 const BATCH = 'Batch';
 const MOST_TOGETHER = 64;
 
-/** What a command line asks for. */
 export interface BatchSettings {
   /** A table, or folders, patterns and names of encodes. */
   readonly sources: readonly [string, ...string[]];
-  /** Options of all jobs. */
+  /** Scoring options of every job. */
   readonly common: readonly LineOption[];
   readonly output: string;
   readonly frames: boolean;
@@ -45,16 +44,16 @@ export interface BatchSettings {
   readonly retryFailed: boolean;
   readonly precision: Precision;
   readonly quiet: boolean;
-  /** Workers score, not this process. */
+  /** URL of the queue whose workers score the jobs, instead of this process. */
   readonly queue?: string;
-  /** The folder that workers and this machine share. */
+  /** Folder shared by workers and this machine. */
   readonly results?: string;
   readonly partLength?: PartLength;
   readonly priority?: number;
   readonly attempts?: number;
 }
 
-/** Files about all jobs, none of which is standard output. */
+/** Options that write summaries of the whole batch; unlike for one pair, none takes `-`. */
 const SUMMARY_OPTIONS = OUTPUT_OPTIONS.flatMap((option): Option<BatchSettings>[] => {
   const { name } = option;
   if (name === 'junit' || name === 'summary')
@@ -146,7 +145,7 @@ const OWN: readonly Option<BatchSettings>[] = [
   ]),
 ];
 
-/** Options of all jobs, which are read with each of them. */
+/** Scoring options for every job: collected here, parsed with each job. */
 const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name === name)).map(
   (option): Option<BatchSettings> => ({
     ...option,
@@ -162,13 +161,9 @@ const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name ==
   }),
 );
 
-/** The options in the order in which help lists them. */
 export const BATCH_OPTIONS: readonly Option<BatchSettings>[] = [...OWN, ...OF_JOBS];
 
-/**
- * Reads a command line.
- * @throws {AnyvmafError} `usage`
- */
+/** @throws {AnyvmafError} `usage` */
 export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
   const { options, positionals } = parseArguments(args, BATCH_OPTIONS, NAME);
   if (options.at(-1)?.name === 'help') return 'help';
@@ -208,7 +203,6 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
   };
 }
 
-/** @throws {AnyvmafError} `usage` */
 function refuseSharedFiles({ output, html, junit, summary }: Partial<BatchSettings>): void {
   const names = [output, html, junit, summary].filter((name) => name !== undefined);
   const twice = names.find((name, i) => names.indexOf(name) < i);
@@ -216,7 +210,7 @@ function refuseSharedFiles({ output, html, junit, summary }: Partial<BatchSettin
     throw usageError(`two files of the batch have the name ${quoted(twice)}; give each its own`);
 }
 
-/** @throws {AnyvmafError} `usage` for options of a queue without one, and the other way round */
+/** @throws {AnyvmafError} `usage` for queue options without `--queue`, or `--together` with it */
 function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
   const { queue, results, partLength, priority, attempts, together } = draft;
   if (queue !== undefined && together !== undefined)

@@ -1,6 +1,6 @@
 /**
  * @module cli/batch/queued
- * A batch whose jobs workers of a queue score: submits them, and follows what becomes of them.
+ * Runs a batch on a queue: submits its jobs, and yields their results as workers finish them.
  */
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
@@ -20,38 +20,36 @@ import { queueSettings } from '../queue/queue-run.js';
 import type { BatchSettings } from './batch-options.js';
 import type { OpenJob } from './table.js';
 
-/** Of pairs that are not cut otherwise. */
+/** Defaults of `--part-length`, `--priority` and `--attempts`. */
 const USUAL_PART: PartLength = { unit: 'seconds', length: 60 };
 const USUAL_PRIORITY = 100;
 const USUAL_ATTEMPTS = 3;
-/** Milliseconds between two looks at how full the queue is, for the terminal. */
+/** Milliseconds between updates of the progress line. */
 const SHOW = 2000;
 
-/** What is followed. */
 interface Followed {
   readonly open: readonly OpenJob[];
   readonly settings: BatchSettings;
   readonly signal: AbortSignal;
-  /** Shows a line about how far it is. */
+  /** Draws the progress line. */
   readonly show: ((text: string) => void) | undefined;
-  /** Hears of trouble that may pass. */
+  /** Reports connection trouble that is being retried. */
   readonly complain: (sentence: string) => void;
 }
 
-/** A job that a worker ended. */
+/** A finished job: its results, or why it failed. */
 interface QueuedResult {
   readonly done: OpenJob;
-  /** Its line of results. */
   readonly line?: string;
-  /** The values per frame, a Parquet file. */
+  /** Values per frame, as Parquet. */
   readonly frames?: Uint8Array;
   readonly failure?: { readonly code: ErrorCode; readonly message: string };
 }
 
 /**
- * Submits jobs that the queue does not know, and yields each as it ends. The queue forgets a result when the next one is
- * asked for.
- * @throws {AnyvmafError} `usage` for a job that a queue does not take; `io` and `backend` as {@link QueueConnection.open}
+ * Submits jobs that are not in the queue yet, and yields each as it ends. Requesting the next result deletes the last
+ * one from the queue.
+ * @throws {AnyvmafError} `usage` for a job that cannot be queued; `io` and `backend` as {@link QueueConnection.open}
  */
 export async function* followBatch(
   url: string,
@@ -118,7 +116,7 @@ async function listen(
 ): Promise<() => Promise<void>> {
   const events = connection.events();
   events.on('completed', ({ jobId, returnvalue }) => {
-    // Most tasks are parts, after which nothing has ended.
+    // Most tasks are parts; only a settled one may end its job.
     if (JSON.stringify(returnvalue ?? '').includes('settled')) heard(jobId.slice(0, 32));
   });
   events.on('failed', ({ jobId, failedReason }) =>
@@ -134,15 +132,11 @@ async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   await pause(milliseconds, undefined, { signal }).catch(() => {});
 }
 
-/** Hosts that the command line names for all jobs. */
 function hostsOf({ common }: BatchSettings): readonly string[] {
   return common.flatMap(({ name, values }) => (name === 'allow-url' ? values.filter(Boolean) : []));
 }
 
-/**
- * A job of a table as the queue has it: with whole paths, since workers are elsewhere, and without hosts, since each
- * worker has its own.
- */
+/** The queued form of a job: absolute paths, and no hosts, because each worker allows its own. */
 function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   const { line } = job;
   const args = job.args.map(withoutAccess);
@@ -162,7 +156,7 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   const precision = String(settings.precision);
   const frames = settings.frames ? join(`${settings.output}.frames`, `${id}.parquet`) : undefined;
   const key = createHash('sha256')
-    // A URL that is signed anew is the same job.
+    // A URL with a new signature is the same job.
     .update(JSON.stringify([id, args, run.map(withoutAccess), precision, frames]))
     .digest('hex')
     .slice(0, 32);
@@ -172,7 +166,7 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   };
 }
 
-/** An option of a table's command line, `--name=value`, with whole paths in it. */
+/** Makes the paths in an option `--name=value` absolute. */
 function wholePath(arg: string): string {
   const [, name, value = ''] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
   switch (name) {
@@ -196,7 +190,7 @@ function isAddress(text: string): boolean {
   return /^[a-z][a-z0-9+.-]+:\/\//i.test(text);
 }
 
-/** Whether a worker's line is about the job: somebody else may have written to the queue. */
+/** True if a worker's result belongs to the job; the queue is not trusted. */
 function isLineOf(text: string, { id }: QueueJob): boolean {
   const value = text.includes('\n') ? undefined : jsonOf(text);
   if (!isObject(value) || !isObject(value.job) || !isObject(value.pooled_metrics)) return false;

@@ -1,7 +1,7 @@
 /**
  * @module cli/batch/results
- * The file of results: JSON lines that are only ever added, each whole, so that a run that was killed loses and doubles nothing; and what
- * tells whether a job was done before: the content of its line, and of each file size, time, head and tail.
+ * The results file: JSON lines, each appended whole, so that a killed run neither loses nor repeats results.
+ * A job is identified by its line and by the size, time, head and tail of each file.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -24,21 +24,20 @@ import { openOutput } from '../output.js';
 import { isUrl } from '../table-options.js';
 import type { Job } from './table.js';
 
-/** What a batch reads back of a line. */
 export interface ResultLine {
   /** As written, without its line feed. */
   readonly text: string;
   readonly id: string;
-  /** Its place in the table when it was written. */
+  /** Line of the table when it was written. */
   readonly line: number;
   readonly failed: boolean;
-  /** Whether its score is below its limit, or cannot be trusted. */
+  /** The gate failed: the score is below its limit, or cannot be trusted. */
   readonly below: boolean;
-  /** Whether its pair gave a score that is not to be trusted, limit or not. */
+  /** The score is not to be trusted, with or without a gate. */
   readonly untrusted: boolean;
 }
 
-/** An open file of results, which no other process writes meanwhile. */
+/** An open results file; locked against other processes if it is a regular file. */
 export class ResultsFile {
   readonly #path: string;
   readonly #fd: number;
@@ -53,13 +52,13 @@ export class ResultsFile {
   }
 
   /**
-   * Opens the file, or makes it. A last line without an end, which a kill left, is dropped.
-   * @param retry drops failed jobs too
-   * @throws {AnyvmafError} `io` if it cannot be written, another process writes it, or it holds something else
+   * Opens or creates the file. Drops an incomplete last line, left by a kill.
+   * @param retry also drops failed jobs
+   * @throws {AnyvmafError} `io` if it is not writable, locked by another process, or not a results file
    */
   static async open(path: string, inputs: readonly string[], retry: boolean): Promise<ResultsFile> {
     const output = await openOutput(path, inputs);
-    // Before it is read: what another process adds would be missed.
+    // Lock before reading, so that no line of another process is missed.
     const regular = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
     const lock = regular ? await lockFile(path) : undefined;
     try {
@@ -81,15 +80,11 @@ export class ResultsFile {
     }
   }
 
-  /** The line of a job, if it is done. */
   get(id: string): ResultLine | undefined {
     return this.#lines.get(id);
   }
 
-  /**
-   * Adds a line, which is on the disk when this returns.
-   * @throws {AnyvmafError} `io`
-   */
+  /** Appends a line and syncs it to disk. @throws {AnyvmafError} `io` */
   add(text: string): ResultLine {
     const line = readLine(text, this.#lines.size + 1, this.#path);
     this.#lock?.require();
@@ -132,13 +127,12 @@ function writeError(path: string, cause: unknown): AnyvmafError {
   return new AnyvmafError('io', `cannot write "${shown(path)}": ${why}`, { cause });
 }
 
-/** Bytes read at the head and at the tail of a file. */
+/** Bytes digested at each end of a file. */
 const ENDS = 64 * 1024;
 
 /**
- * The identity of a job: hexadecimal, the same as long as neither its line nor its files change. Where a file is fetched
- * from, it goes by what is there: a URL that is signed anew is the same, and so are other hosts that are allowed.
- * @param signal stops fetching
+ * Identifies a job, in hexadecimal, by its line and files. Allowed hosts and `--max-seconds` do not count, nor does the
+ * signature of a URL whose content could be digested.
  */
 export async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
   const { reference, distorted, hosts } = settings;
@@ -154,10 +148,7 @@ export async function jobId({ args, settings }: Job, signal?: AbortSignal): Prom
     .slice(0, 32);
 }
 
-/**
- * Why the files of a job cannot be those of a batch: a pipe is read once, and waits for who writes to it.
- * @returns an error of code `io`; `undefined` for files, and for what is not there
- */
+/** Returns an `io` error if a file can be read only once, such as a named pipe; `undefined` if it is missing. */
 export async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefined> {
   const { reference, distorted } = settings;
   for (const path of [...(reference === undefined ? [] : [reference]), ...distorted]) {
@@ -174,11 +165,11 @@ export async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefi
 
 type Facts = readonly [size: number, state: number | string, digest: string];
 
-/** Of a file: bytes, milliseconds of its last change, and a digest; `null` if it is not there, or no file of this machine. */
+/** Bytes, modification time in milliseconds and digest; `null` if it is missing or not a regular file. */
 async function fileFacts(path: string): Promise<Facts | null> {
   let file: FileHandle | undefined;
   try {
-    // Without waiting for who writes to a named pipe.
+    // Non-blocking: opening a named pipe would wait for its writer.
     file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = await file.stat();
     if (!stats.isFile()) return null;
@@ -186,14 +177,14 @@ async function fileFacts(path: string): Promise<Facts | null> {
     const digest = await digestOf(size, (bytes, position) => file?.read(bytes, 0, bytes.length, position));
     return [size, mtimeMs, digest];
   } catch {
-    // The run itself says what is wrong with it.
+    // The run reports the error.
     return null;
   } finally {
     await file?.close();
   }
 }
 
-/** Of what is behind a URL; `null` if it cannot be read in parts, or may be fetched unchecked. */
+/** `null` if ranges cannot be read, or if no hosts are listed. */
 async function urlFacts(
   url: string,
   hosts: readonly string[] | undefined,
@@ -209,12 +200,11 @@ async function urlFacts(
     const reader = file.reader();
     return [file.size, file.version, await digestOf(file.size, (bytes, at) => reader.read(at, [bytes]))];
   } catch {
-    // The run itself says what is wrong with it.
+    // The run reports the error.
     return null;
   }
 }
 
-/** Of the head and the tail of a file. */
 async function digestOf(
   size: number,
   read: (bytes: Buffer, position: number) => Promise<number | { readonly bytesRead: number }> | undefined,

@@ -1,7 +1,6 @@
 /**
  * @module cli/batch/table
- * The jobs of a batch: lines of a table, CSV or JSON lines, each a pair with any option of scoring; or without a table the videos of
- * folders, of patterns or by name, and a rule that names the reference of each.
+ * The jobs of a batch: from a CSV or JSON lines table, or from the names of encodes and a rule for their references.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
@@ -14,7 +13,7 @@ import type { OptionSpec } from '../options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 import { isUrl } from '../table-options.js';
 
-/** Options that are about a whole batch, or about nothing that a line decides. */
+/** Options of a whole batch, or without meaning for one line. */
 const NOT_OF_LINES: ReadonlySet<string> = new Set([
   'distorted',
   'output',
@@ -44,20 +43,19 @@ const NOT_OF_LINES: ReadonlySet<string> = new Set([
   'c',
 ]);
 
-/** Options that a line may have, and a batch for all lines. */
+/** Options that a line may set, and a batch for all lines. */
 export const LINE_OPTIONS: readonly OptionSpec[] = SCORE_OPTIONS.filter(
   ({ name }) => !NOT_OF_LINES.has(name),
 );
 
-/** An option with its values; a flag has none. */
+/** A flag has no values. */
 export interface LineOption {
   readonly name: string;
   readonly values: readonly string[];
 }
 
-/** A pair of the table. */
 export interface TableLine {
-  /** Where it begins, from 1. */
+  /** First line of the entry, from 1. */
   readonly line: number;
   /** Absent with no_reference. */
   readonly reference?: string;
@@ -65,15 +63,14 @@ export interface TableLine {
   readonly options: readonly LineOption[];
 }
 
-/** A line that was understood. */
 export interface Job {
   readonly line: number;
-  /** The command line that it stands for. */
+  /** The equivalent command line of scoring. */
   readonly args: readonly string[];
   readonly settings: ScoreSettings;
 }
 
-/** A job to score. */
+/** A job without a result yet. */
 export interface OpenJob {
   readonly job: Job;
   readonly id: string;
@@ -82,8 +79,8 @@ export interface OpenJob {
 const spelt = (name: string) => name.trim().toLowerCase().replaceAll('-', '_');
 
 /**
- * The lines of a table.
- * @param name of the file: `.csv`, else JSON lines
+ * Parses a table.
+ * @param name file name: `.csv`, else JSON lines
  * @throws {AnyvmafError} `usage`, naming the line
  */
 export function tableLines(text: string, name: string): readonly TableLine[] {
@@ -180,9 +177,9 @@ function optionOf(column: string, value: unknown, where: string): LineOption | u
 }
 
 /**
- * Reads the lines as command lines of scoring. A line's options replace common ones of the same name.
- * @param table name of the table, for messages
- * @param locate finds a video of the table
+ * Parses each line as a command line of scoring; its options replace common ones of the same name.
+ * @param table name, for messages
+ * @param locate resolves the path of a video
  * @throws {AnyvmafError} `usage`, naming the line
  */
 export function jobsOf(
@@ -225,27 +222,26 @@ export function jobsOf(
   });
 }
 
-/** Endings of files that are taken from a folder. */
+/** Extensions of the videos taken from a folder. */
 const VIDEOS: ReadonlySet<string> = new Set(
   '.mp4 .m4v .mov .mkv .webm .avi .ts .m2ts .mpg .mpeg .mxf .ivf .obu .264 .h264 .265 .hevc .y4m .yuv .wmv .flv .ogv'.split(
     ' ',
   ),
 );
 
-/** How the reference of an encode is found. */
 export interface ReferenceRule {
   /**
-   * A path with `{stem}` for the encode's name without ending, `{name}` for its name, `{folder}` for the name of its
-   * folder, and `{1}` to `{9}` for what the groups of {@link match} found.
+   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
+   * folder, and `{1}` to `{9}` for the groups of {@link match}.
    */
   readonly reference: string;
-  /** A regular expression that the encode's path must match. */
+  /** Must match the path of each encode. */
   readonly match?: RegExp;
 }
 
 /**
- * The jobs, in the order of the names. A folder gives its videos, but not those of folders in it.
- * @throws {AnyvmafError} `io` for a folder that cannot be read; `usage` if nothing is found, or the rule does not fit
+ * Returns the jobs in the order of the names. Folders are not searched recursively.
+ * @throws {AnyvmafError} `io` for an unreadable folder; `usage` if nothing is found, or the rule does not fit
  */
 export async function encodeLines(
   names: readonly string[],
@@ -259,7 +255,7 @@ export async function encodeLines(
     distorted,
     options: [],
   }));
-  // The folder may hold the reference too.
+  // A folder may hold the reference too.
   const encodes = lines.filter(({ reference, distorted }) => reference !== distorted);
   if (encodes.length === 0) throw usageError(`there are no videos in ${shown(names.join(', '))}`);
   return encodes.map((line, i) => ({ ...line, line: i + 1 }));
@@ -287,7 +283,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** `*` stands for any characters, `?` for one. */
+/** `*` matches any characters, `?` one. */
 function patternOf(glob: string): RegExp {
   const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`);

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/align
- * `anyvmaf align REFERENCE DISTORTED`: finds the frame of the reference with which the distorted video begins.
+ * `anyvmaf align REFERENCE DISTORTED`: finds the offset between two videos.
  */
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
@@ -39,7 +39,6 @@ const page: HelpText = {
     'Nothing is shifted: pass the offset to anyvmaf with --offset. Exits with 2 when the videos are unrelated.',
 };
 
-/** Temporal alignment without scoring. */
 export const align = command(NAME, ALIGN_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { options = {}, json } = settings;
   const request = pairOf(settings, positionals, NAME);

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/batch
- * `anyvmaf batch TABLE -o RESULTS`: scores a table of pairs, and goes on where an earlier run ended.
+ * `anyvmaf batch TABLE -o RESULTS`: scores a table of pairs, and resumes an interrupted run.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
@@ -51,7 +51,6 @@ const page: HelpPage = {
   ],
 };
 
-/** Scoring of tables. */
 export const batch: Command = {
   page,
   run: async (args, terminal) => {
@@ -100,7 +99,7 @@ async function runBatch(
   });
 }
 
-/** @throws {AnyvmafError} `usage` for a line that cannot be understood; `io` for a table that cannot be read */
+/** @throws {AnyvmafError} `usage` for an invalid line; `io` for an unreadable table */
 async function readJobs({ sources, common, reference, match }: BatchSettings): Promise<readonly Job[]> {
   const [table] = sources;
   if (reference !== undefined) {
@@ -115,12 +114,12 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
   );
 }
 
-/** Writes a page, JUnit XML and Markdown about all jobs, as asked for. @param lines of results, in the order of the table */
+/** @param lines of results, in table order */
 type WriteSummaries = (lines: readonly string[], signal: AbortSignal) => Promise<void>;
 
 /**
- * Opens the files about all jobs, before anything is scored.
- * @param args of the batch, which the page repeats
+ * Opens the summary files before anything is scored.
+ * @param args of the batch, for the page
  * @throws {AnyvmafError} `io`, `usage`
  */
 async function openSummaries(
@@ -150,7 +149,6 @@ async function openSummaries(
   };
 }
 
-/** What a batch is run with. */
 interface BatchWork {
   readonly jobs: readonly Job[];
   readonly settings: BatchSettings;
@@ -161,13 +159,11 @@ interface BatchWork {
   readonly results: ResultsFile;
 }
 
-/** Why a job has no report. */
 type JobFailure = Pick<FailedEncode, 'code' | 'message'>;
 
-/** Lines that repeat others, of which is said which ones. */
+/** Repeated lines that are named; further ones are only counted. */
 const MOST_REPEATS = 10;
 
-/** A batch with its open file of results. */
 class BatchRun {
   readonly #work: BatchWork;
   readonly #results: ResultsFile;
@@ -181,8 +177,8 @@ class BatchRun {
   }
 
   /**
-   * Scores what is not done.
-   * @returns the line of each job in the order of the table, and how many were there before
+   * Scores the jobs that have no result yet.
+   * @returns the line of each distinct job in table order, and how many were there before
    * @throws {AnyvmafError} `io` if results cannot be written; the signal's reason
    */
   async score(): Promise<{ readonly lines: readonly ResultLine[]; readonly before: number }> {
@@ -243,7 +239,7 @@ class BatchRun {
     }
   }
 
-  /** Lets workers of a queue score, and adds their lines. */
+  /** Follows the jobs that queue workers score, and adds their lines. */
   async #followOpen(address: string, open: readonly OpenJob[]): Promise<void> {
     const { settings, terminal, signal } = this.#work;
     const bar = this.#bar;
@@ -268,7 +264,6 @@ class BatchRun {
     }
   }
 
-  /** Complains about a job that failed or is below its limit. */
   #say({ job }: OpenJob, added: ResultLine, failure: string): void {
     if (!added.failed && !added.below) return;
     this.#bar?.clear();
@@ -307,7 +302,7 @@ class BatchRun {
     return this.#results.add(reportLine(facts, complete, { precision, gate, frames }));
   }
 
-  /** Before the line that names it, so that a kill between the two leaves a file that the next run replaces. */
+  /** Must precede the line that names the file: if killed in between, the next run replaces the file. */
   async #writeFrames(id: string, report: Report): Promise<string | undefined> {
     if (!this.#work.settings.frames) return undefined;
     const { formatFrames } = await import('../../index.js');

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/bench
- * `anyvmaf bench`: times every backend that works here on generated videos, and compares their numbers.
+ * `anyvmaf bench`: times every available backend on generated videos, and compares their scores.
  */
 import type { BenchBackend, BenchOptions } from '../../bench/run.js';
 import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../../core/choices.js';
@@ -63,7 +63,6 @@ const page: HelpText = {
     'with SIMD does not give what it gives without.',
 };
 
-/** The benchmark. */
 export const bench = command(NAME, BENCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const [stray] = positionals;
   if (stray !== undefined) {
@@ -104,7 +103,7 @@ async function report(options: BenchOptions, json: boolean, terminal: Terminal):
   });
 }
 
-/** Draws one line on standard error over the previous one; does nothing without a terminal. */
+/** Redraws one line of standard error; does nothing if it is not a terminal. */
 function progressLine(terminal: Terminal): (text: string) => void {
   let shown = '';
   return (text) => {

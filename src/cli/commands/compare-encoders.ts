@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/compare-encoders
- * `anyvmaf compare-encoders SOURCE --encoder A --encoder B`: which encoder, or which preset, needs less for equal quality.
+ * `anyvmaf compare-encoders SOURCE --encoder A --encoder B`: compares encoders or presets at equal quality.
  */
 import { usageError } from '../../core/errors.js';
 import { type ComparedPoint, type CompareOptions, parseEncoder } from '../../index.js';
@@ -63,7 +63,6 @@ const page: HelpText = {
   ],
 };
 
-/** The comparison of encoders. */
 export const compareEncodersCommand = command(NAME, OPTIONS, page, async (line) => {
   const { result, options } = resultOf(NAME, line.positionals, line.settings);
   const { encoders = [], ...others } = options;

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/delivery
- * Delivers reports: to files, standard output and a person.
+ * Writes reports to files and standard output, and summaries for people.
  */
 import type { AnyvmafError } from '../../core/errors.js';
 import type { PagePictures } from '../../report/picture-room.js';
@@ -13,29 +13,26 @@ import { isGated, type OutputSettings } from '../output-options.js';
 import type { SeveralFormat } from '../score-many.js';
 import type { Terminal } from '../terminal.js';
 
-/** What to deliver where. */
 export interface DeliverySettings extends OutputSettings {
-  /** Names of the scored videos: one, or several encodes to compare. */
+  /** One video, or several encodes to compare. */
   readonly distorted: readonly string[];
 }
 
-/** Reports and failures of the distorted videos. */
 export interface Outcome {
   readonly reports: readonly Report[];
-  /** Of several videos those that could not be scored, in order. */
+  /** In order; empty unless there are several videos. */
   readonly failures: readonly Failure[];
-  /** Alarms that were raised; absent where nobody watched. */
+  /** Number of alarms raised in a live run. */
   readonly alarms?: number;
 }
 
-/** A video that could not be scored. */
 export interface Failure {
   readonly index: number;
   readonly error: AnyvmafError;
   readonly failed: FailedEncode;
 }
 
-/** Opens the files to write before scoring starts, those of a gate too; `-` is standard output. */
+/** Opens all output files, those of the gate too, before scoring starts; `-` is standard output. */
 export async function openOutputs(
   settings: DeliverySettings,
   videos: readonly string[],
@@ -51,12 +48,10 @@ export async function openOutputs(
   return { ...(file && { file }), ...(page && { page }), ...(gate && { gate }) };
 }
 
-/** Whether the report goes to standard output. */
 export function isPrinted({ output, format }: DeliverySettings): boolean {
   return output === '-' || (output === undefined && format !== undefined);
 }
 
-/** The report in the format asked for: of one pair, or of several. */
 export async function reportText(
   { reports, failures }: Outcome,
   { distorted, format, precision }: DeliverySettings,
@@ -64,7 +59,7 @@ export async function reportText(
   const [only] = reports;
   if (distorted.length > 1 || !only) {
     const { writeReports } = await import('../score-many.js');
-    // In the order of the command line.
+    // In command-line order.
     const results: (Report | FailedEncode)[] = [...reports];
     for (const { index, failed } of failures) results.splice(index, 0, failed);
     return writeReports(results, severalFormat(format), precision);
@@ -73,15 +68,14 @@ export async function reportText(
   return writeReport(only, format ?? 'xml', { precision });
 }
 
-/** XML, the default of one pair, and subtitles hold one report; the options refuse them when asked for by name. */
+/** XML, the default, and subtitles hold one report; the options refuse them if named explicitly. */
 function severalFormat(format: ReportFormat | undefined): SeveralFormat {
   return format === undefined || format === 'xml' || format === 'sub' ? 'json' : format;
 }
 
 /**
- * The page.
- * @param args of the command line that it repeats
- * @param pictures of worst frames, and why there are not more
+ * @param args command line shown on the page
+ * @param pictures worst frames, and why some are missing
  */
 export async function htmlText(
   { reports, failures }: Outcome,
@@ -101,7 +95,7 @@ export async function htmlText(
 }
 
 /**
- * Prints the result on standard output: the report, or a summary for a person, or plain lines for a script.
+ * Prints the report on standard output, or a summary for people, or plain lines for scripts.
  * @param done the report is printed already
  */
 export async function deliver(
@@ -117,7 +111,7 @@ export async function deliver(
   const isTable = distorted.length > 1;
   const free = html !== '-' && !printed;
   const summary = free && !quiet && (terminal.interactive || featuresTable);
-  // The summary shows or counts the warnings: do not repeat them if standard error goes to the same terminal.
+  // The summary shows or counts the warnings; do not repeat them on the same terminal.
   if (!summary || !terminal.canDraw) {
     const { complainOf } = await import('../complaints.js');
     complainOf(reports, terminal);
@@ -150,7 +144,7 @@ export async function deliver(
   if (last !== '') await terminal.print(`${featuresTable || isTable ? '\n' : ''}${last}\n`);
 }
 
-/** Which of the encodes to ship, with the bounds of the gate; empty where reports have nothing to decide by. */
+/** Recommends an encode within the bounds of the gate; empty if no report has a score to rank by. */
 async function decisionText(
   reports: readonly Report[],
   { failUnder, limits = [] }: DeliverySettings,
@@ -169,7 +163,7 @@ async function decisionText(
   return `\n${wrap(printable(explanation), width).join('\n')}\n`;
 }
 
-/** Where the rest is: remarks that the lines above leave out, and what was measured. */
+/** Says how to see the remaining warnings and measurements. */
 async function restText(reports: readonly Report[]): Promise<string> {
   const [{ unsaid }, { trustOf }, { counted }] = await Promise.all([
     import('../../report/brief.js'),
@@ -182,7 +176,6 @@ async function restText(reports: readonly Report[]): Promise<string> {
   return `--features-table prints ${others}all that was measured`;
 }
 
-/** A report for a person: in a few lines, or all of it. */
 async function summaryOf(
   report: Report,
   { precision, featuresTable }: DeliverySettings,

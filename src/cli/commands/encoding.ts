@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/encoding
- * What the commands which encode a source have in common: their options, how these are read, files that are found writable before the
- * work, and what is shown during it.
+ * Shared by the commands that encode a source: options, their parsing, output files and progress.
  */
 import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
@@ -36,7 +35,6 @@ import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { localPath } from '../video-options.js';
 
-/** What is searched. */
 export const PARAMETERS = [
   'crf',
   'cq',
@@ -62,7 +60,6 @@ export const ENCODER_ARG_OPTION: Option<EncoderChoice> = {
   read: (use, { encoderOptions }) => ({ encoderOptions: withEncoderOption(encoderOptions, use) }),
 };
 
-/** @param help what the parameter is for, and which one is meant by default */
 export function parameterOption(help: string): Option<EncoderChoice> {
   return {
     name: 'parameter',
@@ -72,18 +69,15 @@ export function parameterOption(help: string): Option<EncoderChoice> {
   };
 }
 
-/** @param argument with steps or without */
 export function valuesOption(argument: string, help: string): Option<EncoderChoice> {
   return { name: 'values', argument, help, read: (use) => ({ range: rangeValue(use) }) };
 }
 
-/** What is written where. */
 export interface EncodeSettings {
   readonly output: string;
   readonly keepMissed: boolean;
 }
 
-/** @param help what is encoded with what was found */
 export function encodeOptions(help: string): readonly Option<EncodeSettings>[] {
   return [
     { name: 'encode', argument: 'FILE', help, read: ({ value }) => ({ output: value }) },
@@ -95,7 +89,6 @@ export function encodeOptions(help: string): readonly Option<EncodeSettings>[] {
   ];
 }
 
-/** What every command that encodes a source is told. */
 type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
 
 export const PIX_FMT_OPTION: Option<EncodingSettings> = {
@@ -155,13 +148,11 @@ export const FULL_OPTION: Option<EncodingSettings> = {
   read: () => ({ full: true }),
 };
 
-/** The last options of a command. */
 export const ENDING_OPTIONS: readonly Option<{ readonly quiet: boolean }>[] = [
   { name: 'quiet', short: 'q', help: 'no progress on the terminal', read: () => ({ quiet: true }) },
   HELP_OPTION,
 ];
 
-/** What commands that measure curves and give out tables and charts are told. */
 export interface CurveSettings extends EncodingSettings {
   readonly targets: readonly number[];
   readonly metric: string;
@@ -171,7 +162,6 @@ export interface CurveSettings extends EncodingSettings {
   readonly quiet: boolean;
 }
 
-/** Options of commands that measure curves. */
 export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
   {
     name: 'target',
@@ -187,7 +177,6 @@ export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
   },
 ];
 
-/** How commands with tables and charts give out their results. */
 export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
   {
     name: 'output',
@@ -200,7 +189,6 @@ export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
   { name: 'csv', help: 'print all points as CSV', read: () => ({ format: 'csv' }) },
 ];
 
-/** @param help which qualities these are */
 export function betweenOption(
   help: string,
 ): Option<{ readonly between?: { readonly min: number; readonly max: number } | undefined }> {
@@ -226,8 +214,8 @@ function measureValue(use: OptionUse): Partial<Pick<CurveSettings, 'metric' | 's
 }
 
 /**
- * The source and how its result is given out, apart from what the API is told.
- * @throws {AnyvmafError} `usage` for another number of sources than one
+ * Splits the source and the output settings from the options of the API.
+ * @throws {AnyvmafError} `usage` unless there is exactly one source
  */
 export function resultOf<Settings extends Partial<CurveSettings>>(
   command: string,
@@ -241,9 +229,8 @@ export function resultOf<Settings extends Partial<CurveSettings>>(
 }
 
 /**
- * The source of a command.
  * @param advice what to type instead
- * @throws {AnyvmafError} `usage` for another number of sources than one
+ * @throws {AnyvmafError} `usage` unless there is exactly one source
  */
 export function oneSource(command: string, positionals: readonly string[], advice: string): string {
   const [source, ...more] = positionals.map(localPath);
@@ -252,7 +239,7 @@ export function oneSource(command: string, positionals: readonly string[], advic
   throw usageError(`${command} takes one source, but ${found}; ${advice}`);
 }
 
-/** `preset=slow`, added to the options before it. */
+/** Adds an option such as `preset=slow`. */
 function withEncoderOption(
   options: EncoderChoice['encoderOptions'],
   use: OptionUse,
@@ -271,26 +258,24 @@ export function rangeValue(use: OptionUse): ValueRange {
   throw refusedValue(use, 'a range such as 18..40');
 }
 
-/** What work may write and show. */
 export interface EncodingTools {
-  /** The files, in their order. */
+  /** In the order of the paths. */
   readonly files: readonly (OutputFile | undefined)[];
   readonly signal: AbortSignal;
-  /** Shows in the last line of a terminal what is being done, not more often than people read; absent where nobody does. */
+  /** Updates the status line, rate-limited; undefined without a terminal or with `--quiet`. */
   readonly say: ((words: string) => void) | undefined;
-  /** Prints a line above that. */
+  /** Prints a line above the status line. */
   line(text: string): void;
-  /** Clears the last line. */
   clear(): void;
 }
 
-/** Milliseconds for which a line stays that only its numbers change. */
+/** Milliseconds before the status line is redrawn if only its numbers change. */
 const READING = 100;
 
 /**
- * Opens files, and does the work.
- * @param paths of files, of which none may be the source
- * @throws {AnyvmafError} what the work throws; `usage` or `io` for files that cannot be written, before hours of encoding
+ * Opens the output files, so that an unwritable one fails before hours of encoding, and does the work.
+ * @param paths output files; none may be the source
+ * @throws {AnyvmafError} what the work throws; `usage` or `io` for files that cannot be written
  */
 export async function encodingRun<Result>(
   { source, quiet }: { readonly source: string; readonly quiet: boolean },
@@ -323,19 +308,18 @@ export async function encodingRun<Result>(
   });
 }
 
-/** How results of curves are given out. */
 export interface ResultSettings {
   readonly source: string;
-  /** Files, of which each has its format from the end of its name. */
+  /** Files; the extension of each names its format. */
   readonly outputs: readonly string[];
-  /** What is printed. */
+  /** Format of standard output. */
   readonly format: ResultFormat;
   readonly quiet: boolean;
 }
 
 /**
- * Measures curves, and gives out the result.
- * @param work `line` prints a line where a person reads the result
+ * Measures curves, writes the result to files and prints it.
+ * @param work `line` prints a line if the result is text
  */
 export async function curvesRun<Result extends CurveResult>(
   settings: ResultSettings,
@@ -370,7 +354,7 @@ const FORMATS: Readonly<Record<string, ResultFormat>> = {
   '.txt': 'text',
 };
 
-/** @throws {AnyvmafError} `usage` for a name whose ending says no format */
+/** @throws {AnyvmafError} `usage` for an unknown extension */
 function formatOf(path: string): ResultFormat {
   const format = FORMATS[extname(path).toLowerCase()];
   if (format !== undefined) return format;

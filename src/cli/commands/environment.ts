@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/environment
- * Commands that report on the installation: `anyvmaf backends` says what can measure frames here and what would run it, `anyvmaf doctor`
- * what is installed, what works, and how to get the rest.
+ * `anyvmaf backends` lists backends; `anyvmaf doctor` reports what is installed, what works, and how to get the rest.
  */
 import { arch, cpus, platform, release } from 'node:os';
 import { OWN_GPU_BACKENDS, type PartName } from '../../core/choices.js';
@@ -29,23 +28,20 @@ const OPTIONS = grouped<TableSettings & { readonly json: boolean }>('Options', [
   HELP_OPTION,
 ]);
 
-/** What to report on. */
 interface EnvironmentRequest {
-  /** The native program to run; default VMAF_BIN, then PATH. */
+  /** Native program to run; default: VMAF_BIN, then PATH. */
   readonly vmafBin: string | undefined;
   readonly signal: AbortSignal;
 }
 
 interface EnvironmentReport {
-  /** What --json prints. */
+  /** Printed with `--json`. */
   readonly data: unknown;
-  /** The same for people, on lines of `width` characters. */
+  /** Lines have at most `width` characters. */
   text(width: number): string;
-  /** The exit code. */
   readonly code: number;
 }
 
-/** A command that reports on the installation. */
 function environmentCommand(
   name: string,
   about: string,
@@ -65,7 +61,6 @@ function environmentCommand(
   });
 }
 
-/** Lists backends. */
 export const backends = environmentCommand(
   'anyvmaf backends',
   'Lists what --backend can name, and what was installed for it. A backend that is here may still lack its driver: ' +
@@ -86,7 +81,6 @@ function listing({ details, native }: BackendList, width: number): string {
   return `Backends, for --backend NAME:\n\n${twoColumns(rows, width)}\n${problem}`;
 }
 
-/** Packages that more can be done with, and what. */
 const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
   ['@mediabunny/server', 'decodes video where there is no ffmpeg'],
   ['@ffmpeg/core', 'decodes video where there is nothing else'],
@@ -102,21 +96,20 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
 
 type AdapterFacts = NonNullable<BackendHealth['adapter']>;
 
-/** Packages that are parts, which `anyvmaf setup` fetches. */
+/** Packages that `anyvmaf setup` fetches as parts. */
 const PART_OF: Readonly<Record<string, PartName>> = {
   '@ffmpeg/core': 'decoder',
   'onnxruntime-web': 'tiny',
   webgpu: 'webgpu',
 };
 
-/** An optional package. */
 interface PackageState {
   readonly name: string;
   readonly installed: boolean;
   readonly use: string;
 }
 
-/** Facts about the machine that the library does not report. */
+/** Facts that the library does not report. */
 interface MachineFacts {
   readonly node: string;
   readonly system: string;
@@ -124,7 +117,6 @@ interface MachineFacts {
   readonly packages: readonly PackageState[];
 }
 
-/** Diagnoses the installation. */
 export const doctor = environmentCommand(
   'anyvmaf doctor',
   'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
@@ -155,13 +147,13 @@ function isInstalled(name: string): boolean {
   return hasPackage(name) || (part !== undefined && isHere(PARTS[part]));
 }
 
-/** How to get a package. */
+/** The command that installs a package. */
 function how(name: string): string {
   const part = PART_OF[name];
   return part === undefined ? `npm install ${name}` : `anyvmaf setup ${part}`;
 }
 
-/** Bun and Deno say which release of Node.js they stand for. */
+/** Bun and Deno report the version of Node.js they are compatible with. */
 function runtimeRow(node: string): [string, string] {
   const { bun, deno } = process.versions;
   if (bun !== undefined) return ['Bun', `${bun}, as Node.js ${node}`];
@@ -209,7 +201,6 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
   ].join('\n');
 }
 
-/** A GPU and its driver, as far as these name themselves. */
 function adapterText({ vendor, architecture, device, description, software }: AdapterFacts): string {
   const parts = [description, vendor, architecture, device].filter((part) => part !== '');
   return `${parts.join(', ') || 'a GPU without a name'}${software ? '; software, never chosen by itself' : ''}`;

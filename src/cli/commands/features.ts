@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/features
- * `anyvmaf features [NAME]`: the feature extractors and their options; with `--parquet FILE` measures pairs of videos, which a command
- * line or a list names, and writes their features, one row per frame.
+ * `anyvmaf features [NAME]` lists feature extractors; with `--parquet FILE` it writes features, one row per frame.
  */
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -32,7 +31,7 @@ const RUNNING = 'Running';
 
 const MAX_DISTORTED = 1000;
 
-/** What options say before it is known whether they go together. */
+/** Options before their combination is checked. */
 interface AskedSettings extends VideoSettings, TableSettings {
   readonly parquet: string;
   readonly list: string;
@@ -44,7 +43,6 @@ interface AskedSettings extends VideoSettings, TableSettings {
   readonly json: boolean;
 }
 
-/** All options of the command `features`, in the order in which help lists them. */
 const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
   ...grouped<AskedSettings>(TABLE, [
     {
@@ -112,21 +110,19 @@ const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
 
 const NAME = 'anyvmaf features';
 
-/** Options that a list of extractors has as well. */
+/** Options that lists of extractors take too. */
 const OF_LISTS = new Set(['json', 'help']);
 
-/** What a command line asks for. */
 export type FeaturesSettings =
   | { readonly kind: 'help' }
-  /** The list of extractors, or one of them. */
+  /** All extractors, or one. */
   | { readonly kind: 'list'; readonly args: readonly string[] }
   | FeatureTable;
 
-/** A table to write. */
 export interface FeatureTable {
   readonly kind: 'table';
   readonly output: string;
-  /** The pairs, or the list that has them. */
+  /** The pairs, or the file that lists them. */
   readonly pairs: readonly DatasetPair[] | { readonly list: string; readonly raw?: DatasetPair['raw'] };
   readonly options: DatasetOptions;
   readonly quiet: boolean;
@@ -134,7 +130,7 @@ export interface FeatureTable {
 }
 
 /**
- * Reads the command line of `features`. It asks for a table exactly when `--parquet` is among its options.
+ * Parses the command line: writes a table exactly if `--parquet` is given.
  * @throws {AnyvmafError} `usage`
  */
 export function featuresSettings(args: readonly string[]): FeaturesSettings {
@@ -174,7 +170,7 @@ function tableOf(asked: Partial<AskedSettings>, positionals: readonly string[]):
   return { kind: 'table', output, options, quiet, json, pairs };
 }
 
-/** @param surplus what names videos beside the list */
+/** @param surplus an argument that names videos beside the list */
 function listedPairs(
   list: string,
   videos: Partial<VideoSettings>,
@@ -205,13 +201,13 @@ function namedPairs(
   }));
 }
 
-/** A model string; a bare name is that of a built-in model. */
+/** A bare name is a built-in model. */
 function modelString(use: OptionUse): string {
   if (use.value === '') throw usageError(`${use.label} is empty, but it must name a model`);
   return use.value.includes('=') ? use.value : `version=${use.value}`;
 }
 
-/** The value of an option for each distorted video; a single value applies to all. */
+/** Returns the value for each distorted video; a single value applies to all. */
 function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
   if (values.length > 1 && values.length !== count) {
     throw usageError(
@@ -225,9 +221,9 @@ function oneOrEach<T>(values: readonly T[], count: number, label: string): (inde
 const COLUMNS = ['reference', 'distorted', 'key', 'clip', 'mos'];
 
 /**
- * The pairs of a list: CSV (RFC 4180) with a line of names first.
+ * Parses a list of pairs: CSV (RFC 4180) with a header.
  * @param list its name, for messages
- * @param locate makes a path of what the list says, relative to its own folder
+ * @param locate resolves a path of the list
  * @throws {AnyvmafError} `usage`, naming the line
  */
 export function parsePairs(
@@ -273,7 +269,6 @@ export function parsePairs(
   });
 }
 
-/** Writes the table. @returns the exit code */
 export async function writeTable(settings: FeatureTable, terminal: Terminal): Promise<number> {
   const { output, options, quiet, json } = settings;
   const pairs = await pairsOf(settings);
@@ -347,7 +342,6 @@ const page: HelpPage = {
   options: FEATURES_OPTIONS,
 };
 
-/** Lists or describes feature extractors, or writes features of videos. */
 export const features: Command = {
   page,
   run: async (args, terminal) => {

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/heatmap
- * `anyvmaf heatmap REFERENCE DISTORTED`: draws where in single frames quality is lost.
+ * `anyvmaf heatmap REFERENCE DISTORTED`: draws loss heatmaps of single frames.
  */
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -31,14 +31,14 @@ import { fileName, pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-op
 const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';
 
-/** Options without a meaning here: no score is judged. */
+/** Options without meaning here: no score is judged. */
 const LEFT_OUT: readonly string[] = ['strict', 'no-preflight', 'colour-as'];
 
 const BLOCKS = [4, 8, 16, 32, 64, 128, 256];
-/** Most frames of one run: each is a picture in memory until all are done. */
+/** Most frames of one run: all pictures stay in memory until the last is done. */
 const MOST_FRAMES = 100;
 
-/** What options say before it is known whether they go together. */
+/** Options before their combination is checked. */
 interface AskedSettings extends VideoSettings, TableSettings {
   readonly frames: readonly number[];
   readonly worst: number;
@@ -106,23 +106,21 @@ const page: HelpText = {
   ],
 };
 
-/** What the command line asks for. */
 interface HeatmapSettings {
   readonly request: ScoreRequest & { readonly reference: string; readonly distorted: string };
   readonly options: QualityMapOptions;
-  /** Numbers of frames, or how many of the worst. */
+  /** Frame numbers, or how many of the worst. */
   readonly frames: readonly number[] | number;
   readonly output: string;
   readonly of: MapKind;
   readonly neg: boolean;
 }
 
-/** Draws maps of lost quality. */
 export const heatmap = command(NAME, HEATMAP_OPTIONS, page, async ({ settings, positionals, terminal }) =>
   draw(heatmapSettings(settings, positionals), terminal),
 );
 
-/** @throws {AnyvmafError} `usage` for options that do not go together */
+/** @throws {AnyvmafError} `usage` for conflicting options */
 export function heatmapSettings(
   asked: Partial<AskedSettings>,
   positionals: readonly string[],
@@ -192,12 +190,11 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
   });
 }
 
-/** Where pictures go. */
 interface Places {
   readonly paths: readonly string[];
   /** Files that must not be overwritten. */
   readonly inputs: readonly string[];
-  /** The one file, already found to be writable; otherwise pictures go into a folder, which is created if needed. */
+  /** The one output file, already checked; without it, pictures go into a folder, created if needed. */
   readonly single: OutputFile | undefined;
   readonly signal: AbortSignal;
 }
@@ -223,7 +220,6 @@ async function writePictures(pictures: readonly Uint8Array[], places: Places): P
   for (const file of files) file.keep();
 }
 
-/** @throws {AnyvmafError} `io` */
 async function makeFolder(path: string, made: string[]): Promise<void> {
   try {
     await makeFolders(resolve(path), made);
@@ -234,7 +230,7 @@ async function makeFolder(path: string, made: string[]): Promise<void> {
   }
 }
 
-/** The frames to draw; finds the worst ones by scoring. */
+/** Scores the pair to find the worst frames, unless frames are named. */
 async function choose(
   { request, options, frames, neg }: HeatmapSettings,
   terminal: Terminal,
@@ -262,7 +258,7 @@ async function choose(
     });
     const by = ranking(report);
     const worst = by ? worstFrames(report, by, frames) : [];
-    // Do not search the offset again: the result must be the same.
+    // Keep the offset found: another search could differ.
     const offset = options.offset === 'auto' ? report.pairing?.frames.offset : undefined;
     return {
       frames: worst.map(({ frameNum }) => frameNum),
@@ -274,14 +270,12 @@ async function choose(
   }
 }
 
-/** The features of a frame, and its score where it is known. */
 function said(features: Readonly<Record<string, number>>, score: number | undefined): string {
   const vif = [0, 1, 2, 3].map((scale) => features[`integer_vif_scale${scale}`]?.toFixed(4));
   const known = score === undefined ? '' : `vmaf ${score.toFixed(2)}, `;
   return `${known}adm2 ${features.integer_adm2?.toFixed(4)}, vif ${vif.join(' ')}`;
 }
 
-/** Butteraugli of a frame. */
 function saidOf({ maximum, norm3 }: NonNullable<QualityMaps['butteraugli']>): string {
   return `butteraugli ${maximum.toFixed(4)}, 3-norm ${norm3.toFixed(4)}`;
 }
@@ -290,7 +284,7 @@ function isFile(output: string): boolean {
   return /\.png$/i.test(output);
 }
 
-/** @throws {AnyvmafError} `io` where there is something else by that name */
+/** @throws {AnyvmafError} `io` if the path exists and is not a folder */
 async function refuseNoFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isDirectory()) {

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/inspect
- * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair before it is scored.
+ * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair for problems before it is scored.
  */
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
@@ -13,7 +13,7 @@ import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 const NAME = 'anyvmaf inspect';
 const PREFLIGHT = 'Preflight';
 
-/** Options without a meaning here: nothing is scored. */
+/** Options without meaning here: nothing is scored. */
 const LEFT_OUT: readonly string[] = ['no-preflight', 'colour-as'];
 
 interface InspectSettings extends VideoSettings, TableSettings {
@@ -45,7 +45,6 @@ const page: HelpText = {
     'as they stand, or with --strict when there is a warning.',
 };
 
-/** Preflight without scoring. */
 export const inspect = command(NAME, INSPECT_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { options = {}, models, json } = settings;
   checkPairingOptions(options);

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/ladder
- * `anyvmaf ladder SOURCE --sizes 1080,720,540,360 --encoder NAME`: which sizes and settings to offer a source in.
+ * `anyvmaf ladder SOURCE --sizes 1080,720,540,360 --encoder NAME`: builds a bitrate ladder.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -120,7 +120,6 @@ const page: HelpText = {
   ],
 };
 
-/** The ladder of sizes. */
 export const ladder = command(NAME, OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { masters: [master, ...more] = [], ...asked } = settings;
   if (master !== undefined) {
@@ -151,10 +150,10 @@ export const ladder = command(NAME, OPTIONS, page, async ({ settings, positional
   return EXIT.ok;
 });
 
-/** Bytes of a playlist or a manifest that are read at most. */
+/** Most bytes of a playlist or manifest. */
 const MOST_TEXT = 16 * 1024 * 1024;
 
-/** Writes what streams take into a master playlist, and into a manifest of the same streams beside it. */
+/** Writes measured bandwidths into a master playlist, and into a manifest of the same streams beside it. */
 async function measureMaster(path: string, terminal: Terminal): Promise<number> {
   const { measuredManifest, measuredMaster } = await import('../../report/bandwidth.js');
   const folder = dirname(path);

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/mcp
- * `anyvmaf mcp`: the tools for AI agents, over standard input and output or over HTTP.
+ * `anyvmaf mcp`: serves the tools to AI agents, over standard input and output or over HTTP.
  */
 import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
@@ -16,17 +16,16 @@ const FILES = 'Files';
 const HTTP = 'HTTP';
 const OTHER = 'Other';
 
-/** What options say. */
 interface McpSettings {
   readonly allow: readonly string[];
   readonly tokens: readonly string[];
   readonly origins: readonly string[];
   readonly vmafBin: string;
-  /** Seconds that a call may take. */
+  /** Seconds that a call or a job may take. */
   readonly maxSeconds: number;
-  /** Seconds after which a call is a job; 0 for never. */
+  /** Seconds after which a call becomes a job; 0: never. */
   readonly callLimit: number;
-  /** Names of sets of tools; by default all. */
+  /** Sets of tools, separated by commas; default: all. */
   readonly tools: string;
 }
 
@@ -107,18 +106,17 @@ const page: HelpPage = {
   ],
 };
 
-/** What a command line asks for. */
 export interface McpArguments extends Partial<Omit<McpSettings, 'tokens' | 'origins' | 'allow'>> {
   readonly allow: readonly string[];
   readonly origins: readonly string[];
-  /** The address as written, empty for the default one; `undefined` for standard input and output. */
+  /** The address as written, empty for the default; `undefined` for standard input and output. */
   readonly http: string | undefined;
   readonly token: string | undefined;
 }
 
 /**
- * Reads the command line. `--http` takes the argument after it as its address, unless that is an option; other
- * positional arguments are folders, which hosts append.
+ * Parses the command line. `--http` takes the next argument as its address unless that is an option; other positional
+ * arguments are folders, which MCP hosts append.
  * @throws {AnyvmafError} `usage`
  */
 export function readMcpArguments(args: readonly string[]): McpArguments | 'help' {
@@ -150,7 +148,6 @@ export function readMcpArguments(args: readonly string[]): McpArguments | 'help'
   };
 }
 
-/** The MCP server. */
 export const mcp: Command = {
   page,
   run: async (args, terminal) => {
@@ -162,7 +159,7 @@ export const mcp: Command = {
     const [{ McpHost }, { TOOLS, toolsOf }] = await Promise.all([
       import('../../mcp/host.js'),
       import('../../mcp/tools/index.js'),
-      // Needed soon: loading them in parallel starts the server sooner.
+      // Needed soon: loading it in parallel starts the server sooner.
       asked.http === undefined ? import('../../mcp/stdio.js') : import('../../mcp/http.js'),
     ]);
     const host = await McpHost.open({
@@ -214,7 +211,7 @@ async function overHttp(
   await server.close();
 }
 
-/** A server outlives the failure of one call, and standard output belongs to the protocol. */
+/** Keeps the server running after a failed call, and standard output free for the protocol. */
 function liveOn(log: (message: string) => void): void {
   console.log = console.error;
   console.info = console.error;

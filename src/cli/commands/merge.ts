@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/merge
- * `anyvmaf merge PART...`: makes the report of a pair that was measured in parts.
+ * `anyvmaf merge PART...`: joins the parts of a run into one report.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -22,7 +22,7 @@ const NAME = 'anyvmaf merge';
 interface MergeSettings extends OutputSettings, TableSettings {}
 
 const MERGE_OPTIONS: readonly Option<MergeSettings>[] = [
-  // The videos need not be there any more.
+  // Pictures need the videos, which may be gone.
   ...OUTPUT_OPTIONS.filter(({ name }) => name !== 'no-pictures' && name !== 'html-size'),
   ...grouped<MergeSettings>('Running', [
     { ...HOSTS_OPTION, read: tableReader('allowUrl') },
@@ -48,7 +48,6 @@ const page: HelpText = {
   ],
 };
 
-/** Merging of shards. */
 export const merge = command(
   NAME,
   MERGE_OPTIONS,
@@ -89,7 +88,7 @@ export const merge = command(
   },
 );
 
-/** Largest record that is read; longer parts need more of them. */
+/** Largest record; longer pairs need more parts. */
 const MOST_BYTES = 400 * 1024 * 1024;
 
 async function textOf(name: string, hosts: readonly string[], signal: AbortSignal): Promise<string> {

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/models
- * `anyvmaf models [NAME]`: the models that can be named; `anyvmaf models pull NAME|all` fetches those that do not ship with the package.
+ * `anyvmaf models [NAME]` lists models; `anyvmaf models pull NAME|all` fetches those that do not ship with the package.
  */
 import { SHORT_MODEL_NAMES } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -31,7 +31,6 @@ const page: HelpText = {
     'the cache (ANYVMAF_CACHE), so that --model version=NAME works offline from then on.',
 };
 
-/** Fetches one model, or all. */
 const modelsPull = command(
   'anyvmaf models pull',
   OPTIONS,
@@ -89,7 +88,6 @@ const listing = listingCommand({
   },
 });
 
-/** Lists or describes models. */
 export const models: Command = {
   page: listing.page,
   run: ([first, ...rest], terminal) => {
@@ -98,7 +96,7 @@ export const models: Command = {
   },
 };
 
-/** The models that ship, then those to be pulled. */
+/** Lists the models that ship, then those to be pulled. */
 function tables(list: readonly ModelSummary[], width: number): string {
   const ours = list.filter(({ availability }) => availability === 'built-in');
   const others = list.filter(({ availability }) => availability !== 'built-in');

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/queue
- * `anyvmaf queue`: a live view of a queue, its dead jobs, and what to do with them.
+ * `anyvmaf queue`: shows a queue, lists and retries its dead jobs, cancels jobs.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { usageError } from '../../core/errors.js';
@@ -22,16 +22,14 @@ import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf queue';
-/** Milliseconds between two views. */
+/** Milliseconds between redraws. */
 const REFRESH = 1000;
 /** Dead tasks that are listed, the newest first. */
 const MOST_LISTED = 1000;
 
-/** What options say. */
 interface QueueSettings {
   readonly queue: string;
   readonly results?: string;
-  /** On which the results may be. */
   readonly hosts: readonly string[];
   readonly json: boolean;
   readonly once: boolean;
@@ -64,14 +62,12 @@ const page: HelpText = {
     'stop within seconds.',
 };
 
-/** What a command line asks for. */
 interface QueueTask {
   readonly action: Action;
   readonly ids: readonly string[];
   readonly settings: Partial<QueueSettings>;
 }
 
-/** The view of a queue. */
 export const queue = command(NAME, QUEUE_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const task = { ...actionOf(positionals, settings.all === true), settings };
   const address = queueAddress(requireQueue(settings.queue, NAME), process.env);
@@ -87,7 +83,6 @@ export const queue = command(NAME, QUEUE_OPTIONS, page, async ({ settings, posit
   }
 });
 
-/** @throws {AnyvmafError} `usage` */
 function actionOf(
   [first = 'view', ...ids]: readonly string[],
   all: boolean,
@@ -131,7 +126,7 @@ async function act(
   await terminal.print(
     json ? `${JSON.stringify({ [done.replace(' ', '_')]: count })}\n` : `${counted(count, 'job')} ${done}\n`,
   );
-  // IDs that name nothing are a mistake.
+  // IDs that match nothing are a mistake.
   return count === 0 && ids.length > 0 ? EXIT.failed : EXIT.ok;
 }
 

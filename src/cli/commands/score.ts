@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/score
- * `anyvmaf REFERENCE DISTORTED...`: scores one or several encodes of a reference and delivers the result; with `--shard I/N` measures one
- * part of a pair and writes its record.
+ * `anyvmaf REFERENCE DISTORTED...`: scores encodes of a reference; with `--shard I/N` measures one part of a pair.
  */
 import { withoutAccess } from '../../core/printable.js';
 import type { Finding, ShardChoice } from '../../index.js';
@@ -73,7 +72,6 @@ const page: HelpPage = {
   ],
 };
 
-/** The default command. */
 export const score: Command = {
   page,
   run: async (args, terminal) => {
@@ -119,7 +117,7 @@ async function scoreVideos(
         : await pictured(outcome, settings, args, terminal, stop.signal);
     if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
     const verdict = await gate?.judge(outcome, stop.signal);
-    // Nothing is left to clean up, and Ctrl-C must work while a reader of the output is slow.
+    // Nothing is left to clean up, and Ctrl-C must work while a slow reader takes the output.
     stop.release();
     await live?.written();
     await deliver(outcome, settings, terminal, live !== undefined);
@@ -130,7 +128,7 @@ async function scoreVideos(
   });
 }
 
-/** The page with pictures, made while the files are there; why there are none is said at once. */
+/** Makes the page while the videos are there, and complains about missing pictures. */
 async function pictured(
   outcome: Outcome,
   { reference, distorted, raw, options, noPictures, htmlSize }: ScoreSettings,
@@ -155,7 +153,7 @@ async function pictured(
   return htmlText(outcome, args, made);
 }
 
-/** Prints a report frame by frame, where NDJSON goes to standard output. */
+/** Prints frames as they are measured if NDJSON goes to standard output. */
 async function liveLines(
   settings: ScoreSettings,
   { print }: Terminal,
@@ -167,7 +165,6 @@ async function liveLines(
   return new LiveLines(distorted.length, precision, print, fail);
 }
 
-/** Scores the videos under a progress bar. */
 async function measure(
   settings: ScoreSettings,
   terminal: Terminal,
@@ -176,7 +173,7 @@ async function measure(
   gate: Gate | undefined,
 ): Promise<Outcome> {
   const { signal } = stop;
-  /** With the first frame: what could not be judged at the end is not measured to the end. */
+  /** Checks the gate at the first frame: a limit that cannot be judged stops the run. */
   const onStart = (head: ReportHead, index?: number) => {
     try {
       gate?.start(head, index);
@@ -185,7 +182,7 @@ async function measure(
     }
     live?.start(head, index);
   };
-  // Each run of a sampled video has a start of its own; there the gate says at the end what it cannot judge.
+  // Each run of a sampled video has its own start; its gate is checked at the end.
   const observed = live || (gate && !settings.options.samples) ? onStart : undefined;
   const { reference, distorted, quiet } = settings;
   const bar =
@@ -279,14 +276,13 @@ async function measureMany(
   };
 }
 
-/** Whether a finding is in all reports, with the same remedy. */
+/** Returns a predicate: true for findings that are in all reports with the same hint. */
 function ofAllReports(reports: readonly Report[]): (finding: Finding) => boolean {
   const text = ({ code, hint }: Finding) => JSON.stringify([code, hint]);
   const found = reports.map(({ preflight = [] }) => new Set(preflight.map(text)));
   return (finding) => found.every((texts) => texts.has(text(finding)));
 }
 
-/** Measures a part; its record goes to the output file, or to standard output. */
 async function measurePart(
   settings: ScoreSettings & { readonly shard: ShardChoice },
   terminal: Terminal,

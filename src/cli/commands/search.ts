@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/search
- * `anyvmaf search SOURCE --encoder NAME --target 95`: finds the setting with which an encoder reaches a quality.
+ * `anyvmaf search SOURCE --encoder NAME --target 95`: finds the encoder setting that reaches a quality.
  */
 import { usageError } from '../../core/errors.js';
 import type { SearchOptions, SearchPoint, SearchStage } from '../../index.js';
@@ -128,7 +128,6 @@ const page: HelpText = {
   ],
 };
 
-/** The search for a setting. */
 export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { file, json = false, quiet = false, forget, encoder, ...others } = settings;
   if (forget) return forgetAll(typeof others.cache === 'string' ? others.cache : undefined, terminal);
@@ -149,7 +148,7 @@ export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, pos
       }
       line(pointLine(point, parameter));
     };
-    // Ctrl-C ends it with what is known.
+    // Ctrl-C ends the search with the result so far.
     const result = await searchQuality(source, {
       ...options,
       ...(say && { onStage: (stage: SearchStage) => say(stageText(stage)) }),

@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/setup
- * `anyvmaf setup [PART...]`: fetches parts that are too large to come with the package, lists them, removes them.
+ * `anyvmaf setup [PART...]`: fetches, lists or removes optional components.
  */
 import { PART_NAMES, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -41,24 +41,22 @@ const page: HelpText = {
   ],
 };
 
-/** What `--json` prints of a part. */
 interface PartState {
   readonly part: PartName;
   readonly use: string;
   readonly packages: readonly string[];
   readonly licences: readonly string[];
-  /** Bytes to fetch, and bytes on disk. */
+  /** Bytes to download, and bytes on disk. */
   readonly download: number;
   readonly size: number;
   readonly installed: boolean;
-  /** The package was installed beside anyvmaf, and goes before the part. */
+  /** The package is installed beside anyvmaf, and is used instead of the part. */
   readonly own: boolean;
-  /** Set if it was asked for. */
+  /** Set if the part was requested. */
   readonly fetched?: boolean;
   readonly place: string;
 }
 
-/** Parts that are fetched. */
 export const setup = command(NAME, OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { json = false } = settings;
   const names = [...new Set(positionals.map(partName))];
@@ -74,7 +72,6 @@ export const setup = command(NAME, OPTIONS, page, async ({ settings, positionals
   });
 });
 
-/** @throws {AnyvmafError} `usage` */
 function partName(text: string): PartName {
   const name = PART_NAMES.find((one) => one === text);
   if (name) return name;

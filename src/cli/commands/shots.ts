@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/shots
- * `anyvmaf shots SOURCE`: the shots of a video, and with an encoder a setting for each.
+ * `anyvmaf shots SOURCE`: finds the shots of a video, and with an encoder a setting for each.
  */
 import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
@@ -103,7 +103,7 @@ const SHOTS_OPTIONS: readonly Option<ShotsSettings>[] = [
   ]),
 ];
 
-/** The format that a file's name says. */
+/** JSON unless the extension is `.csv` or `.sh`. */
 function formatOf(output: string | undefined): ShotFormat | undefined {
   if (output === undefined) return undefined;
   const ending = extname(output).toLowerCase();
@@ -130,7 +130,6 @@ const page: HelpText = {
   ],
 };
 
-/** Shots and their settings. */
 export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { file: path, format: asked, quiet = false, encoder, ...rest } = settings;
   const source = oneSource(NAME, positionals, `type ${NAME} SOURCE`);

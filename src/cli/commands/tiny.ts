@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/tiny
- * `anyvmaf tiny list|describe|manifest|devices`: which tiny models there are, what one is made of, and what can run them;
- * `anyvmaf tiny eval|compare MODEL... FEATURES.parquet`: what they are worth on a table of features.
+ * `anyvmaf tiny`: lists and describes tiny models and devices, and evaluates models on a table of features.
  */
 
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
@@ -43,10 +42,8 @@ const listingPage: HelpText = {
     'devices that --tiny-device can name.',
 };
 
-/** The actions that evaluate nothing. */
 const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
 
-/** Lists models and devices. */
 const tinyListing = command(
   NAME,
   LISTING_OPTIONS,
@@ -87,7 +84,6 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
   return `Tiny models, for --tiny-model ID; see '${NAME} describe ID':\n\n${twoColumns(rows, width)}\n`;
 }
 
-/** The state of a device, for a table. */
 export function deviceText({ available, runtime, adapter, software, how }: TinyDeviceStatus): string {
   if (!available) return printable(`not here. ${how ?? ''}`);
   const on = adapter === undefined ? '' : ` on ${adapter}${software ? ', which is software' : ''}`;
@@ -282,7 +278,6 @@ const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, position
   });
 });
 
-/** Evaluation of tiny models. */
 export const tiny: Command = {
   page: evaluation.page,
   run: (args, terminal) => (LISTINGS.includes(args[0] ?? '') ? tinyListing : evaluation).run(args, terminal),
@@ -306,7 +301,7 @@ async function evaluateOne(
   return EXIT.ok;
 }
 
-/** @returns failure only when no model could be evaluated */
+/** @returns failure only if no model could be evaluated */
 async function compareAll(
   models: readonly string[],
   features: string,

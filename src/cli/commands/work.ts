@@ -1,6 +1,6 @@
 /**
  * @module cli/commands/work
- * `anyvmaf work --queue URL --allow DIR`: a worker of a queue.
+ * `anyvmaf work --queue URL --allow DIR`: runs a worker of a queue.
  */
 import { availableParallelism, hostname } from 'node:os';
 import { onAbort } from '../../core/abort.js';
@@ -35,12 +35,11 @@ import type { Terminal } from '../terminal.js';
 const NAME = 'anyvmaf work';
 const MOST_CONCURRENCY = 256;
 const [LEAST_LEASE, USUAL_LEASE, MOST_LEASE] = [2, 30, 3600];
-/** Seconds of a task: six hours. */
+/** Six hours. */
 const USUAL_MOST_SECONDS = 21_600;
-/** Milliseconds that giving back may take, such as with a server that is far away. */
+/** Milliseconds to return tasks to the queue, whose server may be far away. */
 const PATIENCE = 8000;
 
-/** What a command line asks for. */
 interface WorkSettings {
   readonly queue: string;
   readonly allow: readonly string[];
@@ -117,7 +116,6 @@ const page: HelpText = {
   ],
 };
 
-/** A worker. */
 export const work = command(NAME, WORK_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
   const { allow = [], hosts = [] } = settings;
@@ -191,7 +189,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   }
 }
 
-/** The worker's metrics, with counts of the queue if it answers within a second. */
+/** Adds counts of the queue if it answers within a second. */
 async function metricsText(
   { metrics }: QueueWorker,
   connection: QueueConnection,
@@ -204,7 +202,6 @@ async function metricsText(
   return metrics.text(counts, concurrency);
 }
 
-/** Says that the worker runs, and waits. */
 async function untilAborted(
   signal: AbortSignal,
   say: (sentence: string) => void,

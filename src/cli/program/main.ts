@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * @module cli/program/main
- * The executable: refuses a Node.js that is too old, in syntax that such a version parses, and starts the program.
+ * The executable: refuses a Node.js that is too old, in syntax that it still parses, and starts the program.
  */
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
@@ -15,7 +15,7 @@ if (major > 20 || (major === 20 && minor >= 19)) {
   process.exitCode = 2;
 }
 
-/** The program's message about limits of the system, if the program itself cannot be loaded. */
+/** Reports too many open files, which can keep the program itself from loading. */
 function explain(error: NodeJS.ErrnoException): never {
   if (error.code !== 'EMFILE' && error.code !== 'ENFILE') throw error;
   process.stderr.write(

@@ -1,7 +1,6 @@
 /**
  * @module cli/program/program
- * Runs a command line from end to end: finds the command, which is loaded only when it runs, runs it, and turns what it throws into one
- * line and an exit code.
+ * Runs a command line: loads the command, runs it, and turns what it throws into one line and an exit code.
  */
 import { existsSync, statSync } from 'node:fs';
 import { usageError } from '../../core/errors.js';
@@ -50,7 +49,7 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return LOADERS[name]();
 }
 
-/** Runs the process's own command line and ends the process. */
+/** Runs the process's command line and ends the process. */
 export async function main(args: readonly string[]): Promise<never> {
   const terminal = openTerminal(process);
   const stray = (error: unknown) => process.exit(report(error, terminal));
@@ -60,15 +59,12 @@ export async function main(args: readonly string[]): Promise<never> {
   return endProcess(code);
 }
 
-/**
- * Runs a command line on a terminal, to its exit code.
- * @returns the exit code; what a command throws is printed and never thrown
- */
+/** @returns the exit code; errors are printed, never thrown */
 export function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   return run(args, terminal).catch((error) => report(error, terminal));
 }
 
-/** Prints an error as one line, with its stack if ANYVMAF_DEBUG is set; returns the exit code. */
+/** Prints an error as one line, with its stack if ANYVMAF_DEBUG is set. @returns the exit code */
 function report(error: unknown, terminal: Terminal): number {
   const message = messageOf(error);
   if (message !== undefined) terminal.complain(message);
@@ -76,10 +72,10 @@ function report(error: unknown, terminal: Terminal): number {
   return exitCodeOf(error);
 }
 
-/** Commands that serve others: whoever started them does not wait for a question. */
+/** Commands that run unattended and must not ask. */
 const UNATTENDED: readonly string[] = ['mcp', 'work'];
 
-/** Runs the command that `args` names, the first of {@link COMMANDS} when they name none. */
+/** Runs the command that `args` names, by default the first of {@link COMMANDS}. */
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const [name, rest] = chooseCommand(args, (path) => existsSync(path) && !statSync(path).isDirectory());
   openPartsDoor(partsDoor(terminal, !UNATTENDED.includes(name)));
@@ -91,9 +87,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
 }
 
 /**
- * The command of a command line and its arguments. A first argument that names a command is that command, unless a
- * file has this name: then it is a video.
- * @param isFile whether there is something by that name that is not a folder
+ * The command and its arguments. A first argument that names both a command and a file is a video.
+ * @param isFile true for a path that exists and is not a folder
  */
 export function chooseCommand(
   args: readonly string[],
@@ -110,7 +105,6 @@ const helpPage: HelpPage = {
   options: [HELP_OPTION],
 };
 
-/** The command that shows help pages, also of others. */
 const help: Command = {
   page: helpPage,
   run: async (args, terminal) => {

@@ -1,6 +1,6 @@
 /**
  * @module cli/queue/queue-options
- * Options that the commands of a queue share, and what keeps passwords out of lists of processes.
+ * Options that the queue commands share, and hiding of passwords from process lists.
  */
 import { usageError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
@@ -8,7 +8,6 @@ import { withoutPassword } from '../../queue/address.js';
 import type { Option } from '../options.js';
 import { fileName } from '../video-options.js';
 
-/** Where the queue is. */
 export const QUEUE_OPTION: Option<{ readonly queue: string }> = {
   name: 'queue',
   argument: 'URL',
@@ -16,7 +15,7 @@ export const QUEUE_OPTION: Option<{ readonly queue: string }> = {
   read: ({ value }) => ({ queue: value }),
 };
 
-/** Where results are that are too large for Redis. */
+/** For results that are too large for Redis. */
 export const RESULTS_OPTION: Option<{ readonly results?: string }> = {
   name: 'results',
   argument: 'DIR',
@@ -24,7 +23,7 @@ export const RESULTS_OPTION: Option<{ readonly results?: string }> = {
   read: (use) => ({ results: fileName(use) }),
 };
 
-/** Hosts of commands that read no videos of their own. */
+/** For commands that read no videos of their own. */
 export const HOSTS_OPTION: Option<{ readonly hosts: readonly string[] }> = {
   name: 'allow-url',
   argument: 'HOST',
@@ -32,7 +31,7 @@ export const HOSTS_OPTION: Option<{ readonly hosts: readonly string[] }> = {
   read: ({ value }, { hosts = [] }) => ({ hosts: [...hosts, value] }),
 };
 
-/** @throws {AnyvmafError} `usage` */
+/** @throws {AnyvmafError} `usage` if no queue is named */
 export function requireQueue(address: string | undefined, command: string): string {
   if (address !== undefined) return address;
   const variable = process.env.ANYVMAF_QUEUE;
@@ -42,7 +41,7 @@ export function requireQueue(address: string | undefined, command: string): stri
   );
 }
 
-/** Replaces what lists of processes show of this one, where a URL of its command line has a password or a signature. */
+/** Hides the command line from process lists if one of its URLs has a password or a signature. */
 export function hideArguments(): void {
   if (process.argv.some((arg) => withoutPassword(arg) !== arg || withoutAccess(arg) !== arg))
     process.title = 'anyvmaf';

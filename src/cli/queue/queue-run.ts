@@ -1,7 +1,7 @@
 /**
  * @module cli/queue/queue-run
- * Turns a job of the queue into a call of the API. Whoever can write to Redis can submit jobs, so that only options that read
- * allowed files and write nothing are taken.
+ * Turns a job of the queue into a call of the API. Anyone who can write to Redis can submit jobs, so only options that
+ * read allowed files and write nothing are accepted.
  */
 import { usageError } from '../../core/errors.js';
 import { optionsOf } from '../../core/options.js';
@@ -14,10 +14,10 @@ import { completeReport, requestOf } from '../job.js';
 import { type ScoreSettings, scoreSettings } from '../score-options.js';
 import { isUrl } from '../table-options.js';
 
-/** Options of the API that a job may set. What is not here names programs, addresses, or how a machine is used. */
+/** API options that a job may set. The others name programs or addresses, or say how a machine is used. */
 const ALLOWED = optionsOf('job');
 
-/** Backends that run no installed program by its name. */
+/** Backends that run no installed program. */
 const BACKENDS: ReadonlySet<string | undefined> = new Set([
   undefined,
   'auto',
@@ -27,7 +27,7 @@ const BACKENDS: ReadonlySet<string | undefined> = new Set([
   'hybrid',
 ]);
 
-/** What else a command line of a job may say. A worker writes nothing but the result of the job. */
+/** Settings that a job may have; a worker writes nothing but the result of the job. */
 const JUDGED: ReadonlySet<string> = new Set([
   'options',
   'reference',
@@ -51,10 +51,7 @@ export interface QueuedRun {
     Pick<ScoreOptions, 'signal' | 'onProgress'> & { readonly origin: Origin };
 }
 
-/**
- * Reads a job's command line. Pure.
- * @throws {AnyvmafError} `usage` for options that a queue does not take
- */
+/** Parses a job's command line. Pure. @throws {AnyvmafError} `usage` for options that a queue does not take */
 export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
   const settings = scoreSettings(job.run);
   if (typeof settings === 'string') throw usageError(`the job asks for ${settings}`);
@@ -84,8 +81,8 @@ export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
 }
 
 /**
- * Finds the files of a job. Those behind URLs are looked at when they are opened.
- * @throws {AnyvmafError} `io` for a file that is not there or not allowed; `usage` for a URL where none is
+ * Resolves the files of a job; URLs are checked when they are opened.
+ * @throws {AnyvmafError} `io` for a missing or forbidden file; `usage` for a forbidden URL
  */
 export async function queuedRun(
   job: QueueJob,
@@ -130,7 +127,7 @@ async function allowedFile(named: string, files: AllowedPaths, hosts: readonly s
   );
 }
 
-/** A report with the names that the submitter gave, which may be links; URLs stay without what gives access. */
+/** Restores the names that the submitter gave, which may be links, without the credentials of URLs. */
 export function submittedReport(
   report: Parameters<typeof completeReport>[0],
   settings: ScoreSettings,

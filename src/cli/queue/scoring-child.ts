@@ -1,7 +1,6 @@
 /**
  * @module cli/queue/scoring-child
- * The process that scores for a worker of a queue. It has no connection to the queue, ends with its worker, and leaves
- * interruptions to it.
+ * Scores for a queue worker, in a process without a connection to the queue, which ends with its worker.
  */
 import { TimeLimitError } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
@@ -27,18 +26,18 @@ import { endNow } from '../signals.js';
 import { isUrl } from '../table-options.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 
-/** A part of so many has no pairs, so that measuring it only says how many pairs there are in all. */
+/** So many parts that the first has no pairs: measuring it only counts the pairs. */
 const PROBE = { number: 1, count: 100_000 };
-/** Containers whose times lie between the pictures: behind a URL, each part would transfer the whole file. */
+/** Containers with times scattered between the pictures: each part of a URL would transfer the whole file. */
 const SCATTERED = /\.(?:mkv|webm|ts|m2ts|mts)$/i;
-/** Containers of which a part is read without the rest. */
+/** Containers of which a part can be read without the rest. */
 const INDEXED = /^(?:y4m|yuv|mov|mp4)/;
 let rules: ScoringRules = { allow: [], hosts: [], threads: 1 };
 let folder = ResultsFolder.open(undefined);
 const running = new Map<number, AbortController>();
 
 function send(message: FromScoring): void {
-  // The worker may be gone; the end of this process follows.
+  // The worker may be gone; then this process ends soon.
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
@@ -94,7 +93,7 @@ async function pair(job: QueueJob, { request, options, settings }: QueuedRun): P
   return { scored: await kept(job, settings, await score(request, options)) };
 }
 
-/** Into how many parts a pair is to be cut; 1 if it is short, or cannot be cut. */
+/** Into how many parts to cut a pair; 1 if it is short, or cannot be cut. */
 async function partsOf(
   { unit, length }: PartLength,
   request: QueuedRun['request'],
@@ -111,7 +110,7 @@ async function partsOf(
     probe = await scoreShard(request, PROBE, options);
   } catch (error) {
     options.signal?.throwIfAborted();
-    // Scoring in one piece says what is wrong, or works.
+    // Scoring in one piece reports the error, or works.
     if (error instanceof AnyvmafError) return 1;
     throw error;
   }
@@ -177,7 +176,7 @@ process.on('message', (message: ToScoring) => {
     folder.catch(() => {});
   } else if (message.kind === 'work') run(message.ticket, message.work).catch(() => process.exit(70));
   else {
-    // What runs ends its processes and files; then nothing is left to do.
+    // Running calls end their processes and files first.
     running.get(message.ticket)?.abort(new AnyvmafError('aborted', 'stopped'));
     const end = () => (running.size === 0 ? endNow('SIGTERM', 0) : setTimeout(end, 20));
     end();

@@ -1,12 +1,12 @@
 /**
  * @module platform/browser/browser-ffmpeg-worker
- * The script of a module worker in a browser that runs FFmpeg in WebAssembly.
+ * Module worker of a browser that runs FFmpeg in WebAssembly.
  */
 import type { CreateFfmpegCore, SyncReader } from '../ffmpeg-wasm/core.js';
 import { type RunningJob, startJob } from '../ffmpeg-wasm/job.js';
 import type { FromWasmWorker, JobInput, ToWasmWorker } from '../ffmpeg-wasm/protocol.js';
 
-/** Reads Blobs at once; only workers have it, and TypeScript's page library does not. */
+/** For workers only; TypeScript's DOM library lacks it. */
 declare class FileReaderSync {
   readAsArrayBuffer(blob: Blob): ArrayBuffer;
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/browser-parser-worker
- * The script of a module worker in a browser that parses foreign bytes.
+ * Module worker of a browser that parses untrusted bytes.
  */
 
 import type { ParserTask } from '../../engine/contract/platform.js';

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/browser-worker
- * The script of a module worker in a browser.
+ * Module worker of a browser that measures frames.
  */
 import { coreMeasurers } from '../../engine/backends/core/extractor.js';
 import type { FromWorker, ToWorker } from '../../engine/contract/protocol.js';

@@ -1,7 +1,6 @@
 /**
  * @module platform/browser/decoders
- * What can decode video in a browser, the preferred first: mediabunny over WebCodecs, whose work is done in parser threads,
- * and ffmpeg.wasm.
+ * Video decoders in a browser, preferred first: mediabunny over WebCodecs, in parser threads, and ffmpeg.wasm.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { Assets } from '../../engine/contract/platform.js';
@@ -13,10 +12,10 @@ import { readableBlob } from './readable-blob.js';
 import { browserWasmDecoder } from './wasm-decoder.js';
 import { startBrowserParser } from './workers.js';
 
-/** By the track that they read, each made once: they keep what they loaded. */
+/** By track; reused, since decoders keep what they loaded. */
 const made = new Map<string, readonly Decoder[]>();
 
-/** @param assets says where things are at the moment */
+/** @param assets returns the current addresses */
 export function browserDecoders(assets: () => Assets, track?: TrackRequest): readonly Decoder[] {
   const key = JSON.stringify(track ?? null);
   const decoders = made.get(key) ?? [webCodecsDecoder(assets, track), browserWasmDecoder(assets, track)];
@@ -26,14 +25,14 @@ export function browserDecoders(assets: () => Assets, track?: TrackRequest): rea
 
 const ABSENT = 'this browser has no WebCodecs, or not on a page that came over plain HTTP; use HTTPS';
 
-/** mediabunny over WebCodecs; where there is none, says that ffmpeg.wasm decodes too. */
+/** mediabunny over WebCodecs; without WebCodecs, its error points to ffmpeg.wasm. */
 function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
   const decoder = createRemoteDecoder({
     track,
     startWorker: () => startBrowserParser(assets().parserWorker),
     task() {
       const library = assets().mediabunny;
-      // From a thread, a relative address would mean another place.
+      // A thread would resolve a relative address differently.
       return {
         kind: 'video',
         library: library === undefined ? undefined : new URL(library, location.href).href,

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/evaluation-parser
- * What a parser worker of a browser does with tables of features and tiny models.
+ * Evaluates tiny models on tables of features in a parser worker of a browser.
  */
 
 import type { EvaluationCalls, EvaluationSettings } from '../../evaluate/evaluation.js';

@@ -1,12 +1,12 @@
 /**
  * @module platform/browser/files
- * Files by name in a browser: there are none. Videos come as File, Blob, bytes or streams there.
+ * Refuses files by name in a browser, where videos come as File, Blob, bytes or streams.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FilePlatform } from '../../media/platform.js';
 
-/** Refuses paths with the reason; everything else is opened without a platform. */
+/** Refuses paths; everything else is opened without a platform. */
 export const browserFiles: FilePlatform = {
   async open(file) {
     throw noPaths(String(file));

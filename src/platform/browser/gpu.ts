@@ -1,13 +1,12 @@
 /**
  * @module platform/browser/gpu
- * A GPU in a browser, in the page or in a worker.
+ * The GPU of a browser, in the page or in a worker.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
 
 const ADVICE = 'use a browser that has WebGPU, over HTTPS or on this machine';
 
-/** The GPU that the browser gives. */
 export const browserGpu: GpuAccess = {
   get here() {
     return gpuOf() !== undefined;
@@ -26,7 +25,7 @@ export const browserGpu: GpuAccess = {
   },
 };
 
-/** Absent where the browser has none, or keeps it from pages of other origins. */
+/** Absent if the browser has no WebGPU, or withholds it from this page. */
 function gpuOf(): GPU | undefined {
   return typeof navigator === 'undefined' ? undefined : navigator.gpu;
 }

@@ -1,15 +1,14 @@
 /**
  * @module platform/browser/model-cache
- * Pulled model files in the browser's storage for responses, which belongs to the page's origin; loaded when asked for.
+ * Pulled model files in the browser's Cache storage, which belongs to the page's origin; loaded on demand.
  */
 import { AnyvmafError } from '../../core/errors.js';
 
-/** Models are in the storage of this name. */
 const STORAGE = 'anyvmaf-models';
 
-/** The text that is stored under an address, if there is one. @throws {AnyvmafError} `io` */
+/** @throws {AnyvmafError} `io` */
 export async function readStored(place: string): Promise<string | undefined> {
-  // Pages that came without encryption from another machine have no storage, and so nothing in it.
+  // Pages from insecure origins have no storage.
   if (!globalThis.caches) return undefined;
   try {
     const response = await (await caches.open(STORAGE)).match(place);
@@ -19,7 +18,7 @@ export async function readStored(place: string): Promise<string | undefined> {
   }
 }
 
-/** Stores a file under an address. @throws {AnyvmafError} `io` */
+/** @throws {AnyvmafError} `io` */
 export async function store(place: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   try {
     const headers = { 'content-type': 'application/json' };

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/package-files
- * Fetches WebAssembly modules and files of models; loaded with the first run.
+ * Fetches WebAssembly modules and model files; loaded with the first run.
  */
 import { compileCore } from '../../core/compile.js';
 import { AnyvmafError } from '../../core/errors.js';
@@ -9,7 +9,7 @@ import { shippedModel } from './shipped-models.js';
 
 /**
  * Fetches and compiles a module.
- * @param asset what `configure` calls it
+ * @param asset its name in `configure`
  * @throws {AnyvmafError} `io` if it cannot be fetched, `internal` if it does not compile
  */
 export async function loadCore(

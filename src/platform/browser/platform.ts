@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/platform
- * A browser, page or worker, as a platform of the engine.
+ * The engine's platform in a browser, page or worker.
  */
 import { requireObject } from '../../core/arguments.js';
 import type { Assets, Platform } from '../../engine/contract/platform.js';
@@ -11,7 +11,7 @@ import { browserGpu } from './gpu.js';
 import { startBrowserParser, startBrowserWorker } from './workers.js';
 
 let assets: Assets = {};
-/** Where the modules are, each by the asset that replaces it; compiled on first use. */
+/** Module addresses, and the assets that replace them. */
 const MODULES = {
   core: { asset: 'wasm', place: () => new URL('../../../wasm/anyvmaf.wasm', import.meta.url) },
   perceptual: {
@@ -21,10 +21,9 @@ const MODULES = {
 } as const;
 const compiled: { -readonly [module in keyof typeof MODULES]?: Promise<WebAssembly.Module> } = {};
 
-/** Made once. */
 let tiny: TinyPlatform | undefined;
 
-/** Sets where the package's own files are, for programs whose bundler moved them. */
+/** Sets the addresses of the package's own files, for programs whose bundler moved them. */
 export function configureBrowser(changes: Assets): void {
   requireObject('assets', changes, 'an object of addresses');
   assets = { ...assets, ...changes };
@@ -35,10 +34,10 @@ export function configureBrowser(changes: Assets): void {
 const files = () => import('./package-files.js');
 const cache = () => import('./model-cache.js');
 
-/** An address that the storage knows a pulled file by; nothing is ever fetched from it. */
+/** The key of a pulled file in the storage; never fetched. */
 const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileName}`, location.origin).href;
 
-/** The package's own models and others, by URL. What reads them is loaded with the first one. */
+/** Models by URL; the code that reads them is loaded with the first one. */
 const models: ModelStore = {
   keep: {
     placeOf,
@@ -49,7 +48,6 @@ const models: ModelStore = {
   readFile: async (path) => (await files()).readModel(new URL(path, location.href)),
 };
 
-/** The engine's world in a browser. */
 export const browserPlatform: Platform = {
   files: browserFiles,
   models,
@@ -68,7 +66,7 @@ export const browserPlatform: Platform = {
   get onnxruntime() {
     return assets.onnxruntime === undefined ? undefined : new URL(assets.onnxruntime, location.href).href;
   },
-  // Asked for only when needed, so that the module can be imported anywhere. Browsers that do not tell have a few.
+  // Read only when needed, so that the module can be imported anywhere; browsers that do not tell have a few.
   get parallelism() {
     return navigator.hardwareConcurrency || 4;
   },
@@ -77,7 +75,7 @@ export const browserPlatform: Platform = {
       const { asset, place } = MODULES[module];
       return loadCore(assets[asset] ?? place(), asset);
     });
-    // A failure is not kept: the network may be back next time.
+    // Do not keep a failure: the network may be back next time.
     compiled[module].catch(() => {
       delete compiled[module];
     });
@@ -97,7 +95,7 @@ export const browserPlatform: Platform = {
   breathe,
 };
 
-/** A message to oneself: unlike timers it is neither delayed nor throttled in background tabs. */
+/** Posts itself a message: unlike a timer, that is neither delayed nor throttled in background tabs. */
 function breathe(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/readable-blob
- * Encoded video in a browser as something that can be read at will.
+ * Encoded video in a browser as a Blob, which can be read more than once.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
@@ -15,7 +15,7 @@ export function readableBlob(input: VideoInput): { readonly name: string; readon
   if (input instanceof Blob) {
     return named('name' in input && typeof input.name === 'string' ? input.name : 'the Blob', input);
   }
-  // A Blob takes no shared memory.
+  // A Blob refuses shared memory.
   if (input instanceof Uint8Array) return named('the byte array', new Blob([new Uint8Array(input)]));
   throw new AnyvmafError(
     'usage',

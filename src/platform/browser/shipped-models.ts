@@ -1,10 +1,8 @@
 /**
  * @module platform/browser/shipped-models
- * Where the files of the package's `model/` folder are in a page. Each address is spelled out in one expression, by which
- * bundlers find the file and ship it.
+ * Addresses of the package's `model/` files in a page, each in one expression, so that bundlers find and ship the file.
  */
 
-/** Addresses by file name within `model/`. */
 const SHIPPED: ReadonlyMap<string, () => URL> = new Map([
   ['registry.json', () => new URL('../../../model/registry.json', import.meta.url)],
   ['vmaf_4k_v0.6.1.json', () => new URL('../../../model/vmaf_4k_v0.6.1.json', import.meta.url)],
@@ -28,15 +26,14 @@ const SHIPPED: ReadonlyMap<string, () => URL> = new Map([
 ]);
 
 /**
- * Address of a built-in model's file; `undefined` for a file that does not ship.
- * @param file its path within `model/`, such as `tiny/registry.json`
- * @param folder the folder that the host serves in place of the package's, ending in `/`; absent: the package's own
+ * Address of a built-in model's file; `undefined` if it does not ship.
+ * @param file path within `model/`, such as `tiny/registry.json`
+ * @param folder where the host serves the models instead, ending in `/`
  */
 export function shippedModel(file: string, folder: string | URL | undefined): URL | undefined {
   return folder === undefined ? SHIPPED.get(file)?.() : new URL(file, new URL(folder, location.href));
 }
 
-/** Paths within `model/` of the files that pages find. */
 export function shippedModels(): readonly string[] {
   return [...SHIPPED.keys()];
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/tiny-platform
- * Tiny models in a browser: fetched by URL, from the package's folder or another.
+ * Tiny models in a browser, fetched by URL from the package's folder or another.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { TinyFolder, TinyPlatform, TinySignatures } from '../../tiny/types.js';
@@ -8,9 +8,9 @@ import { shippedModel } from './shipped-models.js';
 import { browserTinyRuntimes } from './tiny/runtimes.js';
 
 /**
- * @param models gives the folder of the built-in models, ending in `/`, when the host names one
- * @param onnxruntime says where onnxruntime-web is, when the host does
- * @param base what relative addresses start from: in a worker, the page's
+ * @param models returns the folder of the built-in models, ending in `/`, if the host names one
+ * @param onnxruntime returns the address of onnxruntime-web, if the host names one
+ * @param base start of relative addresses: in a worker, the page's
  */
 export function browserTiny(
   models: () => string | URL | undefined,
@@ -33,7 +33,7 @@ export function browserTiny(
   };
 }
 
-/** The models that ship; the host may serve them from a folder of its own. */
+/** The shipped models, which the host may serve from its own folder. */
 function builtInFolder(models: string | URL | undefined, base: string): TinyFolder {
   if (models !== undefined) return folderAt(new URL('tiny/', new URL(models, base)));
   return {
@@ -57,7 +57,7 @@ function folderAt(base: URL): TinyFolder {
   };
 }
 
-/** A file's bytes, `null` where there is none. */
+/** `null` if there is no such file. */
 async function fetchWithin(url: URL, limit: number): Promise<Uint8Array | null> {
   let response: Response;
   try {
@@ -75,7 +75,7 @@ async function fetchWithin(url: URL, limit: number): Promise<Uint8Array | null> 
   return readWithin(response, limit, url.href);
 }
 
-/** The body, given up as soon as it is longer than it may be. */
+/** Reads the body; cancels once it is longer than the limit. */
 async function readWithin(response: Response, limit: number, name: string): Promise<Uint8Array> {
   const reader = response.body?.getReader();
   const parts: Uint8Array<ArrayBuffer>[] = [];

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/video-parser
- * What a parser thread of a browser does with videos: the optional package `mediabunny` over the browser's own WebCodecs.
+ * Decodes videos in a parser thread of a browser: the optional package `mediabunny` over WebCodecs.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
@@ -11,9 +11,8 @@ import { openLent, serveVideo } from '../mediabunny/serve.js';
 import type { Mediabunny } from '../mediabunny/track.js';
 
 /**
- * Loads the library.
- * @param place where it is, when the host says so; otherwise it is imported by its name
- * @throws {AnyvmafError} `io` when it cannot be loaded
+ * @param place address of mediabunny, if the host names one; else it is imported by name
+ * @throws {AnyvmafError} `io` if it cannot be loaded
  */
 export async function serveBrowserVideo(
   place: string | undefined,
@@ -37,10 +36,10 @@ async function importLibrary(place: string | undefined): Promise<Mediabunny> {
   try {
     const library: Mediabunny =
       place === undefined
-        ? // By its name, by which bundlers and import maps find it.
+        ? // A literal name, for bundlers and import maps.
           await import('mediabunny')
         : await import(/* @vite-ignore */ /* webpackIgnore: true */ new URL(place, location.href).href);
-    // What it warns of comes back as errors.
+    // Its warnings come back as errors.
     library.Logging.level = library.LogLevel.Errors;
     return library;
   } catch (cause) {
@@ -56,12 +55,12 @@ async function importLibrary(place: string | undefined): Promise<Mediabunny> {
 /** Packets that may wait for a decoder. */
 const MOST = 8;
 
-/** What a library that asks is told of a longer queue: it waits. */
+/** Reported for a longer queue, so that the library waits. */
 const FULL = 1000;
 
 /**
- * Has the decoders of this thread tell that they have enough. mediabunny lets 40 packets wait until the first wanted frame is
- * there; after a jump into a group of pictures, decoding the rest of them would hold up whoever wants that frame.
+ * Makes the decoders of this thread report a full queue early. mediabunny queues up to 40 packets until the first
+ * wanted frame is there; after a seek into a group of pictures, decoding the rest of them would delay that frame.
  * @param scope the thread's global scope
  */
 export function keepQueuesShort(scope: { VideoDecoder: typeof VideoDecoder }): void {

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/wasm-decoder
- * The ffmpeg.wasm decoder in a browser: `@ffmpeg/core`, fetched when it is first needed, in module workers.
+ * The ffmpeg.wasm decoder in a browser: `@ffmpeg/core`, fetched on first use, in module workers.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import type { Assets } from '../../engine/contract/platform.js';
@@ -14,8 +14,8 @@ import { readableBlob } from './readable-blob.js';
 import { holdWorker } from './workers.js';
 
 /**
- * FFmpeg in WebAssembly. Nothing is fetched unless the host says where it is.
- * @param assets says where things are at the moment: `ffmpegCore` is the folder of `ffmpeg-core.js` and `ffmpeg-core.wasm`
+ * FFmpeg in WebAssembly. Fetches nothing unless the host names its address.
+ * @param assets returns the current addresses: `ffmpegCore` is the folder of `ffmpeg-core.js` and `ffmpeg-core.wasm`
  * (`@ffmpeg/core/dist/esm/`)
  */
 export function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
@@ -58,7 +58,7 @@ async function load(folder: URL): Promise<LoadedCore> {
   try {
     const response = await fetch(wasm);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
-    // Not streamed: servers seldom know the type that streaming asks for.
+    // Not streamed: servers seldom send the type that streaming requires.
     const module = await WebAssembly.compile(await response.arrayBuffer());
     return { module, script: new URL('ffmpeg-core.js', base).href };
   } catch (cause) {
@@ -70,7 +70,7 @@ async function load(folder: URL): Promise<LoadedCore> {
 function startThread(script: string | URL | undefined): WasmThread {
   const worker =
     script === undefined
-      ? // Spelt out in one expression, by which bundlers find the script and bring it along.
+      ? // One expression, so that bundlers find and ship the script.
         new Worker(new URL('./browser-ffmpeg-worker.js', import.meta.url), {
           type: 'module',
           name: 'anyvmaf ffmpeg',

@@ -1,19 +1,18 @@
 /**
  * @module platform/browser/workers
- * The module workers of a browser, seen by their owners.
+ * Module workers of a browser, as their owners use them.
  */
 import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/protocol.js';
 import type { FromParser, ParserWorker, ToParser } from '../../parsing/protocol.js';
 
-/** What is posted to a worker, and what comes back. */
 export interface ModuleWorker<Out, In> {
   post(message: Out, transfer?: ArrayBuffer[]): void;
-  /** @param onDeath learns why nothing more comes, a sentence */
+  /** @param onDeath receives the reason why no more messages come, a sentence */
   listen(onMessage: (message: In) => void, onDeath: (how: string) => void): void;
   terminate(): void;
 }
 
-/** @param setting the member of `configure` that names the worker's script */
+/** @param setting member of `configure` that names the worker's script */
 export function holdWorker<Out, In>(worker: Worker, setting: string): ModuleWorker<Out, In> {
   return {
     post: (message, transfer) => worker.postMessage(message, transfer ?? []),
@@ -35,22 +34,22 @@ export function holdWorker<Out, In>(worker: Worker, setting: string): ModuleWork
   };
 }
 
-/** Measures. @param script this package's `browser-worker.js`, when the host says where it is */
+/** @param script address of `browser-worker.js`, if the host names one */
 export function startBrowserWorker(script: string | URL | undefined): WorkerHandle {
   const worker =
     script === undefined
-      ? // Spelt out in one expression, by which bundlers find the script and bring it along.
+      ? // One expression, so that bundlers find and ship the script.
         new Worker(new URL('./browser-worker.js', import.meta.url), { type: 'module', name: 'anyvmaf' })
       : new Worker(script, { type: 'module', name: 'anyvmaf' });
   const held = holdWorker<ToWorker, FromWorker>(worker, 'worker');
   return { ...held, terminate: async () => held.terminate() };
 }
 
-/** Parses foreign bytes. @param script this package's `browser-parser-worker.js`, when the host says where it is */
+/** @param script address of `browser-parser-worker.js`, if the host names one */
 export function startBrowserParser(script: string | URL | undefined): ParserWorker {
   const worker =
     script === undefined
-      ? // Spelt out in one expression, by which bundlers find the script and bring it along.
+      ? // One expression, so that bundlers find and ship the script.
         new Worker(new URL('./browser-parser-worker.js', import.meta.url), {
           type: 'module',
           name: 'anyvmaf parser',

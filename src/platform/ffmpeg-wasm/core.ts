@@ -1,37 +1,34 @@
 /**
  * @module platform/ffmpeg-wasm/core
- * The part of `@ffmpeg/core` (FFmpeg compiled to WebAssembly, single thread) that this package uses: loading it
- * without its own loader, an input read as it is needed, outputs that hand every byte on.
+ * The part of `@ffmpeg/core` (single-threaded FFmpeg in WebAssembly) used here, without its own loader.
  */
 
-/** Reads a file at any position, at once. */
+/** Reads a file synchronously at any position. */
 export interface SyncReader {
-  /** Bytes in all. */
+  /** Bytes. */
   readonly size: number;
-  /** Fills `into` from `position` on; returns the bytes read, fewer only where the file ends. */
+  /** Fills `into` from `position` on; returns the bytes read, fewer only at the end of the file. */
   read(into: Uint8Array, position: number): number;
 }
 
-/** Takes bytes that are valid during the call only. */
+/** Takes bytes that are valid only during the call. */
 export type ByteSink = (bytes: Uint8Array) => void;
 
-/** FFmpeg's tools, ready to run. */
 export interface FfmpegCore {
   readonly FS: FileSystem;
-  /** Runs `ffmpeg`, or `ffprobe`; returns its exit status, -1 where it did not say. */
+  /** Runs `ffmpeg`, or `ffprobe`; returns its exit status, -1 if it has none. */
   exec(...args: string[]): number;
   ffprobe(...args: string[]): number;
-  /** What the last run left of its exit status. */
+  /** Exit status of the last run. */
   readonly ret: number;
-  /** To be called between two runs. */
+  /** Required between two runs. */
   reset(): void;
   setLogger(logger: (line: { readonly type: 'stdout' | 'stderr'; readonly message: string }) => void): void;
-  /** The exported function itself, once {@link exec} has run; before that, a function that looks it up. */
+  /** The exported function, once {@link exec} has run; before that, a function that looks it up. */
   readonly _ffmpeg: (argc: number, argv: number) => number;
   stringsToPtr(texts: readonly string[]): number;
 }
 
-/** What `@ffmpeg/core` exports. */
 export type CreateFfmpegCore = (options: CreateOptions) => Promise<FfmpegCore>;
 
 interface CreateOptions {
@@ -42,7 +39,6 @@ interface CreateOptions {
   ): object;
 }
 
-/** A file descriptor of Emscripten's file system. */
 interface FileStream {
   position: number;
 }
@@ -62,7 +58,6 @@ interface FileNode {
   stream_ops: StreamOperations;
 }
 
-/** Emscripten's file system. */
 interface FileSystem {
   createFile(parent: string, name: string, properties: object, canRead: boolean, canWrite: boolean): FileNode;
   makedev(major: number, minor: number): number;
@@ -71,24 +66,24 @@ interface FileSystem {
   readonly ErrnoError: new (errno: number) => Error;
 }
 
-/** The name under which {@link createCore} finds FFmpeg's only way out. */
+/** The import through which FFmpeg writes. */
 const WRITE = '_fd_write';
 
-/** Invalid argument, and input/output error, in the numbering of WASI. */
+/** WASI's numbers of an invalid argument and an input/output error. */
 const EINVAL = 28;
 const EIO = 29;
 
 /**
  * Makes an instance of FFmpeg.
  * @param module `ffmpeg-core.wasm`, compiled
- * @param wrapWrite replaces the function by which FFmpeg writes
+ * @param wrapWrite replaces the function that FFmpeg writes with
  */
 export function createCore(
   create: CreateFfmpegCore,
   module: WebAssembly.Module,
   wrapWrite?: (write: WriteImport) => WebAssembly.ImportValue,
 ): Promise<FfmpegCore> {
-  // The core's glue finds its files by JSON in base64 behind a #; the module that is handed over makes them needless.
+  // The core's glue finds its files by JSON in base64 behind a #; with the compiled module it needs none.
   const mainScriptUrlOrBlob = `core#${btoa('{"wasmURL":"","workerURL":""}')}`;
   return new Promise((resolve, reject) => {
     create({
@@ -104,14 +99,13 @@ export function createCore(
   });
 }
 
-/** WASI's `fd_write`. */
 export type WriteImport = (fd: number, parts: number, count: number, written: number) => number;
 
 function withWrite(
   imports: WebAssembly.Imports,
   wrap: (write: WriteImport) => WebAssembly.ImportValue,
 ): WebAssembly.Imports {
-  // The names of imports are shortened by the core's build; the functions keep theirs.
+  // The core's build shortens the names of imports; the functions keep theirs.
   const wrapped = Object.entries(imports).map(([space, functions]) => [
     space,
     Object.fromEntries(
@@ -124,7 +118,7 @@ function withWrite(
   return Object.fromEntries(wrapped);
 }
 
-/** Makes a file in the root folder of the core that is read as it is needed. */
+/** Adds an input to the root folder of the core, read on demand. */
 export function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader): void {
   const { size } = reader;
   const node = FS.createFile('/', name, {}, true, false);
@@ -155,7 +149,7 @@ export function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader)
       try {
         return reader.read(new Uint8Array(heap.buffer, heap.byteOffset + offset, count), position);
       } catch {
-        // The reader keeps its error; FFmpeg hears of a failed device.
+        // The reader keeps its error; FFmpeg gets a device failure.
         throw new FS.ErrnoError(EIO);
       }
     },
@@ -168,7 +162,7 @@ export function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader)
   };
 }
 
-/** Makes a device `/name` of the core that hands on what is written to it. Devices have numbers of their own. */
+/** Adds a device `/name` to the core that passes on what is written to it. Each device needs its own number. */
 export function mountOutput({ FS }: FfmpegCore, name: string, number: number, sink: ByteSink): void {
   const device = FS.makedev(64, number);
   FS.registerDevice(device, {

@@ -1,6 +1,6 @@
 /**
  * @module platform/ffmpeg-wasm/decoder
- * The decoder that needs no program: FFmpeg compiled to WebAssembly (`@ffmpeg/core`), in a thread of its own.
+ * The decoder that needs no installed program: FFmpeg in WebAssembly (`@ffmpeg/core`), in its own thread.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
@@ -33,7 +33,6 @@ export class WasmDecoder implements Decoder {
   readonly #host: WasmHost;
   readonly #times = new TimesMemory();
 
-  /** @param host Node, or a browser */
   constructor(host: WasmHost) {
     this.#host = host;
     this.obtain = host.obtain;
@@ -140,18 +139,17 @@ export class WasmDecoder implements Decoder {
   }
 }
 
-/** By what times of an input are remembered: see {@link TimesMemory}. */
 function keyOf(input: VideoInput, { name, version }: OpenedInput): object | string | undefined {
   if (version !== undefined) return `${name}\n${version}`;
   return typeof input === 'object' && !(input instanceof URL) ? input : undefined;
 }
 
-/** Name of the input inside the core: FFmpeg knows some formats by the ending only. */
+/** FFmpeg recognizes some formats by the extension only. */
 function inputName({ extension }: OpenedInput): string {
   return extension === undefined ? 'input' : `input.${extension}`;
 }
 
-/** What is read of ffprobe's JSON here; everything else is for media/facts. */
+/** The part of ffprobe's JSON that is read here; media/facts reads the rest. */
 interface ProbeOutput {
   readonly streams?: readonly {
     readonly codec_name?: string;
@@ -160,7 +158,7 @@ interface ProbeOutput {
   readonly format?: object;
 }
 
-/** @throws {AnyvmafError} `media` when FFmpeg does not know the file, or has no decoder for its codec */
+/** @throws {AnyvmafError} `media` if FFmpeg does not recognize the file, or has no decoder for its codec */
 function parseOutput(
   host: WasmHost,
   stdout: readonly string[],
@@ -181,7 +179,7 @@ function parseOutput(
     });
   }
   const stream = json.streams?.[0];
-  // This FFmpeg names AV1 but has no decoder for it that works without hardware.
+  // This FFmpeg names AV1 but has no software decoder for it.
   const undecodable =
     stream?.codec_name === 'av1' || stderr.some((line) => /unsupported codec|no decoder/i.test(line));
   if (stream && !stream.pix_fmt && undecodable) {

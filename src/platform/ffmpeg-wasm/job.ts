@@ -1,6 +1,6 @@
 /**
  * @module platform/ffmpeg-wasm/job
- * What a thread does for a decoder: runs one tool of FFmpeg on one video, and hands on frames as they are decoded.
+ * Runs one tool of FFmpeg on one video in a thread, and passes on frames as they are decoded.
  */
 import { type FrameEvent, FrameLog } from '../ffmpeg/log.js';
 import {
@@ -22,14 +22,12 @@ import {
 } from './protocol.js';
 import { RingWriter } from './ring.js';
 
-/** What the thread has around it. */
 export interface JobWorld {
   readonly create: CreateFfmpegCore;
   readonly reader: SyncReader;
   post(message: FromWasmWorker, transfer?: ArrayBuffer[]): void;
 }
 
-/** A run under way. */
 export interface RunningJob {
   /** Settles when the tool has ended; never rejects. */
   readonly done: Promise<void>;
@@ -37,13 +35,11 @@ export interface RunningJob {
   take(message: ToWasmWorker): void;
 }
 
-/** Messages of the tools that are kept. */
 const MAX_LINES = 200;
 
-/** Bytes on their way to a main thread that is reached by messages only. */
+/** Bytes in flight to a main thread without shared memory. */
 const MAX_UNUSED = 48 << 20;
 
-/** Starts a run. */
 export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJob {
   const outlet = job.frames && !job.frames.ring ? new MessageOutlet(world.post) : undefined;
   const run = new JobRun(job, world, outlet);
@@ -65,7 +61,7 @@ class JobRun {
   readonly #stderr: string[] = [];
   #readFailure: unknown;
   #damage: Damage | undefined;
-  /** Reported; whatever comes after is of no use. */
+  /** Already reported; later output is ignored. */
   #over = false;
 
   constructor(job: WasmJob, world: JobWorld, outlet: MessageOutlet | undefined) {
@@ -111,28 +107,27 @@ class JobRun {
       try {
         return core.ffprobe(...args);
       } catch (error) {
-        // A program that exits throws its status, an object that is no Error.
+        // A program that exits throws its status, an object that is not an Error.
         const status = typeof error === 'object' && error !== null ? Reflect.get(error, 'status') : undefined;
         if (typeof status === 'number') return status;
         throw error;
       }
     }
     if (!this.#outlet) return core.exec(...args);
-    // The exported function, which can be suspended, is there only after a first run. That run writes nothing, because
-    // it cannot wait.
+    // `_ffmpeg`, which can be suspended, exists only after a first run. That run must write nothing: it cannot wait.
     core.exec('-v', 'quiet');
     core.reset();
     const command = ['./ffmpeg', '-nostdin', '-y', ...args];
     try {
       await promising(core._ffmpeg)(command.length, core.stringsToPtr(command));
     } catch (error) {
-      // The way in which the core ends every run.
+      // The core ends every run this way.
       if (!(error instanceof Error && error.message.startsWith('Aborted'))) throw error;
     }
     return core.ret;
   }
 
-  /** The input, whose failure to be read is kept. */
+  /** Keeps the first error of reading the input. */
   #reader(): SyncReader {
     const { reader } = this.#world;
     return {
@@ -154,13 +149,13 @@ class JobRun {
     else if (this.#stderr.length < MAX_LINES) this.#stderr.push(line);
   }
 
-  /** Damaged frames are not handed on: the run is over with the first message that tells of damage. */
+  /** The first message about damage ends the run, so that no damaged frame is passed on. */
   #act(event: FrameEvent): void {
     const { frames } = this.#job;
     if (!frames || !this.#log) return;
     switch (event.kind) {
       case 'wanted':
-        // Decoding has to begin before the part, or its first frames may be missing.
+        // Decoding must begin before the part, or its first frames may be missing.
         if (this.#log.wanted === 1 && frames.part.seek !== undefined && !this.#log.ledIn)
           this.#finish(0, true);
         else (this.#outlet ?? this.#ring)?.time(event.time);
@@ -202,7 +197,7 @@ class JobRun {
   }
 }
 
-/** Hands frames on by messages, and makes FFmpeg wait by suspending it (JavaScript Promise Integration). */
+/** Passes frames on as messages, and suspends FFmpeg to make it wait (JavaScript Promise Integration). */
 class MessageOutlet {
   readonly #post: JobWorld['post'];
   #unused = 0;
@@ -246,10 +241,10 @@ class MessageOutlet {
 type Suspend = new (call: (...args: never[]) => unknown) => WebAssembly.ImportValue;
 type Promising = (call: FfmpegCore['_ffmpeg']) => (argc: number, argv: number) => Promise<number>;
 
-/** JavaScript Promise Integration, which TypeScript does not know yet. */
+/** JavaScript Promise Integration, which TypeScript does not declare yet. */
 const integration = WebAssembly as unknown as { Suspending?: Suspend; promising?: Promising };
 
-/** Whether WebAssembly can wait for promises here. */
+/** True if WebAssembly can wait for promises here. */
 export function canSuspend(): boolean {
   return integration.Suspending !== undefined && integration.promising !== undefined;
 }

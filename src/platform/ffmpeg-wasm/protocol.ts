@@ -1,6 +1,6 @@
 /**
  * @module platform/ffmpeg-wasm/protocol
- * What the ffmpeg.wasm decoder needs of its platform, and what it and the thread that runs FFmpeg for it say to each other.
+ * The platform of the ffmpeg.wasm decoder, and its messages to and from the thread that runs FFmpeg.
  */
 import type { Origin } from '../../core/origin.js';
 import type { TrackRequest } from '../../media/evidence/track.js';
@@ -8,88 +8,85 @@ import type { VideoInput } from '../../media/types.js';
 import type { DecodedPart } from '../ffmpeg/log.js';
 import type { RingMemory } from './ring.js';
 
-/** Where the thread reads the video; each platform has its own kinds. */
+/** Where the thread reads the video. */
 export type JobInput =
-  /** Node: a path, opened by the thread and checked as its origin says. */
+  /** Node: a path that the thread opens, and checks by its origin. */
   | { readonly kind: 'file'; readonly path: string; readonly origin: Origin }
-  /** A browser's thread reads it at once. */
+  /** Browser: read synchronously. */
   | { readonly kind: 'blob'; readonly blob: Blob }
-  /** Node: what can only be read asynchronously is read by the main thread, see {@link RemoteMemory}. */
+  /** Node: read by the main thread, because it is asynchronous; see {@link RemoteMemory}. */
   | { readonly kind: 'remote'; readonly size: number; readonly memory: RemoteMemory };
 
 /** Shared memory for reading through the main thread. */
 export interface RemoteMemory {
-  /** Member 0: 0 while the answer is awaited, then 1; member 1: bytes read, or -1 for a failure. */
+  /** [0]: 0 until the answer is there, then 1. [1]: bytes read, or -1 for a failure. */
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly bytes: Uint8Array<SharedArrayBuffer>;
 }
 
-/** One run of a tool. A thread does one and ends. */
+/** One run of a tool, which is all that a thread does. */
 export interface WasmJob {
   readonly tool: 'ffprobe' | 'ffmpeg';
   readonly args: readonly string[];
   /** Name of the input in the root folder of the core. */
   readonly inputName: string;
   readonly input: JobInput;
-  /** How frames come back; absent where the tool writes text only. */
+  /** Absent if the tool writes text only. */
   readonly frames?: DecodedPart & {
-    /** Absent: by messages. */
+    /** Absent: frames come as messages. */
     readonly ring?: RingMemory;
   };
 }
 
-/** First message to a thread. */
 export interface WasmStart {
   readonly kind: 'start';
   /** `ffmpeg-core.wasm`, compiled once for all threads. */
   readonly module: WebAssembly.Module;
-  /** Where `ffmpeg-core.js` is. */
+  /** Address of `ffmpeg-core.js`. */
   readonly script: string;
   readonly job: WasmJob;
 }
 
-/** What FFmpeg said of a damaged video. Frames that were handed on before are whole. */
+/** FFmpeg's message about a damaged video. Frames passed on before are whole. */
 export interface Damage {
   readonly text: string;
-  /** The file is cut off, and all that is there was decoded. */
+  /** The file is truncated, and all that is there was decoded. */
   readonly atEnd: boolean;
 }
 
 export type ToWasmWorker =
   | WasmStart
-  /** So many bytes that were sent in a `chunk` have been used. */
+  /** Bytes of `chunk` messages that were read. */
   | { readonly kind: 'used'; readonly bytes: number };
 
 export type FromWasmWorker =
-  /** There is something in the ring. */
+  /** The ring has data. */
   | { readonly kind: 'wake' }
-  /** Frames' samples where there is no ring, with the times of the frames that were begun. */
+  /** Samples without a ring, and the times of the frames that begin in them. */
   | {
       readonly kind: 'chunk';
       readonly bytes: Uint8Array<ArrayBuffer>;
       readonly times: readonly number[];
     }
-  /** Please read this part of the video. */
+  /** Asks for a part of the video. */
   | { readonly kind: 'read'; readonly position: number; readonly length: number }
-  /** The tool ended. */
   | {
       readonly kind: 'done';
       readonly status: number;
       readonly stdout: readonly string[];
       readonly stderr: readonly string[];
-      /** Set when something in the video is damaged: the first message about it. */
       readonly damage?: Damage;
-      /** Set when the part could not be entered where it was sought; no frame was handed on. */
+      /** Seeking failed to reach the part; no frame was passed on. */
       readonly missed: boolean;
       /** Packets with or before which others are missing. */
       readonly gaps: number;
       /** Why frames before the first could not be decoded, in FFmpeg's words. */
       readonly skippedStart?: string;
     }
-  /** The video could not be read, or the tool itself broke. */
+  /** The video could not be read, or the tool itself failed. */
   | { readonly kind: 'failed'; readonly what: 'io' | 'internal'; readonly message: string };
 
-/** Device of the core for frames. */
+/** The core's device for frames. */
 export const FRAMES = '/frames';
 
 /** A thread that runs `startJob`. */
@@ -99,46 +96,39 @@ export interface WasmThread {
   terminate(): void;
 }
 
-/** A video that threads can read. */
 export interface OpenedInput {
-  /** What the user called it. */
+  /** As the user called it. */
   readonly name: string;
-  /** Ending of its name without the dot, where it has one. */
+  /** Extension without the dot. */
   readonly extension?: string;
   /** Bytes. */
   readonly size: number;
-  /** Of an input that is a name: changes when the content does. */
+  /** Of an input by name: changes with its content. */
   readonly version?: string;
   /** Where a thread reads it; each thread gets its own. */
   jobInput(): JobInput;
-  /**
-   * Answers a thread's `read` request on {@link JobInput}s that are `remote`.
-   * @throws {AnyvmafError} `io`
-   */
+  /** Answers a `read` message about a `remote` {@link JobInput}. @throws {AnyvmafError} `io` */
   serve?(input: JobInput, position: number, length: number): Promise<void>;
   close(): void;
 }
 
-/** FFmpeg's WebAssembly, ready for threads. */
 export interface LoadedCore {
   readonly module: WebAssembly.Module;
-  /** Where `ffmpeg-core.js` is. */
+  /** Address of `ffmpeg-core.js`. */
   readonly script: string;
 }
 
-/** Node, or a browser. */
 export interface WasmHost {
   /** Threads share memory with this one. */
   readonly sharedMemory: boolean;
-  /** What else to do about a codec that FFmpeg in WebAssembly cannot decode, the end of a sentence. */
+  /** Alternatives to a codec that FFmpeg in WebAssembly cannot decode; ends a sentence. */
   readonly remedy: string;
-  /** The video track to read. Default: a default track, else the largest. */
   readonly track?: TrackRequest;
-  /** What loads the core, or why there is none, a sentence. */
+  /** Loads the core; or a sentence that says why there is none. */
   core(): (() => Promise<LoadedCore>) | string;
-  /** Fetches the core, if the user agrees; absent where it cannot. As `obtain` of a decoder. */
+  /** As `obtain` of a decoder: fetches the core if the user agrees; absent if that is not possible. */
   obtain?(signal?: AbortSignal): Promise<void>;
-  /** @throws {AnyvmafError} `io` when it cannot be read, `usage` when it is of a kind that cannot be read at will */
+  /** @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once */
   openInput(input: VideoInput): Promise<OpenedInput>;
   startThread(): WasmThread;
 }

@@ -1,11 +1,11 @@
 /**
  * @module platform/ffmpeg-wasm/ring
- * Frames' bytes from the thread that decodes to one that may not block: through a ring of shared memory, whose writer waits
- * while it is full, or by messages where threads share no memory.
+ * Passes frames from a decoding thread to one that must not block: through a ring of shared memory, whose writer waits
+ * while it is full, or as messages if threads share no memory.
  */
 import type { ByteStream } from '../../media/platform.js';
 
-/** Bytes of frames in order, and the times of the frames whose bytes have begun. */
+/** Bytes of frames in order, and the times of the frames that have begun. */
 export abstract class FrameReader implements ByteStream {
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
@@ -13,22 +13,22 @@ export abstract class FrameReader implements ByteStream {
 
   abstract next(): Promise<Uint8Array | undefined>;
 
-  /** Times in seconds noted since the last call, in order. */
+  /** Times in seconds since the last call, in order. */
   abstract takeTimes(): number[];
 
-  /** What is there may be read. */
+  /** Signals that there is something to read. */
   wake(): void {
     this.#waiting?.();
     this.#waiting = undefined;
   }
 
-  /** Nothing more will come; what came can still be read. */
+  /** No more will come; what came can still be read. */
   end(): void {
     this.#ended = true;
     this.wake();
   }
 
-  /** As {@link end}; reading on throws the error. */
+  /** As {@link end}, but further reads throw the error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.wake();
@@ -38,13 +38,12 @@ export abstract class FrameReader implements ByteStream {
     this.end();
   }
 
-  /** Whether nothing more will come; throws the error of {@link fail}. */
+  /** True if no more will come. @throws the error of {@link fail} */
   protected isOver(): boolean {
     if (this.#failure) throw this.#failure.error;
     return this.#ended;
   }
 
-  /** Settles at the next {@link wake}. */
   protected waken(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting = resolve;
@@ -52,13 +51,12 @@ export abstract class FrameReader implements ByteStream {
   }
 }
 
-/** A queue of messages. */
+/** Reads a queue of messages. */
 export class ChunkReader extends FrameReader {
   readonly #used: (bytes: number) => void;
   #chunks: Uint8Array[] = [];
   #times: number[] = [];
 
-  /** @param used called with the number of bytes that were read */
   constructor(used: (bytes: number) => void) {
     super();
     this.#used = used;
@@ -94,26 +92,26 @@ export class ChunkReader extends FrameReader {
   }
 }
 
-/** The memory of a ring; structured-cloneable. */
+/** Structured-cloneable. */
 export interface RingMemory {
-  /** Counters, see {@link Slot}. */
+  /** See {@link Slot}. */
   readonly control: Int32Array<SharedArrayBuffer>;
-  /** As many bytes as a power of two. */
+  /** A power of two of bytes. */
   readonly bytes: Uint8Array<SharedArrayBuffer>;
-  /** Presentation times of the latest {@link TIMES} frames; frame n at n modulo {@link TIMES}. */
+  /** Times of the latest {@link TIMES} frames; frame n at n modulo {@link TIMES}. */
   readonly times: Float64Array<SharedArrayBuffer>;
 }
 
-/** Members of {@link RingMemory.control}. Counters of bytes wrap around at 2^32. */
+/** Indices of {@link RingMemory.control}. Counters of bytes wrap around at 2^32. */
 const Slot = { written: 0, read: 1, hungry: 2, times: 3 } as const;
 
-/** More than frames can be on their way at once. */
+/** More than the frames that can be in flight. */
 const TIMES = 4096;
 
 const MIN_BYTES = 4 << 20;
 const MAX_BYTES = 1 << 30;
 
-/** @param frameBytes two of which fit into the ring, so that one is made while the other is read */
+/** @param frameBytes the ring holds two frames, so that one is made while the other is read */
 export function createRing(frameBytes: number): RingMemory {
   const capacity = 2 ** Math.ceil(Math.log2(Math.max(MIN_BYTES, 2 * frameBytes)));
   return {
@@ -123,18 +121,17 @@ export function createRing(frameBytes: number): RingMemory {
   };
 }
 
-/** The thread that may block. */
+/** For the thread that may block. */
 export class RingWriter {
   readonly #ring: RingMemory;
   readonly #wake: () => void;
 
-  /** @param wake tells the reader, who waits, that there is something to read */
   constructor(ring: RingMemory, wake: () => void) {
     this.#ring = ring;
     this.#wake = wake;
   }
 
-  /** Writes all of it; waits for the reader where there is no room. */
+  /** Writes all of it; waits while the ring is full. */
   write(data: Uint8Array): void {
     const { control, bytes } = this.#ring;
     let rest = data;
@@ -155,7 +152,7 @@ export class RingWriter {
     }
   }
 
-  /** Notes the time in seconds of the next frame, before its last byte is written. */
+  /** Records the time in seconds of the next frame, before its last byte is written. */
   time(seconds: number): void {
     const { control, times } = this.#ring;
     const count = Atomics.load(control, Slot.times);
@@ -164,10 +161,10 @@ export class RingWriter {
   }
 }
 
-/** The thread that must not block. */
+/** For the thread that must not block. */
 export class RingReader extends FrameReader {
   readonly #ring: RingMemory;
-  /** Bytes handed out by the latest {@link next}, still in use. */
+  /** Bytes returned by the latest {@link next}, still in use. */
   #lent = 0;
   #timesRead = 0;
 
@@ -190,7 +187,7 @@ export class RingReader extends FrameReader {
       if (this.isOver()) return undefined;
       const woken = this.waken();
       Atomics.store(control, Slot.hungry, 1);
-      // Bytes written since `read` was loaded wake nobody.
+      // Bytes written since `read` was loaded wake no reader.
       if (Atomics.load(control, Slot.written) !== read) continue;
       await woken;
     }

@@ -1,18 +1,16 @@
 /**
  * @module platform/ffmpeg-wasm/run
- * One run of a tool of FFmpeg in a thread, seen from the thread that asked for it.
+ * One run of a tool of FFmpeg in a thread, for the thread that starts it.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { FromWasmWorker, LoadedCore, OpenedInput, WasmHost, WasmJob } from './protocol.js';
 
-/** How a tool ended. */
 export type RunResult = Omit<Extract<FromWasmWorker, { kind: 'done' }>, 'kind'>;
 
-/** What a run hands on while it goes. */
 export interface RunEvents {
-  /** There is something in the ring. */
+  /** The ring has data. */
   wake?(): void;
   chunk?(bytes: Uint8Array<ArrayBuffer>, times: readonly number[]): void;
 }
@@ -21,22 +19,21 @@ export interface RunEvents {
 export interface ToolRun {
   /**
    * Settles when the tool has ended.
-   * @throws {AnyvmafError} `io` when the video cannot be read, `internal` when the tool broke; what {@link stop} was
-   * given
+   * @throws {AnyvmafError} `io` if the video cannot be read, `internal` if the tool failed; the reason of {@link stop}
    */
   readonly done: Promise<RunResult>;
-  /** Bytes of chunks that were used. */
+  /** Takes the number of bytes of chunks that were read. */
   used(bytes: number): void;
-  /** Ends the thread at once; nothing more is handed on. */
+  /** Ends the thread at once; nothing more is passed on. */
   stop(reason: unknown): void;
 }
 
-/** Compiled once a process, or a page. */
+/** Compiled once per process or page. */
 let core: Promise<LoadedCore> | undefined;
 
 function loadCore(host: WasmHost): Promise<LoadedCore> {
   core ??= load(host);
-  // A failure is not kept: the package may be installed, or the network back, next time.
+  // Do not keep a failure: the package may be installed, or the network back, next time.
   core.catch(() => {
     core = undefined;
   });
@@ -49,7 +46,7 @@ async function load(host: WasmHost): Promise<LoadedCore> {
   throw new AnyvmafError('io', `ffmpeg.wasm cannot be used: ${found}`);
 }
 
-/** Starts a tool on a video. @throws {AnyvmafError} `io` when the core is not there */
+/** @throws {AnyvmafError} `io` if there is no core */
 export async function startRun(
   host: WasmHost,
   opened: OpenedInput,
@@ -105,7 +102,7 @@ export async function startRun(
   };
 }
 
-/** Runs a tool that writes text only. */
+/** For tools that write text only. */
 export async function runTool(
   host: WasmHost,
   opened: OpenedInput,

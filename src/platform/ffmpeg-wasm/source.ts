@@ -1,6 +1,6 @@
 /**
  * @module platform/ffmpeg-wasm/source
- * Frames as FFmpeg in WebAssembly decodes them, one after another, no faster than they are read.
+ * Frames decoded one after another by FFmpeg in WebAssembly, no faster than they are read.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
@@ -25,26 +25,24 @@ import { type Damage, FRAMES, type OpenedInput, type WasmHost } from './protocol
 import { ChunkReader, createRing, type FrameReader, type RingMemory, RingReader } from './ring.js';
 import { type RunResult, startRun, type ToolRun } from './run.js';
 
-/** The input of this name, which is all that there is for FFmpeg to open. */
+/** The only file that FFmpeg can open. */
 export function sourceOf(inputName: string): ToolSource {
   return { url: `/${inputName}`, access: CONTAINED };
 }
 
-/** What to decode, and how. */
 export interface Decoding {
-  /** Name of the input in the root folder of the core. */
   readonly inputName: string;
-  /** Of FFmpeg. */
+  /** Version of FFmpeg. */
   readonly version: string;
   readonly decodedBy: string;
   readonly facts: TrackFacts;
   readonly request: DecodeRequest;
   readonly plan: Plan;
-  /** Format of the frames as they come. */
+  /** Format of the frames that FFmpeg writes. */
   readonly planes: Delivery;
 }
 
-/** A video being decoded. Frame 0 is the first of the part that was asked for. */
+/** A video being decoded. Frame 0 is the first of the requested part. */
 export class WasmSource implements DecodedSource {
   readonly seekable = false;
   readonly decoder = 'wasm';
@@ -62,16 +60,16 @@ export class WasmSource implements DecodedSource {
   readonly #warnings: string[] = [];
   #run: ToolRun | undefined;
   #forget = () => {};
-  /** Of the track's first frame on the file's clock. */
+  /** Time of the track's first frame on the file's clock. */
   #zero: number | undefined;
-  /** From {@link #zero}, by number of frame in this source. */
+  /** Seconds from {@link #zero}, by frame number in this source. */
   readonly #times: number[] = [];
-  /** Times of frames that have not been begun. */
+  /** Times of frames that have not begun. */
   #upcoming: number[] = [];
   #ended = false;
   #damage: string | undefined;
 
-  /** @param opened belongs to the source from now on */
+  /** @param opened owned by the source from now on */
   constructor(host: WasmHost, opened: OpenedInput, what: Decoding) {
     const { facts, request, plan } = what;
     this.info = decodedInfo(facts, plan.frameCount, this.#warnings);
@@ -95,15 +93,13 @@ export class WasmSource implements DecodedSource {
     return this.#damage;
   }
 
-  /** Starts decoding a part of the track. */
   async start(part: Part): Promise<void> {
     const { facts, request, inputName, version, planes } = this.#what;
     const { width, height } = facts;
-    // Not scaled: without its assembler code swscale rounds otherwise than in a native FFmpeg, as the scorer's own
-    // resampler does not.
+    // Not scaled: swscale without assembler code rounds unlike a native FFmpeg, which the scorer's resampler equals.
     const { size: _, ...unscaled } = request;
     const args = decodeArgs(sourceOf(inputName), facts, planes, unscaled, part, version);
-    // Frames leave whole, so that the one before a damage is not lost with it.
+    // Flush whole frames, so that the one before damage is not lost with it.
     const output = ['-flush_packets', '1', FRAMES];
     const run = await startRun(
       this.#host,
@@ -164,11 +160,11 @@ export class WasmSource implements DecodedSource {
     this.#reader.fail(reason);
   };
 
-  /** Takes the next frame: fills `parts`, skips the rest of it. */
+  /** Reads the next frame: fills `parts`, skips the rest of it. */
   async #frame(parts: readonly Uint8Array[]): Promise<boolean> {
     this.#what.request.signal?.throwIfAborted();
     if (this.#ended || !(await this.#isThere())) return false;
-    // A frame's time is known before its first byte.
+    // A frame's time arrives before its first byte.
     for (const time of this.#reader.takeTimes()) this.#upcoming.push(time);
     const time = this.#upcoming.shift() ?? Number.NaN;
     this.#zero ??= time;
@@ -184,7 +180,6 @@ export class WasmSource implements DecodedSource {
     return true;
   }
 
-  /** Whether there is another frame. */
   async #isThere(): Promise<boolean> {
     try {
       if ((await this.#queue.peek(1)).length > 0) return true;
@@ -209,19 +204,18 @@ export class WasmSource implements DecodedSource {
     }
   }
 
-  /** Nothing more is read. */
   #end(): void {
     this.#ended = true;
     this.#forget();
     this.#opened.close();
   }
 
-  /** The tool ended; what it wrote is still to be read. */
+  /** The tool has ended; its output is still to be read. */
   #finish(result: RunResult, part: Part): void {
     if (this.#ended) return;
     const { status, stderr, damage, missed, skippedStart, gaps } = result;
     if (missed) {
-      // The file cannot be entered there, or not without trouble: from its start, then.
+      // Seeking failed, or met damage: start at the beginning of the file.
       const { seek: _, ...fromTheStart } = part;
       this.start(fromTheStart).catch((error: unknown) => this.#reader.fail(error));
       return;
@@ -247,7 +241,7 @@ export class WasmSource implements DecodedSource {
   }
 }
 
-/** Damage behind the last whole frame. */
+/** Damage after the last whole frame. */
 class Damaged extends Error {
   readonly damage: Damage;
 

@@ -1,43 +1,41 @@
 /**
  * @module platform/ffmpeg/log
- * Reads ffmpeg's log: each frame as the showinfo filter announces it, and what tells of damage; and follows a decoding ffmpeg
- * by it.
+ * Parses ffmpeg's log: the frames that showinfo announces, and damage; and follows a decoding ffmpeg by it.
  */
 import { parseSize } from '../../core/size.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { type Part, seconds } from './commands.js';
 
-/** What every decoded frame must look like before it is scaled. */
+/** What every decoded frame must look like before scaling. */
 export interface ExpectedFrame {
   readonly width: number;
   readonly height: number;
   readonly pixelFormat: string;
 }
 
-/** A line that matters. */
 export type LogEvent =
-  /** `pts`: in the filter's time base; `undefined` when the frame has no time. */
+  /** `pts` is in the filter's time base; `undefined` for a frame without a time. */
   | ({ readonly kind: 'frame'; readonly pts: number | undefined } & ExpectedFrame)
   | { readonly kind: 'timebase'; readonly num: number; readonly den: number }
-  /** Streams are opened and packets begin to be decoded; complaints before this are about looking into the file. */
+  /** Packets begin to be decoded; earlier complaints are about probing the file. */
   | { readonly kind: 'decoding' }
-  /** A packet with or before which others are missing, such as where a recording was cut; its picture may be whole. */
+  /** A packet with or before which others are missing, as where a recording was cut; its picture may be whole. */
   | { readonly kind: 'gap' }
-  /** `atEnd`: the file is cut off, and every frame that was read before is whole. */
+  /** `atEnd`: the file is truncated, and every frame before is whole. */
   | { readonly kind: 'damage'; readonly text: string; readonly atEnd: boolean };
 
 const LINE = /^(?:\[[^\]]* @ [^\]]*\] )*\[(\w+)\] (.*)$/;
 const FRAME = /^n: *\d+ pts: *(-?\d+|NOPTS) .*?fmt: *(\S+) .*?\bs:(\S+) /;
 const TIME_BASE = /^config in time_base: (\d+)\/(\d+)/;
 const CUT_OFF = /File ended prematurely|partial file/;
-/** Said as warnings, though they mean that samples are wrong. */
+/** Logged as warnings, although samples are wrong. */
 const CORRUPT = /corrupt decoded frame/;
-/** Said where a counter of packets jumps; what the decoder cannot make up for, it says itself. */
+/** Logged where a counter of packets jumps; the decoder reports what it cannot conceal. */
 const GAP = /corrupt input packet/;
-/** Said as errors, though they tell only of pictures that were not there to begin with, as when a recording starts. */
+/** Logged as errors, although the pictures were never there, as when a recording starts. */
 const HARMLESS = /^(?:mmco: unref short failure|co located POCs unavailable)/;
 
-/** What one line of ffmpeg's standard error says; `undefined` for the many that say nothing of interest. */
+/** Parses a line of ffmpeg's standard error; `undefined` for the many without interest. */
 export function parseLogLine(line: string): LogEvent | undefined {
   const match = LINE.exec(line);
   if (!match) return undefined;
@@ -61,11 +59,10 @@ function parseShowinfo(text: string): LogEvent | undefined {
   return timeBase ? { kind: 'timebase', num: Number(timeBase[1]), den: Number(timeBase[2]) } : undefined;
 }
 
-/** What showinfo says of the frames that a chain of filters gives. */
 export type FilteredFrames = ExpectedFrame &
   Pick<TrackFacts, 'frameRate' | 'sampleAspect' | 'colorRange' | 'matrix' | 'primaries' | 'transfer'>;
 
-/** @returns `undefined` if the log tells of no frame */
+/** @returns `undefined` if the log has no frame */
 export function parseFiltered(log: string): FilteredFrames | undefined {
   const frame = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\S+) /.exec(log);
   const [, pixelFormat = '', sides = ''] = frame ?? [];
@@ -94,28 +91,26 @@ export function parseFiltered(log: string): FilteredFrames | undefined {
   };
 }
 
-/** Containers that recorders start at any moment, so that the first pictures may refer to ones that are not there. */
+/** Containers that recorders start at any moment, so that the first pictures may refer to missing ones. */
 const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
 
 /** Messages about damage that are kept, the first ones. */
 const KEPT = 8;
 
-/** What is decoded; structured-cloneable. */
+/** Structured-cloneable. */
 export interface DecodedPart {
-  /** What every frame must be, before it is scaled. */
   readonly expected: ExpectedFrame;
   readonly part: Part;
-  /** Of the file, by ffmpeg's short name. */
+  /** ffmpeg's short name of the file's format. */
   readonly container: string;
 }
 
-/** What a line means for the frames. */
 export type FrameEvent =
-  /** A frame of the part, at this time in seconds on the file's clock; its samples are written after this line. */
+  /** A frame of the part, in seconds on the file's clock; its samples are written after this line. */
   | { readonly kind: 'wanted'; readonly time: number }
-  /** No frame from here on is wanted. */
+  /** No further frame is wanted. */
   | { readonly kind: 'past' }
-  /** Frames stop being what they were at the start. */
+  /** Frames no longer look as they did at the start. */
   | { readonly kind: 'change'; readonly found: ExpectedFrame }
   | Extract<LogEvent, { kind: 'damage' }>
   /** Nothing to act on. */
@@ -123,22 +118,20 @@ export type FrameEvent =
 
 const NOTED: FrameEvent = { kind: 'noted' };
 
-/** Reads the log of one ffmpeg line by line. */
 export class FrameLog {
   readonly #what: DecodedPart;
-  /** Messages about damage. */
   readonly trouble: string[] = [];
-  /** Packets decoded so far before which others may be missing. */
+  /** Decoded packets with or before which others may be missing. */
   gaps = 0;
-  /** Whether ffmpeg has begun to decode; what it complains of before is about opening the file. */
+  /** ffmpeg has begun to decode; earlier complaints are about opening the file. */
   decoding = false;
-  /** Frames of the part. */
+  /** Frames of the part so far. */
   wanted = 0;
   /** Time of the first decoded frame, wanted or not. */
   firstTime: number | undefined;
   /** Why frames before the first could not be decoded, as is usual in a recording. */
   skippedStart: string | undefined;
-  /** Seconds of one unit of presentation times. */
+  /** Seconds per unit of `pts`. */
   #unit = Number.NaN;
   #seen = 0;
   #troubleBefore = false;
@@ -147,14 +140,14 @@ export class FrameLog {
     this.#what = what;
   }
 
-  /** Whether decoding began before the part, and went well up to it. */
+  /** True if decoding began before the part, and went well up to it. */
   get ledIn(): boolean {
     return this.#seen > this.wanted && !this.#troubleBefore;
   }
 
   /**
-   * @param over frames are no longer counted
-   * @returns `undefined` for a line that says nothing about frames
+   * @param over stop counting frames
+   * @returns `undefined` for a line that is not about frames
    */
   take(line: string, over = false): FrameEvent | undefined {
     const event = parseLogLine(line);
@@ -187,18 +180,18 @@ export class FrameLog {
     const number = this.#seen++;
     this.firstTime ??= time;
     if (this.wanted === part.count) return { kind: 'past' };
-    // The same comparisons that the filter makes.
+    // The same comparisons as in the filter.
     if (part.fromFrame !== undefined && number < part.fromFrame) return NOTED;
     if (part.fromTime !== undefined && !(time >= Number(seconds(part.fromTime)))) return NOTED;
     if (part.untilTime !== undefined && !(time < Number(seconds(part.untilTime)))) {
-      // Without times there is no telling where to stop.
+      // Without times, the end cannot be found.
       return Number.isNaN(time) ? NOTED : { kind: 'past' };
     }
     this.wanted++;
     return { kind: 'wanted', time };
   }
 
-  /** Whether damage says nothing about the part: it comes before the part, or before any frame. */
+  /** True for damage that does not affect the part: before it, or before any frame. */
   #isHarmless(text: string): boolean {
     const { part, container } = this.#what;
     if (this.#seen === 0) {
@@ -214,7 +207,7 @@ export class FrameLog {
   }
 }
 
-/** The layout alone: ffmpeg has two names for some, one of which adds that the range is full. */
+/** ffmpeg has a second name for some layouts, which adds full range. */
 function unranged(pixelFormat: string): string {
   return pixelFormat.replace(/^yuvj/, 'yuv');
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/ffmpeg/packet-times
- * Presentation times of all frames, from what ffprobe prints of each packet.
+ * Presentation times of all frames, from ffprobe's lines about packets.
  */
 
 import { isUntimed } from '../../media/evidence/rate.js';
@@ -8,29 +8,24 @@ import { packetsOfOneTime } from '../../media/evidence/vpx.js';
 import type { IndexedTimes } from '../../media/mp4-times.js';
 import { framesArgs, packetsArgs } from './commands.js';
 
-/** When frames are shown. */
 export interface TrackTimes {
   /** Seconds from the first frame, ascending. */
   readonly times: Float64Array;
-  /** The first frame's time in seconds on the file's clock. */
+  /** Time of the first frame in seconds on the file's clock. */
   readonly trackStart: number;
-  /** Bytes of all packets, where they are known. */
+  /** Bytes of all packets, if known. */
   readonly bytes?: number;
-  /**
-   * Times of the first frames after the file's clock was set back, where it was; from there on times count on as if it
-   * had not been.
-   */
+  /** Times of the first frames after the file's clock was set back; from there times continue as if it had not been. */
   readonly setBack?: readonly number[];
 }
 
-/** Seconds within which two times are the same; Matroska counts milliseconds. */
+/** Seconds within which two times are equal; Matroska counts milliseconds. */
 export const SAME_TIME = 0.0006;
 
 /**
- * Frames that are shown from `start` to before `end`, by their numbers: where a clock is set back, no time on it names
- * one frame.
+ * Frames shown from `start` to before `end`, by number: on a clock that was set back, a time may mean several frames.
  * @param start seconds from the first frame
- * @returns the first of them and how many; `count` 0 where there is none
+ * @returns the first of them and how many, which may be 0
  */
 export function framesBetween(
   times: Float64Array,
@@ -45,15 +40,14 @@ export function framesBetween(
   return { fromFrame, count: Math.max(0, before(end) - fromFrame) };
 }
 
-/** Inputs known by name whose times are remembered. */
 const REMEMBERED = 8;
 
 /**
- * Times that were read, `null` where the container has none, by a key that changes when the content of the input does: an
+ * Times that were read, `null` if the container has none, by a key that changes with the content of the input: an
  * object, or a name with the file's state. Without a key nothing is remembered.
  */
 export class TimesMemory {
-  /** By number of track. */
+  /** By track number. */
   readonly #objects = new WeakMap<object, Map<number, TrackTimes | null>>();
   readonly #named = new Map<string, TrackTimes | null>();
 
@@ -74,16 +68,16 @@ export class TimesMemory {
   }
 }
 
-/** Seconds by which times of decoding go back where a clock was reset, and not only written out of order. */
+/** Seconds: a larger step back in decoding times means a reset clock, not packets out of order. */
 const SET_BACK = 0.5;
 
-/** Packets that show a smaller step back to be a reset: so many follow in order before the clock is where it was. */
+/** Packets in order that make a smaller step back a reset: so many follow before the clock is where it was. */
 const REPEATED = 4;
 
-/** Packets before a step back to look for the time to which it leads. */
+/** Packets before a step back to search for the time to which it leads. */
 const LOOK_BACK = 256;
 
-/** The fields of a line that `ffprobe -of compact` prints: `packet|pts=512|flags=K_`. */
+/** Parses a line of `ffprobe -of compact`: `packet|pts=512|flags=K_`. */
 export function compactFields(line: string): ReadonlyMap<string, string> {
   return new Map(
     line.split('|').map((field) => {
@@ -93,7 +87,7 @@ export function compactFields(line: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Collects the lines that ffprobe prints of packets, or of decoded frames, then of their stream and container. */
+/** Collects ffprobe's lines about packets, or decoded frames, then about their stream and container. */
 export class PacketTimes {
   readonly #pts: number[] = [];
   readonly #dts: number[] = [];
@@ -102,10 +96,10 @@ export class PacketTimes {
   #untimed = false;
   #codec = '';
   #fieldOrder = '';
-  /** Seconds of a frame; NaN where no rate is known. */
+  /** Seconds per frame; NaN if no rate is known. */
   #frame = Number.NaN;
   #bytes = 0;
-  /** They are of frames as decoded. */
+  /** The lines are about decoded frames. */
   #decoded = false;
 
   take(line: string): void {
@@ -115,7 +109,7 @@ export class PacketTimes {
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('pkt_dts') ?? Number.NaN));
     } else if (line.startsWith('packet|')) {
-      // Cut away by an edit list: decoded, never shown.
+      // Cut by an edit list: decoded, never shown.
       if (fields.get('flags')?.includes('D')) return;
       this.#bytes += Number(fields.get('size') ?? Number.NaN);
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
@@ -133,7 +127,6 @@ export class PacketTimes {
     }
   }
 
-  /** Takes what a container's index says of all packets. */
   takeIndex({ timescale, pts, dts }: IndexedTimes): void {
     for (const time of pts) this.#pts.push(time);
     for (const time of dts) this.#dts.push(time);
@@ -141,7 +134,7 @@ export class PacketTimes {
     this.#bytes = Number.NaN;
   }
 
-  /** Whether only decoding tells which packets hold frames that are shown. */
+  /** True if only decoding tells which packets hold frames that are shown. */
   get needsFrames(): boolean {
     return this.#ofOneTime(Float64Array.from(this.#pts).sort()) === 'unknown';
   }
@@ -151,14 +144,14 @@ export class PacketTimes {
     return packetsOfOneTime({ codec: this.#codec, fieldOrder: this.#fieldOrder, times, frameTime });
   }
 
-  /** Bytes of all packets; NaN where they are not known. */
+  /** Bytes of all packets; NaN if unknown. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * @param bytes of all packets, where they are known from another look
-   * @returns `null` where the container does not give every frame its time
+   * @param bytes of all packets, if known from an earlier pass
+   * @returns `null` if the container does not give every frame its time
    */
   finish(bytes = this.#bytes): TrackTimes | null {
     // Without reordering, frames are shown in the order and at the times of decoding.
@@ -180,10 +173,10 @@ export class PacketTimes {
     };
   }
 
-  /** Has a clock that was set back go on by an ordinary step instead. */
+  /** Lets a clock that was set back go on by an ordinary step instead. */
   #unrolled(known: readonly number[]): {
     readonly ticks: readonly number[];
-    /** The first time shown after each. */
+    /** The first time shown after each step back. */
     readonly jumps: readonly number[];
   } {
     const clock = this.#dts;
@@ -205,8 +198,8 @@ export class PacketTimes {
 }
 
 /**
- * Whether times from packet `i` on are those of packets before it once more, as where a short recording follows another.
- * Packets that were written out of order leave a gap where they belong.
+ * True if times from packet `i` on repeat those of earlier packets, as where a short recording follows another. Packets
+ * written out of order leave a gap where they belong.
  */
 function repeats(clock: readonly number[], i: number, usual: number): boolean {
   const latest = clock[i - 1] ?? Number.NaN;
@@ -216,11 +209,11 @@ function repeats(clock: readonly number[], i: number, usual: number): boolean {
   const [time = Number.NaN] = again;
   let before = i - 1;
   while (before > i - LOOK_BACK && (clock[before] ?? Number.NEGATIVE_INFINITY) > time) before--;
-  // A difference of what is not there is NaN.
+  // A missing neighbour gives NaN.
   return (clock[before + 1] ?? Number.NaN) - (clock[before] ?? Number.NaN) < 1.5 * usual;
 }
 
-/** The smallest time from each of some packets on: the first that is decoded need not be the first that is shown. */
+/** The smallest time from each of some packets on: the first one decoded need not be the first one shown. */
 function firstShown(ticks: readonly number[], from: readonly number[]): number[] {
   const left = [...from];
   const found: number[] = [];
@@ -234,10 +227,7 @@ function firstShown(ticks: readonly number[], from: readonly number[]): number[]
   return found.reverse();
 }
 
-/**
- * Reads the times of a track.
- * @param ask has ffprobe print lines by these arguments
- */
+/** @param ask runs ffprobe with these arguments and passes on its lines */
 export async function readTrackTimes(
   ask: (args: typeof packetsArgs, onLine: (line: string) => void) => Promise<unknown>,
 ): Promise<TrackTimes | null> {

@@ -1,6 +1,6 @@
 /**
  * @module platform/ffmpeg/plan
- * Which part of a track ffmpeg has to decode for a request.
+ * Plans which part of a track ffmpeg has to decode for a request.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
@@ -8,22 +8,21 @@ import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import type { Part } from './commands.js';
 import { framesBetween, SAME_TIME, type TrackTimes } from './packet-times.js';
 
-/** What to decode. Times are in seconds on the file's clock. */
+/** Times are in seconds on the file's clock. */
 export interface Plan {
   readonly part: Part;
-  /** Frames that will come, where that is known. */
+  /** Frames that will come, if known. */
   readonly frameCount: number | null;
-  /** Time of the track's first frame; absent: of the first one decoded. */
+  /** Time of the track's first frame; default: of the first one decoded. */
   readonly trackStart?: number;
-  /** Time of the first frame wanted, where it is known. */
+  /** Time of the first frame wanted, if known. */
   readonly firstTime?: number;
-  /** Times of the frames that come, in seconds from the track's first, where the file's clock is set back. */
+  /** Times of the frames, in seconds from the track's first, if the file's clock was set back. */
   readonly times?: Float64Array;
 }
 
 /** Times of all frames; `null` where the container has none. */
 export interface KnownTimes {
-  /** Those that were read before. */
   readonly remembered: TrackTimes | null | undefined;
   /** Reads them, which takes a while. */
   read(): Promise<TrackTimes | null>;
@@ -31,13 +30,13 @@ export interface KnownTimes {
 
 type Range = Readonly<Required<DecodeRequest>['frames']>;
 
-/** Seconds between frames that their times tell apart; filters compare microseconds. */
+/** Seconds between frames with distinct times; filters compare microseconds. */
 const DISTINCT = 4e-6;
 
 /** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
 const LEAD_IN = 0.5;
 
-/** @throws {AnyvmafError} `usage` when there is nothing in the part; `media` when a time cannot be found */
+/** @throws {AnyvmafError} `usage` for an empty part; `media` if a time cannot be found */
 export async function planPart(
   facts: TrackFacts,
   { frames, time }: DecodeRequest,
@@ -47,7 +46,7 @@ export async function planPart(
   const { remembered } = known;
   if (time) return planTime(facts, time, remembered);
   const setBack = remembered?.setBack && { times: remembered.times };
-  // Containers count packets, also those that an edit list cuts away.
+  // Containers also count packets that an edit list cuts.
   const frameCount = remembered?.times.length ?? facts.frameCount;
   return { part: {}, frameCount, ...setBack };
 }
@@ -66,10 +65,10 @@ async function planFrames(facts: TrackFacts, { start, end }: Range, known: Known
   const at = times[start];
   if (at === undefined) throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
   const frameCount = Math.min(times.length, end) - start;
-  // Where a time may come twice, frames are counted off.
+  // Times may repeat: count frames.
   if (setBack) return { part: byNumber, frameCount, times: times.subarray(start) };
   const before = times[start - 1] ?? Number.NEGATIVE_INFINITY;
-  // No time tells it from the frame before.
+  // Its time does not distinguish it from the frame before.
   if (at - before < DISTINCT) return { part: byNumber, frameCount };
   const middle = (before + at) / 2;
   const part = { ...from(trackStart + middle, trackStart), ...count };
@@ -91,7 +90,7 @@ function planTime(facts: TrackFacts, { start, end }: Range, known: TrackTimes | 
   return { part: { ...begin, ...until }, frameCount: null, trackStart };
 }
 
-/** For a file without times: by its frame rate. */
+/** For a file without times. */
 function planByRate({ name, frameRate }: TrackFacts, start: number, end: number): Plan {
   if (!frameRate) {
     throw new AnyvmafError(
@@ -106,13 +105,12 @@ function planByRate({ name, frameRate }: TrackFacts, start: number, end: number)
   return { part: { ...(first > 0 && { fromFrame: first }), ...count }, frameCount: null };
 }
 
-/** Frames from a time on the file's clock, read from shortly before. */
+/** Frames from a time on the file's clock; reading starts shortly before. */
 function from(fromTime: number, trackStart: number): Pick<Part, 'seek' | 'fromTime'> {
   const seek = fromTime - LEAD_IN;
   return seek > trackStart ? { seek, fromTime } : { fromTime };
 }
 
-/** The error for a range that holds no frame. */
 export function emptyRange(
   { name }: TrackFacts,
   asked: string,

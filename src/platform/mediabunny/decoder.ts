@@ -1,6 +1,6 @@
 /**
  * @module platform/mediabunny/decoder
- * Takes files apart with mediabunny and decodes with WebCodecs, or what stands in for it. Runs in a parser thread.
+ * Demuxes with mediabunny and decodes with WebCodecs or its substitute, in a parser thread.
  */
 import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
@@ -20,16 +20,15 @@ import {
   trackFacts,
 } from './track.js';
 
-/** As a `Decoder`, of videos that came from another thread. */
+/** A `Decoder` for videos from another thread. */
 export interface TrackDecoder {
   probe(video: LentVideo): Promise<TrackFacts>;
   timestamps(video: LentVideo): Promise<TrackPackets | null>;
   open(video: LentVideo, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
 }
 
-/** @param host a browser, or Node */
 export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
-  /** The latest video, where its bytes cannot change: what opens it again need not go through its index again. */
+  /** The latest video with unchangeable bytes: reopening it does not read its index again. */
   let kept: { readonly same: number; readonly opened: OpenedTrack } | undefined;
 
   async function open(video: LentVideo): Promise<OpenedTrack> {
@@ -41,7 +40,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
       if (same === undefined) return opened;
       kept = { same, opened };
     }
-    // Closed when another one comes; until then, or until the thread ends, it stays open.
+    // Stays open until another one comes, or the thread ends.
     return { ...kept.opened, close() {} };
   }
 
@@ -71,7 +70,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
   };
 }
 
-/** Times of all frames that are shown, from the first one on, and bytes of all packets; `null` if none is shown. */
+/** Times of all frames shown, from the first, and bytes of all packets; `null` if no frame is shown. */
 async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackPackets | null> {
   const { name, container, codec } = opened;
   let times: number[] = [];
@@ -80,7 +79,7 @@ async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<
     let before = 0;
     let lastKey = Number.NEGATIVE_INFINITY;
     for await (const { timestamp, type, byteLength } of packetsOf(host, opened)) {
-      // Key frames come in the order in which they are shown, unless the clock is set back.
+      // Key frames come in display order, unless the clock is set back.
       if (container === 'mpegts' && type === 'key') {
         if (timestamp <= lastKey) throw clockSetBack(opened, host, before);
         lastKey = timestamp;
@@ -100,7 +99,7 @@ async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<
   return { times: sorted.map((time) => time - first), bytes };
 }
 
-/** mediabunny puts frames in the order of their times, which mixes those before and after. @param frames before */
+/** mediabunny sorts frames by time, which would mix those before and after. @param frames before the step back */
 function clockSetBack({ name }: OpenedTrack, host: MediabunnyHost, frames: number): AnyvmafError {
   const what = `the time stamps of ${shown(name)} go back after ${frames} frames, as where recordings are joined`;
   return beyond(host, name, `${what}, and mediabunny orders frames by them`);

@@ -1,7 +1,6 @@
 /**
  * @module platform/mediabunny/remote
- * The mediabunny decoder as the engine sees it: files are taken apart and decoded in parser threads, one for each video
- * that is open, which are ended where a file keeps them busy or fills their memory.
+ * The mediabunny decoder of the engine: one parser thread per open video, ended if a file hangs it or fills its memory.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
@@ -15,67 +14,60 @@ import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
 import type { LentVideo, TrackPackets, VideoCalls } from './calls.js';
 
-/** Milliseconds that an idle thread is kept for the next video. */
+/** Milliseconds to keep an idle thread for the next video. */
 const KEPT = 2000;
-/** Idle threads that are kept. */
+/** Most idle threads. */
 const IDLE = 4;
 
-/** What the decoder needs of its platform. */
 export interface RemoteHost {
   startWorker(): ParserWorker;
-  /** The video track to read. Default: a default track, else the largest. */
   readonly track?: TrackRequest;
   /** The first message to the thread. */
   task(): ParserTask;
-  /**
-   * @throws {AnyvmafError} `io` when it cannot be read, `usage` when it is of a kind that cannot be read at will
-   */
+  /** @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once */
   openInput(input: VideoInput): Promise<{ readonly name: string; readonly reader: ByteReader }>;
 }
 
 type VideoParser = Parser<VideoCalls>;
 
-/** A thread that waits for a video. */
 interface Idle {
   readonly parser: VideoParser;
-  /** Number of the video that it has open, which it opens again without going through its index. */
+  /** Number of the video that it has open, and reopens without reading its index. */
   readonly same: number | undefined;
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** The latest number of what cannot change, by which threads know it again. */
+/** The latest number of an unchangeable input, by which threads recognize it. */
 let numbered = 0;
 
-/** A thread that was lent a video. */
 interface Loan {
   readonly parser: VideoParser;
   readonly video: LentVideo;
-  /** Called once. @param failed whether the thread may have the video open in a state that is of no use */
+  /** Call once. @param failed the thread may have the video open in an unusable state */
   release(failed: boolean): void;
 }
 
-/** Lends videos to threads, and keeps some that have loaded the library and wait for one. */
+/** Lends videos to threads, and keeps some idle ones that have loaded the library. */
 class Lender {
   readonly #host: RemoteHost;
   #idle: Idle[] = [];
-  /** Of files that cannot change. */
   readonly #numbers = new WeakMap<Blob, number>();
 
   constructor(host: RemoteHost) {
     this.#host = host;
   }
 
-  /** @param same number of the video it is for, where that may be open in a thread */
+  /** @param same number of the video, which a thread may have open */
   take(same?: number): VideoParser {
     this.#idle = this.#idle.filter(({ parser }) => !parser.ended);
-    // One that has it open, else one that has nothing open, else the one that waits longest.
+    // One that has it open, else one that has nothing open, else the one that is idle longest.
     const wanted = [same, undefined].map((number) => this.#idle.findIndex((one) => one.same === number));
     const [found] = this.#idle.splice(wanted.find((at) => at >= 0) ?? 0, 1);
     if (found) {
       clearTimeout(found.timer);
       return found.parser;
     }
-    // Videos come in pairs: the worker of the second loads while the first is probed.
+    // Videos come in pairs: the second thread loads while the first video is probed.
     this.giveBack(this.#start());
     return this.#start();
   }
@@ -84,7 +76,6 @@ class Lender {
     return new Parser(this.#host.startWorker(), this.#host.task());
   }
 
-  /** @param same number of the video that it has open */
   giveBack(parser: VideoParser, same?: number): void {
     if (parser.ended) return;
     if (this.#idle.length >= IDLE) {
@@ -97,7 +88,7 @@ class Lender {
     }, KEPT);
     const idle: Idle = { parser, same, timer };
     this.#idle.push(idle);
-    // Node: not a reason to stay.
+    // Do not keep Node running.
     if (typeof timer === 'object' && 'unref' in timer) timer.unref();
   }
 
@@ -118,7 +109,7 @@ class Lender {
       parser,
       video: { name, size: reader.size, same, track },
       release: (failed) => {
-        // A video that stays open is read ahead.
+        // A video that stays open may be read ahead.
         if (same === undefined) parser.lend(undefined);
         if (failed && input instanceof Blob) this.#numbers.delete(input);
         this.giveBack(parser, failed ? undefined : same);
@@ -127,7 +118,6 @@ class Lender {
     };
   }
 
-  /** Has one thing done by a thread. */
   async ask<T>(input: VideoInput, use: (parser: VideoParser, video: LentVideo) => Promise<T>): Promise<T> {
     const { parser, video, release } = await this.lend(input);
     let failed = true;
@@ -141,7 +131,6 @@ class Lender {
   }
 }
 
-/** Finds out about an input, or remembers. */
 async function once<T>(
   memory: WeakMap<Blob, NonNullable<T>>,
   input: VideoInput,
@@ -157,10 +146,9 @@ async function once<T>(
   return found;
 }
 
-/** @param host a browser, or Node */
 export function createRemoteDecoder(host: RemoteHost): Decoder {
   const lender = new Lender(host);
-  // What was found out about files that cannot change: going through the index of an hour takes a third of a second.
+  // Facts about files that cannot change: reading the index of an hour takes a third of a second.
   const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
 
   return {
@@ -206,7 +194,6 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
   };
 }
 
-/** A video that a thread decodes. */
 class RemoteSource implements DecodedSource {
   readonly seekable = false;
   readonly decoder = 'mediabunny';
@@ -274,7 +261,7 @@ class RemoteSource implements DecodedSource {
     if (this.#closed) return;
     this.#closed = true;
     this.#forget();
-    // A thread that does not let go of a video is of no use for another.
+    // Do not reuse a thread that fails to close a video.
     await this.#parser.call('close', null).catch(() => this.#parser.close());
     this.#release(this.#failed);
   }

@@ -1,12 +1,12 @@
 /**
  * @module platform/mediabunny/samples
- * Decoded samples as planes: which layouts they come in, and how they are turned upright. No value changes.
+ * Decoded samples as planes: their layouts, and how they are turned upright. No value changes.
  */
 import type { VideoSample } from 'mediabunny';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { chromaSize, sampleBytes, storedChromaSize } from '../../core/frame.js';
 
-/** ffmpeg's names of WebCodecs' layouts of luma and chroma; RGB and layouts without a name are not scored. */
+/** ffmpeg's names of WebCodecs' YUV layouts; RGB and unnamed layouts are not scored. */
 const PIXEL_FORMATS: Readonly<Record<string, string>> = {
   NV12: 'nv12',
   ...Object.fromEntries(
@@ -22,30 +22,29 @@ const PIXEL_FORMATS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** ffmpeg's name of a sample's layout; `undefined` for RGB and for layouts that have no name. */
+/** ffmpeg's name of a sample's layout; `undefined` for RGB and unnamed layouts. */
 export function samplePixelFormat(format: string | null): string | undefined {
   return format === null ? undefined : PIXEL_FORMATS[format];
 }
 
-/** How a picture is put upright: turned clockwise, then mirrored left to right. */
+/** Turns a picture upright: rotated clockwise, then flipped left to right. */
 export interface Orientation {
   readonly rotation: 0 | 90 | 180 | 270;
   readonly flip: boolean;
 }
 
-/** Copies samples of one format into the caller's planes. */
 export class SampleCopier {
   readonly #format: VideoFormat;
   readonly #orientation: Orientation;
   #buffer = new Uint8Array(0);
 
-  /** @param format upright */
+  /** @param format of the upright picture */
   constructor(format: VideoFormat, orientation: Orientation) {
     this.#format = format;
     this.#orientation = orientation;
   }
 
-  /** Fills `into`; the sample stays open. */
+  /** Leaves the sample open. */
   async copy(sample: VideoSample, into: FramePlanes): Promise<void> {
     const bytes = sample.allocationSize();
     if (this.#buffer.length !== bytes) this.#buffer = new Uint8Array(bytes);
@@ -57,9 +56,7 @@ export class SampleCopier {
       this.#plane(layout, interleaved ? 1 : 2, interleaved ? 2 : 1, interleaved ? 1 : 0, false, into.cr);
   }
 
-  /**
-   * @param step samples from one to the next of this plane, of which `first` is the first
-   */
+  /** @param step samples from one of this plane to the next; `first` is its first */
   #plane(
     layout: readonly PlaneLayout[],
     index: number,
@@ -90,7 +87,7 @@ export class SampleCopier {
       return;
     }
     const [bytes, target] = [viewOf(source), viewOf(into)];
-    // The plane as stored, whose size is rounded up where the one that is scored is rounded down.
+    // The stored plane: its size is rounded up, that of the scored one down.
     const stored = luma ? format : storedChromaSize(format);
     const turned = rotation === 90 || rotation === 270;
     const width = turned ? stored.height : stored.width;
@@ -115,7 +112,7 @@ export class SampleCopier {
   }
 }
 
-/** A view that throws where an index is beyond the bytes. */
+/** A view that throws for an index beyond the bytes. */
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/mediabunny/serve
- * The parser thread's side of the mediabunny decoder: opens files, decodes, and hands frames over.
+ * The parser thread's side of the mediabunny decoder: opens files, decodes, and returns frames.
  */
 
 import { shown } from '../../core/printable.js';
@@ -11,26 +11,26 @@ import { Handed, type Monitor, type Served } from '../../parsing/serve.js';
 import type { LentVideo, PlaneSizes, ReadFrame, VideoCalls } from './calls.js';
 import type { TrackDecoder } from './decoder.js';
 
-/** Files of so many bytes are read at once: whatever their reader then does, it does without waiting. */
+/** Smaller files are read at once: then their reader never waits. */
 const SMALL = 8 << 20;
 
 /**
- * Milliseconds without a sign of life, to begin with, and bytes that explain another one of them: four times what a file takes
- * that its reader has a processor for.
+ * Milliseconds of silence allowed: a base, one more for so many bytes, and a maximum; four times what a file takes on a
+ * free processor.
  */
 const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const MOST_SILENCE = 40_000;
 
-/** The bytes come from another process: they are fetched in blocks, of which the latest are kept. */
+/** The bytes come from another process: they are fetched in blocks, and the latest are kept. */
 const BLOCKS = { bytes: 1 << 18, kept: 16 } as const;
 
 /**
- * The video that was lent, as a reader that tells when it reads what it has not read before.
- * @throws {AnyvmafError} `io` when reading fails
+ * The lent video as a reader that reports progress when it reads new bytes.
+ * @throws {AnyvmafError} `io` if reading fails
  */
 export async function openLent({ name, size }: LentVideo, monitor: Monitor): Promise<ByteReader> {
-  // Not `media`, after which the next decoder would be asked: what keeps one reader busy is not shown to others.
+  // Not `media`, after which the next decoder would be tried: a file that hangs one reader is not given to others.
   const silence = Math.min(MOST_SILENCE, SILENCE + size / BYTES_PER_MILLISECOND);
   monitor.patience(silence, { code: 'io', subject: `${shown(name)} cannot be read by mediabunny` });
   const input = monitor.input(size);
@@ -45,7 +45,6 @@ export async function openLent({ name, size }: LentVideo, monitor: Monitor): Pro
   });
 }
 
-/** The functions of a thread that decodes with `decoder`. */
 export function serveVideo(decoder: TrackDecoder): Served<VideoCalls> {
   let source: DecodedSource | undefined;
   let reported = 0;
@@ -84,7 +83,6 @@ function bufferOf({ buffer }: Float64Array): ArrayBuffer {
   throw new Error('shared memory cannot be handed over');
 }
 
-/** Where a frame is to be written. */
 function planesOf({ y, cb, cr }: PlaneSizes) {
   const planes = new ArrayBuffer(y + cb + cr);
   return {

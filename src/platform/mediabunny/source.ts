@@ -13,10 +13,9 @@ import type { VideoInfo } from '../../media/types.js';
 import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
 import { DECODING, type MediabunnyHost, mediaError, type OpenedTrack, orientation, SAME } from './track.js';
 
-/** Half of what frames are apart that their times tell apart, seconds. */
+/** Half the seconds between frames with distinct times. */
 const NEAR = 5e-5;
 
-/** A video being decoded. */
 export class MediabunnySource implements DecodedSource {
   readonly seekable = false;
   readonly decoder = 'mediabunny';
@@ -33,9 +32,9 @@ export class MediabunnySource implements DecodedSource {
   readonly #times: number[] = [];
   readonly #warnings: string[] = [];
   #forget = () => {};
-  /** Seconds from the first frame to the first that is wanted, where it is told by its time. */
+  /** Seconds from the first frame to the first one wanted, if that is given by its time. */
   readonly #from: number | undefined;
-  /** Frames still to be passed over before the first that is wanted. */
+  /** Frames to skip before the first one wanted. */
   #before: number;
   #next = 0;
   #ended = false;
@@ -70,10 +69,7 @@ export class MediabunnySource implements DecodedSource {
     this.#forget = onAbort(signal, () => void this.close());
   }
 
-  /**
-   * Starts decoding.
-   * @param opened belongs to the source from now on
-   */
+  /** @param opened owned by the source from now on */
   static async start(
     host: MediabunnyHost,
     opened: OpenedTrack,
@@ -132,7 +128,7 @@ export class MediabunnySource implements DecodedSource {
     this.#ended = true;
     this.#forget();
     this.#opened.close();
-    // Lets the decoder go; what it still says is of no interest.
+    // Releases the decoder; its errors no longer matter.
     await this.#samples.return().catch(() => {});
   }
 
@@ -170,7 +166,7 @@ export class MediabunnySource implements DecodedSource {
         return this.#broken('damaged', 'it could be decoded in part only');
       }
       const at = sample.timestamp;
-      // The first one may have begun before the range does.
+      // The first one may begin before the range does.
       const from = this.#from;
       const within = from === undefined || at - this.#zero >= from - SAME;
       const wanted = at >= -SAME && within && this.#before-- <= 0;
@@ -182,7 +178,7 @@ export class MediabunnySource implements DecodedSource {
     }
   }
 
-  /** Whether the container tells of frames after the last one, which is the last that could be read. */
+  /** True if the container lists frames after the last one that could be read. */
   async #isCutOff(): Promise<boolean> {
     const { time } = this.#request;
     if (time && Number.isFinite(time.end)) return false;
@@ -215,10 +211,7 @@ export class MediabunnySource implements DecodedSource {
     );
   }
 
-  /**
-   * Ends the video at damage.
-   * @throws {MediaError} unless that was allowed
-   */
+  /** Ends the video at damage. @throws {MediaError} unless damage is accepted */
   async #broken(reason: 'incomplete' | 'damaged', why: string): Promise<undefined> {
     await this.close();
     const end = {
@@ -234,7 +227,7 @@ export class MediabunnySource implements DecodedSource {
   }
 }
 
-/** What went wrong, a sentence without its full stop. */
+/** Without its full stop. */
 function reasonOf(error: unknown): string {
   return clause(error instanceof Error ? error.message : String(error));
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/mediabunny/track
- * A file's video track through mediabunny, and the facts about it.
+ * A file's video track as mediabunny reads it, and the facts about it.
  */
 import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
 import { AnyvmafError } from '../../core/errors.js';
@@ -17,28 +17,26 @@ import type { ByteReader } from '../../media/platform.js';
 import type { LentVideo } from './calls.js';
 import { type Orientation, samplePixelFormat } from './samples.js';
 
-/** The library, as its package exports it. */
 export type Mediabunny = typeof import('mediabunny');
 
 /** A parser thread of a browser with WebCodecs, or of Node with the decoders of `@mediabunny/server`. */
 export interface MediabunnyHost {
-  /** What decodes, for the report: `WebCodecs`, `libavcodec`. */
+  /** The decoder's name, for the report: `WebCodecs`, `libavcodec`. */
   readonly engine: string;
-  /** The library, with decoders registered. */
   readonly library: Mediabunny;
-  /** @throws {AnyvmafError} `io` when it cannot be read */
+  /** @throws {AnyvmafError} `io` if it cannot be read */
   openInput(video: LentVideo): Promise<ByteReader> | ByteReader;
-  /** Called when a packet or a picture came out of a file. */
+  /** Called for each packet or picture. */
   progress(): void;
-  /** Whether a sample holds guesses in place of what was coded; absent where that is unknown. */
+  /** True if a sample holds guesses instead of coded samples; absent if the decoder does not tell. */
   isPatched?(sample: VideoSample): boolean;
-  /** Why decoding failed where this sample stands, which holds no picture then; absent where errors are thrown. */
+  /** Why decoding failed at this sample, which then has no picture; absent if errors are thrown. */
   failureAt?(sample: VideoSample): unknown;
-  /** What helps with a video that cannot be decoded here: `install ffmpeg`. */
+  /** Alternatives for a video that cannot be decoded here: `install ffmpeg`. */
   readonly remedies: readonly Remedy[];
 }
 
-/** ffmpeg's short names of containers by mediabunny's. */
+/** ffmpeg's short names of mediabunny's containers. */
 const CONTAINERS: Readonly<Record<string, string>> = {
   MP4: 'mov,mp4,m4a,3gp,3g2,mj2',
   'QuickTime File Format': 'mov,mp4,m4a,3gp,3g2,mj2',
@@ -48,7 +46,7 @@ const CONTAINERS: Readonly<Record<string, string>> = {
   'MPEG Transport Stream': 'mpegts',
 };
 
-/** ffmpeg's names where WebCodecs has others. */
+/** ffmpeg's names that differ from WebCodecs'. */
 const CODECS: Readonly<Record<string, string>> = { avc: 'h264' };
 const TRANSFERS: Readonly<Record<string, string>> = { pq: 'smpte2084', hlg: 'arib-std-b67' };
 const MATRICES: Readonly<Record<string, string>> = { 'bt2020-ncl': 'bt2020nc', rgb: 'gbr' };
@@ -56,17 +54,15 @@ const MATRICES: Readonly<Record<string, string>> = { 'bt2020-ncl': 'bt2020nc', r
 /** Packets from which the frame rate of containers without an index is estimated. */
 const RATE_PACKETS = 250;
 
-/** Times nearer to each other than this are the same, seconds. */
+/** Seconds within which two times are equal. */
 export const SAME = 1e-6;
 
-/** A file that mediabunny reads. */
 export interface OpenedTrack {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
   readonly input: Input;
   readonly track: InputVideoTrack;
-  /** Which of several video tracks that is. */
   readonly choice: TrackChoice | undefined;
   readonly library: Mediabunny;
   readonly container: string;
@@ -77,9 +73,8 @@ export interface OpenedTrack {
 }
 
 /**
- * Opens a file and the video track that is asked for, or meant.
- * @throws {AnyvmafError} `media` when it is not a video that mediabunny knows, or its codec is none; `usage` when it has no
- * track of that number
+ * Opens a file and its requested, or default, video track.
+ * @throws {AnyvmafError} `media` if mediabunny does not know the container or codec; `usage` if there is no such track
  */
 export async function openTrack(
   host: MediabunnyHost,
@@ -99,7 +94,7 @@ export async function openTrack(
     // The next read throws it.
     handleUnhandledError() {},
   });
-  // A playlist names other files, and only the input itself is read.
+  // A playlist names other files, but only the input itself is read.
   const formats = ALL_FORMATS.filter((format) => format !== HLS);
   const input = new Input({ formats, source });
   const close = (): void => {
@@ -147,7 +142,7 @@ async function declaredTrack(track: InputVideoTrack): Promise<VideoTrack> {
   return { width, height, isDefault: (await track.getDisposition()).default };
 }
 
-/** The error for what mediabunny cannot do, and perhaps another decoder can. */
+/** The error for what mediabunny cannot do, but another decoder perhaps can. */
 export function beyond(
   { remedies }: MediabunnyHost,
   file: string,
@@ -157,14 +152,13 @@ export function beyond(
   return new AnyvmafError('media', what, { hints: remedies, file, cause });
 }
 
-/** What to say of a file in which no video is found. */
 async function withoutVideo(
   host: MediabunnyHost,
   name: string,
   format: string,
   tracks: readonly InputTrack[],
 ): Promise<AnyvmafError> {
-  // Tracks of these that mediabunny does not know it does not list either.
+  // In these, mediabunny lists no tracks of unknown codecs.
   if (format === 'Ogg' || format === 'MPEG Transport Stream') {
     return beyond(host, name, `${shown(name)} has no video track, or none of a codec that mediabunny knows`);
   }
@@ -175,7 +169,7 @@ async function withoutVideo(
   return new AnyvmafError('media', `${shown(name)} has no video track, ${others}.`, { file: name });
 }
 
-/** The first frame that is shown, decoded. The caller closes it. */
+/** Decodes the first frame that is shown. The caller closes it. */
 async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<VideoSample> {
   const { track, library, name, codec } = opened;
   if (!(await track.canDecode())) {
@@ -193,17 +187,16 @@ async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<V
   throw beyond(host, name, `mediabunny finds no frame in ${shown(name)} that is there as a whole`);
 }
 
-/** Decoders in hardware hand out fewer layouts, or none that can be named. */
+/** Hardware decoders output fewer layouts, or unnamed ones. */
 export const DECODING = { hardwareAcceleration: 'prefer-software' } as const;
 
-/** How the track's pictures are put upright. */
 export async function orientation(track: InputVideoTrack): Promise<Orientation> {
   return { rotation: await track.getRotation(), flip: await track.getFlip() };
 }
 
 /**
- * All that is known of the track; decodes its first frame.
- * @throws {AnyvmafError} `media` when it cannot be decoded, or not to luma and chroma
+ * All known facts of the track; decodes its first frame.
+ * @throws {AnyvmafError} `media` if it cannot be decoded, or not to luma and chroma
  */
 export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackFacts> {
   const { track, choice, name, container, codec, size } = opened;
@@ -221,7 +214,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     const times = Float64Array.from(stats?.times ?? (await firstTimes(host, opened))).sort();
     const frameRate = rateOf({ timestamps: times });
     const aspect = await track.getPixelAspectRatio();
-    // What the container or the bitstream declares; a decoded sample also bears what the decoder guessed.
+    // As the container or the bitstream declares; a decoded sample also has guesses of the decoder.
     const { primaries, transfer, matrix, fullRange } = await track.getColorSpace();
     return {
       name,
@@ -252,7 +245,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
 
 /**
  * The track's packets, by default without their data.
- * @throws {AnyvmafError} `media` when there are more of them than bytes, as where they never end
+ * @throws {AnyvmafError} `media` if there are more of them than bytes, as if they never end
  */
 export async function* packetsOf(
   host: MediabunnyHost,
@@ -274,8 +267,8 @@ export async function* packetsOf(
 }
 
 /**
- * Times of the frames that are shown, in seconds, of a codec that stores others too.
- * @param most read no more than this many
+ * Times of the frames shown, in seconds, for a codec that also stores hidden ones.
+ * @param most frames to read
  */
 export async function shownTimes(
   host: MediabunnyHost,
@@ -290,7 +283,7 @@ export async function shownTimes(
   return times;
 }
 
-/** Times of the first frames that are shown, in the order of decoding. */
+/** Times of the first frames shown, in decoding order. */
 async function firstTimes(host: MediabunnyHost, opened: OpenedTrack): Promise<readonly number[]> {
   if (hidesFrames(opened.codec)) return shownTimes(host, opened, RATE_PACKETS);
   const times: number[] = [];
@@ -301,14 +294,14 @@ async function firstTimes(host: MediabunnyHost, opened: OpenedTrack): Promise<re
   return times;
 }
 
-/** Whether decoders of AV1 add film grain, by what precedes the first frame. */
+/** True if decoders of AV1 add film grain, by the data before the first frame. */
 async function firstAddsGrain(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
   if (opened.codec !== 'av1') return false;
   for await (const { data } of packetsOf(host, opened, false)) return addsGrain(data);
   return false;
 }
 
-/** As the library's `computePacketStats`, which says nothing of its progress through an index of hours. */
+/** As the library's `computePacketStats`, which reports no progress while it reads an index of hours. */
 async function indexStats(host: MediabunnyHost, opened: OpenedTrack) {
   const times: number[] = [];
   let [bytes, start, end] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -322,7 +315,6 @@ async function indexStats(host: MediabunnyHost, opened: OpenedTrack) {
   return { times, packetCount, averageBitrate: packetCount > 0 ? (8 * bytes) / (end - start) : 0 };
 }
 
-/** The format of the track's pictures once they are upright, by its first frame. */
 async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: VideoSample) {
   const { track, name, codec } = opened;
   const pixelFormat = samplePixelFormat(sample.format);
@@ -345,7 +337,6 @@ async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: 
   return { pixelFormat, ...upright, bitDepth, chroma, rotation, turned };
 }
 
-/** What the library throws, as an error for the user. */
 export function mediaError(name: string, error: unknown): unknown {
   if (error instanceof AnyvmafError) return error;
   const why = error instanceof Error ? error.message : String(error);

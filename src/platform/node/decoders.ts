@@ -1,6 +1,6 @@
 /**
  * @module platform/node/decoders
- * What can decode video in Node, the preferred first: ffmpeg, mediabunny with its server package, ffmpeg.wasm.
+ * Video decoders in Node, preferred first: ffmpeg, mediabunny with its server package, ffmpeg.wasm.
  */
 import { FOREIGN, type Origin } from '../../core/origin.js';
 import type { Decoder } from '../../media/decoder.js';
@@ -11,21 +11,19 @@ import { startNodeParser } from './parser-process.js';
 import { openReadable } from './readable-input.js';
 import { nodeWasmDecoder } from './wasm-decoder.js';
 
-/** What decoders may open. */
 export interface DecoderAccess {
   /** ffmpeg may fetch videos. */
   readonly urls: boolean;
   readonly origin: Origin;
-  /** Of sequences of pictures. */
+  /** Pictures per second of image sequences. */
   readonly rate?: string;
-  /** Default: a default track, else the largest. */
   readonly track?: TrackRequest;
 }
 
-/** Sets of decoders that are kept: more than a program has origins. */
+/** Sets of decoders kept: more than a program has origins. */
 const KEPT = 16;
 
-/** By what they may open; each made once, because decoders remember what they were asked. */
+/** By what they may open; reused, because decoders remember what they read. */
 const made = new Map<string, readonly Decoder[]>();
 
 /** @param scripts this package's `node-ffmpeg-worker.js` and `node-parser-worker.js` */
@@ -47,9 +45,9 @@ export function nodeDecoders(
 }
 
 /**
- * mediabunny over libavcodec, in parser processes; usable where `mediabunny` and `@mediabunny/server` are installed.
- * @param options `parser`: this package's `node-parser-worker.js`; `origin`: of the names of its files, by default somebody
- * else's; `track`: the video track, by default a default one, else the largest
+ * mediabunny over libavcodec, in parser processes; needs the packages `mediabunny` and `@mediabunny/server`.
+ * @param options `parser`: this package's `node-parser-worker.js`; `origin`: of its files' names, by default not the
+ * user; `track`: by default a default track, else the largest
  */
 export function nodeMediabunnyDecoder({
   parser,

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/evaluation-parser
- * What a parser process of Node does with tables of features and tiny models.
+ * Evaluates tiny models on tables of features in a parser process of Node.
  */
 
 import { FOREIGN } from '../../core/origin.js';

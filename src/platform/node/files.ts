@@ -27,7 +27,7 @@ import { type ByteReader, type FilePlatform, type OpenedFile, RemoteVideo } from
 import { nodeByteStream } from './ffmpeg/file-stream.js';
 import { namesSequence } from './ffmpeg/sequence.js';
 
-/** The file system. `-` is standard input; a file of that name is `./-`. */
+/** `-` is standard input; a file of that name is `./-`. */
 export const nodeFiles: FilePlatform = {
   async open(file) {
     if (file === '-') return openStandardInput();
@@ -48,7 +48,7 @@ async function openUrl(url: string, hosts: readonly string[], signal?: AbortSign
   return new RemoteVideo(await RemoteFile.open(url, new AllowedHosts(hosts), { signal }));
 }
 
-/** The same for names of this origin: what the user did not name must be a regular file where it says. */
+/** Files by names of this origin: unless the user named it, a file must be regular and lie where the origin allows. */
 export function nodeFilesOf(origin: Origin): FilePlatform {
   if (origin.by === 'user') return nodeFiles;
   return {
@@ -107,13 +107,13 @@ function openRegularFile(path: string, origin = BY_USER): ByteReader {
   }
 }
 
-/** Reads a regular file at any position, synchronously and without buffers of its own. */
+/** Reads a regular file at any position, synchronously and unbuffered. */
 class FileReader implements ByteReader {
   readonly size: number;
   readonly #path: string;
   #fd: number | undefined;
 
-  /** @param fd belongs to the reader from now on */
+  /** @param fd owned by the reader from now on */
   constructor(path: string, fd: number) {
     this.#path = path;
     this.#fd = fd;
@@ -127,8 +127,8 @@ class FileReader implements ByteReader {
     let left = parts;
     let done = 0;
     try {
-      // One system call reads a frame. The system may stop short of what was asked (some file systems, very
-      // large frames); then the rest is asked for again, and only zero bytes mean the end.
+      // One system call usually reads a frame. It may read less (some file systems, very large frames): only zero bytes
+      // mean the end.
       while (left.length > 0) {
         const got = readvSync(fd, left, position + done);
         if (got === 0) break;
@@ -147,7 +147,7 @@ class FileReader implements ByteReader {
   }
 }
 
-/** What of `parts` is left to fill after `count` bytes. */
+/** The parts left to fill after `count` bytes. */
 function after(parts: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   let index = 0;
   let skip = count;
@@ -162,18 +162,16 @@ function after(parts: readonly Uint8Array[], count: number): readonly Uint8Array
   return left;
 }
 
-/** A stream over an open descriptor, which it closes when it ends or is destroyed. */
+/** The stream closes the descriptor when it ends or is destroyed. */
 function descriptorStream(fd: number, stats: Stats): Readable {
-  // Sockets read pipes without holding a thread of the pool, so that reading can be stopped while nothing
-  // arrives.
+  // Sockets read pipes without holding a pool thread, so that a read can be stopped while nothing arrives.
   if (stats.isFIFO() || stats.isSocket()) return new Socket({ fd, readable: true, writable: false });
   return createReadStream('', { fd });
 }
 
 /**
- * Opens a named pipe without blocking this thread until somebody writes to it. Linux tells a pipe whose
- * writer has not come yet from one whose writer has gone, so opening need not wait at all; elsewhere a thread
- * of the pool waits.
+ * Opens a named pipe without blocking this thread until there is a writer. Linux tells a pipe whose writer has not come
+ * yet from one whose writer has gone, so it need not wait at all; elsewhere a pool thread waits.
  */
 function openFifo(path: string): Promise<number> {
   const flags = process.platform === 'linux' ? constants.O_RDONLY | constants.O_NONBLOCK : constants.O_RDONLY;

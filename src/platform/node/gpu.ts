@@ -1,6 +1,6 @@
 /**
  * @module platform/node/gpu
- * A GPU in Node, through the optional package `webgpu` (Dawn).
+ * The GPU in Node, through the optional package `webgpu` (Dawn).
  */
 import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -9,12 +9,11 @@ import type { GpuAccess } from '../../engine/contract/platform.js';
 import { obtainPart } from '../../parts/consent.js';
 import { hasPackage, partFile } from '../../parts/store.js';
 
-/** Loads the package; a test may bring another one. */
+/** Loads the package; tests replace it. */
 export type LoadWebgpu = () => Promise<typeof import('webgpu')>;
 
 const ADVICE = 'install the package with npm install webgpu';
 
-/** The GPUs of this machine. */
 export const nodeGpu: GpuAccess = {
   get here() {
     return isInstalled();
@@ -33,16 +32,13 @@ async function loadPackage(): Promise<typeof import('webgpu')> {
   return part === undefined ? import('webgpu') : import(pathToFileURL(part).href);
 }
 
-/**
- * Opens the preferred GPU.
- * @throws {AnyvmafError} `backend` where the package is not installed, does not load here, or finds no GPU
- */
+/** @throws {AnyvmafError} `backend` if the package is not installed, does not load here, or finds no GPU */
 export async function openNodeGpu(load: LoadWebgpu) {
   const { openWebgpu } = await import('../../engine/backends/webgpu/open.js');
   return openWebgpu(await loadGpu(load));
 }
 
-/** One of each package for as long as the process runs: collected while Dawn has work to do, it takes the process down. */
+/** One per package while the process runs: collected while Dawn has work to do, it would crash the process. */
 const gpus = new Map<typeof import('webgpu')['create'], GPU>();
 
 async function loadGpu(load: LoadWebgpu): Promise<GPU> {
@@ -70,7 +66,7 @@ async function loadGpu(load: LoadWebgpu): Promise<GPU> {
   }
 }
 
-/** Folders in which drivers for Vulkan enter themselves. */
+/** Folders where Vulkan drivers register. */
 const VULKAN = ['/usr/share/vulkan/icd.d', '/usr/local/share/vulkan/icd.d', '/etc/vulkan/icd.d'];
 
 function hasVulkan(): boolean {

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/heatmaps
- * Heatmap files in Node: written under temporary names beside their own, which they take when complete.
+ * Heatmap files in Node, written under temporary names beside their own until they are complete.
  */
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { open, rmdir, stat } from 'node:fs/promises';
@@ -12,7 +12,6 @@ import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/backe
 import { makeFolders, writeReason } from '../../files/folders.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../../files/scratch.js';
 
-/** The file system. */
 export const nodeHeatmaps: HeatmapStore = { create: createFiles, open: (paths) => new FileWriter(paths) };
 
 async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
@@ -30,7 +29,7 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
   const discard = async () => {
     if (kept) return;
     for (const path of paths) await removeScratch(path).catch(() => {});
-    // Only what is empty again goes.
+    // Remove only folders that are empty again.
     for (const folder of made.toReversed()) await rmdir(folder).catch(() => {});
   };
   try {
@@ -49,7 +48,7 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
   return {
     paths,
     keep() {
-      // Without a pause in which a signal could be noticed: they appear together.
+      // Synchronous, so that no signal comes in between: they appear together.
       for (const [i, path] of paths.entries()) rename(path, targets[i] ?? '');
       kept = true;
     },
@@ -66,7 +65,7 @@ function rename(path: string, target: string): void {
   }
 }
 
-/** Writes at positions, synchronously and without buffers of its own. */
+/** Writes at positions, synchronously and unbuffered. */
 class FileWriter implements HeatmapWriter {
   readonly #paths: readonly string[];
   readonly #files: number[] = [];
@@ -87,7 +86,7 @@ class FileWriter implements HeatmapWriter {
     const fd = this.#files[file];
     if (fd === undefined) throw new AnyvmafError('internal', `There is no heatmap file ${file}.`);
     try {
-      // The system may take less than it was given, as it does before it says that the disk is full.
+      // The system may write less, as it does before it reports a full disk.
       for (let done = 0; done < bytes.length; )
         done += writeSync(fd, bytes, done, bytes.length - done, position + done);
     } catch (cause) {

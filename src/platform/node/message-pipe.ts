@@ -1,14 +1,14 @@
 /**
  * @module platform/node/message-pipe
- * Structured messages over a pipe between two processes. Buffers that are handed over follow their message as they are.
+ * Structured messages over a pipe between two processes. Transferred buffers follow their message unserialized.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Deserializer, deserialize, Serializer, serialize } from 'node:v8';
 
-/** Bun has no class `Serializer`: there messages hold their buffers. Both ends run in the same program. */
+/** Bun has no class `Serializer`: there messages contain their buffers. Both ends run in the same runtime. */
 const HOLDS_BUFFERS = process.versions.bun !== undefined;
 
-/** Writes one message: lengths of the message and of its buffers, the message, the buffers. */
+/** Writes the lengths of the message and of its buffers, the message, the buffers. */
 export function writeMessage(output: Writable, message: unknown, handed: readonly ArrayBuffer[] = []): void {
   const buffers = HOLDS_BUFFERS ? [] : handed;
   const body = HOLDS_BUFFERS ? serialize(message) : serialized(message, buffers);
@@ -28,12 +28,12 @@ function serialized(message: unknown, buffers: readonly ArrayBuffer[]): Buffer {
   return serializer.releaseBuffer();
 }
 
-/** Numbers before a message: its length, and how many buffers follow. */
+/** Bytes of the numbers before a message: its length, and how many buffers follow. */
 const HEAD = 8;
 
 /**
- * Calls `take` with each message, typed by whoever writes them.
- * @param fail called when something arrives that is not a message
+ * Calls `take` with each message, whose type is not checked.
+ * @param fail called if something that is not a message arrives
  */
 export function readMessages<T>(
   input: Readable,
@@ -61,7 +61,7 @@ export function readMessages<T>(
   });
 }
 
-/** Gives what is to be filled next, of which there is always something. */
+/** Yields the memory to fill next, which is never empty. */
 function* messageParts<T>(take: (message: T) => void): Generator<Uint8Array, never, undefined> {
   for (;;) {
     const head = new Uint32Array(HEAD / 4);
@@ -73,12 +73,12 @@ function* messageParts<T>(take: (message: T) => void): Generator<Uint8Array, nev
     yield body;
     const buffers: ArrayBuffer[] = [];
     for (const bytes of lengths) {
-      // Not cleared first: it is filled at once.
+      // Not zeroed: it is filled at once.
       const buffer = new Uint8Array(bytes > 0 ? Buffer.allocUnsafeSlow(bytes).buffer : new ArrayBuffer(0));
       if (bytes > 0) yield buffer;
       buffers.push(buffer.buffer);
     }
-    // Both ends are this package's.
+    // Both ends belong to this package.
     take((HOLDS_BUFFERS ? deserialize(body) : deserialized(body, buffers)) as T);
   }
 }

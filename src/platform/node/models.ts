@@ -15,7 +15,7 @@ import { writeWhole } from '../../files/scratch.js';
 import type { ModelCache, ModelStore } from '../../models/types.js';
 
 /**
- * @param folder gives the folder of the built-in models, ending in `/`
+ * @param folder returns the folder of the built-in models, ending in `/`
  * @param origin of the names of other files
  */
 export function nodeModels(folder: () => URL, origin = BY_USER): ModelStore {
@@ -56,7 +56,6 @@ async function readChecked(path: string, origin: Origin): Promise<string> {
 
 const placeOf = (fileName: string): string => join(cacheFolder(), 'models', fileName);
 
-/** Model files in the cache folder, below `models`. */
 export const nodeModelCache: ModelCache = {
   placeOf,
   mirror: () => process.env.ANYVMAF_MODELS_FROM || undefined,
@@ -74,7 +73,7 @@ export const nodeModelCache: ModelCache = {
     const path = placeOf(fileName);
     try {
       await makeFolders(dirname(resolve(path)));
-      // Who reads meanwhile finds the old file or the new one.
+      // Concurrent readers find the old file or the new one.
       await writeWhole(path, bytes);
     } catch (cause) {
       throw new AnyvmafError(

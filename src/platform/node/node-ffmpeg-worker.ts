@@ -1,6 +1,6 @@
 /**
  * @module platform/node/node-ffmpeg-worker
- * The script of a worker thread in Node that runs FFmpeg in WebAssembly.
+ * Worker thread of Node that runs FFmpeg in WebAssembly.
  */
 import { fstatSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../ff
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');
 
-// The core was built for a browser's worker and expects its globals. Deno has a `location` that cannot be assigned to.
+// The core was built for a browser's worker and expects its globals. Deno's `location` cannot be assigned to.
 for (const [name, value] of Object.entries({ self: globalThis, location: { href: 'file:///' } }))
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 
@@ -42,7 +42,7 @@ function openReader(input: JobInput): SyncReader {
   }
 }
 
-/** The file is closed when the thread ends. */
+/** The end of the thread closes the file. */
 function fileReader(fd: number): SyncReader {
   return {
     size: fstatSync(fd).size,
@@ -58,7 +58,7 @@ function fileReader(fd: number): SyncReader {
   };
 }
 
-/** Asks the main thread for blocks, and keeps the latest. */
+/** Requests blocks from the main thread, and keeps the latest. */
 function remoteReader(size: number, { control, bytes }: RemoteMemory): SyncReader {
   let start = 0;
   let length = 0;

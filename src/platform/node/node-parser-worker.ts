@@ -1,6 +1,6 @@
 /**
  * @module platform/node/node-parser-worker
- * The script of a parser process in Node. It ends with the process that started it.
+ * Parser process of Node. It ends with the process that started it.
  */
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
@@ -9,13 +9,13 @@ import type { FromParser, ToParser } from '../../parsing/protocol.js';
 import { serveParser } from '../../parsing/serve.js';
 import { readMessages, writeMessage } from './message-pipe.js';
 
-/** The descriptor of the pipe for answers. */
+/** Descriptor of the pipe for answers. */
 const ANSWERS = 3;
 
-/** Milliseconds between two checks by the thread that ends this process. */
+/** Milliseconds between checks by the thread that kills this process. */
 const CHECK = 500;
 
-/** How often the event loop has turned, and for how many milliseconds it may stand still. */
+/** [0]: turns of the event loop; [1]: milliseconds for which it may stand still, 0 for any length. */
 const life = new Int32Array(new SharedArrayBuffer(8));
 
 const output = new Socket({ fd: ANSWERS, readable: false, writable: true });
@@ -27,10 +27,9 @@ readMessages(
   serveParser(
     (message: FromParser, transfer) => {
       if (message.kind === 'patience') {
-        // 0 for any length.
         Atomics.store(life, 1, Number.isFinite(message.silence) ? Math.ceil(message.silence) : 0);
       }
-      // Also in work that does not let the timer in.
+      // Even in work that lets no timer run.
       if (message.kind === 'alive') Atomics.add(life, 0, 1);
       writeMessage(output, message, transfer);
     },
@@ -47,12 +46,12 @@ readMessages(
 );
 process.stdin.on('end', end).on('error', end);
 
-// Ctrl-C reaches every process of a terminal; the one that started this one decides.
+// Ctrl-C reaches every process of a terminal; the parent decides.
 process.on('SIGINT', () => {});
 
 setInterval(() => Atomics.add(life, 0, 1), CHECK).unref();
 
-// A file that keeps this thread busy keeps it from noticing that its parent is gone.
+// While a file keeps this thread busy, it would not notice that its parent is gone.
 new Worker(
   `const { workerData: { life, check } } = require('node:worker_threads');
   const parent = process.ppid;

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/node-worker
- * The script of a worker thread in Node.
+ * Worker thread of Node that measures frames.
  */
 import { parentPort } from 'node:worker_threads';
 import { coreMeasurers } from '../../engine/backends/core/extractor.js';

@@ -1,7 +1,6 @@
 /**
  * @module platform/node/parser-process
- * Parser workers as processes of their own: native code as well ends with them whatever it is doing, and it cannot
- * harm any other memory.
+ * Parser workers as processes: killing one ends native code too, which cannot harm any other memory.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,21 +9,20 @@ import { fileURLToPath } from 'node:url';
 import type { FromParser, ParserWorker } from '../../parsing/protocol.js';
 import { readMessages, writeMessage } from './message-pipe.js';
 
-/** Megabytes of JavaScript objects: the index of ten hours of video takes half of it, five million names all. */
+/** Megabytes of JavaScript heap: the index of ten hours of video takes half of it, five million names all. */
 const HEAP = 1024;
 
-/** Megabytes in all, decoded pictures and native libraries included. */
+/** Megabytes in all, including decoded pictures and native libraries. */
 const RESIDENT = 3072;
 
-/** Bytes of a page of memory in `/proc`. */
+/** Bytes of a memory page in `/proc`. */
 const PAGE = 4096;
 
-/** Starts a process that runs `script`, this package's `node-parser-worker.js`. */
 export function startNodeParser(script: URL): ParserWorker {
   const { NODE_OPTIONS: _, ...env } = process.env;
   const child = spawn(process.execPath, [`--max-old-space-size=${HEAP}`, fileURLToPath(script)], {
     env,
-    // The fourth is for messages: libraries print to the second and the third.
+    // The fourth is for messages: libraries print to the second and third.
     stdio: ['pipe', 'ignore', env.ANYVMAF_DEBUG ? 'inherit' : 'ignore', 'pipe'],
     windowsHide: true,
   });
@@ -37,7 +35,7 @@ export function startNodeParser(script: URL): ParserWorker {
     for (const pipe of [input, output]) if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref();
   };
   unref();
-  // The exit event reports a process that has ended.
+  // The exit event reports it.
   input.on('error', () => {});
   output.on('error', () => {});
   return {
@@ -72,7 +70,7 @@ export function startNodeParser(script: URL): ParserWorker {
   };
 }
 
-/** What a process has in memory, where the system tells. */
+/** Resident memory; 0 if the system does not tell. */
 function residentMegabytes(pid: number | undefined): number {
   if (process.platform !== 'linux' || pid === undefined) return 0;
   try {

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/platform
- * Node as a platform of the engine.
+ * The engine's platform in Node.
  */
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -18,7 +18,6 @@ import { startNodeParser } from './parser-process.js';
 import { startNodeWorker } from './pool.js';
 
 let assets: Assets = {};
-/** Where the modules are; each is compiled on first use. */
 const MODULES = {
   core: () => assets.wasm ?? new URL('../../../wasm/anyvmaf.wasm', import.meta.url),
   perceptual: () => assets.perceptualWasm ?? new URL('../../../wasm/perceptual.wasm', import.meta.url),
@@ -26,7 +25,7 @@ const MODULES = {
 const compiled: { [module in keyof typeof MODULES]?: Promise<WebAssembly.Module> } = {};
 
 /**
- * Sets where the package's own files are, for programs whose bundler moved them. Call it before anything else.
+ * Sets the addresses of the package's own files, for programs whose bundler moved them. Call it before anything else.
  * A file that is not named stays where the package has it.
  */
 export function configureNode(changes: Assets): void {
@@ -38,7 +37,6 @@ export function configureNode(changes: Assets): void {
 
 const modelFolder = (): URL => locate(assets.models ?? new URL('../../../model/', import.meta.url));
 
-/** What opens files by the names of one origin. */
 function openers(
   origin: Origin,
 ): Pick<SearchPlatform, 'files' | 'models' | 'decoders' | 'tiny' | 'evaluationTask' | 'encoding'> {
@@ -61,7 +59,6 @@ function openers(
   };
 }
 
-/** The engine's world in Node. */
 export const nodePlatform: SearchPlatform = {
   ...openers(BY_USER),
   ofOrigin: (origin) => ({ ...nodePlatform, ...openers(origin) }),
@@ -71,7 +68,7 @@ export const nodePlatform: SearchPlatform = {
   parallelism: availableParallelism(),
   loadCore(module = 'core') {
     compiled[module] ??= loadCore(MODULES[module]());
-    // A failure is not kept: the file may be there next time.
+    // Do not keep a failure: the file may be there next time.
     compiled[module].catch(() => {
       delete compiled[module];
     });
@@ -97,12 +94,11 @@ async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.
   return compileCore(bytes);
 }
 
-/** The script of parser threads. */
 function parserScript(): URL {
   return locate(assets.parserWorker ?? new URL('./node-parser-worker.js', import.meta.url));
 }
 
-/** A place as a URL; what is no URL is a path. */
+/** A place that is not a URL is a path. */
 function locate(place: string | URL): URL {
   if (place instanceof URL) return place;
   return /^[a-z][a-z\d+.-]+:/i.test(place) ? new URL(place) : pathToFileURL(place);

@@ -1,25 +1,25 @@
 /**
  * @module platform/node/pool
- * Worker threads of Node, seen by their owners.
+ * Worker threads of Node, as their owners use them.
  */
 import { Worker } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/protocol.js';
 
-/** What platform/node/node-worker posts once it is loaded; everything after it is a {@link FromWorker}. */
+/** Posted by platform/node/node-worker once it is loaded; everything after it is a {@link FromWorker}. */
 export const LOADED = 'loaded';
 
-/** Milliseconds that loading may take before a worker is ended anyway. */
+/** Milliseconds to wait for loading before a worker is ended anyway. */
 const LOADING_TIME = 2000;
 
-/** Starts a thread that runs `script`. What it posts after it was ended, and its death then, are not told. */
+/** Starts a thread. Once it is terminated, its messages and its death are ignored. */
 export function startThread<Out, In>(script: URL, name: string) {
-  // Flags of the process, such as --import of a test runner, are not meant for it.
+  // Flags of the process, such as --import of a test runner, are not for it.
   const worker = new Worker(script, { name, execArgv: [] });
   let ended = false;
   return {
     worker,
     post: (message: Out, transfer?: ArrayBuffer[]): void => worker.postMessage(message, transfer),
-    /** @param onDeath learns why nothing more comes, a sentence */
+    /** @param onDeath receives the reason why no more messages come, a sentence */
     listen(onMessage: (message: In) => void, onDeath: (how: string) => void): void {
       const died = (how: string): void => {
         if (!ended) onDeath(how);
@@ -39,11 +39,10 @@ export function startThread<Out, In>(script: URL, name: string) {
   };
 }
 
-/** Starts a thread that measures. @param script this package's `node-worker.js` */
 export function startNodeWorker(script: URL): WorkerHandle {
   const { worker, ...thread } = startThread<ToWorker, FromWorker | typeof LOADED>(script, 'anyvmaf');
   let loaded = () => {};
-  // Node leaks the descriptor of a module that a thread is reading when it is terminated.
+  // Node leaks the descriptor of a module that a terminated thread was reading.
   const loading = new Promise<void>((resolve) => {
     loaded = resolve;
   });

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/readable-input
- * Encoded video as something that can be read at will, for decoders that do their own reading.
+ * Encoded video with random access, for decoders that read it themselves.
  */
 import { existsSync } from 'node:fs';
 import { AnyvmafError } from '../../core/errors.js';
@@ -11,21 +11,20 @@ import { blobReader, bytesReader } from '../../media/readers.js';
 import type { VideoInput } from '../../media/types.js';
 import { nodeFilesOf } from './files.js';
 
-/** A video that can be read at will. */
 export interface ReadableInput {
-  /** What the user called it. */
+  /** As the user called it. */
   readonly name: string;
   /** Bytes. */
   readonly size: number;
   readonly reader: ByteReader;
-  /** Where it is a file: opens it again anywhere, as its origin says. */
+  /** Of a file: opens it again anywhere, checked by its origin. */
   readonly path?: string;
 }
 
 /**
- * @param decoder what needs it, for messages
+ * @param decoder that needs it, for messages
  * @param origin of its name
- * @throws {AnyvmafError} `io` when it cannot be read, `usage` when it can be read only once, or is not encoded video
+ * @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once or is not encoded video
  */
 export async function openReadable(
   input: VideoInput,

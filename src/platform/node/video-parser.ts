@@ -1,8 +1,8 @@
 /**
  * @module platform/node/video-parser
- * What a parser process of Node does with videos: the optional packages `mediabunny` and `@mediabunny/server`, which brings
- * libavcodec. Of damage it says what `@mediabunny/server` passes over: decoders that fail are closed without ending the
- * process, patched-up frames are recognised, and libavcodec's own messages stay off the terminal.
+ * Decodes videos in a parser process of Node with `mediabunny` and `@mediabunny/server` (libavcodec), and reports
+ * damage that the latter ignores. Failed decoders do not end the process, and libavcodec's messages stay off the
+ * terminal.
  */
 
 import { createRequire } from 'node:module';
@@ -19,10 +19,7 @@ const ABSENT =
   'the packages mediabunny and @mediabunny/server are not installed; install them with ' +
   'npm install mediabunny @mediabunny/server, or install ffmpeg.';
 
-/**
- * Loads the library, once a process.
- * @throws {AnyvmafError} `io` when it is not installed
- */
+/** Loads the library, once per process. @throws {AnyvmafError} `io` if it is not installed */
 export async function serveNodeVideo(monitor: Monitor): Promise<Served<VideoCalls>> {
   const decoder = createTrackDecoder({
     engine: 'libavcodec',
@@ -56,12 +53,12 @@ async function register(): Promise<Mediabunny> {
   guardDecoders(mediabunny);
   server.registerMediabunnyServer();
   await silenceLibav();
-  // What it warns of comes back as errors.
+  // Its warnings come back as errors.
   mediabunny.Logging.level = mediabunny.LogLevel.Errors;
   return mediabunny;
 }
 
-/** The parts of a decoder of `@mediabunny/server` that matter here; its frame is libavcodec's AVFrame. */
+/** The parts of `@mediabunny/server`'s decoder that are used here; its frame is libavcodec's AVFrame. */
 interface GuardedDecoder {
   decode(packet: unknown): Promise<void> | void;
   readonly frame?: { readonly flags?: number; readonly decodeErrorFlags?: number };
@@ -70,32 +67,28 @@ interface GuardedDecoder {
 /** libavutil's AV_FRAME_FLAG_CORRUPT. */
 const CORRUPT = 1;
 
-/** Samples that libavcodec filled with guesses where it could not decode. */
+/** Samples where libavcodec guessed what it could not decode. */
 const patched = new WeakSet<VideoSample>();
 
-/** Why there are no samples after these, which stand for none themselves. */
+/** Errors by the samples that take their place, after which there are none. */
 const failures = new WeakMap<VideoSample, unknown>();
 
-/** How a decoder hands out samples, and the time of its last one in seconds. */
+/** How a decoder emits samples, and the time of its last one in seconds. */
 interface Outlet {
   readonly emit: (sample: VideoSample) => void;
   last?: number;
 }
 
-/** Why a decoder failed where this sample would be, `undefined` for samples that it decoded. */
+/** `undefined` for samples that were decoded. */
 function failureAt(sample: VideoSample): unknown {
   return failures.get(sample);
 }
 
-/** Whether a sample holds guesses in place of what was coded. */
 function isPatched(sample: VideoSample): boolean {
   return patched.has(sample);
 }
 
-/**
- * Stands between mediabunny and its custom decoders. mediabunny gives each new decoder its `onError` and `onSample` by
- * assignment, which these accessors see.
- */
+/** mediabunny assigns `onError` and `onSample` to each new custom decoder; these accessors intercept that. */
 function guardDecoders({ CustomVideoDecoder, VideoSample: Sample }: Mediabunny): void {
   const outlets = new WeakMap<object, Outlet>();
 
@@ -103,7 +96,7 @@ function guardDecoders({ CustomVideoDecoder, VideoSample: Sample }: Mediabunny):
     configurable: true,
     set(this: GuardedDecoder, onError: (error: unknown) => void) {
       own(this, 'onError', onError);
-      // A decoder whose promise rejects cannot be closed any more, and closing it then ends the process.
+      // A decoder whose promise rejects cannot be closed any more: closing it would end the process.
       const decode = this.decode.bind(this);
       let failed = false;
       own(this, 'decode', async (packet: unknown) => {
@@ -114,7 +107,7 @@ function guardDecoders({ CustomVideoDecoder, VideoSample: Sample }: Mediabunny):
           failed = true;
           const outlet = outlets.get(this);
           if (outlet?.last === undefined) return onError(error);
-          // An error would overtake the samples that wait to be read, so that where the video ends would depend on timing.
+          // An error would overtake samples that wait to be read, and where the video ends would depend on timing.
           const place = new Sample(new Uint8Array(6), {
             format: 'I420',
             codedWidth: 2,
@@ -146,7 +139,7 @@ function own(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { configurable: true, writable: true, value });
 }
 
-/** Messages are the business of whoever calls; libavcodec would print its own between them. */
+/** The caller reports what matters; libavcodec would print its own messages between. */
 async function silenceLibav(): Promise<void> {
   try {
     const { resolve } = createRequire(import.meta.url);
@@ -154,6 +147,6 @@ async function silenceLibav(): Promise<void> {
     const { Log, AV_LOG_QUIET } = await import(pathToFileURL(file).href);
     Log.setLevel(AV_LOG_QUIET);
   } catch {
-    // Louder than wished, and nothing else.
+    // Only louder than wished.
   }
 }

@@ -26,19 +26,18 @@ import { openReadable } from './readable-input.js';
 
 const { resolve: resolveModule } = createRequire(import.meta.url);
 
-/** Bytes that a thread asks of this one at once. */
+/** Bytes that a thread requests from this one at once. */
 const BLOCK = 1 << 20;
 
-/** Where the decoder's own files are. */
 export interface NodeWasmOptions {
   /** This package's `node-ffmpeg-worker.js`. */
   readonly worker?: () => URL;
-  /** Of the names of its files. Default: somebody else named them. */
+  /** Of the names of its files. Default: not the user. */
   readonly origin?: Origin;
   readonly track?: TrackRequest;
 }
 
-/** FFmpeg in WebAssembly; usable where the package `@ffmpeg/core` is installed, or the part `decoder`. */
+/** FFmpeg in WebAssembly; needs the package `@ffmpeg/core`, or the part `decoder`. */
 export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
   const worker = options.worker ?? (() => new URL('./node-ffmpeg-worker.js', import.meta.url));
   return new WasmDecoder({
@@ -105,13 +104,13 @@ async function openInput(input: Parameters<WasmHost['openInput']>[0], origin: Or
   };
 }
 
-/** Changes when the content of a file does. */
+/** Changes with the content of a file. */
 async function fileVersion(path: string): Promise<string | undefined> {
   const stats = await stat(path).catch(() => undefined);
   return stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
 }
 
-/** Answers a thread that waits. */
+/** Answers a waiting thread. */
 async function serve(reader: ByteReader, input: JobInput, position: number, length: number): Promise<void> {
   if (input.kind !== 'remote') return;
   const { control, bytes } = input.memory;

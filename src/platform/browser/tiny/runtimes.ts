@@ -1,23 +1,22 @@
 /**
  * @module platform/browser/tiny/runtimes
- * What runs tiny models in a browser: onnxruntime-web on WebGPU, else on WebAssembly; loaded when a model is.
+ * Runs tiny models in a browser with onnxruntime-web, on WebGPU or else WebAssembly; loaded with the first model.
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices.js';
 import { type OrtModule, openOrt } from '../../../tiny/ort.js';
 import type { TinyRuntimes } from '../../../tiny/types.js';
 
-/** The package with the settings that matter. */
 type OrtWeb = OrtModule & {
   readonly env: { logLevel?: string; readonly wasm: { numThreads?: number } };
 };
 
-/** @param place where onnxruntime-web is, when the host says so; otherwise it is imported by its name */
+/** @param place address of onnxruntime-web, if the host names one; else it is imported by name */
 export function browserTinyRuntimes(place: () => string | URL | undefined): TinyRuntimes {
   let library: Promise<OrtWeb> | undefined;
   function load(): Promise<OrtWeb> {
     library ??= importLibrary(place());
-    // A failure is not kept: the network may be back next time.
+    // Do not keep a failure: the network may be back next time.
     library.catch(() => {
       library = undefined;
     });
@@ -51,10 +50,10 @@ export function browserTinyRuntimes(place: () => string | URL | undefined): Tiny
   };
 }
 
-/** Drivers that compute on the processor, by what they call themselves. */
+/** Names of drivers that compute on the CPU. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
 
-/** The GPU that this page or worker gets; none where it gets none. */
+/** The GPU of this page or worker, if any. */
 async function findAdapter(): Promise<DeviceOffer['adapter']> {
   const gpu: unknown = Reflect.get(navigator, 'gpu');
   if (typeof gpu !== 'object' || gpu === null || !('requestAdapter' in gpu)) return undefined;
@@ -76,20 +75,20 @@ function adapterFacts(adapter: object): NonNullable<DeviceOffer['adapter']> {
     .map(textOf)
     .filter((word): word is string => typeof word === 'string' && word !== '');
   const name = [...new Set(words)].join(' ') || 'of no name';
-  // Where the flag stands has moved from the adapter to its info.
+  // Browsers moved the flag from the adapter to its info.
   const fallback = textOf('isFallbackAdapter') === true || Reflect.get(adapter, 'isFallbackAdapter') === true;
   return { name, software: fallback || SOFTWARE.test(name) };
 }
 
-/** Kept apart from the import: bundlers would put its 28 MB into every page, and some refuse to build without it. */
+/** Not in the import itself: bundlers would put its 28 MB into every page, or fail to build without it. */
 const LIBRARY = 'onnxruntime-web';
 
 async function importLibrary(place: string | URL | undefined): Promise<OrtWeb> {
-  // Without a place, an import map may know the name.
+  // Without a place, an import map may resolve the name.
   const address = place === undefined ? LIBRARY : new URL(place, location.href).href;
   try {
     const library: OrtWeb = await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
-    // Threads need headers that pages rarely have; frames are shared out among workers already.
+    // Threads need headers that pages rarely have; workers share the frames already.
     library.env.wasm.numThreads = 1;
     library.env.logLevel = 'fatal';
     return library;

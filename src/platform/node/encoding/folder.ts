@@ -1,7 +1,6 @@
 /**
  * @module platform/node/encoding/folder
- * The private folder of a search: cuts samples of a source into it, and has ffmpeg encode. It is gone when the process
- * ends, however that happens but by a kill, and then the next process removes it.
+ * The private folder of a search, for samples and encodes; removed when the process ends, or after a kill by the next.
  */
 import {
   type FileHandle,
@@ -52,17 +51,13 @@ import { joinSegments, linesOf, QUIET, throwWriteFailure } from './join.js';
 import { ownInput, readPackets } from './source.js';
 
 const FRAME_HEADER = 'FRAME\n';
-/** Milliseconds between looks at what the folder holds, and bytes that it may hold beyond the limit for a moment. */
+/** Milliseconds between checks of the folder's size, and bytes by which it may exceed the limit for a moment. */
 const LOOK = 200;
 const SLACK = 1 << 20;
 /** Share of the disk's free bytes that a search may take. */
 const FREE_SHARE = 0.9;
 
-/**
- * @param decoder reads the source
- * @param origin who named it
- * @param limit bytes that the folder may hold
- */
+/** @param limit bytes that the folder may hold */
 export async function openFolder(decoder: Decoder, origin: Origin, limit: number): Promise<EncodingFolder> {
   const folder = await makeScratchFolder('search');
   const { bavail, bsize } = await statfs(folder);
@@ -77,7 +72,7 @@ export async function openFolder(decoder: Decoder, origin: Origin, limit: number
 
 class Folder implements EncodingFolder {
   readonly root: string;
-  /** As it was made. */
+  /** Its path before links were followed. */
   readonly #made: string;
   readonly #decoder: Decoder;
   readonly #origin: Origin;
@@ -137,17 +132,17 @@ class Folder implements EncodingFolder {
       urls: false,
       origin: isSource ? this.#origin : BY_USER,
     });
-    // A name alone may be the user's too: a file where the command was started.
+    // A bare name may be the user's too: a file in the working directory.
     const own = !request.whole;
     if (!own) await refuseSource(request.input, output);
-    // What the user asked for appears whole or not at all.
+    // The user's file appears whole or not at all.
     const written = own ? this.path(output) : `${await scratchBeside(output)}`;
     if (own) this.#giveBack(output);
     const began = performance.now();
     try {
       const { code, signal: crash, stderr } = await this.#runEncoder(request, input, written);
       const seconds = (performance.now() - began) / 1000;
-      // ffmpeg may end well although its last bytes were not written.
+      // ffmpeg may exit with 0 although its last bytes were not written.
       throwWriteFailure(stderr, own ? undefined : output);
       if (code !== 0) throw encodeError(request, input, crash, stderr);
       const bytes = (await stat(written)).size;
@@ -174,7 +169,7 @@ class Folder implements EncodingFolder {
     }
   }
 
-  /** Runs ffmpeg. An encode for the folder may take what is left of it. */
+  /** An encode for the folder may take what is left of it. */
   #runEncoder(request: EncodeRequest, input: FfmpegInput, written: string): ReturnType<typeof runOn> {
     const own = !request.whole;
     const args = (source: Parameters<typeof inputArgs>[0]) => [
@@ -206,7 +201,7 @@ class Folder implements EncodingFolder {
     if (encode) await this.#tryContainer(source, output, muxer, encode);
   }
 
-  /** Writes a moment of the encode: what does not go into its container shows before hours of work, not after. */
+  /** Encodes a moment, so that a track that does not fit the container shows before hours of work. */
   async #tryContainer(source: VideoInput, output: string, muxer: string, encode: WholeEncode): Promise<void> {
     const input = await ffmpegInput(source, { urls: false, origin: this.#origin });
     const written = this.path('trial');
@@ -229,7 +224,6 @@ class Folder implements EncodingFolder {
     await refuseSource(source, output);
     const input = await ffmpegInput(source, { urls: false, origin: this.#origin });
     const muxer = muxerOf(output);
-    // What the user asked for appears whole or not at all.
     const written = await scratchBeside(output);
     try {
       const result = await joinSegments(request, { folder: this.root, input, muxer, written });
@@ -254,7 +248,7 @@ class Folder implements EncodingFolder {
     this.#giveBack(name);
   }
 
-  /** Stops what makes the folder larger than it may be: an encoder may write more files than its output. */
+  /** Stops work that makes the folder too large: an encoder may write more files than its output. */
   async #watched<T>(caller: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     const forget = onAbort(caller, (reason) => stop.abort(reason));
@@ -316,14 +310,14 @@ async function writeFrames(
         `${shown(name)} ends before frame ${index} of a sample; it may be damaged.`,
       );
     }
-    // Other than `write`, these leave no rest where a disk is nearly full.
+    // Unlike `write`, `writeFile` writes all of it or throws, even on a nearly full disk.
     await file.writeFile(FRAME_HEADER);
     await file.writeFile(planes.y);
     for (const plane of [planes.cb, planes.cr]) if (plane) await file.writeFile(wholeChroma(plane, format));
   }
 }
 
-/** A chroma plane with its last column and row repeated where the size is odd: decoders hand out whole samples only. */
+/** Repeats the last column and row of a chroma plane of odd size: decoders hand out whole samples only. */
 function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
   const { width, height } = chromaSize(format);
   const { width: wide, height: high } = storedChromaSize(format);
@@ -341,7 +335,7 @@ function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
   return out;
 }
 
-/** Without the range, ffmpeg takes samples for limited ones, and converts them. */
+/** Without the range, ffmpeg takes full-range samples for limited ones, and converts them. */
 function headerOf(facts: SourceFacts, format: VideoFormat): string {
   const header = y4mHeader(format, rateOf(facts));
   return samplesOf(facts) === 'full' ? header.replace('\n', ' XCOLORRANGE=FULL\n') : header;
@@ -354,7 +348,6 @@ function rateOf({ track, times }: SourceFacts): string {
   return duration > 0 ? `${Math.round(((times.length - 1) / duration) * 1000)}:1000` : '25:1';
 }
 
-/** @throws {AnyvmafError} `usage` where the encode would take the source's place */
 async function refuseSource(source: VideoInput, output: string): Promise<void> {
   if (typeof source !== 'string' && !(source instanceof URL)) return;
   const [from, to] = await Promise.all([
@@ -365,7 +358,6 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
   throw usageError(`${shown(output)} is the source; name another file for the encode.`);
 }
 
-/** Everything between the input and the output's name. */
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
   if (request.whole) return [...wholeArguments(request, request.output)];
   const { encoder, version, args, pixelFormat, size, samples, frames, keys, colour } = request;
@@ -375,7 +367,7 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
     ...(frames
       ? [`trim=start_frame=${frames.first}:end_frame=${frames.first + frames.count}`, 'setpts=PTS-STARTPTS']
       : []),
-    // Of the picture that was cut; scaling changes it as the sides' lengths ask.
+    // Of the picture that was cut; scaling changes it with the sides.
     ...(aspect && !size ? [`setsar=${aspect.num}/${aspect.den}`] : []),
   ];
   out.push(...pictureArguments(size, samples, filters));
@@ -389,7 +381,7 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
   return out;
 }
 
-/** What ffmpeg says where a container does not take a codec. */
+/** ffmpeg's messages about a codec that a container does not take. */
 const NOT_HELD =
   /not currently supported in container|is experimental|are supported (?:for|in)|not supported in/i;
 

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/encoding/host
- * The installed ffmpeg as what encodes for a search, and where points of earlier searches are.
+ * The installed ffmpeg as the encoder of a search, and the points kept of earlier searches.
  */
 import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -17,9 +17,8 @@ import { runTool } from '../ffmpeg/tool.js';
 import { openFolder } from './folder.js';
 import { decodeThumbnails, sourceFacts } from './source.js';
 
-/** What encodes, for a source named by `origin`. */
 export function nodeEncoding(origin: Origin): EncodingHost {
-  // It remembers the times of a source, which are asked for once for each sample.
+  // It remembers the times of a source, which are needed for each sample.
   const decoder = createFfmpegDecoder({ origin });
   return {
     encoder: (name, signal) => encoder(name, origin, signal),
@@ -57,7 +56,7 @@ async function encoder(name: string, origin: Origin, signal?: AbortSignal): Prom
   };
 }
 
-/** ffmpeg's version, and that of the library that all its codecs are in. */
+/** ffmpeg's version, and that of the library with all its codecs. */
 function versionOf(text: string): string {
   const version = /^ffmpeg version (\S+)/.exec(text)?.[1] ?? 'unknown';
   const codec = /^libavcodec\s+(\S+(?: \S+)?) \//m.exec(text)?.[1]?.replaceAll(' ', '');
@@ -79,7 +78,7 @@ async function unknownEncoder(name: string, signal: AbortSignal | undefined): Pr
 
 const TRIAL = ['-f', 'lavfi', '-i', 'color=s=128x128:r=25', '-frames:v', '1'];
 
-/** Where encoders name the release of their library: in the log, or in what they write. */
+/** Encoders name the release of their library in the log, or in what they write. */
 const NAMED = [
   /^x265 \[info\]: HEVC encoder version (\S+)/m,
   /^Svt\[info\]: SVT \[version\]:\s+(?:\S+ )*?v?(\d\S*)\s*$/m,
@@ -88,8 +87,8 @@ const NAMED = [
 ];
 
 /**
- * The release of its library that an encoder of ffmpeg runs: it may be another tomorrow with the same ffmpeg, and encode
- * otherwise. ffmpeg does not list it, so one small frame is encoded to see it.
+ * The release of an encoder's library, which may change under the same ffmpeg and encode differently. ffmpeg does not
+ * list it, so one small frame is encoded to see it.
  * @returns `undefined` for encoders that do not tell, or do not take that frame
  */
 async function libraryVersion(encoder: string, signal?: AbortSignal): Promise<string | undefined> {
@@ -101,7 +100,6 @@ async function libraryVersion(encoder: string, signal?: AbortSignal): Promise<st
   return versionIn(stderr) ?? versionIn(stdout);
 }
 
-/** The version that an encoder's log or stream names. */
 export function versionIn(text: string): string | undefined {
   for (const named of NAMED) {
     const version = named.exec(text)?.[1];
@@ -123,7 +121,7 @@ function nodePoints(folder: string = join(cacheFolder(), 'search')): PointStore 
     async add(key, line) {
       try {
         await makeFolders(resolve(folder));
-        // One write, so that searches beside each other do not tear each other's lines.
+        // One write, so that concurrent searches do not tear each other's lines.
         await appendFile(place(key), `${line}\n`);
       } catch (cause) {
         throw new AnyvmafError(

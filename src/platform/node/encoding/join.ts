@@ -1,7 +1,6 @@
 /**
  * @module platform/node/encoding/join
- * Joins encoded segments into one file without encoding again: each gets the source's times, then ffmpeg's concat demuxer
- * puts them in a row, with the source's sound and subtitles beside.
+ * Joins encoded segments into one file without encoding again, with the source's times, sound and subtitles.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
@@ -15,29 +14,25 @@ import type { FfmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/tool.js';
 import { ownInput, packetsOf, readPackets } from './source.js';
 
-/** Where a join happens. */
 interface JoinPlace {
   readonly folder: string;
-  /** The source, opened as who named it allows. */
   readonly input: FfmpegInput;
   /** ffmpeg's name of the output's container. */
   readonly muxer: string;
-  /** Where to write. */
   readonly written: string;
 }
 
-/** What each encode begins with. */
 export const QUIET = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', 'error', '-y'];
 const LIST = 'segments.ffconcat';
 
-/** @throws {AnyvmafError} `media` when frames are missing, too many or out of order; the signal's reason */
+/** @throws {AnyvmafError} `media` if frames are missing, too many or out of order; the signal's reason */
 export async function joinSegments(request: JoinRequest, place: JoinPlace): Promise<EncodeResult> {
   const { segments, facts, signal } = request;
   const began = performance.now();
   const clock = clockOf(facts);
   const ranks = new Map<Segment, readonly number[]>();
   for (const segment of segments) ranks.set(segment, await ranksOf(segment, place.folder, signal));
-  // One delay for all, so that decoding times go on rising from one segment to the next.
+  // One delay for all, so that decoding times keep rising from one segment to the next.
   const delay = Math.max(...[...ranks.values()].flatMap((all) => all.map((rank, n) => n - rank)));
   const parts: { readonly name: string; readonly seconds: number }[] = [];
   for (const [segment, order] of ranks) {
@@ -54,7 +49,7 @@ export async function joinSegments(request: JoinRequest, place: JoinPlace): Prom
   return { sizes, seconds: (performance.now() - began) / 1000 };
 }
 
-/** The place in presentation order of each packet. @throws {AnyvmafError} `media` for a segment with other frames */
+/** The place of each packet in presentation order. @throws {AnyvmafError} `media` for a segment with other frames */
 async function ranksOf(
   { name, frames }: Segment,
   folder: string,
@@ -74,7 +69,7 @@ async function ranksOf(
   return times.map((time) => rank.get(time) as number);
 }
 
-/** Writes a segment again with the source's times, into a container that keeps them exactly. */
+/** Rewrites a segment with the source's times, into a container that keeps them exactly. */
 async function restamp(
   { name, frames }: Segment,
   ranks: readonly number[],
@@ -109,13 +104,13 @@ function listText(parts: readonly { readonly name: string; readonly seconds: num
   return `ffconcat version 1.0\n${lines.join('')}`;
 }
 
-/** Puts the segments in a row, and the source's sound and subtitles beside them. */
+/** Joins the segments, and adds the source's sound and subtitles. */
 async function concatenate(
   { tag, output: user, signal }: JoinRequest,
   { folder, input, muxer, written }: JoinPlace,
 ): Promise<void> {
   const lead = await leadOf(input, signal);
-  // Sound and subtitles begin where the source's do, by its own clock.
+  // The video starts as long after sound and subtitles as in the source.
   const late = lead > 0 ? ['-itsoffset', lead.toFixed(6)] : [];
   const args = (source: ToolSource) => [
     ...QUIET,
@@ -146,7 +141,6 @@ async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Prom
   return Number.isNaN(lead) ? 0 : Math.max(lead, 0);
 }
 
-/** @throws {AnyvmafError} `media` where the joined file does not show the source's frames at their times */
 function checkTimes(found: Float64Array, wanted: Float64Array): void {
   if (found.length !== wanted.length) {
     throw new AnyvmafError(
@@ -162,10 +156,10 @@ function checkTimes(found: Float64Array, wanted: Float64Array): void {
   );
 }
 
-/** Seconds by which containers round: Matroska keeps milliseconds, for the source and for the joined file. */
+/** Seconds of rounding: Matroska keeps milliseconds, in the source and in the joined file. */
 const TIME_TOLERANCE = 0.0021;
 
-/** Lines of a log without where they come from. */
+/** Lines of a log without the components that wrote them. */
 export function linesOf(stderr: string): readonly string[] {
   const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
   return lines.filter((line) => line !== '');
@@ -182,18 +176,18 @@ function joinError(stderr: string): AnyvmafError {
   );
 }
 
-/** What ffmpeg says where a file system takes no more. */
+/** ffmpeg's messages about a file system that takes no more. */
 const WRITE_FAILURE =
   /No space left on device|Disk quota exceeded|File too large|Read-only file system|Input\/output error/i;
 
 /**
- * Tells from what ffmpeg says that a file is not complete: it may end well although its last bytes were not written.
- * @param output where it was to be written, where that is not the private folder
- * @throws {AnyvmafError} `io` where ffmpeg says that it could not write all
+ * Throws if ffmpeg reports an incomplete file: it may exit with 0 although its last bytes were not written.
+ * @param output path outside the private folder
+ * @throws {AnyvmafError} `io`
  */
 export function throwWriteFailure(stderr: string, output: string | undefined): void {
   const [found] = WRITE_FAILURE.exec(stderr) ?? [];
-  // A source that cannot be read is no matter of writing.
+  // A source that cannot be read is not a failed write.
   if (found === undefined || (/^Input/i.test(found) && !/writ|trailer|closing/i.test(stderr))) return;
   const why = /^No space/i.test(found) ? 'the disk is full' : found.toLowerCase();
   throw new AnyvmafError(

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/encoding/source
- * What an encoding host has to know of a file: the facts of its tracks, its packets, and its pictures at a reduced size.
+ * What an encoding host reads from a file: the facts of its tracks, its packets, and its pictures at a reduced size.
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { allocateFrame, samplesOf } from '../../../core/frame.js';
@@ -18,7 +18,7 @@ import { compactFields } from '../../ffmpeg/packet-times.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/tool.js';
 
-/** What a search has to know of a source. @throws {AnyvmafError} `media` for one that it cannot encode */
+/** @throws {AnyvmafError} `media` for a source that cannot be encoded */
 export async function sourceFacts(
   decoder: Decoder,
   input: VideoInput,
@@ -40,7 +40,7 @@ export async function sourceFacts(
       },
     );
   }
-  // Refuses what is no luma and chroma, and cannot be made so.
+  // Throws unless the pictures are luma and chroma, or can be made so.
   delivery(track.pixelFormat, 0, file.name, {});
   const packets = await readPackets(file, track, signal);
   if (packets.times.length === 0) {
@@ -57,7 +57,7 @@ export async function sourceFacts(
 
 const KINDS: readonly string[] = ['audio', 'subtitle', 'attachment', 'data', 'video'];
 
-/** Tracks beside the first that is video and no cover. */
+/** Tracks other than the first video that is not a cover picture. */
 async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<readonly OtherTrack[]> {
   const entries = 'stream=codec_type,codec_name:stream_disposition=attached_pic';
   const { stdout } = await runOn(
@@ -80,7 +80,7 @@ async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<rea
   });
 }
 
-/** What the first frame of a source with an HDR transfer says for displays. */
+/** HDR metadata of the first frame of a source with an HDR transfer. */
 async function hdrFacts(
   file: FfmpegInput,
   { transfer }: TrackFacts,
@@ -100,7 +100,7 @@ export interface PacketTable {
   readonly times: Float64Array;
   /** Bytes. */
   readonly sizes: Float64Array;
-  /** Frames that decoding can begin with, ascending. */
+  /** Frames at which decoding can begin, ascending. */
   readonly keys: readonly number[];
 }
 
@@ -115,10 +115,7 @@ export function ownInput(path: string): Promise<FfmpegInput> {
   return ffmpegInput(path, { urls: false, origin: BY_USER });
 }
 
-/**
- * Reads the packets of the video track.
- * @throws {AnyvmafError} `io`; the signal's reason
- */
+/** Reads the packets of the video track. @throws {AnyvmafError} `io`; the signal's reason */
 export async function readPackets(
   file: FfmpegInput,
   track: Pick<TrackFacts, 'frameRate'>,
@@ -127,12 +124,12 @@ export async function readPackets(
   return tableOf(await packetsOf(file, signal), track);
 }
 
-/** Those of the video track, in the order of decoding. @throws as {@link readPackets} */
+/** Packets of the video track, in decoding order. @throws as {@link readPackets} */
 export async function packetsOf(file: FfmpegInput, signal?: AbortSignal): Promise<readonly Packet[]> {
   const packets: Packet[] = [];
   const take = (line: string) => {
     const fields = compactFields(line);
-    // What an edit list cuts away is decoded and never shown.
+    // Cut by an edit list: decoded, never shown.
     if (!line.startsWith('packet|') || fields.get('flags')?.includes('D')) return;
     packets.push({
       time: Number(fields.get('pts_time') ?? Number.NaN),
@@ -146,7 +143,7 @@ export async function packetsOf(file: FfmpegInput, signal?: AbortSignal): Promis
 }
 
 function tableOf(packets: readonly Packet[], { frameRate }: Pick<TrackFacts, 'frameRate'>): PacketTable {
-  // Streams without times are shown in the order of decoding, as evenly as they say.
+  // Streams without times are shown in decoding order, at the declared rate.
   const timed = !packets.some(({ time }) => Number.isNaN(time));
   const period = frameRate ? frameRate.den / frameRate.num : 1 / 25;
   const shown = timed
@@ -161,9 +158,9 @@ function tableOf(packets: readonly Packet[], { frameRate }: Pick<TrackFacts, 'fr
 }
 
 /**
- * Decodes all frames at a reduced size, as luma in 8 bits.
- * @param onFrame gets luma that is valid until it returns
- * @returns how many frames there were
+ * Decodes all frames at a reduced size, as 8-bit luma.
+ * @param onFrame receives luma that is valid until it returns
+ * @returns the number of frames
  * @throws {AnyvmafError} `media`, `io`; the signal's reason
  */
 export async function decodeThumbnails(

@@ -1,39 +1,34 @@
 /**
  * @module platform/node/ffmpeg/channel
  * Two connected sockets of this process, one of which becomes a child's output: what the child writes is read straight
- * into memory of the reader's choice. The pipes that `spawn` makes can only be read in pieces of 64 KB, each into new
- * memory.
+ * into memory of the reader's choice. Pipes of `spawn` can only be read in pieces of 64 KB, each into new memory.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Who owns the memory that is read into. */
+/** Provides the memory that is read into. */
 export interface Receiver {
-  /** Where the bytes that come next go: one byte at least, valid until others are asked for. */
+  /** Where the next bytes go: at least one byte, valid until the next call. */
   room(): Uint8Array;
   /**
-   * So many bytes of the latest {@link room} are there.
-   * @returns whether there is room for more; otherwise the reader is paused until its `resume`
+   * Called when so many bytes of the latest {@link room} are there.
+   * @returns true if there is room for more; otherwise the reader is paused until its `resume`
    */
   filled(bytes: number): boolean;
 }
 
-/** A connected pair. */
 export interface Channel {
-  /** For the child; to be destroyed here once it is started. */
+  /** For the child; destroy it here once the child is started. */
   readonly output: Socket;
-  /** Feeds the receiver; ends when the child has closed its output. */
+  /** Feeds the receiver; ends when the child closes its output. */
   readonly input: Socket;
 }
 
-/** Milliseconds that connecting may take; it is a matter of one. */
+/** Milliseconds allowed for connecting, which takes about one. */
 const PATIENCE = 2000;
 
-/**
- * Connects a pair through an address that has no file, which only Linux has.
- * @returns `undefined` where that cannot be done
- */
+/** Connects a pair through an address without a file, which only Linux has; `undefined` if that is not possible. */
 export async function openChannel(receiver: Receiver): Promise<Channel | undefined> {
   if (process.platform !== 'linux') return undefined;
   const path = `\0anyvmaf-${randomBytes(16).toString('hex')}`;
@@ -59,7 +54,7 @@ export async function openChannel(receiver: Receiver): Promise<Channel | undefin
   }
 }
 
-/** Waits for the connection that shows the token: others on this machine can see the address, and connect to it. */
+/** Waits for the connection with the token: others on this machine can see the address, and connect to it. */
 async function accept(server: Server, token: Buffer): Promise<Socket> {
   const strangers = new Set<Socket>();
   let late: NodeJS.Timeout | undefined;

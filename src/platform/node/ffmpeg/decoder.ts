@@ -1,6 +1,6 @@
 /**
  * @module platform/node/ffmpeg/decoder
- * The decoder that has an installed ffmpeg do the work.
+ * The decoder that runs an installed ffmpeg.
  */
 import { onAbort } from '../../../core/abort.js';
 import { jsonOf } from '../../../core/arguments.js';
@@ -45,42 +45,40 @@ import { type DecodedFrame, DecodeRun, type End } from './run.js';
 import { endError, FfmpegSource, type FrameBound } from './source.js';
 import { type Ending, runOn, runTool, startOn, type ToolName, toolCommand } from './tool.js';
 
-/** Milliseconds that a tool may take to say its version. */
+/** Milliseconds that a tool may take to print its version. */
 const VERSION_TIME = 10_000;
 
 interface FfmpegOptions extends InputAccess {
-  /** Default: a default track, else the largest. */
   readonly track?: TrackRequest;
-  /** Frames are read straight into their memory where the system can, the default, otherwise piece by piece as everywhere. */
+  /** Read frames straight into their memory if the system can (the default), else piece by piece. */
   readonly direct: boolean;
 }
 
-/** By default files that somebody else named, and no URLs. */
+/** By default for files that the user did not name, and without URLs. */
 export function createFfmpegDecoder(options: Partial<FfmpegOptions> = {}): Decoder {
   return new FfmpegDecoder({ urls: false, origin: FOREIGN, direct: true, ...options });
 }
 
-/** Containers whose clock counts frames in the order of decoding: the first that is shown comes later on it. */
+/** Containers whose clock counts frames in decoding order, so that the first one shown comes later on it. */
 const COUNTS_DECODING = new Set(['avi']);
 
-/** Frames that filters may make of each, and beside these. */
+/** Frames that filters may make of each one, and in addition. */
 const MOST_TIMES = 64;
 const MOST_MORE = 1000;
 
-/** Whether the tools are there, by the commands that were asked. */
+/** Availability by commands. */
 const availabilities = new Map<string, Promise<DecoderAvailability>>();
 
 class FfmpegDecoder implements Decoder {
   readonly id = 'ffmpeg';
   readonly probesAtOnce = true;
   readonly #options: FfmpegOptions;
-  /** Between the decoded pictures and all else. */
+  /** Applied to decoded pictures before all else. */
   readonly #filters: DecoderFilters | undefined;
   /** By file and its state. */
   readonly #times = new TimesMemory();
-  /** By name, the latest of files whose state is unknown: these are read again each time they are asked for. */
+  /** By name, of files whose state is unknown: these are read again on each request. */
   readonly #latest = new TimesMemory();
-  /** Those being read. */
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
   constructor(options: FfmpegOptions, filters?: DecoderFilters) {
@@ -110,11 +108,11 @@ class FfmpegDecoder implements Decoder {
       await this.#readIndex(file, facts);
       return facts;
     }
-    // Who asks for the facts will want the times. Reading them takes about as long, and may be done meanwhile.
+    // The times will be needed too, and take about as long to read: read them meanwhile.
     const reading = this.#readAhead(file, signal);
     try {
       const facts = await this.#probe(file, signal);
-      // The wrong track's.
+      // It reads another track.
       if ((facts.track?.index ?? 0) !== this.#likely) await reading.stop();
       return this.#filters ? await this.#filtered(file, facts, this.#filters, signal) : facts;
     } catch (error) {
@@ -123,7 +121,7 @@ class FfmpegDecoder implements Decoder {
     }
   }
 
-  /** The track that is read of most files. */
+  /** The track that is right for most files. */
   get #likely(): number {
     return this.#options.track?.index ?? 0;
   }
@@ -133,7 +131,7 @@ class FfmpegDecoder implements Decoder {
       const run = (withFrame: boolean) =>
         runChecked('ffprobe', file, (source) => probeArgs(source, track, withFrame), { signal });
       const answer = await run(true);
-      // Some versions give up on the whole file when its first frame cannot be decoded.
+      // Some versions give up on the whole file if its first frame cannot be decoded.
       return answer.code === 0 ? answer : run(false);
     };
     let answer = await ask();
@@ -152,7 +150,6 @@ class FfmpegDecoder implements Decoder {
     return facts;
   }
 
-  /** What the filters make of a track. */
   async #filtered(
     file: FfmpegInput,
     facts: TrackFacts,
@@ -244,7 +241,7 @@ class FfmpegDecoder implements Decoder {
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
     if (seek !== undefined && !landed(started, plan)) {
-      // The file cannot be entered there, or not without trouble.
+      // Seeking failed, or met damage.
       await started.run.close();
       started = await start(fromTheStart);
     }
@@ -267,7 +264,7 @@ class FfmpegDecoder implements Decoder {
     });
   }
 
-  /** What is known of times before a part is planned; nothing where filters make other frames. */
+  /** Times known before a part is planned; none if filters change the frames. */
   #timesToPlan(file: FfmpegInput, track: number, signal: AbortSignal | undefined): KnownTimes {
     if (this.#filters?.keepsFrames === false) return { remembered: null, read: async () => null };
     return {
@@ -276,7 +273,7 @@ class FfmpegDecoder implements Decoder {
     };
   }
 
-  /** A rate far above the video's, or a gap in its times that filters fill, would make frames without end. */
+  /** At a rate far above the video's, or in a gap of its times, filters would make frames without end. */
   async #frameBound(
     file: FfmpegInput,
     facts: TrackFacts,
@@ -297,14 +294,14 @@ class FfmpegDecoder implements Decoder {
     const key = memoryKey(file);
     const known = this.#times.get(key, track);
     if (known !== undefined) return known;
-    // Only those of the likely track are read ahead.
+    // Only the likely track is read ahead.
     const reading = key === undefined || track !== this.#likely ? undefined : this.#reading.get(key);
-    // The reader that began may have been aborted; then read again.
+    // That reader may have been aborted; then read again.
     if (reading) return reading.catch(() => this.#readTimes(file, track, signal));
     return this.#readTimes(file, track, signal);
   }
 
-  /** Begins to read and remember the times of a file whose state is known. */
+  /** Starts to read the times of a file whose state is known. */
   #readAhead(file: FfmpegInput, signal: AbortSignal | undefined): { stop(): Promise<void> } {
     const key = memoryKey(file);
     const track = this.#likely;
@@ -343,7 +340,7 @@ class FfmpegDecoder implements Decoder {
     return found;
   }
 
-  /** Times of a file that is fetched, from its index if that is like what ffprobe says: pictures need not be transferred then. */
+  /** Reads times of a fetched file from its index if that agrees with ffprobe, so that no pictures are transferred. */
   async #readIndex(file: FfmpegInput, { startTime, frameCount, track }: TrackFacts): Promise<void> {
     const key = memoryKey(file);
     if (!file.content || key === undefined || track || this.#times.get(key) !== undefined) return;
@@ -356,7 +353,7 @@ class FfmpegDecoder implements Decoder {
     if (found && Math.abs(found.trackStart - startTime) < SAME_TIME) this.#times.set(key, found);
   }
 
-  /** Times that were read; of a file whose state is unknown, only those that show that its clock is set back. */
+  /** Times that were read; of a file whose state is unknown, only if its clock is set back. */
   #knownTimes(file: FfmpegInput, track: number): TrackTimes | null | undefined {
     const key = memoryKey(file);
     if (key !== undefined) return this.#times.get(key, track);
@@ -364,7 +361,6 @@ class FfmpegDecoder implements Decoder {
     return latest?.setBack && latest;
   }
 
-  /** The error for a file in which ffprobe finds no video. */
   async #noVideo(
     file: FfmpegInput,
     { code, signal: crash, stderr }: Ending & { readonly stderr: string },
@@ -380,7 +376,7 @@ class FfmpegDecoder implements Decoder {
     if (code !== 0) {
       const denial = findDenial(stderr);
       if (denial) return denied(file, denial);
-      // The last line is the conclusion; it begins with the name of the file or of the component.
+      // The last line is the conclusion, after the name of the file or component.
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
         .replaceAll(file.url, file.name)
@@ -412,7 +408,6 @@ class FfmpegDecoder implements Decoder {
     );
   }
 
-  /** @throws {AnyvmafError} `media` when the first packet is encrypted */
   async #refuseEncrypted(
     file: FfmpegInput,
     track: number | undefined,
@@ -433,7 +428,7 @@ class FfmpegDecoder implements Decoder {
   }
 }
 
-/** Runs a tool on an input; what was wrong with fetching it goes before what the tool made of that. */
+/** Runs a tool on an input; an error of fetching the input takes precedence over the tool's. */
 async function runChecked(...args: Parameters<typeof runOn>): ReturnType<typeof runOn> {
   const result = await runOn(...args);
   const [, { content }] = args;
@@ -457,7 +452,7 @@ interface Started {
   readonly first: DecodedFrame | End;
 }
 
-/** Waits for the first frame; when the signal aborts, the process is ended. */
+/** Waits for the first frame; ends the process if the signal aborts. */
 async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promise<Started> {
   const forget = onAbort(signal, () => void run.close());
   try {
@@ -472,7 +467,7 @@ async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promis
   }
 }
 
-/** Whether seeking came down before the part, and the first frame is the one that was meant. */
+/** True if seeking came down before the part, and the first frame is the expected one. */
 function landed({ run, first }: Started, { firstTime, part }: Plan): boolean {
   if ('kind' in first || !run.log.ledIn) return false;
   const gap = firstTime === undefined ? 0 : 2 * (firstTime - (part.fromTime ?? firstTime));
@@ -486,7 +481,7 @@ function requireNotPast(facts: TrackFacts, { time }: DecodeRequest, { trackStart
   throw emptyRange(facts, `${time.start} s on`, `it lasts ${duration.toFixed(3)} s`);
 }
 
-/** The error when decoding ended well without a single frame. */
+/** The error if decoding ended without a single frame. */
 function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafError {
   if (frames && frames.start > 0)
     return emptyRange(facts, `frames from ${frames.start} on`, 'it ends before');
@@ -497,7 +492,7 @@ function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafErr
   );
 }
 
-/** What to say when the first pictures of a track could not be decoded. */
+/** A warning if the first pictures of a track could not be decoded. */
 function skipped({ log }: DecodeRun, { name, startTime, frameRate }: TrackFacts): string[] {
   const missing = (log.firstTime ?? Number.NaN) - (startTime ?? Number.NaN);
   const frame = frameRate ? frameRate.den / frameRate.num : 0.1;
@@ -510,7 +505,7 @@ function skipped({ log }: DecodeRun, { name, startTime, frameRate }: TrackFacts)
 
 async function findTools(): Promise<DecoderAvailability> {
   try {
-    // Of ffprobe a look is enough, since a start costs a tenth of a second: what is something else says so when it is used.
+    // A start takes 0.1 s, so ffprobe is only looked for: if it is something else, its first use reports that.
     const there = findFfprobe().some(({ key }) => key !== undefined);
     const [version] = await Promise.all([toolVersion('ffmpeg'), !there && toolVersion('ffprobe')]);
     return { id: 'ffmpeg', usable: true, version };
@@ -532,7 +527,7 @@ async function toolVersion(tool: ToolName): Promise<string> {
   });
   const match = /^\w+ version (\S+)/.exec(stdout);
   if (!match?.[1]) throw say('did not say its version');
-  // Without what a distribution adds to it.
+  // Without the distribution's suffix.
   return /^n?(\d+(?:\.\d+)+)/.exec(match[1])?.[1] ?? match[1];
 }
 
@@ -550,9 +545,7 @@ function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? '';
 }
 
-/**
- * Why an input was not opened. What names other files is final (`io`): no other decoder is to try it.
- */
+/** Why an input was not opened. A file that names others is final (`io`): no other decoder may try it. */
 function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
   const what = shown(name);
   switch (denial.kind) {

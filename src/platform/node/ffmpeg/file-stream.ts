@@ -7,13 +7,9 @@ import { AnyvmafError } from '../../../core/errors.js';
 import { fileError } from '../../../files/file-errors.js';
 import type { ByteStream } from '../../../media/platform.js';
 
-/**
- * Takes over a stream of Buffers.
- * @param name of the stream, for messages
- */
 export function nodeByteStream(stream: Readable, name: string): ByteStream {
   const chunks: AsyncIterator<unknown> = stream[Symbol.asyncIterator]();
-  // An error between two reads is reported by the next one; without a listener it would end the process.
+  // The next read reports an error between two reads; without a listener it would end the process.
   stream.on('error', () => {});
   let closed = false;
   return {

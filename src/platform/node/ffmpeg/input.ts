@@ -1,6 +1,6 @@
 /**
  * @module platform/node/ffmpeg/input
- * Turns a user's input into what ffmpeg opens, so that no file name means anything else to it.
+ * Turns an input into what ffmpeg opens, so that no file name means anything else to it.
  */
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
@@ -17,48 +17,43 @@ import type { VideoInput } from '../../../media/types.js';
 import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/access.js';
 import { namesSequence, openSequence } from './sequence.js';
 
-/** An input as ffmpeg and as people call it. */
 export interface FfmpegInput {
-  /** The argument after `-i`, where {@link hold} does not give another. */
+  /** The argument after `-i`. */
   readonly url: string;
   readonly name: string;
-  /** How it is opened, where its content does not say, and options of its protocol. */
   readonly options?: readonly string[];
-  /** What it may open. */
   readonly access: Access;
   /**
-   * Opens and checks what somebody else named; present where a tool can be handed the descriptor, and so never sees the
-   * name.
+   * Opens and checks a file that the user did not name; present if a tool can inherit the descriptor, and so never sees
+   * the name.
    * @returns the descriptor, which the caller closes
    */
   readonly hold?: () => number;
-  /** It is fetched, not read. */
+  /** ffmpeg fetches it. */
   readonly remote?: boolean;
-  /** It is fetched by this process, which hands it over. */
+  /** This process fetches it, and serves it to ffmpeg. */
   readonly content?: RemoteContent;
-  /** Changes when the content does; `undefined` where that is unknown. */
+  /** Changes with the content; `undefined` if unknown. */
   readonly version?: string;
 }
 
-/** What may be opened. */
 export interface InputAccess {
-  /** `never` where nothing that the user may say changes it. */
+  /** `never` if no option of the user can allow them. */
   readonly urls: boolean | 'never';
-  /** Pictures per second of what is stored as pictures: `24000/1001`. Default 25. */
+  /** Pictures per second of an image sequence: `24000/1001`. Default: 25. */
   readonly rate?: string;
   readonly origin: Origin;
 }
 
-/** Schemes that ffmpeg may fetch when the user allows it; others run programs, join files or read devices. */
+/** Schemes that ffmpeg may fetch if the user allows it; others run programs, join files or read devices. */
 const FETCHED = new Set(['http:', 'https:']);
 
-/** Where a tool finds its fourth descriptor. All systems but the BSDs open the file again there. */
+/** A tool's fourth descriptor. All systems except the BSDs open the file again there. */
 const HELD = existsSync('/proc/self/fd') ? 'file:/proc/self/fd/3' : 'file:/dev/fd/3';
 
 /**
- * @param access URLs may be fetched; and who named the input
- * @throws {AnyvmafError} `io` when a file cannot be read; `usage` for URLs that are not allowed and for inputs that are
- * not files
+ * @param access whether URLs may be fetched, and who named the input
+ * @throws {AnyvmafError} `io` if a file cannot be read; `usage` for forbidden URLs and inputs that are not files
  */
 export async function ffmpegInput(input: VideoInput, access: InputAccess): Promise<FfmpegInput> {
   if (input instanceof RemoteVideo) return handed(input.content);
@@ -108,7 +103,7 @@ async function file(path: string, name: string, { origin, urls }: InputAccess): 
   } catch (cause) {
     throw fileError(name, cause);
   }
-  // The rest of a file: URL is the path as it is: nothing in it is decoded or taken for an option or a protocol.
+  // ffmpeg takes the rest of a file: URL literally: nothing in it is decoded or read as an option or a protocol.
   const url = `file:${resolve(path)}`;
   const common = { name, version, access: accessOf(origin, false, urls === true) };
   if (!foreign || process.platform === 'win32') return { ...common, url };
@@ -123,7 +118,7 @@ function openForTool(path: string, name: string, origin: Origin): number {
   }
 }
 
-/** Each opening of a URL is a state of its own, as what is behind it may change. */
+/** Each opening of a URL counts as a new state, since its content may change. */
 const openings = new WeakMap<RemoteContent, number>();
 let opened = 0;
 

@@ -1,33 +1,32 @@
 /**
  * @module platform/node/ffmpeg/loopback
- * Files behind URLs as ffmpeg gets them: from a server on this machine, under names that nobody can guess. ffmpeg itself
- * connects to nothing else, so that all that is checked of a URL holds for what it reads too.
+ * Serves files behind URLs to ffmpeg, on this machine and under names that cannot be guessed. ffmpeg connects to
+ * nothing else, so all checks of a URL hold for what it reads too.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ByteReader, RemoteContent } from '../../../media/platform.js';
 
-/** Bytes that are handed over at once. */
+/** Bytes sent at once. */
 const PIECE = 64 * 1024;
 /**
- * Bytes of one answer: few, as the system takes all of it from the network at once, and ffmpeg may want no more. Where it goes
- * on, answers grow, up to a part of the file.
+ * Bytes of one answer: few, since the system takes all of it from the network at once, and ffmpeg may need no more. If
+ * it reads on, answers grow, up to a share of the file.
  */
 const FIRST_ANSWER = 4 * PIECE;
 const MOST_ANSWER = 4 << 20;
 const ANSWER_SHARE = 1 / 256;
 
-/** Where the last answer for a file ended, and how long it was. */
+/** End and length of the last answer for a file. */
 const answered = new WeakMap<RemoteContent, { readonly end: number; readonly length: number }>();
 
-/** By their names; gone when nobody else knows them. */
+/** By name; held weakly, so that unused files are released. */
 const shared = new Map<string, WeakRef<RemoteContent>>();
 const names = new WeakMap<RemoteContent, string>();
 
 let port: Promise<number> | undefined;
 
-/** The address of a file's content on this machine. */
 export async function loopbackUrl(content: RemoteContent): Promise<string> {
   port ??= startServer();
   let name = names.get(content);
@@ -40,7 +39,7 @@ export async function loopbackUrl(content: RemoteContent): Promise<string> {
   return `http://127.0.0.1:${await port}/${name}`;
 }
 
-/** Is no reason for the process to stay. */
+/** Does not keep the process running. */
 async function startServer(): Promise<number> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
@@ -80,7 +79,7 @@ async function answer({ url = '', headers }: IncomingMessage, response: ServerRe
   await send(reader, start, end, response);
 }
 
-/** Hands over a part at the pace of whoever reads it. */
+/** Sends a part at the reader's pace. */
 async function send(reader: ByteReader, start: number, end: number, response: ServerResponse): Promise<void> {
   const closed = once(response, 'close');
   for (let at = start; at < end && !response.destroyed; ) {

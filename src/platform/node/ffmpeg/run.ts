@@ -1,7 +1,6 @@
 /**
  * @module platform/node/ffmpeg/run
- * One ffmpeg process that decodes: its frames in order, and why they end. The bytes of its pipe are cut into frames, some
- * of them ahead of the reader; when those are enough, the writer is stopped.
+ * One ffmpeg process that decodes: its frames, some of them ahead of the reader, and why they end.
  */
 
 import type { Readable } from 'node:stream';
@@ -11,50 +10,46 @@ import { type DecodedPart, type ExpectedFrame, FrameLog } from '../../ffmpeg/log
 import { type Channel, openChannel, type Receiver } from './channel.js';
 import { type Ending, readLines, type ToolProcess } from './tool.js';
 
-/** Why there are no more frames. */
 export type End =
-  /** All that were wanted or there. */
+  /** All wanted frames have come, or all that exist. */
   | { readonly kind: 'end' }
   /** `cutOff`: the file ends before its video does. */
   | { readonly kind: 'damage'; readonly text: string; readonly cutOff: boolean }
-  /** Frames stop being what they were at the start. */
+  /** Frames no longer look as they did at the start. */
   | { readonly kind: 'change'; readonly found: ExpectedFrame }
-  /** ffmpeg itself went wrong. */
   | { readonly kind: 'failure'; readonly text: string };
 
-/** A frame with its presentation time in seconds on the file's clock, `NaN` where it has none. */
+/** `time` is in seconds on the file's clock, `NaN` if there is none. */
 export interface DecodedFrame {
   readonly bytes: Uint8Array;
   readonly time: number;
 }
 
-/** How to run. */
 export interface RunOptions extends DecodedPart {
-  /** Starts ffmpeg on the video, its frames to go into the channel where there is one. */
+  /** Starts ffmpeg on the video, with the channel as its output if there is one. */
   readonly start: (channel: Channel | undefined) => ToolProcess;
   /** Bytes of one frame on the pipe. */
   readonly frameBytes: number;
-  /** Have the frames written straight into their memory, where the system can. */
+  /** Have frames written straight into their memory, if the system can. */
   readonly direct: boolean;
 }
 
-/** Frames of one ffmpeg process. One call of {@link next} at a time. */
+/** Frames of one ffmpeg process. Allows one call of {@link next} at a time. */
 export class DecodeRun {
   readonly #options: RunOptions;
   readonly #pipe: FramePipe;
   readonly #process: ToolProcess;
   readonly #log: FrameLog;
-  /** Times of frames that ffmpeg announced and that were not taken yet. */
+  /** Times of frames that were announced and not taken yet. */
   readonly #times: number[] = [];
   #taken = 0;
   /** After the announced frames. */
   #end: End | undefined;
-  /** The file ended too early, and frames read before still come. */
+  /** The file is truncated, and frames read before still come. */
   #draining = false;
   #gone = false;
   #wake: (() => void) | undefined;
 
-  /** Starts ffmpeg. */
   static async start(options: RunOptions): Promise<DecodeRun> {
     let arrived = () => {};
     const pipe = new FramePipe(options.frameBytes, () => arrived());
@@ -86,12 +81,11 @@ export class DecodeRun {
     );
   }
 
-  /** What ffmpeg said so far. */
   get log(): Pick<FrameLog, 'gaps' | 'firstTime' | 'ledIn'> {
     return this.#log;
   }
 
-  /** The next frame, or why there is none. The frame's memory is given back by {@link release}. */
+  /** The next frame, or why there is none. Return its memory with {@link release}. */
   async next(): Promise<DecodedFrame | End> {
     for (;;) {
       const now = this.poll();
@@ -129,7 +123,7 @@ export class DecodeRun {
 
   #listen(line: string): void {
     if (isPieceEnd(line)) return;
-    // Frames after the last one are not counted.
+    // Do not count frames after the last one.
     const over = this.#end !== undefined && !this.#draining;
     const event = this.#log.take(line, over);
     switch (event?.kind) {
@@ -145,7 +139,7 @@ export class DecodeRun {
         this.#finish(event);
         return;
       case 'damage':
-        // What was read before the file's sudden end is still being decoded, and whole.
+        // What was read before the truncation is still being decoded, and whole.
         this.#draining = event.atEnd && (this.#draining || !this.#end);
         this.#finish({ kind: 'damage', text: event.text, cutOff: event.atEnd });
     }
@@ -177,30 +171,29 @@ export class DecodeRun {
 }
 
 /**
- * Bytes of frames that are held, within {@link FEWEST} and {@link MOST} frames: one that arrives, the others ahead. Few,
- * since a decoder that runs ahead takes its time from the workers that measure the first frames.
+ * Bytes of frames held, within {@link FEWEST} and {@link MOST} frames: one arrives, the others are ahead. Few, since
+ * decoding ahead takes time from the workers that measure the first frames.
  */
 const HELD = 12 << 20;
 const FEWEST = 3;
 const MOST = 8;
 
-/** Whole frames from raw video, which comes straight into their memory or piece by piece. */
+/** Cuts raw video, which comes straight into the frames' memory or piece by piece, into whole frames. */
 export class FramePipe implements Receiver {
   readonly #frameBytes: number;
   readonly #onFrame: () => void;
   #stream: Readable | undefined;
   readonly #ready: Uint8Array[] = [];
   readonly #free: Uint8Array[] = [];
-  /** Buffers that may still be made. */
+  /** Buffers that may still be allocated. */
   #unmade: number;
-  /** What the next bytes belong to; when there is nothing to follow it, it stays empty. */
+  /** Receives the next bytes; stays empty while no other buffer is free. */
   #filling: Uint8Array;
   #filled = 0;
   #full = false;
-  /** Pieces that came when it was full already: more than one, as Node resumes the pipes of a process that exits. */
+  /** Pieces that came while it was full: more than one, as Node resumes the pipes of a process that exits. */
   #rest: Uint8Array[] = [];
 
-  /** @param onFrame is called after each frame that has arrived */
   constructor(frameBytes: number, onFrame: () => void) {
     this.#frameBytes = frameBytes;
     this.#onFrame = onFrame;
@@ -208,24 +201,22 @@ export class FramePipe implements Receiver {
     this.#filling = this.#buffer();
   }
 
-  /** Names the stream that feeds this pipe as its receiver. */
+  /** Sets the stream that feeds this pipe as its receiver. */
   receiveFrom(stream: Readable): void {
     this.#stream = stream;
     stream.on('error', () => {});
   }
 
-  /** Takes the pieces that a stream brings. */
   readFrom(stream: Readable): void {
     this.receiveFrom(stream);
     stream.on('data', (piece: Buffer) => this.#take(piece));
   }
 
-  /** The oldest frame that is there; it belongs to the caller until {@link release}. */
+  /** The oldest frame; owned by the caller until {@link release}. */
   shift(): Uint8Array | undefined {
     return this.#ready.shift();
   }
 
-  /** Gives a frame's memory back. */
   release(frame: Uint8Array): void {
     this.#free.push(frame);
     if (!this.#full) return;

@@ -1,23 +1,22 @@
 /**
  * @module platform/node/ffmpeg/sequence
- * Pictures in files of their own, named together: `frame_%04d.png`, `shots/*.jpg`, or a folder that holds them.
+ * Image sequences: `frame_%04d.png`, `shots/*.jpg`, or a folder of pictures.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted, shown } from '../../../core/printable.js';
 
-/** A sequence as ffmpeg opens it. */
 export interface Sequence {
   /** The argument after `-i`. */
   readonly url: string;
   /** Options before it, without the rate. */
   readonly options: readonly string[];
-  /** Changes when the files do. */
+  /** Changes with the files. */
   readonly version: string;
 }
 
-/** Pictures that ffmpeg knows by their endings. */
+/** Extensions of pictures that ffmpeg recognizes. */
 const ENDINGS = new Set(
   'png jpg jpeg webp bmp tif tiff dpx exr ppm pgm jp2 j2k tga jxl sgi gif'
     .split(' ')
@@ -26,7 +25,7 @@ const ENDINGS = new Set(
 
 const NUMBER = /%(0?)(\d*)d/g;
 
-/** Whether a name stands for pictures in files of their own, and not for a file. */
+/** True if a name means an image sequence, not a file. */
 export function namesSequence(name: string): boolean {
   const stats = statOf(name);
   if (stats) return stats.isDirectory() && picturesIn(name).length > 0;
@@ -38,7 +37,7 @@ export function namesSequence(name: string): boolean {
 
 /**
  * @param name for which {@link namesSequence} holds
- * @throws {AnyvmafError} `io` if there are no such files, or one of them is missing; `usage` if the name says too little
+ * @throws {AnyvmafError} `io` if there are no such files, one of them is missing, or the name is ambiguous
  */
 export function openSequence(name: string): Sequence {
   if (statOf(name)?.isDirectory()) return folderOf(name);
@@ -80,7 +79,7 @@ function byGlob(name: string, folder: string, files: readonly string[], pattern:
     );
   }
   const literally = (text: string) => text.replace(/[\\*?[\]{}~]/g, '\\$&');
-  // Brackets are letters here, as in the test above.
+  // Brackets are literal here, as in the test above.
   const last = pattern.replace(/[\\[\]{}~]/g, '\\$&');
   return {
     url: join(literally(resolve(folder)), last),

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/ffmpeg/source
- * Frames that an ffmpeg process decodes, as a source for the scorer.
+ * Frames decoded by an ffmpeg process, as a source for the scorer.
  */
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
@@ -29,7 +29,6 @@ export interface FrameBound {
   readonly most: number;
 }
 
-/** What a source hands out. */
 export interface SourceOptions {
   readonly facts: TrackFacts;
   readonly decodedBy: string;
@@ -37,15 +36,15 @@ export interface SourceOptions {
   /** Format of the frames on the pipe. */
   readonly format: VideoFormat;
   readonly plan: Plan;
-  /** What was not right at the beginning, sentences. */
+  /** Problems at the beginning, as sentences. */
   readonly warnings: readonly string[];
-  /** Filters that may give more frames than they take, and so many are too many. */
+  /** For filters that may give more frames than they take. */
   readonly bound?: FrameBound;
-  /** Why the file could not be fetched, of which ffmpeg knows only that it ended. */
+  /** Why the file could not be fetched; ffmpeg only sees that it ended. */
   readonly fetchFailure: () => Error | undefined;
 }
 
-/** Frame 0 is the first of the range that was asked for. */
+/** Frame 0 is the first of the requested range. */
 export class FfmpegSource implements DecodedSource {
   readonly info: VideoInfo;
   readonly seekable = false;
@@ -62,14 +61,14 @@ export class FfmpegSource implements DecodedSource {
   readonly #fetchFailure: () => Error | undefined;
   readonly #bound: FrameBound | undefined;
   readonly #forget: () => void;
-  /** Presentation times of the frames taken so far, seconds from the track's start. */
+  /** Presentation times of the frames taken so far, in seconds from the track's start. */
   readonly #times: number[] = [];
   #first: DecodedFrame | undefined;
   #over: 'end' | AnyvmafError | undefined;
   #damage: string | undefined;
   #warnedOfGaps = false;
 
-  /** @param first the first frame, which shows that there are any */
+  /** @param first the first frame, which shows that there is one */
   constructor(run: DecodeRun, first: DecodedFrame, options: SourceOptions) {
     const { facts, request, format, plan } = options;
     this.facts = facts;
@@ -118,7 +117,7 @@ export class FfmpegSource implements DecodedSource {
     return this.#run.close();
   }
 
-  /** After a wait: with what came, then as {@link readFrame}. */
+  /** Continues {@link readFrame} after a wait. */
   #goOn(came: DecodedFrame | End, index: number, into: FramePlanes): boolean | Promise<boolean> {
     const done = this.#take(this.#over ?? came, index, into, this.#planes.parts(into));
     return done ?? this.readFrame(index, into);
@@ -134,7 +133,7 @@ export class FfmpegSource implements DecodedSource {
     return error;
   }
 
-  /** Takes a frame or the end; `undefined` when the frame comes before the one wanted. */
+  /** Takes a frame or the end; `undefined` for a frame before the one wanted. */
   #take(
     next: DecodedFrame | End | 'end' | AnyvmafError,
     index: number,
@@ -162,7 +161,7 @@ export class FfmpegSource implements DecodedSource {
     return wanted ? true : undefined;
   }
 
-  /** @throws {AnyvmafError} unless this is how a video may end */
+  /** @throws {AnyvmafError} unless a video may end this way */
   #finish(end: End): false {
     const failure = this.#fetchFailure();
     if (failure) {
@@ -174,7 +173,7 @@ export class FfmpegSource implements DecodedSource {
       const { text, cutOff } = end;
       const frames = this.#times.length;
       this.#damage = earlyEndWarning(this.facts, { frames, lastTime: this.#lastTime, cutOff, text });
-      // The gap's warning says that the decoder does not complain, which it does now.
+      // The gap's warning says that the decoder does not complain, but now it does.
       const gap = this.#warnings.indexOf(gapWarning(this.facts.name));
       if (gap >= 0) this.#warnings.splice(gap, 1);
       this.#warnedOfGaps = true;
@@ -188,9 +187,9 @@ export class FfmpegSource implements DecodedSource {
     return false;
   }
 
-  /** Warns once: missing frames show where the gaps are. */
+  /** Warns once, since missing frames show where the gaps are. */
   #warnOfGaps(): void {
-    // Elsewhere it is the packet in which a file is cut off, which is reported as damage.
+    // In other containers it is the packet at which a file is cut off, which is reported as damage.
     if (this.#warnedOfGaps || this.#run.log.gaps === 0 || this.facts.container !== 'mpegts') return;
     this.#warnedOfGaps = true;
     this.#warnings.push(gapWarning(this.facts.name));
@@ -204,7 +203,7 @@ export class FfmpegSource implements DecodedSource {
 const OTHER_DECODER: Remedy = { purpose: 'choose', option: 'decoder' };
 
 /**
- * The error for frames that end as they should not.
+ * The error for a premature end.
  * @param frames read before
  * @param lastTime of the last of them, in seconds
  */
@@ -242,7 +241,7 @@ export function endError(
   }
 }
 
-/** Samples change their shape so that the picture keeps its own. */
+/** Changes the sample aspect so that the picture keeps its own. */
 function rescaledAspect(facts: TrackFacts, { width, height }: VideoFormat): Fraction | undefined {
   const { sampleAspect } = facts;
   if (!sampleAspect) return undefined;

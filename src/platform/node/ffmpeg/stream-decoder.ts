@@ -1,6 +1,6 @@
 /**
  * @module platform/node/ffmpeg/stream-decoder
- * Encoded video that comes through a pipe: ffmpeg reads it once, in order, and writes Y4M.
+ * Decodes video from a pipe: ffmpeg reads it once, in order, and writes Y4M.
  */
 import { once } from 'node:events';
 import { AnyvmafError } from '../../../core/errors.js';
@@ -15,7 +15,7 @@ import { createFfmpegDecoder } from './decoder.js';
 import { nodeByteStream } from './file-stream.js';
 import { readLines, toolCommand } from './tool.js';
 
-/** How ffmpeg names the layout of pictures in its log. */
+/** The codec and layout of the video in ffmpeg's log. */
 const VIDEO = /Stream #0:\d+.*: Video: (\w+).*?, (\w+)(?:\(|,)/;
 
 /** @returns `undefined` without ffmpeg */
@@ -32,7 +32,6 @@ class StreamDecoding implements ByteStream {
   readonly #child;
   readonly #output: ByteStream;
   readonly #ended: Promise<number | null>;
-  /** Errors that ffmpeg named, and what it makes impossible. */
   readonly #errors: string[] = [];
   #failure: unknown;
   #closed = false;
@@ -62,7 +61,7 @@ class StreamDecoding implements ByteStream {
 
   async next(): Promise<Uint8Array | undefined> {
     const piece = await this.#output.next().catch((error: unknown) => {
-      // Why the output was cut off comes before that it was.
+      // Report the cause instead of the cut-off output.
       throw this.#failure ?? error;
     });
     if (this.#failure !== undefined) throw this.#failure;
@@ -87,7 +86,7 @@ class StreamDecoding implements ByteStream {
   async #feed(stdin: NodeJS.WritableStream): Promise<void> {
     try {
       for (let piece = await this.#bytes.next(); piece; piece = await this.#bytes.next()) {
-        // The stream may use the memory of a piece again.
+        // The stream may reuse the memory of a piece.
         if (!stdin.write(Uint8Array.from(piece))) await Promise.race([once(stdin, 'drain'), this.#ended]);
         if (this.#closed || this.#child.exitCode !== null) return;
       }

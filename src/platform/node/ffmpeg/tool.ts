@@ -1,7 +1,7 @@
 /**
  * @module platform/node/ffmpeg/tool
- * Runs ffmpeg and ffprobe as processes that never outlive their purpose or ours. Inputs are opened here only: with lists of
- * what they may open and, where somebody else than the user named them, on a descriptor of the file that was checked.
+ * Runs ffmpeg and ffprobe as processes that never outlive their purpose or ours. Inputs are opened here only: with
+ * lists of what they may open and, unless the user named them, on a descriptor of the file that was checked.
  */
 
 import { closeSync } from 'node:fs';
@@ -17,39 +17,36 @@ import type { FfmpegInput } from './input.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
 
-/** How a process ended. */
 export interface Ending {
-  /** `null` when a signal ended it. */
+  /** `null` if a signal ended it. */
   readonly code: number | null;
   readonly signal: string | null;
 }
 
-/** A running ffmpeg or ffprobe. */
 export interface ToolProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles once the process is gone and both streams have ended; rejects when it could not be started. */
+  /** Settles once the process is gone and both streams have ended; rejects if it could not be started. */
   readonly ended: Promise<Ending>;
-  /** Ends it at once and waits until it is gone. May be called twice. */
+  /** Kills it and waits until it is gone. May be called twice. */
   kill(): Promise<void>;
 }
 
-/** The command: what `ANYVMAF_FFMPEG` or `ANYVMAF_FFPROBE` says, else the name, to be found on PATH. */
+/** `ANYVMAF_FFMPEG` or `ANYVMAF_FFPROBE`, else the name, to be found on PATH. */
 export function toolCommand(tool: ToolName): string {
   return process.env[tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE'] || tool;
 }
 
-/** What a tool is started with. */
 interface StartOptions {
-  /** Takes its output, instead of a pipe that is made for it. */
+  /** Takes its output, instead of a new pipe. */
   readonly channel?: Channel;
-  /** A descriptor of this process that the tool gets as its own number 3. */
+  /** A descriptor of this process that becomes number 3 of the tool. */
   readonly file?: number;
-  /** Where it runs, and so writes what it names without a folder. */
+  /** Working folder, and so the place of files that are named without a folder. */
   readonly cwd?: string;
 }
 
-/** Starts a tool without a shell and without standard input. Inputs are opened by {@link startOn} and {@link runOn}. */
+/** Starts a tool without a shell and without standard input. {@link startOn} and {@link runOn} open inputs. */
 function startTool(
   tool: ToolName,
   args: readonly string[],
@@ -60,11 +57,11 @@ function startTool(
     stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     cwd,
   });
-  // The process has its own by now; as long as there is another, the channel does not end.
+  // The process has its own by now; while this one is open, the channel does not end.
   channel?.output.destroy();
   const stdout = channel?.input ?? child.stdout;
   const { stderr } = child;
-  // So it is where the process may have no more files; why, the error says that the child emits.
+  // Too many open files; the child emits an error with the reason.
   if (!stdout || !stderr) throw pipeFailure(command);
   const emptied = new Promise<void>((resolve) => {
     if (channel) channel.input.once('close', () => resolve());
@@ -77,18 +74,14 @@ function startTool(
   return { stdout, stderr, ended, kill: () => endChild(child, ended, [stdout, stderr]) };
 }
 
-/** How a tool is run to its end. */
 export interface RunOptions {
   readonly signal?: AbortSignal;
-  /** Takes standard output line by line; without it the output is collected. */
+  /** Takes standard output line by line; without it, the output is collected. */
   readonly onLine?: (line: string) => void;
   readonly cwd?: string;
 }
 
-/**
- * Runs a tool to its end.
- * @throws {AnyvmafError} `io` when it cannot be started; the signal's reason when it aborts
- */
+/** @throws {AnyvmafError} `io` if it cannot be started; the signal's reason if it aborts */
 export async function runTool(
   tool: ToolName,
   args: readonly string[],
@@ -104,7 +97,7 @@ export async function runTool(
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
-  // The reason comes first or last; a flood between them is of no use to anyone.
+  // The reason comes first or last: of a flood, keep both ends.
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr =
       stderr.length + text.length > 65536 ? `${stderr.slice(0, 8192)}\n${text.slice(-8192)}` : stderr + text;
@@ -118,7 +111,7 @@ export async function runTool(
   }
 }
 
-/** Calls `onLine` with each line of a text stream, the last one even without its line feed. */
+/** Calls `onLine` with each line, the last one even without its line feed. */
 export function readLines(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
@@ -156,13 +149,11 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
   return new AnyvmafError('io', `${shown(command)} cannot be started: ${shown(why)}.`, { cause });
 }
 
-/** Arguments for an input as the tool is to open it. */
 type Command = (source: ToolSource) => readonly string[];
 
 /**
- * Starts a tool on an input.
- * @param channel takes its output, instead of a pipe that is made for it
- * @throws {AnyvmafError} `io` where the input is no longer what may be opened
+ * @param channel takes the output, instead of a new pipe
+ * @throws {AnyvmafError} `io` if the input may no longer be opened
  */
 export function startOn(
   tool: ToolName,
@@ -173,10 +164,7 @@ export function startOn(
   return holding(input, (file) => startTool(tool, command(input), { channel, file }));
 }
 
-/**
- * Runs a tool on an input to its end.
- * @throws {AnyvmafError} `io` as {@link startOn}, and when it cannot be started; the signal's reason when it aborts
- */
+/** @throws {AnyvmafError} `io` as {@link startOn}, or if it cannot be started; the signal's reason if it aborts */
 export async function runOn(
   tool: ToolName,
   input: FfmpegInput,
@@ -186,7 +174,7 @@ export async function runOn(
   return holding(input, (file) => runTool(tool, command(input), { ...options, file }));
 }
 
-/** Has the input open while `start` starts a process, which has a descriptor of its own from then on. */
+/** Keeps the input open while `start` starts a process, which then has its own descriptor. */
 function holding<T>({ hold }: FfmpegInput, start: (file: number | undefined) => T): T {
   const file = hold?.();
   try {

@@ -1,17 +1,17 @@
 /**
  * @module platform/node/native/find
- * Where installed programs are: named by the caller or the environment, else on PATH.
+ * Finds installed programs: named by the caller or the environment, else on PATH.
  */
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Candidate } from '../../../engine/backends/native/host.js';
 
-/** Endings of programs on PATH. */
+/** Extensions of programs on PATH. */
 const ENDINGS = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
 
 /**
- * Files that may be the program: a named one, else those of the environment and PATH.
- * @param named `vmafBin`; without it `VMAF_BIN`, or for ffmpeg `ANYVMAF_FFMPEG` and `ANYVMAF_FFPROBE`
+ * Files that may be the program: the named one, else those of the environment and PATH.
+ * @param named `vmafBin`; default: `VMAF_BIN`, or for ffmpeg `ANYVMAF_FFMPEG` and `ANYVMAF_FFPROBE`
  */
 export function findPrograms(kind: 'vmaf' | 'ffmpeg', named?: string): readonly Candidate[] {
   if (named !== undefined) return [lookAt(named, 'vmafBin')];
@@ -21,7 +21,6 @@ export function findPrograms(kind: 'vmaf' | 'ffmpeg', named?: string): readonly 
     : [...oneOf('ffmpeg', ANYVMAF_FFMPEG, 'ANYVMAF_FFMPEG'), ...findFfprobe()];
 }
 
-/** The file that may be ffprobe, if one is named or on PATH. */
 export function findFfprobe(): readonly Candidate[] {
   return oneOf('ffprobe', process.env.ANYVMAF_FFPROBE, 'ANYVMAF_FFPROBE');
 }
@@ -46,7 +45,7 @@ function onPath(name: string): string | undefined {
 }
 
 function lookAt(named: string, from: string): Candidate {
-  // A bare name is looked for as a shell does.
+  // A bare name is looked up as by a shell.
   const bare = !/[\\/]/.test(named) && named !== '' ? onPath(named) : undefined;
   const path = bare ?? (named === '' ? named : resolve(named));
   const nothing = (problem: string): Candidate => ({ path, from, problem: `${problem} (${from})` });

@@ -1,7 +1,6 @@
 /**
  * @module platform/node/native/host
- * Runs installed programs in Node: each in a private folder and a process group of its own, neither of which is left, and
- * fed through named pipes in that folder.
+ * Runs installed programs in Node, each in a private folder and its own process group, fed through named pipes.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,10 +16,9 @@ import { endChild, killGroup, startChild } from '../../../files/child-process.js
 import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
 import { findPrograms } from './find.js';
 
-/** Characters of output that are kept, of the start and of the end. */
+/** Characters of output kept at the start and at the end. */
 const KEPT = 32768;
 
-/** Installed programs of this machine. */
 export const nodeNative: NativeHost = {
   pipes: process.platform !== 'win32',
   candidates: findPrograms,
@@ -61,14 +59,14 @@ async function runIn(
   const ended = new Promise<Ending>((resolve) => {
     child.once('error', (error) => resolve({ kind: 'unstartable', reason: startProblem(error) }));
     child.once('close', (code, by) => resolve({ kind: 'ended', code, signal: by }));
-    // What it started and left behind may hold its output open; it is over all the same.
+    // Processes that it left behind may hold its output open; the run is over all the same.
     child.once('exit', () => killGroup(child));
   });
 
   const timers = new Timers(timeout, stall);
   const writers = Object.entries(feeds).map(([name, feed]) => ({ feed, writer: new PipeWriter(at(name)) }));
   const fed = Promise.all(writers.map(({ feed, writer }) => feedPipe(feed, writer, timers)));
-  // A feed that fails ends the run; one that succeeds does not.
+  // A failed feed ends the run; a finished one does not.
   const broken = new Promise<never>((_, reject) => {
     fed.catch(reject);
   });
@@ -77,7 +75,7 @@ async function runIn(
   try {
     const ending = await unlessAborted(signal, Promise.race([ended, timers.up, broken]));
     for (const { writer } of writers) writer.close();
-    // What a feed had to say about its video counts, also where the program did not read that far.
+    // An error in a feed's video counts even if the program did not read that far.
     if (ending.kind === 'ended') await unlessAborted(signal, fed);
     const time = performance.now() - start;
     const limit = ending.kind === 'timeout' ? timeout : undefined;
@@ -91,12 +89,12 @@ async function runIn(
 
 type Program = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 
-/** Starts a program, or says why not where Node knows at once. */
+/** Starts a program; returns the error if Node reports it at once. */
 function tryStart(path: string, args: readonly string[], folder: string | undefined): Program | Error {
   try {
     const child = startChild(path, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     if (hasPipes(child)) return child;
-    // So it is where the process may have no more files; the child emits an error as well.
+    // Too many open files; the child emits an error as well.
     child.on('error', () => {});
     return new Error('EMFILE: no pipes can be made');
   } catch (error) {
@@ -123,7 +121,6 @@ async function feedPipe(feed: Feed, writer: PipeWriter, timers: Timers): Promise
   await writer.end();
 }
 
-/** How a run can end by itself or by the clock. */
 interface Ending {
   readonly kind: NativeOutcome['kind'];
   readonly code?: number | null;
@@ -131,7 +128,7 @@ interface Ending {
   readonly reason?: string;
 }
 
-/** The clock of a run: all of its time, and the time in which nothing happens that is not our own doing. */
+/** The time limits of a run: in total, and without progress while no feed of ours is busy. */
 class Timers {
   readonly up: Promise<Ending>;
   readonly #stall: number | undefined;
@@ -150,7 +147,7 @@ class Timers {
     this.busy(0);
   }
 
-  /** Counts feeds that get their next bytes; while there is one, the program is not to blame for waiting. */
+  /** Counts feeds that wait for their own bytes; meanwhile the program is not to blame for waiting. */
   busy(change: number): void {
     this.#busy += change;
     clearTimeout(this.#idle);
@@ -165,7 +162,7 @@ class Timers {
   }
 }
 
-/** Gathers a stream's text: its start and its end, for a flood between them is of no use. */
+/** Collects the start and the end of a stream's text. */
 function keep(stream: Readable): () => string {
   let text = '';
   stream.setEncoding('utf8').on('data', (more: string) => {
@@ -192,14 +189,11 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Milliseconds between two attempts to open a pipe that nobody reads yet: short at first. */
+/** Milliseconds between attempts to open a pipe without a reader: at first, and at most. */
 const SHORT = 1;
 const LONG = 20;
 
-/**
- * Makes named pipes that nobody else may open.
- * @throws {AnyvmafError} `backend` when the system cannot
- */
+/** Makes named pipes that only this user may open. @throws {AnyvmafError} `backend` if the system cannot */
 export async function makePipes(paths: readonly string[]): Promise<void> {
   try {
     await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
@@ -213,7 +207,7 @@ export async function makePipes(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** The writing end of a named pipe: opened once the other side reads, written without ever blocking a thread. */
+/** The writing end of a named pipe: opened once there is a reader, written without blocking a thread. */
 export class PipeWriter {
   readonly #path: string;
   #socket: Socket | undefined;
@@ -224,7 +218,7 @@ export class PipeWriter {
     this.#path = path;
   }
 
-  /** Writes; resolves once the bytes are in the pipe, `false` when the pipe is closed or its reader is gone. */
+  /** Resolves once the bytes are in the pipe; `false` if the pipe is closed or its reader is gone. */
   async write(bytes: Uint8Array): Promise<boolean> {
     this.#socket ??= await this.#open();
     const socket = this.#socket;
@@ -235,27 +229,27 @@ export class PipeWriter {
     });
   }
 
-  /** Lets the reader see the end, after what was written. */
+  /** Shows the reader the end, after what was written. */
   async end(): Promise<void> {
     // A reader that opens it later must find the end, not wait for data.
     this.#socket ??= await this.#open();
     this.#socket?.end();
   }
 
-  /** Gives up at once. */
+  /** Closes at once. */
   close(): void {
     this.#closed = true;
     this.#socket?.destroy();
     this.#waiting?.(false);
   }
 
-  /** Waits for a reader: until there is one, opening without blocking fails. */
+  /** Waits for a reader: without one, opening without blocking fails. */
   async #open(): Promise<Socket | undefined> {
     for (let pause = SHORT; !this.#closed; pause = Math.min(LONG, 2 * pause)) {
       const fd = this.#tryOpen();
       if (fd !== undefined) {
         const socket = new Socket({ fd, readable: false, writable: true });
-        // The result of writing shows that the reader is gone.
+        // The result of the write reports that the reader is gone.
         socket.on('error', () => this.close());
         return socket;
       }

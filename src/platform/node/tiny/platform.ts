@@ -1,7 +1,6 @@
 /**
  * @module platform/node/tiny/platform
- * Tiny models in Node: folders, outside of which nothing is read, symbolic links included, and nothing larger than it may be;
- * and Sigstore bundles. Whatever cannot be checked is refused.
+ * Tiny models in Node: files of limited size, only from their folders after following links; and Sigstore signatures.
  */
 
 import { closeSync, fstatSync, readFile } from 'node:fs';
@@ -22,21 +21,21 @@ import type {
 } from '../../../tiny/types.js';
 import { nodeTinyRuntimes } from './runtimes.js';
 
-/** Made once: they are looked for only once. */
+/** Reused: devices are searched only once. */
 let runtimes: TinyRuntimes | undefined;
 
 /**
- * @param models gives the folder of the built-in models, ending in `/`
+ * @param models returns the folder of the built-in models, ending in `/`
  * @param origin of the names of other files
  */
 export function nodeTiny(models: () => URL, origin = BY_USER): TinyPlatform {
-  // onnxruntime-node reports its use to its maker, and leaves files for that in the temporary folder.
+  // onnxruntime-node reports usage to its maker, and leaves files for that in the temporary folder.
   process.env.ORT_DISABLE_TELEMETRY ??= '1';
   runtimes ??= nodeTinyRuntimes();
   return { files: nodeTinyFiles(models, origin), runtimes, signatures: nodeTinySignatures() };
 }
 
-/** Folders of models; the parameters are those of {@link nodeTiny}. */
+/** Parameters as of {@link nodeTiny}. */
 export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
   return {
     get builtIn() {
@@ -55,8 +54,8 @@ export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
 }
 
 /**
- * The folder to which paths are confined, where they are.
- * @throws {AnyvmafError} `usage` when this one lies outside
+ * The folder that paths are confined to, if there is one.
+ * @throws {AnyvmafError} `usage` if this one lies outside
  */
 async function confine(file: string): Promise<readonly string[] | undefined> {
   const jail = process.env.VMAF_TINY_MODEL_DIR;
@@ -69,10 +68,7 @@ async function confine(file: string): Promise<readonly string[] | undefined> {
   );
 }
 
-/**
- * A folder by its path.
- * @param limits lists of real paths, in one folder of each of which it must lie whenever it is read
- */
+/** @param limits lists of real paths: on each read, the folder must lie in a folder of every list */
 function folderAt(path: string, limits: readonly (readonly string[])[] = []): TinyFolder {
   return {
     name: path,
@@ -89,7 +85,7 @@ function folderAt(path: string, limits: readonly (readonly string[])[] = []): Ti
   };
 }
 
-/** The path without symbolic links; `null` when there is nothing. */
+/** The path without symbolic links; `null` if there is nothing. */
 async function real(path: string): Promise<string | null> {
   try {
     return await realpath(path);
@@ -129,19 +125,17 @@ function isCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
-/** Options of sigstore's `verify` that pin who signed. */
+/** Options of sigstore's `verify` that pin the signer. */
 interface VerifyOptions {
   readonly certificateIssuer?: string;
   readonly certificateIdentityURI?: string;
   readonly certificateIdentityEmail?: string;
 }
 
-/** What of sigstore is used. */
 interface Sigstore {
   verify(bundle: unknown, payload: Buffer, options: VerifyOptions): Promise<unknown>;
 }
 
-/** @param load imports the package */
 export function nodeTinySignatures(
   load: (name: string) => Promise<unknown> = (name) => import(name),
 ): TinySignatures {

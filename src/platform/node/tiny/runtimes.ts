@@ -1,8 +1,7 @@
 /**
  * @module platform/node/tiny/runtimes
- * What runs tiny models in Node: onnxruntime-node where it is installed, else the WebAssembly of onnxruntime-web, and
- * OpenVINO beside either. All are optional packages, loaded when a model is; the WebAssembly is also a part, which is fetched
- * when it is needed.
+ * Runs tiny models in Node: onnxruntime-node if installed, else the WebAssembly of onnxruntime-web, and OpenVINO beside
+ * either. All are optional packages, loaded with a model; the WebAssembly is also a part, fetched when needed.
  */
 
 import { execFile } from 'node:child_process';
@@ -18,19 +17,18 @@ import { type OpenVino, openVinoOffers } from '../../../tiny/openvino.js';
 import { type OrtModule, type OrtTarget, openOrt } from '../../../tiny/ort.js';
 import type { TinyDevice, TinyRuntimes } from '../../../tiny/types.js';
 
-/** Loads a package by its name; a test may bring others than those installed. */
+/** Loads a package by its name; tests replace it. */
 export type Load = (name: string) => Promise<unknown>;
 
-/** What `auto` tries, in this order. WebGPU is missing: asking for it without a GPU writes to the terminal. */
+/** The order in which `auto` tries. WebGPU is missing: requesting it without a GPU writes to the terminal. */
 const ORDER: readonly TinyDevice[] = ['cuda', 'openvino-gpu', 'rocm', 'coreml', 'directml', 'cpu'];
 const ORDER_ON_MACOS: readonly TinyDevice[] = ['coreml', 'cpu'];
 
-/** Bits of CoreML's provider: the graph on the CPU only; only devices with a Neural Engine; no Neural Engine. */
+/** Flags of CoreML's provider: the graph on the CPU only; only devices with a Neural Engine; no Neural Engine. */
 const CPU_ONLY = 0x1;
 const WITH_ENGINE = 0x4;
 const CPU_AND_GPU = 0x20;
 
-/** Devices that onnxruntime-node's backends stand for. */
 const BACKENDS: Readonly<Record<string, readonly Pick<OrtTarget, 'device' | 'provider'>[]>> = {
   cpu: [{ device: 'cpu', provider: 'cpu' }],
   cuda: [{ device: 'cuda', provider: 'cuda' }],
@@ -45,10 +43,7 @@ const BACKENDS: Readonly<Record<string, readonly Pick<OrtTarget, 'device' | 'pro
   ],
 };
 
-/**
- * @param load imports packages
- * @param tryDevice starts a session on a device of onnxruntime-node, in a process of its own
- */
+/** @param tryDevice starts a session on a device of onnxruntime-node, in its own process */
 export function nodeTinyRuntimes(
   load: Load = loadPackage,
   tryDevice: (provider: OrtTarget['provider']) => Promise<string | null> = tryProvider,
@@ -69,7 +64,7 @@ export function nodeTinyRuntimes(
       const needed = device === 'auto' || device === 'cpu';
       if (!needed || RUNTIMES.some(isInstalled)) return;
       await obtainPart('tiny', signal);
-      // What was looked for before it came.
+      // Forget what was found before it came.
       found = undefined;
     },
     open: async (model, options) =>
@@ -80,7 +75,7 @@ export function nodeTinyRuntimes(
 /** The WebAssembly in the part `tiny`. */
 const WASM = 'onnxruntime-web/dist/ort.node.min.mjs';
 
-/** Packages that run models on the processor. */
+/** Packages that run models on the CPU. */
 const RUNTIMES = ['onnxruntime-node', 'onnxruntime-web', 'openvino-node'];
 
 function isInstalled(name: string): boolean {
@@ -98,7 +93,7 @@ async function loadPackage(name: string): Promise<unknown> {
   return import(part === undefined ? name : pathToFileURL(part).href);
 }
 
-/** The offers of onnxruntime-node but for the processor, each tried; why those do not start that do not. */
+/** Tries each offer of onnxruntime-node except the CPU; returns why some do not start. */
 async function failuresOf(
   offers: readonly DeviceOffer[],
   tryDevice: (provider: OrtTarget['provider']) => Promise<string | null>,
@@ -148,7 +143,7 @@ async function openVino(load: Load): Promise<readonly DeviceOffer[]> {
   try {
     return openVinoOffers(library);
   } catch {
-    // Installed for another machine, or without its libraries: as if it were not there.
+    // Installed for another machine, or without its libraries: treat it as missing.
     return [];
   }
 }
@@ -174,7 +169,7 @@ function supported(found: unknown): readonly string[] {
   });
 }
 
-/** Whether the library of a provider that comes separately was installed. */
+/** True if a provider's separate library is installed. */
 function hasLibrary(provider: string): boolean {
   try {
     const entry = createRequire(import.meta.url).resolve('onnxruntime-node');
@@ -189,7 +184,7 @@ function hasLibrary(provider: string): boolean {
   }
 }
 
-/** The package, or `undefined` where it is not installed or does not load. */
+/** `undefined` if it is not installed or does not load. */
 async function tryLoad(load: Load, name: string): Promise<unknown> {
   try {
     return await load(name);
@@ -198,7 +193,7 @@ async function tryLoad(load: Load, name: string): Promise<unknown> {
   }
 }
 
-/** What a CommonJS module exports, which `import` gives as its default. */
+/** A CommonJS module's exports, which `import` returns as its default. */
 function unwrap(found: unknown): unknown {
   const inner = member(found, 'default');
   return isObject(inner) ? inner : found;
@@ -216,7 +211,7 @@ function isOpenVino(found: unknown): found is OpenVino {
   return typeof member(found, 'Core') === 'function' && typeof member(found, 'Tensor') === 'function';
 }
 
-/** Its own messages go to the terminal; what matters is thrown as well. */
+/** Its messages go to the terminal; what matters is also thrown. */
 function silence(found: unknown): void {
   const env = member(unwrap(found), 'env');
   if (isObject(env)) Reflect.set(env, 'logLevel', 'fatal');
@@ -233,7 +228,7 @@ function member(value: unknown, name: string): unknown {
 /** A graph of one Neg of one number: operators of version 13, file of version 7. */
 const GRAPH = 'CAc6MgoLCgF4EgF5IgNOZWcSAWdaDwoBeBIKCggIARIECgIIAWIPCgF5EgoKCAgBEgQKAggBQgIQDQ==';
 
-/** Time that a driver has to start, and memory for what it says. */
+/** Milliseconds for a driver to start, and bytes of its output. */
 const LIMITS = { timeout: 20_000, maxBuffer: 1024 * 1024 } as const;
 
 const SCRIPT = `
@@ -254,9 +249,9 @@ process.exit();
 `;
 
 /**
- * Starts a session on a device of onnxruntime-node and runs it, in a process of its own: drivers write to the terminal, and
- * some end the process.
- * @returns why it does not work, as the end of a sentence; `null` where it does
+ * Runs a session on a device of onnxruntime-node in its own process: drivers write to the terminal, and some end the
+ * process.
+ * @returns why it fails, as the end of a sentence; `null` if it works
  */
 export function tryProvider(provider: OrtTarget['provider']): Promise<string | null> {
   const args = ['--input-type=module', '--eval', SCRIPT, 'onnxruntime-node', GRAPH, JSON.stringify(provider)];
@@ -271,7 +266,7 @@ export function tryProvider(provider: OrtTarget['provider']): Promise<string | n
 
 function oneLine(text: string): string {
   const line = text.slice(0, 4000).replaceAll(/\s+/g, ' ');
-  // Before it stands the place in onnxruntime's code that found it.
+  // Drop the place in onnxruntime's code before it.
   const found = line.lastIndexOf(' was false. ');
   return clause(line.slice(found < 0 ? 0 : found + ' was false. '.length)).slice(0, 200);
 }
