@@ -18,7 +18,7 @@ import {
   done,
   drop,
   pages,
-  pauseSoon,
+  pauseFirst,
   SLOW,
   saved,
   says,
@@ -200,7 +200,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await page.reload();
     expect(asked).toEqual([]);
     await choose(page, videos.slow, videos.slowly);
-    await pauseSoon(page);
+    await pauseFirst(page);
     await start(page);
     await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
     await page.reload();
@@ -237,7 +237,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
   it('takes files that are pasted and dropped during a run, says so, and scores them after it', async () => {
     const page = await site.open({ hash: SLOW });
     await choose(page, videos.slow, videos.slowly);
-    await pauseSoon(page);
+    await pauseFirst(page);
     await start(page);
     await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
     const slow = (name: string) => write(name, y4mFile(long, 'distorted', 6));
@@ -245,6 +245,9 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await drop(page, 'main', [slow('bears-dropped.y4m')]);
     const said = page.locator('.notice');
     await says(said).toBe('bears-pasted.y4m, bears-dropped.y4m will be added when the run has ended.');
+    // It was paused before the engine began.
+    await page.waitForTimeout(300);
+    expect(await page.locator('.figures').textContent()).toBe('PausedOpening the videos …');
     await page.getByRole('button', { name: 'Resume' }).click();
     await done(page);
     await expect
@@ -299,7 +302,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await score(page);
       await expect.poll(() => stored(page)).toEqual([[false]]);
       await page.setInputFiles('#pick-distorted', videos.slowly);
-      await pauseSoon(page);
+      await pauseFirst(page);
       await start(page);
       await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
       const control = await page.context().newCDPSession(page);

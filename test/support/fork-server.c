@@ -291,12 +291,19 @@ int main(int argc, char **argv)
   const int fits = snprintf(name.sun_path, sizeof name.sun_path, "%s.socket", program) < (int)sizeof name.sun_path;
   strcat(program, ".program");
   server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // The program may ask for a signal before this process can pass it on.
+  const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+  sigset_t held, before;
+  sigemptyset(&held);
+  for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) sigaddset(&held, passed[i]);
+  sigprocmask(SIG_BLOCK, &held, &before);
   if (!fits || connect(server, (struct sockaddr *)&name, sizeof name) != 0 || hand_over(argv) != 0) {
+    sigprocmask(SIG_SETMASK, &before, NULL);
     execv(program, argv);
     return 127;
   }
-  const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
   for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) signal(passed[i], pass_on);
+  sigprocmask(SIG_SETMASK, &before, NULL);
   // Whoever reads the program's output waits for all who have it open.
   if (server > 0) close_range(0, (unsigned)server - 1, 0);
   close_range((unsigned)server + 1, ~0U, 0);

@@ -483,3 +483,23 @@ export function pauseSoon(page: Page): Promise<void> {
     observer.observe(document.body, { subtree: true, childList: true });
   });
 }
+
+/**
+ * Presses Pause just before the engine is told to score: whatever the machine is busy with, the run waits at its first frame.
+ * The page has called the engine before.
+ */
+export function pauseFirst(page: Page): Promise<void> {
+  return page.evaluate(() => {
+    const [worker] = window.workers;
+    if (!worker) throw new Error('The page has no engine yet.');
+    const post = worker.postMessage.bind(worker);
+    worker.postMessage = (message: { readonly name?: string }) => {
+      if (message.name === 'score') {
+        worker.postMessage = post;
+        const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
+        buttons.find(({ textContent }) => textContent === 'Pause')?.click();
+      }
+      post(message);
+    };
+  });
+}

@@ -179,7 +179,6 @@ export const engine = {
     { signal, emit }: CallContext<ScoreEvent>,
   ): Promise<void> {
     const news = new NewsBatch(distorted.length, emit);
-    pause(false);
     // An aborted run must not stay paused.
     onAbort(signal, () => pause(false));
     try {

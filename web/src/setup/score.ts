@@ -173,7 +173,8 @@ export class Runner {
     const failures = new Map<number, Failure>();
     const scored = places.flatMap((i) => encodes[i]?.scored ?? []);
     try {
-      await decoderReady(session.settings.value, signal);
+      // The engine may still hold the pause of an earlier run; a pause of this one comes after this call.
+      await Promise.all([engine.call('pause', false), decoderReady(session.settings.value, signal)]);
       await engine.call(
         'score',
         {

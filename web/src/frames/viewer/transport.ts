@@ -28,6 +28,8 @@ export class Transport {
     ...SPEEDS.map((speed) => h('option', { value: speed, selected: speed === 1 }, words.speedValue(speed))),
   );
   readonly #whole: HTMLButtonElement;
+  /** True while a number is typed, which pictures that arrive must not replace. */
+  #typing = false;
   #first = 0;
   #last = 0;
 
@@ -57,7 +59,16 @@ export class Transport {
       min: 0,
       step: 1,
       'aria-label': words.number,
-      onchange: () => go(Number(this.#number.value)),
+      oninput: () => {
+        this.#typing = true;
+      },
+      onblur: () => {
+        this.#typing = false;
+      },
+      onchange: () => {
+        this.#typing = false;
+        go(Number(this.#number.value));
+      },
     });
     this.element = h(
       'footer',
@@ -115,7 +126,7 @@ export class Transport {
   /** @param spoken for screen readers; default: the previous text */
   show(frame: number, spoken = this.#timeline.spoken): void {
     this.#timeline.show(Math.min(frame, this.#last), spoken);
-    this.#number.value = String(frame);
+    if (!this.#typing) this.#number.value = String(frame);
   }
 
   #tellPlaying(playing: boolean): void {
