@@ -8,6 +8,7 @@ import { changed, pickOptions } from '../core/options.js';
 import { counted, shown } from '../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { checkSamples, type Drawn, drawRuns, intervalsOf, LEVEL } from '../core/sampling.js';
+import { alignState } from '../media/align/types.js';
 import { rateOf } from '../media/evidence/rate.js';
 import { readsOnce } from '../media/pair.js';
 import { factsOf, nameOf } from '../media/pairing/prepare.js';
@@ -34,7 +35,10 @@ const TRAIL = 3;
 /** Pairs measured before a run, in addition to those that its features look back to. */
 const LEAD = 2;
 
-type ScorePart = (options: ScoreOptions, shared: SharedInputs) => Promise<Report>;
+export type ScorePart = (
+  options: ScoreOptions,
+  known: Pick<InputContext, 'shared' | 'alignment'>,
+) => Promise<Report>;
 
 /** The whole pair, from which runs are drawn. */
 interface Whole {
@@ -63,8 +67,9 @@ export async function scoreSampled(
   refuseUnfit(request, options, checked);
   return inScope(options, async ({ samples: _, ...all }, { signal }) => {
     const shared = new SharedInputs(['reference', 'distorted'], signal);
-    const score = (own: ScoreOptions) => scorePart(own, shared);
     const whole = await identifyWhole(request, { platform, checked, signal, shared });
+    const read = { shared, alignment: whole.known.alignment };
+    const score = (own: ScoreOptions) => scorePart(own, read);
     const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
     const drawn = drawRuns(whole.total, length, sizes);
     if (!drawn) {
@@ -76,7 +81,7 @@ export async function scoreSampled(
       );
     }
     const { strict, preflight } = checked.pairing;
-    const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), shared) : undefined;
+    const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), read) : undefined;
     const findings = inspection?.findings;
     if (findings) refuseFindings(findings, strict ? ['error', 'warning'] : ['error']);
     return scoreDrawn({ options: all, score, whole, drawn, seed: sizes.seed, findings });
@@ -241,12 +246,17 @@ function intervalsIn(values: Float64Array, { starts, length, share }: Drawn, see
 /** Pairing of the whole pair instead of the first run. */
 function pairingOf(
   pairing: NonNullable<Report['pairing']>,
-  { checked }: Whole,
+  { checked, known: { alignment } }: Whole,
   pairs: number,
 ): Report['pairing'] {
   const { range: _, frames, ...rest } = pairing;
   const { range, offset } = checked.pairing;
-  return { ...rest, ...(range && { range }), frames: { ...frames, offsetRequested: offset, pairs } };
+  const found = alignment && { offsetConfidence: alignment.confidence, offsetState: alignState(alignment) };
+  return {
+    ...rest,
+    ...(range && { range }),
+    frames: { ...frames, offsetRequested: offset, ...found, pairs },
+  };
 }
 
 /** Warnings that come first: values are estimates. */

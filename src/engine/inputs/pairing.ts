@@ -31,7 +31,8 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
   const warnings = storedWarnings(sides, checked);
   const framing = pairing.preflight ? await framingOfSides(context, sides) : undefined;
-  const alignment = pairing.offset === 'auto' ? await align(context, sides) : undefined;
+  const alignment =
+    pairing.offset === 'auto' ? (context.alignment ?? (await align(context, sides))) : undefined;
   if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
   if (alignment?.ambiguous && !pairing.preflight) {
     const { doubtText } = await import('../../media/preflight/timing.js');

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Platform } from '../../../src/engine/contract/platform.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
+import { scorePair } from '../../../src/engine/score.js';
 import { align, inspect, score } from '../../../src/index.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import {
@@ -14,6 +15,7 @@ import {
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
+import { watchedPlatform } from '../../support/decodings.js';
 import { copyOf, encode, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { failure } from '../../support/media.js';
 import { smallModel } from '../../support/models.js';
@@ -282,6 +284,20 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(
       await failure(() => score({ reference, distorted }, { range: { unit: 'frames', start: 40 } }), 'usage'),
     ).toContain('has only 40 frames');
+  });
+
+  it('are searched for their offset once, though colour metrics read them apart', async () => {
+    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '96x64' });
+    const filters = ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS,format=yuv444p'];
+    const distorted = makeFile('late-444.mkv', '-i', `file:${reference}`, ...filters, '-c:v', 'ffv1');
+    const { opened, platform } = watchedPlatform(nodePlatform);
+    const options: ScoreOptions = { features: ['psnr', 'ssimulacra2'], noPrediction: true, preflight: false };
+    const apart = await scorePair(platform, { reference, distorted }, { ...options, offset: 'auto' });
+    expect(apart.pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', offsetState: 'found' });
+    expect(opened.map(({ request }) => request.damage).sort()).toEqual([
+      ...['accept', 'accept'],
+      ...['refuse', 'refuse', 'refuse', 'refuse'],
+    ]);
   });
 
   it('find their offset when asked', async () => {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { scorePair } from '../../../src/engine/score.js';
 import { type FrameSource, score, scoreMany, scoreShard } from '../../../src/index.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { doubtOf, holdAgainst } from '../../../src/report/held.js';
 import { parseLimit } from '../../../src/report/limits.js';
-import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { watchedPlatform } from '../../support/decodings.js';
+import { copyOf, encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 
 describe('sampling frames of a program', () => {
@@ -134,6 +137,21 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     await expect(scoreShard(pair(), { number: 1, count: 2 }, options)).rejects.toThrow(
       /There is no option "samples"/,
     );
+  });
+
+  it('searches the offset of the whole once, and says how sure it is', async () => {
+    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 240, size: '96x64' });
+    const distorted = copyOf(reference, 'late-240.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS']);
+    const { opened, platform } = watchedPlatform(nodePlatform);
+    const { pairing } = await scorePair(
+      platform,
+      { reference, distorted },
+      { samples: SAMPLES, offset: 'auto', threads: 0, ...QUICK },
+    );
+    expect(pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', offsetState: 'found' });
+    expect(pairing?.frames.offsetConfidence).toBeGreaterThan(0.9);
+    const long = opened.filter(({ frames }) => frames > 60);
+    expect(long.map(({ input }) => input)).toEqual([reference, distorted]);
   });
 
   it('samples several encodes of a reference at the same places', async () => {
