@@ -103,9 +103,9 @@ function requireAlone(binding: TinyBinding): void {
 }
 
 function extractorsOf(attached: readonly AttachedTiny[]): readonly ExtractorInstance[] {
-  return attached.flatMap(({ binding }) =>
-    binding.kind === 'features' ? binding.columns.map(({ instance }) => instance) : [],
-  );
+  return attached
+    .filter(isOfFeatures)
+    .flatMap(({ binding }) => binding.columns.map(({ instance }) => instance));
 }
 
 export interface TinyPlan {
@@ -117,7 +117,7 @@ export interface TinyPlan {
 }
 
 function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyPlan {
-  const pictures = picturesOf(attached);
+  const pictures = attached.filter(isPicture);
   for (const { model, binding } of pictures) {
     checkPicture(binding, format);
     checkSize(model, pictureShapes(binding, format));
@@ -126,30 +126,24 @@ function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyP
     attached,
     pictureMetrics: pictures.flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
     chroma: pictures.some(({ binding }) => binding.channels === 3),
-    featureMetrics: featuresOf(attached).flatMap(({ binding }) =>
-      binding.outputs.map(({ metric }) => metric),
-    ),
+    featureMetrics: attached
+      .filter(isOfFeatures)
+      .flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
   };
 }
 
-function picturesOf(
-  attached: readonly AttachedTiny[],
-): readonly (AttachedTiny & { readonly binding: PictureBinding })[] {
-  return attached.flatMap((one) =>
-    one.binding.kind === 'picture' ? [{ ...one, binding: one.binding }] : [],
-  );
+type Attached<Binding extends TinyBinding> = AttachedTiny & { readonly binding: Binding };
+
+function isPicture(one: AttachedTiny): one is Attached<PictureBinding> {
+  return one.binding.kind === 'picture';
 }
 
-function featuresOf(
-  attached: readonly AttachedTiny[],
-): readonly (AttachedTiny & { readonly binding: FeatureBinding })[] {
-  return attached.flatMap((one) =>
-    one.binding.kind === 'features' ? [{ ...one, binding: one.binding }] : [],
-  );
+function isOfFeatures(one: AttachedTiny): one is Attached<FeatureBinding> {
+  return one.binding.kind === 'features';
 }
 
 function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
-  return picturesOf(attached).map(({ model: { source, program, graph }, binding, options }) => ({
+  return attached.filter(isPicture).map(({ model: { source, program, graph }, binding, options }) => ({
     model: { source, program, graph },
     binding,
     session: {
@@ -257,7 +251,7 @@ export class TinyRegressors {
     platform: () => Promise<TinyPlatform>,
     names: readonly string[],
   ): Promise<TinyRegressors> {
-    const opened = await openAll(featuresOf(attached), async ({ model, binding, options }) => {
+    const opened = await openAll(attached.filter(isOfFeatures), async ({ model, binding, options }) => {
       const { runtimes } = await platform();
       const device = options.device ?? 'auto';
       await runtimes.obtain?.(device);

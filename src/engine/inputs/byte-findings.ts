@@ -97,7 +97,7 @@ async function haveSameBytes(a: ByteReader, b: ByteReader): Promise<boolean> {
 /** Read in blocks: thousands of rows are tried, and a browser takes milliseconds per read. */
 const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 
-export interface RawSide {
+interface RawSide {
   readonly role: 'reference' | 'distorted';
   readonly name: string;
   readonly format: RawVideoFormat;

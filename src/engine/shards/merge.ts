@@ -11,8 +11,7 @@ import { judge } from '../../media/preflight/judge.js';
 import type { Finding } from '../../media/preflight/types.js';
 import { buildReport } from '../../report/build.js';
 import type { Report, ReportMeasurer } from '../../report/types.js';
-import { addTallies } from '../../tiny/content.js';
-import type { TinySessionFacts } from '../backends/tiny.js';
+import { joinSessions } from '../backends/tiny-sessions.js';
 import { type CheckedOptions, checkOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { Continuity } from '../inputs/continuity.js';
@@ -105,7 +104,7 @@ async function predict(
       }
     }
     const finished = await scoring.finish();
-    const told = tiny?.report(sessionsOf(parts));
+    const told = tiny?.report(joinSessions(parts.map(({ sessions }) => sessions)));
     return {
       ...finished,
       ...(told && { tiny: told.tiny }),
@@ -114,15 +113,6 @@ async function predict(
   } finally {
     await tiny?.close();
   }
-}
-
-/** Sessions of picture models, with the counts of all shards together. */
-function sessionsOf(parts: readonly Shard[]): readonly TinySessionFacts[] {
-  const [first, ...others] = parts.filter(({ sessions }) => sessions.length > 0);
-  return (first?.sessions ?? []).map((facts, i) => {
-    const counts = others.flatMap(({ sessions }) => sessions[i]?.content ?? []);
-    return facts.content ? { ...facts, content: counts.reduce(addTallies, facts.content) } : facts;
-  });
 }
 
 /** All findings; `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` with `strict` */

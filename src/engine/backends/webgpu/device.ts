@@ -118,7 +118,7 @@ export class OpenDevice implements Gpu {
 
   /** Frees the device; pairs in flight fail. */
   close(): void {
-    this.#fail(new AnyvmafError('aborted', 'The GPU was closed while it measured.'));
+    this.#fail(closedError());
     this.device.destroy();
   }
 
@@ -128,6 +128,10 @@ export class OpenDevice implements Gpu {
     for (const listener of this.#onFailure) listener(error);
     this.#onFailure.clear();
   }
+}
+
+export function closedError(): AnyvmafError {
+  return new AnyvmafError('aborted', 'The GPU was closed while it measured.');
 }
 
 function refusal(reason: string): AnyvmafError {
