@@ -76,8 +76,8 @@ export async function scoreSampled(
       if (samples === 'auto') return allScored(await score(all));
       throw usageError(
         `samples are ${sizes.runs} runs of ${sizes.seconds} s, but ${shown(nameOf(whole.known.sides.reference))} has ` +
-          `${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s) only, of which that is a quarter or more; ` +
-          'score all of it, or less of it.',
+          `only ${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s), and the samples would cover a ` +
+          'quarter or more of it; score all of it, or take fewer or shorter samples.',
       );
     }
     const { strict, preflight } = checked.pairing;
@@ -89,7 +89,7 @@ export async function scoreSampled(
 }
 
 function allScored(report: Report): Report {
-  const said = 'Nothing was sampled: the video is so short that all of it was scored.';
+  const said = 'Nothing was sampled: the video is too short, so all of it was scored.';
   return { ...report, warnings: [...report.warnings, said] };
 }
 
@@ -102,9 +102,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
     if (video !== undefined && readsOnce(video)) {
-      throw usageError(
-        `the ${role} is a stream, in which no runs can be sought; give it as a file to sample it.`,
-      );
+      throw usageError(`the ${role} is a stream, which cannot seek; give it as a file to sample it.`);
     }
   }
 }
@@ -123,7 +121,7 @@ async function identifyWhole(
     const name = shown(nameOf(side));
     if (!plan || plan.count === null) {
       throw usageError(
-        `how many frames ${name} has is not known before it is decoded, so that none can be drawn; score all of it.`,
+        `the number of frames of ${name} is unknown before decoding, so runs cannot be drawn; score all of it.`,
       );
     }
     const stated = factsOf(side).frameRate;

@@ -212,7 +212,7 @@ function prepareBackend(
     if (!native) return openCore(await (loading ?? load()), { ...run, notes });
     if (steering) {
       throw usageError(
-        `The backend ${native.backend} gives all frames at its end, so a run on it cannot be watched; use cpu, webgpu or hybrid.`,
+        `The backend ${native.backend} reports frames only at the end, so a run on it cannot be watched; use cpu, webgpu or hybrid.`,
       );
     }
     const { nativeProblem, openNative } = await import('./measure/native.js');
@@ -258,7 +258,7 @@ class PreparedRun implements ScoreRun, Steerable {
   [STEERED](steering: Steering): void {
     if (this.#started) throw usageError('The run has started; create its server before.');
     if (this.#steering && !this.#steering.released)
-      throw usageError('The run has a server already; it can have one.');
+      throw usageError('The run has a server already; it can have only one.');
     this.#steering = steering;
   }
 }

@@ -98,7 +98,7 @@ function requireAlone(binding: TinyBinding): void {
   if (why === undefined) return;
   throw usageError(
     `The tiny model ${quoted(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
-      'take a no-reference model.',
+      'use a no-reference model.',
   );
 }
 
@@ -394,7 +394,7 @@ function noticesOf(
 ): readonly ReportTinyNotice[] {
   const notices: ReportTinyNotice[] = [];
   if (entry?.smoke) {
-    const message = `The tiny model ${quoted(entry.id)} is for trying things out; its values mean nothing.`;
+    const message = `The tiny model ${quoted(entry.id)} is for load tests only; ignore its values.`;
     notices.push({ code: 'smoke', message });
   }
   if (entry?.experimental !== undefined) {
@@ -404,8 +404,8 @@ function noticesOf(
   const { frames, flat, noise } = session?.content ?? { frames: 0, flat: 0, noise: 0 };
   if (flat + noise > 0) {
     const message =
-      `${flat + noise} of ${frames} frames are flat or noise (${flat} flat, ${noise} noise); the tiny model ` +
-      `${quoted(source)} has no answer for them, and their values and the means over them mean nothing.`;
+      `${flat + noise} of ${frames} frames are flat or noise (${flat} flat, ${noise} noise), which the tiny model ` +
+      `${quoted(source)} cannot score; ignore their values and means over them.`;
     notices.push({ code: 'no-scene', message, frames: flat + noise });
   }
   return notices;
@@ -422,7 +422,7 @@ function tinyWarnings(
     const typed = model.graph.inputs.some(({ type }) => type === 10);
     return options.fp16 === true && device !== undefined && !halves && !typed
       ? [
-          `tiny_fp16 made no difference: ${device} computes the tiny model ${quoted(model.source)} as it is stored.`,
+          `tiny_fp16 had no effect: ${device} runs the tiny model ${quoted(model.source)} at its stored precision.`,
         ]
       : [];
   });

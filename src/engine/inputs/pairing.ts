@@ -135,7 +135,7 @@ function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
   if (facts.codec !== 'av1') return video;
   if (decoder.id !== 'ffmpeg') {
     throw usageError(
-      `is ${grain}, but the decoder ${decoder.id} adds whatever grain ${shown(facts.name)} asks for; let ffmpeg decode, or leave it out.`,
+      `is ${grain}, but the decoder ${decoder.id} always adds the grain of ${shown(facts.name)}; decode with ffmpeg, or leave it out.`,
       { about: 'grain' },
     );
   }

@@ -58,7 +58,9 @@ describe('a model with CAMBI', () => {
     const report = await score(request, { ...options, models });
     expect(report.metrics).toContain(name);
     const [model] = report.models;
-    expect(model?.settings).toBe('CAMBI knows of the encode: enc_width=320, enc_height=220, enc_bitdepth=8.');
+    expect(model?.settings).toBe(
+      "CAMBI was given the encode's format: enc_width=320, enc_height=220, enc_bitdepth=8.",
+    );
     const told = await score(request, { ...options, models: [`${models[0]}${TOLD}`], v1Settings: 'plain' });
     expect(report.frames).toEqual(told.frames);
     expect((await inParts(request, 2, { ...options, models })).frames).toEqual(report.frames);
@@ -163,7 +165,7 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
     expect(await untimed).toContain('halved.264 has no frame times');
     const both = { ...OPTIONS, frameRatePolicy: 'strict' } as const;
     const strict = failure(() => score({ reference: master(), distorted: halved() }, both), 'usage');
-    expect(await strict).toContain('leave out one');
+    expect(await strict).toContain('leave one of them out');
   });
 });
 
@@ -519,7 +521,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
       const told = report.preflight?.find(({ code }) => code === 'offset');
       expect(told).toMatchObject({ ...match, fix: `offset: ${offset}` });
       // Reference frames are left without a partner.
-      const unpaired = /goes on for 12 frames after the distorted/.test(report.warnings.join());
+      const unpaired = /continues for 12 frames after the distorted/.test(report.warnings.join());
       expect(unpaired).toBe(offset > 0);
     },
     60_000,

@@ -100,7 +100,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     expect(report.sampling).toBeUndefined();
     expect(report.frames.length).toBe(30);
     expect(report.warnings).toContain(
-      'Nothing was sampled: the video is so short that all of it was scored.',
+      'Nothing was sampled: the video is too short, so all of it was scored.',
     );
   });
 
@@ -121,7 +121,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     [{ keep: { frames: 5 } }, /samples and keep exclude each other/],
     [
       { samples: { runs: 8, seconds: 4 } },
-      /has 240 pairs \(9\.6 s\) only, of which that is a quarter or more/,
+      /has only 240 pairs \(9\.6 s\), and the samples would cover a quarter or more of it/,
     ],
     [{ samples: { runs: 5, seconds: 4 } }, /an even number of runs/],
   ])('refuses %j', async (options, message) => {
@@ -131,7 +131,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
   it('is refused of streams and in shards', async () => {
     const stream = new Blob([new Uint8Array(10)]).stream();
     await expect(score({ reference: stream, distorted: distorted() }, { samples: 'auto' })).rejects.toThrow(
-      /the reference is a stream, in which no runs can be sought/,
+      /the reference is a stream, which cannot seek/,
     );
     const options = { samples: 'auto' } as object;
     await expect(scoreShard(pair(), { number: 1, count: 2 }, options)).rejects.toThrow(

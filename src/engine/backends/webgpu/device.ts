@@ -137,8 +137,8 @@ export function closedError(): AnyvmafError {
 function refusal(reason: string): AnyvmafError {
   return new AnyvmafError(
     'internal',
-    `The GPU refuses what anyvmaf asks of it; this is a defect of anyvmaf or of the GPU's driver, please report it ` +
-      `with the name of the GPU (${firstLine(reason)}).`,
+    `The GPU rejected a command of anyvmaf; this is a bug in anyvmaf or in the GPU driver, please report it with the ` +
+      `name of the GPU (${firstLine(reason)}).`,
   );
 }
 
@@ -151,7 +151,7 @@ function runError(error: GPUError): AnyvmafError {
 function outOfMemory(reason: string): AnyvmafError {
   return new AnyvmafError(
     'resource',
-    `The GPU is out of memory (${firstLine(reason)}); close other programs that use it, or measure on the processor.`,
+    `The GPU is out of memory (${firstLine(reason)}); close other programs that use it, or use the backend cpu.`,
   );
 }
 
