@@ -33,10 +33,10 @@ import { scorePair } from './score.js';
 
 const OWN_CORE = "this package's own core";
 const OWN_GPU: Readonly<Record<OwnGpuBackend, string>> = {
-  webgpu: "a GPU, by WebGPU; this package's own core does what that cannot",
-  hybrid: "a GPU, by WebGPU, beside workers of this package's own core",
+  webgpu: 'a GPU through WebGPU; the core measures the rest',
+  hybrid: 'a GPU through WebGPU, beside workers of the core',
 };
-const NOWHERE = 'No program can be run here, only in Node.';
+const NOWHERE = 'Programs can run in Node only.';
 
 /** The probed frame, as in engine/backends/native/probe. */
 const GREY_FRAME = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
@@ -64,7 +64,7 @@ export async function listBackends(platform: Platform, options: NativeOptions): 
       backend,
       compiled_in: gpu,
       runs: gpu ? OWN_GPU[backend] : null,
-      advice: gpu ? null : `${capital(platform.gpu?.advice ?? 'there is no WebGPU here')}.`,
+      advice: gpu ? null : `${capital(platform.gpu?.advice ?? 'WebGPU is not available here')}.`,
     }),
   );
   const flags = GPU_BACKENDS.map((backend) => [backend, program(backend) !== undefined] as const);
@@ -98,7 +98,7 @@ function describe(found: Survey | undefined): NativeDescription {
       ? NOWHERE
       : rejected
         ? `${found.rejected.map(({ problem }) => problem).join('; ')}.`
-        : `There is no vmaf on PATH, and no ffmpeg. ${howToGet('native-cpu')}`;
+        : `Neither vmaf nor ffmpeg is on PATH. ${howToGet('native-cpu')}`;
   return {
     binary_path: rejected?.path ?? null,
     version: null,
@@ -175,7 +175,7 @@ async function probeOwn(
     const adapter = report.measurers?.find((one) => one.adapter)?.adapter;
     const measured = { ...health, latency_ms, ...(adapter && { adapter }) };
     if (Number.isFinite(score)) return { ...measured, runtime_healthy: true, score, error: null };
-    const error = 'It gave no finite score for a grey frame.';
+    const error = 'It returned no finite score for a grey frame.';
     return { ...measured, runtime_healthy: false, score: null, error };
   } catch (error) {
     signal?.throwIfAborted();

@@ -236,7 +236,7 @@ function unfit({
   return folder === undefined
     ? undefined
     : usageError(
-        `${folder} names a folder, whose files other jobs would replace; score this pair by itself.`,
+        `${folder} names a folder, whose files other jobs would replace; score this pair on its own.`,
       );
 }
 

@@ -73,7 +73,7 @@ export async function* makeDataset(
   const folder = folderOption([...features, ...(teacher === undefined ? [] : [teacher])]);
   if (folder !== undefined) {
     throw usageError(
-      `${folder} goes with scoring a single pair, not with making a table of features; leave it out.`,
+      `${folder} is for scoring a single pair and cannot be used for a table of features; leave it out.`,
     );
   }
   const given = pairs.some(({ mos }) => mos !== undefined);
@@ -111,7 +111,7 @@ export async function* makeDataset(
       if (piece) yield piece;
     }
   }
-  if (!writer) throw usageError('There is no pair of videos to make a table of.');
+  if (!writer) throw usageError('There are no pairs to make a table of; give at least one.');
   yield writer.end();
   return { rows: writer.rows, pairs: pairs.length, columns: writer.columns, warnings };
 }
@@ -120,10 +120,12 @@ function checkPair({ key, clip, mos, reference, distorted }: DatasetPair, index:
   const which = `pair ${index + 1}`;
   const keyText = key === undefined ? stemOf(reference) : String(key);
   if (keyText === undefined || keyText === '') {
-    throw usageError(`The key of ${which} is missing, and its reference has no file name to take it from.`);
+    throw usageError(
+      `The key of ${which} is missing, and its reference has no file name to derive it from; give a key.`,
+    );
   }
   if (typeof key === 'number' && !Number.isInteger(key)) {
-    throw usageError(`The key of ${which} is ${key}, but a number must be whole.`);
+    throw usageError(`The key of ${which} is ${key}, but a numeric key must be a whole number.`);
   }
   if (mos !== undefined && !Number.isFinite(mos)) {
     throw usageError(`The mos of ${which} is ${mos}, but it must be a finite number.`);
@@ -149,7 +151,7 @@ function checkTogether(pairs: readonly DatasetPair[]): void {
   const without = pairs.findIndex(({ mos }) => mos === undefined);
   if (without >= 0 && pairs.some(({ mos }) => mos !== undefined)) {
     throw usageError(
-      `Pair ${without + 1} has no mos, but others have; give one to each, or to none and name a teacher.`,
+      `Pair ${without + 1} has no mos, but others do; give one to each pair, or to none and name a teacher.`,
     );
   }
 }
@@ -211,6 +213,6 @@ function checkSame(writer: DatasetWriter, names: readonly string[], report: Repo
   if (further.length === 0) return;
   throw usageError(
     `${report.distorted.name} has the features ${further.join(', ')}, which the first pair lacks`,
-    { hints: ['make a table of its own of it', { purpose: 'omit', option: 'features' }] },
+    { hints: ['make a separate table for it', { purpose: 'omit', option: 'features' }] },
   );
 }

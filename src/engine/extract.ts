@@ -212,7 +212,7 @@ function timeOf(side: Side, frame: number): number | null {
 function refuseUnreadable(side: Side): void {
   if (side.kind === 'encoded' || side.source.seekable) return;
   throw usageError(
-    `single frames of ${shown(nameOf(side))} cannot be had, because it can be read only once, from its start; give ` +
+    `frames cannot be extracted from ${shown(nameOf(side))}, because it can be read only once, from its start; give ` +
       'it as a file.',
   );
 }
@@ -221,7 +221,7 @@ function refuseUnreadable(side: Side): void {
 function beyond({ sides }: Pair, index: number, count: number | null): AnyvmafError {
   const names = `${shown(nameOf(sides.reference))} and ${shown(nameOf(sides.distorted))}`;
   return usageError(
-    `frame ${index} was asked for, but ${names} have ` +
+    `frame ${index} was requested, but ${names} have ` +
       `${count === null ? 'fewer frames in common' : count === 1 ? 'only 1 frame in common' : `only ${count} frames in common`}; ` +
       'frames are counted from 0.',
   );
@@ -247,9 +247,7 @@ async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<numbe
 /** @throws {AnyvmafError} `usage` if it is not a frame number */
 function refuseNumber(frame: unknown): void {
   if (Number.isSafeInteger(frame) && (frame as number) >= 0) return;
-  throw usageError(
-    `${showValue(frame)} is not the number of a frame; frames are counted from 0, in whole numbers.`,
-  );
+  throw usageError(`${showValue(frame)} is not a frame number; give whole numbers from 0 up.`);
 }
 
 /** Ascending, without duplicates. */

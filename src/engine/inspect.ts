@@ -20,22 +20,22 @@ import type {
   ScoreOptions,
   ScoreRequest,
 } from './contract/types.js';
-import type { InputContext, SharedInputs } from './inputs/context.js';
+import type { InputContext } from './inputs/context.js';
 import { findOffset } from './inputs/few-frames.js';
 import { identifyPair } from './inputs/open.js';
 import { Preflight } from './inputs/preflight.js';
 import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
-/** Returns all findings; throws only if scoring could not read the videos. @param shared with runs that score them */
+/** Returns all findings; throws only if scoring could not read the videos. @param known by runs that score them */
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
   options: InspectOptions,
-  shared?: SharedInputs,
+  known: Pick<InputContext, 'shared' | 'alignment'> = {},
 ): Promise<Inspection> {
   requireObject('options', options);
-  return withPair(request, options, { platform, shared }, async (pair, context, checked) => {
+  return withPair(request, options, { ...known, platform }, async (pair, context, checked) => {
     await refuseUnscorable(pair, checked);
     const size = () => pair.plan?.format ?? { width: 1920, height: 1080 };
     const requested = await loadRequested(checked, platform, size);
@@ -117,7 +117,7 @@ export async function alignPair(
 async function withPair<T>(
   request: ScoreRequest,
   options: ScoreOptions,
-  reading: Pick<InputContext, 'platform' | 'shared'>,
+  reading: Pick<InputContext, 'platform' | 'shared' | 'alignment'>,
   use: (pair: Pair, context: InputContext, checked: CheckedOptions) => Promise<T>,
 ): Promise<T> {
   const { signal } = options;

@@ -237,7 +237,7 @@ export async function mapPair(
   pair: FramePair,
   options: MapOptions,
 ): Promise<QualityMaps> {
-  requireObject('pair', pair, 'what extractFrames gives');
+  requireObject('pair', pair, 'a pair from extractFrames');
   for (const role of ['reference', 'distorted'] as const) {
     requireObject(`pair.${role}`, pair[role], 'a picture');
     requireObject(`pair.${role}.format`, pair[role].format);

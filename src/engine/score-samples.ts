@@ -8,6 +8,7 @@ import { changed, pickOptions } from '../core/options.js';
 import { counted, shown } from '../core/printable.js';
 import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import { checkSamples, type Drawn, drawRuns, intervalsOf, LEVEL } from '../core/sampling.js';
+import { alignState } from '../media/align/types.js';
 import { rateOf } from '../media/evidence/rate.js';
 import { readsOnce } from '../media/pair.js';
 import { factsOf, nameOf } from '../media/pairing/prepare.js';
@@ -34,7 +35,10 @@ const TRAIL = 3;
 /** Pairs measured before a run, in addition to those that its features look back to. */
 const LEAD = 2;
 
-type ScorePart = (options: ScoreOptions, shared: SharedInputs) => Promise<Report>;
+export type ScorePart = (
+  options: ScoreOptions,
+  known: Pick<InputContext, 'shared' | 'alignment'>,
+) => Promise<Report>;
 
 /** The whole pair, from which runs are drawn. */
 interface Whole {
@@ -63,20 +67,21 @@ export async function scoreSampled(
   refuseUnfit(request, options, checked);
   return inScope(options, async ({ samples: _, ...all }, { signal }) => {
     const shared = new SharedInputs(['reference', 'distorted'], signal);
-    const score = (own: ScoreOptions) => scorePart(own, shared);
     const whole = await identifyWhole(request, { platform, checked, signal, shared });
+    const read = { shared, alignment: whole.known.alignment };
+    const score = (own: ScoreOptions) => scorePart(own, read);
     const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
     const drawn = drawRuns(whole.total, length, sizes);
     if (!drawn) {
       if (samples === 'auto') return allScored(await score(all));
       throw usageError(
         `samples are ${sizes.runs} runs of ${sizes.seconds} s, but ${shown(nameOf(whole.known.sides.reference))} has ` +
-          `${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s) only, of which that is a quarter or more; ` +
-          'score all of it, or less of it.',
+          `only ${counted(whole.total, 'pair')} (${(whole.total / whole.rate).toFixed(1)} s), and the samples would cover a ` +
+          'quarter or more of it; score all of it, or take fewer or shorter samples.',
       );
     }
     const { strict, preflight } = checked.pairing;
-    const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), shared) : undefined;
+    const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), read) : undefined;
     const findings = inspection?.findings;
     if (findings) refuseFindings(findings, strict ? ['error', 'warning'] : ['error']);
     return scoreDrawn({ options: all, score, whole, drawn, seed: sizes.seed, findings });
@@ -84,7 +89,7 @@ export async function scoreSampled(
 }
 
 function allScored(report: Report): Report {
-  const said = 'Nothing was sampled: the video is so short that all of it was scored.';
+  const said = 'Nothing was sampled: the video is too short, so all of it was scored.';
   return { ...report, warnings: [...report.warnings, said] };
 }
 
@@ -97,9 +102,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
     if (video !== undefined && readsOnce(video)) {
-      throw usageError(
-        `the ${role} is a stream, in which no runs can be sought; give it as a file to sample it.`,
-      );
+      throw usageError(`the ${role} is a stream, which cannot seek; give it as a file to sample it.`);
     }
   }
 }
@@ -118,7 +121,7 @@ async function identifyWhole(
     const name = shown(nameOf(side));
     if (!plan || plan.count === null) {
       throw usageError(
-        `how many frames ${name} has is not known before it is decoded, so that none can be drawn; score all of it.`,
+        `the number of frames of ${name} is unknown before decoding, so runs cannot be drawn; score all of it.`,
       );
     }
     const stated = factsOf(side).frameRate;
@@ -241,12 +244,17 @@ function intervalsIn(values: Float64Array, { starts, length, share }: Drawn, see
 /** Pairing of the whole pair instead of the first run. */
 function pairingOf(
   pairing: NonNullable<Report['pairing']>,
-  { checked }: Whole,
+  { checked, known: { alignment } }: Whole,
   pairs: number,
 ): Report['pairing'] {
   const { range: _, frames, ...rest } = pairing;
   const { range, offset } = checked.pairing;
-  return { ...rest, ...(range && { range }), frames: { ...frames, offsetRequested: offset, pairs } };
+  const found = alignment && { offsetConfidence: alignment.confidence, offsetState: alignState(alignment) };
+  return {
+    ...rest,
+    ...(range && { range }),
+    frames: { ...frames, offsetRequested: offset, ...found, pairs },
+  };
 }
 
 /** Warnings that come first: values are estimates. */

@@ -13,7 +13,7 @@ import { type CheckedOptions, checkOptions, checkRequest } from './contract/opti
 import type { Platform } from './contract/platform.js';
 import { inScope, type Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest, ScoreRun } from './contract/types.js';
-import type { InputContext, SharedInputs } from './inputs/context.js';
+import type { InputContext } from './inputs/context.js';
 import { identifyPair, RunInputs } from './inputs/open.js';
 import { PairChecks } from './inputs/pair-checks.js';
 import { STEERED, type Steerable } from './live/steerable.js';
@@ -36,9 +36,10 @@ import { scoredSize } from './plan/model-texts.js';
 import { loadModules, loadRequested } from './plan/plan.js';
 import { Meter } from './results/progress.js';
 import { decoderWarnings, headOf, inputsOf, sayLengths } from './results/report-head.js';
+import type { ScorePart } from './score-samples.js';
 
 /** How a run differs from others of the same videos. */
-export interface RunVariant extends Pick<InputContext, 'colour' | 'shared'> {
+export interface RunVariant extends Pick<InputContext, 'colour' | 'shared' | 'alignment'> {
   /** Opens decoders instead of media/decoders. */
   readonly openDecoder?: OpenDecoder;
   readonly steering?: Steering;
@@ -70,7 +71,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   if (bothGrains) refuseBothGrains(call);
   if (bothGrains || (known.apart && canReadTwice(request))) {
     await inputs.close();
-    return runTwice(call, bothGrains, known.plan?.options.offset);
+    return runTwice(call, bothGrains, known);
   }
   // Stored pairs were checked when they were opened.
   if (known.plan) checkMeasurable(known.plan.format, checked.colours);
@@ -119,11 +120,14 @@ async function run(call: Call, scope: Scope): Promise<Report> {
 async function runTwice(
   { platform, request, options, variant = {} }: Call,
   bothGrains: boolean,
-  offset: number | undefined,
+  { alignment, plan }: Pair,
 ): Promise<Report> {
   const { scoreApart, scoreBothGrains } = await import('./score-apart.js');
-  const part = (options: ScoreOptions, main: boolean) =>
-    scoreWhole({ platform, request, options, variant: main ? variant : { colour: variant.colour } });
+  const offset = plan?.options.offset;
+  const part = (options: ScoreOptions, main: boolean) => {
+    const { colour } = variant;
+    return scoreWhole({ platform, request, options, variant: main ? { ...variant, alignment } : { colour } });
+  };
   return bothGrains
     ? scoreBothGrains(options, offset, part)
     : scoreApart(options, offset, part, variant.steering);
@@ -174,8 +178,8 @@ export async function scorePair(
     );
   }
   const { scoreSampled } = await import('./score-samples.js');
-  const scorePart = (own: ScoreOptions, shared: SharedInputs) =>
-    scoreWhole({ platform, request, options: own, variant: { shared } });
+  const scorePart: ScorePart = (own, reading) =>
+    scoreWhole({ platform, request, options: own, variant: reading });
   return scoreSampled(platform, request, options, scorePart);
 }
 
@@ -208,7 +212,7 @@ function prepareBackend(
     if (!native) return openCore(await (loading ?? load()), { ...run, notes });
     if (steering) {
       throw usageError(
-        `The backend ${native.backend} gives all frames at its end, so a run on it cannot be watched; use cpu, webgpu or hybrid.`,
+        `The backend ${native.backend} reports frames only at the end, so a run on it cannot be watched; use cpu, webgpu or hybrid.`,
       );
     }
     const { nativeProblem, openNative } = await import('./measure/native.js');
@@ -254,7 +258,7 @@ class PreparedRun implements ScoreRun, Steerable {
   [STEERED](steering: Steering): void {
     if (this.#started) throw usageError('The run has started; create its server before.');
     if (this.#steering && !this.#steering.released)
-      throw usageError('The run has a server already; it can have one.');
+      throw usageError('The run has a server already; it can have only one.');
     this.#steering = steering;
   }
 }

@@ -226,7 +226,8 @@ class PushScorer implements Scorer, Steerable {
 
   [STEERED](steering: Steering): void {
     const before = this.#steering;
-    if (before && !before.released) throw usageError('The scorer has a server already; it can have one.');
+    if (before && !before.released)
+      throw usageError('The scorer has a server already; it can have only one.');
     this.#requireOpen('createEmbeddedServer');
     this.#steering = steering;
     const { platform, format, plan, checked, threads, inputs } = this.#facts;

@@ -167,7 +167,7 @@ describe.skipIf(noGpu)('a run on the software adapter', () => {
       env: { VK_ICD_FILENAMES: '/nowhere.json' },
     });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^anyvmaf: There is no GPU here that WebGPU can use/m);
+    expect(stderr).toMatch(/^anyvmaf: WebGPU found no GPU that it can use/m);
   });
 });
 
@@ -189,7 +189,7 @@ describe.skipIf(noGpu)('a device whose limits are too low', () => {
       const report = await score(device, { backend, threads: 1 }, pairs);
       expect(values(report)).toEqual(values(core));
       expect(report.measurers?.[0]).toMatchObject({ backend: 'webgpu', extractors: ['motion'] });
-      const why = /^The own core measured adm, not the GPU: adm of 480x270 .* needs a buffer of/;
+      const why = /^The core measured adm instead of the GPU: adm of 480x270 .* needs a buffer of/;
       expect(report.warnings.filter((text) => why.test(text))).toHaveLength(1);
     },
   );
@@ -204,13 +204,13 @@ describe.skipIf(noGpu)('a device whose limits are too low', () => {
   it('is refused by a hybrid run in which it would measure nothing', async () => {
     await expect(score(card({ bytes: 1024 }), { backend: 'hybrid', threads: 1 })).rejects.toMatchObject({
       code: 'backend',
-      message: expect.stringMatching(/^The GPU can measure nothing of what this run needs \(.*binds at most/),
+      message: expect.stringMatching(/^The GPU supports none of this run's metrics \(.*binds at most/),
     });
   });
 });
 
 describe.skipIf(noGpu)('a device that is destroyed in the middle', () => {
-  const LOST = /^The GPU stopped in the middle of the run, so the own core went on; the result is the same: /;
+  const LOST = /^The GPU stopped during the run and the core took over; the result is the same: /;
   const features = ['motion', 'ciede'];
   const plain = scorePair(nodePlatform, stored, { ...options, features, threads: 0 });
 
@@ -270,7 +270,7 @@ describe.skipIf(noGpu)('the command line, whose device is destroyed in the middl
       for (const [name, value] of Object.entries(metrics))
         expect(value, name).toBeCloseTo(core.frames[i]?.metrics[name] as number, 5);
     }
-    expect(warnings).toContainEqual(expect.stringMatching(/^The GPU stopped in the middle of the run/));
+    expect(warnings).toContainEqual(expect.stringMatching(/^The GPU stopped during the run/));
   });
 
   it.skipIf(!exhaustive)('ends with an error, with the backend webgpu', async () => {

@@ -46,7 +46,9 @@ describe('a run on a GPU', () => {
       { backend: 'webgpu', extractors: ['adm', 'motion', 'vif'], frames: FRAMES, adapter: CARD },
       { backend: 'cpu', extractors: ['psnr', 'float_ssim'], frames: FRAMES },
     ]);
-    expect(report.warnings).toContain('The own core measured psnr, not the GPU: there is no shader for it.');
+    expect(report.warnings).toContain(
+      'The core measured psnr instead of the GPU: there is no shader for it.',
+    );
   });
 
   it('has several pairs in flight, of frames that are sent too', async () => {
@@ -82,7 +84,7 @@ describe('a run on a GPU', () => {
         features: ['psnr'],
       }),
     ).rejects.toThrow(
-      'The GPU can measure nothing of what this run needs (psnr: there is no shader for it); use the backend cpu.',
+      "The GPU supports none of this run's metrics (psnr: there is no shader for it); use the backend cpu.",
     );
     expect(gpus.state).toMatchObject({ opened: 1, closed: 1 });
   });
@@ -96,8 +98,8 @@ describe('a run on a GPU', () => {
       ).rejects.toMatchObject({
         code: 'backend',
         message:
-          'The picture is too large for the GPU: adm needs more memory; use the backend hybrid or auto, in which the own ' +
-          'core measures what is too large, or use the backend cpu.',
+          'The picture is too large for the GPU: adm needs more memory; use the backend hybrid or auto, in which the core ' +
+          'measures what is too large, or use the backend cpu.',
       });
       expect(gpus.state).toMatchObject({ measured: 0, opened: gpus.state.closed });
     },
@@ -156,7 +158,7 @@ describe('a run on a GPU and workers', () => {
     const report = await run(new FakeGpus({ tooLarge: ['adm'] }), { backend: 'hybrid', threads: 1 });
     expect(values(report)).toEqual(values(core));
     expect(report.measurers?.[0]).toMatchObject({ extractors: ['motion', 'vif'] });
-    expect(report.warnings).toContain('The own core measured adm, not the GPU: adm needs more memory.');
+    expect(report.warnings).toContain('The core measured adm instead of the GPU: adm needs more memory.');
   });
 
   it('needs a worker', async () => {
@@ -202,7 +204,7 @@ describe('a GPU that goes away', () => {
     });
     expect(values(report)).toEqual(values(core));
     expect(report.warnings).toContain(
-      'The GPU stopped in the middle of the run, so the own core went on; the result is the same: the device is gone.',
+      'The GPU stopped during the run and the core took over; the result is the same: the device is gone.',
     );
     expect(report.measurers?.[0]?.frames ?? 0).toBe(Math.min(gpus.state.measured, options.lostAfter ?? 0));
   });

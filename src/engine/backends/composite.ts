@@ -293,8 +293,8 @@ function stoppedError(cause: unknown, reason: string): AnyvmafError {
     {
       cause,
       hints: [
-        'use the backend auto or hybrid, which go on with the own core in such a case',
-        'use the backend cpu, which is the own core alone',
+        'use the backend auto or hybrid, which continue with the core',
+        'use the backend cpu, which is the core alone',
       ],
     },
   );

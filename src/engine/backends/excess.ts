@@ -92,7 +92,7 @@ export class ExcessNotes {
   warnings(): string[] {
     return [...this.#met].map(
       ([side, { frame, ...excess }]) =>
-        `Frame ${frame} of the ${side} video ${describeExcess(excess, this.#bitDepth)}, so its values mean nothing; ${EXCESS_ADVICE}.`,
+        `Frame ${frame} of the ${side} video ${describeExcess(excess, this.#bitDepth)}, so its values are undefined; ${EXCESS_ADVICE}.`,
     );
   }
 }

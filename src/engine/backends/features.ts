@@ -102,7 +102,7 @@ function measured(instance: ExtractorInstance, format: ScoredFormat, compat: Com
     return metricOf(instance).measure(instance, format, compat);
   } catch (error) {
     if (!(error instanceof AnyvmafError) || !instance.where.startsWith('model')) throw error;
-    throw new AnyvmafError(error.code, `${error.message} The ${instance.where} asks for it.`);
+    throw new AnyvmafError(error.code, `${error.message} The ${instance.where} needs it.`);
   }
 }
 
@@ -150,8 +150,8 @@ function registerOnce(instances: readonly ExtractorInstance[]): {
       .filter((name) => earlier.options[name] !== instance.options[name]);
     if (ignored.length > 0) {
       warnings.add(
-        `The ${instance.spec.name} extractor is asked for twice with different ${ignored.join(', ')}, which its ` +
-          'feature names do not show; the first request counts, as in libvmaf.',
+        `The ${instance.spec.name} extractor is requested twice with different ${ignored.join(', ')}, which its ` +
+          'feature names do not show; the first is used, as in libvmaf.',
       );
     }
   }

@@ -135,7 +135,7 @@ async function open(
 }
 
 function problemOf(gpu: GpuKind, call: CoreCall, { format }: ExtractionPlan): string | undefined {
-  return call.heatmaps ? 'only the own core writes its heatmaps' : gpu.problem(call, format);
+  return call.heatmaps ? 'only the core writes its heatmaps' : gpu.problem(call, format);
 }
 
 /** @throws {AnyvmafError} `backend` if a picture is too large for a call that the GPU supports */
@@ -145,7 +145,7 @@ function checkSize(gpu: GpuKind, { calls, format }: ExtractionPlan): void {
     if (limit === undefined) continue;
     throw new AnyvmafError('backend', `The picture is too large for the GPU: ${limit}`, {
       hints: [
-        'use the backend hybrid or auto, in which the own core measures what is too large',
+        'use the backend hybrid or auto, in which the core measures what is too large',
         'use the backend cpu',
       ],
     });
@@ -155,7 +155,7 @@ function checkSize(gpu: GpuKind, { calls, format }: ExtractionPlan): void {
 function nothingToMeasure(others: Readonly<Record<string, string>>): AnyvmafError {
   const reasons = Object.entries(others).map(([metric, problem]) => `${metric}: ${problem}`);
   const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
-  return new AnyvmafError('backend', `The GPU can measure nothing of what this run needs${why}`, {
+  return new AnyvmafError('backend', `The GPU supports none of this run's metrics${why}`, {
     hints: ['use the backend cpu'],
   });
 }

@@ -42,7 +42,7 @@ export async function createHeatmaps(
   if (store) return (await store()).create(files);
   throw new AnyvmafError(
     'feature',
-    `cambi is to write heatmaps into ${quoted(first.folder)}, but there is no place for files here; leave out ` +
-      'heatmaps_path, or score a whole video with the command line or score() in Node.',
+    `cambi cannot write heatmaps to ${quoted(first.folder)} here; leave out heatmaps_path, or score a whole video with ` +
+      'the command line or score() in Node.',
   );
 }

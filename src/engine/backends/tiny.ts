@@ -98,14 +98,14 @@ function requireAlone(binding: TinyBinding): void {
   if (why === undefined) return;
   throw usageError(
     `The tiny model ${quoted(binding.source)} ${why}, so it cannot score without one; give the reference, or ` +
-      'take a no-reference model.',
+      'use a no-reference model.',
   );
 }
 
 function extractorsOf(attached: readonly AttachedTiny[]): readonly ExtractorInstance[] {
-  return attached.flatMap(({ binding }) =>
-    binding.kind === 'features' ? binding.columns.map(({ instance }) => instance) : [],
-  );
+  return attached
+    .filter(isOfFeatures)
+    .flatMap(({ binding }) => binding.columns.map(({ instance }) => instance));
 }
 
 export interface TinyPlan {
@@ -117,7 +117,7 @@ export interface TinyPlan {
 }
 
 function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyPlan {
-  const pictures = picturesOf(attached);
+  const pictures = attached.filter(isPicture);
   for (const { model, binding } of pictures) {
     checkPicture(binding, format);
     checkSize(model, pictureShapes(binding, format));
@@ -126,30 +126,24 @@ function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyP
     attached,
     pictureMetrics: pictures.flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
     chroma: pictures.some(({ binding }) => binding.channels === 3),
-    featureMetrics: featuresOf(attached).flatMap(({ binding }) =>
-      binding.outputs.map(({ metric }) => metric),
-    ),
+    featureMetrics: attached
+      .filter(isOfFeatures)
+      .flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
   };
 }
 
-function picturesOf(
-  attached: readonly AttachedTiny[],
-): readonly (AttachedTiny & { readonly binding: PictureBinding })[] {
-  return attached.flatMap((one) =>
-    one.binding.kind === 'picture' ? [{ ...one, binding: one.binding }] : [],
-  );
+type Attached<Binding extends TinyBinding> = AttachedTiny & { readonly binding: Binding };
+
+function isPicture(one: AttachedTiny): one is Attached<PictureBinding> {
+  return one.binding.kind === 'picture';
 }
 
-function featuresOf(
-  attached: readonly AttachedTiny[],
-): readonly (AttachedTiny & { readonly binding: FeatureBinding })[] {
-  return attached.flatMap((one) =>
-    one.binding.kind === 'features' ? [{ ...one, binding: one.binding }] : [],
-  );
+function isOfFeatures(one: AttachedTiny): one is Attached<FeatureBinding> {
+  return one.binding.kind === 'features';
 }
 
 function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
-  return picturesOf(attached).map(({ model: { source, program, graph }, binding, options }) => ({
+  return attached.filter(isPicture).map(({ model: { source, program, graph }, binding, options }) => ({
     model: { source, program, graph },
     binding,
     session: {
@@ -257,7 +251,7 @@ export class TinyRegressors {
     platform: () => Promise<TinyPlatform>,
     names: readonly string[],
   ): Promise<TinyRegressors> {
-    const opened = await openAll(featuresOf(attached), async ({ model, binding, options }) => {
+    const opened = await openAll(attached.filter(isOfFeatures), async ({ model, binding, options }) => {
       const { runtimes } = await platform();
       const device = options.device ?? 'auto';
       await runtimes.obtain?.(device);
@@ -400,7 +394,7 @@ function noticesOf(
 ): readonly ReportTinyNotice[] {
   const notices: ReportTinyNotice[] = [];
   if (entry?.smoke) {
-    const message = `The tiny model ${quoted(entry.id)} is for trying things out; its values mean nothing.`;
+    const message = `The tiny model ${quoted(entry.id)} is for load tests only; ignore its values.`;
     notices.push({ code: 'smoke', message });
   }
   if (entry?.experimental !== undefined) {
@@ -410,8 +404,8 @@ function noticesOf(
   const { frames, flat, noise } = session?.content ?? { frames: 0, flat: 0, noise: 0 };
   if (flat + noise > 0) {
     const message =
-      `${flat + noise} of ${frames} frames are flat or noise (${flat} flat, ${noise} noise); the tiny model ` +
-      `${quoted(source)} has no answer for them, and their values and the means over them mean nothing.`;
+      `${flat + noise} of ${frames} frames are flat or noise (${flat} flat, ${noise} noise), which the tiny model ` +
+      `${quoted(source)} cannot score; ignore their values and means over them.`;
     notices.push({ code: 'no-scene', message, frames: flat + noise });
   }
   return notices;
@@ -428,7 +422,7 @@ function tinyWarnings(
     const typed = model.graph.inputs.some(({ type }) => type === 10);
     return options.fp16 === true && device !== undefined && !halves && !typed
       ? [
-          `tiny_fp16 made no difference: ${device} computes the tiny model ${quoted(model.source)} as it is stored.`,
+          `tiny_fp16 had no effect: ${device} runs the tiny model ${quoted(model.source)} at its stored precision.`,
         ]
       : [];
   });

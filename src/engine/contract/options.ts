@@ -129,8 +129,8 @@ export function checkOptions(
   const all = checkByTable<Completed>(options, taker);
   if (all.backend === 'hybrid' && all.threads === 0) {
     throw usageError(
-      'threads is 0, but the backend hybrid shares the frames between a GPU and workers; let it have a worker at least, or ' +
-        'use the backend webgpu.',
+      'threads is 0, but the backend hybrid shares the frames between a GPU and workers; set threads to at least 1, or use ' +
+        'the backend webgpu.',
     );
   }
   const presets = presetsOf(all);
@@ -199,7 +199,7 @@ function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
   if (!features.some(isOfColour)) {
     if (colourAs === undefined) return 'no';
     throw usageError(
-      `is ${showValue(colourAs)}, but features has no metric of colour; add ssimulacra2, for example.`,
+      `is ${showValue(colourAs)}, but features has no colour metric; add one, such as ssimulacra2.`,
       {
         about: 'colourAs',
       },
@@ -207,8 +207,8 @@ function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
   }
   if (colourAs === 'libjxl' && !readsStored(options)) {
     throw usageError(
-      'is libjxl, for which ffmpeg converts stored pictures, but vfReference, vfDistorted, colorRange, matrix or pixelFormat ' +
-        'changes them; leave out one.',
+      'is libjxl, which needs pictures as stored, but vfReference, vfDistorted, colorRange, matrix or pixelFormat changes ' +
+        'them; leave one of them out.',
       { about: 'colourAs' },
     );
   }
@@ -232,8 +232,8 @@ function checkSingle(options: Completed): boolean {
   if (!scoresAlone(options)) return false;
   if (options.tiny === undefined || options.tiny.length === 0) {
     throw usageError(
-      'noReference (no_reference) needs a tiny model that looks at the distorted video alone; there is no other way to ' +
-        'score without a reference.',
+      'noReference (no_reference) needs a no-reference tiny model, because no other model scores without a reference; ' +
+        'add one.',
     );
   }
   const [other] = changed(options, ({ reference }) => reference);
@@ -245,8 +245,8 @@ function checkNative(options: ScoreOptions): CheckedNative {
   const { backend, vmafBin } = options;
   if (vmafBin !== undefined && backend === undefined) {
     throw usageError(
-      `vmafBin is ${showValue(vmafBin)}, but no native backend is asked for that would run it; add backend native-cpu, ` +
-        'cuda, sycl, hip, metal or auto.',
+      `vmafBin is ${showValue(vmafBin)}, but no native backend is requested that would run it; add backend ` +
+        'native-cpu, cuda, sycl, hip, metal or auto.',
     );
   }
   const own = [
@@ -273,12 +273,12 @@ function checkPairing(options: Completed, commonBitDepth: boolean): CheckedPairi
   const { window, offset, rate } = options;
   if (window !== undefined && offset !== 'auto') {
     throw usageError(
-      `window is ${showValue(window)}, but the offset is not searched; leave it out, or let the offset be auto.`,
+      `window is ${showValue(window)}, but it requires offset auto; leave it out, or set offset to auto.`,
     );
   }
   if (options.pairBy === 'distorted' && options.frameRatePolicy === 'strict') {
     throw usageError(
-      "is distorted, which pairs frames of different rates, but frameRatePolicy 'strict' refuses these; leave out one.",
+      "is distorted, which pairs frames of different rates, but frameRatePolicy 'strict' refuses these; leave one of them out.",
       { about: 'pairBy' },
     );
   }

@@ -69,12 +69,12 @@ async function sameInputFindings(reference: Lent, distorted: Lent): Promise<Find
   const what =
     name === distorted.name
       ? `reference and distorted are the same file, ${shown(name)}`
-      : `reference ${shown(name)} and distorted ${shown(distorted.name)} are of one size and hold the same bytes${where}`;
+      : `reference ${shown(name)} and distorted ${shown(distorted.name)} have the same size and content${where}`;
   return [
     finding(
       'identical',
       'warning',
-      `${what}; the score is what the model gives a video that lost nothing, and says nothing of an encode.`,
+      `${what}; the score is that of a lossless copy and says nothing about an encode.`,
       [name, distorted.name],
     ),
   ];
@@ -97,7 +97,7 @@ async function haveSameBytes(a: ByteReader, b: ByteReader): Promise<boolean> {
 /** Read in blocks: thousands of rows are tried, and a browser takes milliseconds per read. */
 const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 
-export interface RawSide {
+interface RawSide {
   readonly role: 'reference' | 'distorted';
   readonly name: string;
   readonly format: RawVideoFormat;
@@ -129,8 +129,8 @@ async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
       'raw-geometry',
       // A guess: test patterns and smooth pictures look like this in their right geometry.
       'warning',
-      `${who} may not be ${describeFormat(first.side.format)}: read so, neighbouring rows or frames show unrelated ` +
-        `things, but read as ${found} they go together.`,
+      `${who} may not be ${describeFormat(first.side.format)}: neighbouring rows or frames do ` +
+        `not match; as ${found} they do.`,
       [value('reference'), value('distorted')],
       { purpose: 'fix', option: 'raw', value: fits },
     ),

@@ -6,6 +6,7 @@
 import type { KnownColour } from '../../core/colour.js';
 import type { InputRole } from '../../core/errors.js';
 import type { RecordedThumbs } from '../../media/align/recorded.js';
+import type { AlignResult } from '../../media/align/types.js';
 import type { Side } from '../../media/pairing/prepare.js';
 import type { SideMeasurements } from '../../media/preflight/types.js';
 import type { CheckedPairing, InputOptions } from '../contract/options.js';
@@ -19,6 +20,8 @@ export interface InputContext {
   readonly shared?: SharedInputs;
   /** Colour of both videos, instead of what their files declare. */
   readonly colour?: KnownColour;
+  /** Result of an earlier search of the same pair, used instead of searching again. */
+  readonly alignment?: AlignResult;
 }
 
 /** Shared by runs of the same videos. The first to need a part passes how to read it; its signal does not abort it. */

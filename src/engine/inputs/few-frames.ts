@@ -230,6 +230,6 @@ async function openAgain(context: InputContext, side: Side, start: number, end: 
   if (part) return part;
   throw usageError(
     `the offset of ${shown(nameOf(side))} cannot be found, because it can be read only once; give it as a file, ` +
-      'or state the offset.',
+      'or set the offset.',
   );
 }

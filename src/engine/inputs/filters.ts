@@ -95,11 +95,17 @@ async function fieldOrders(
   );
   if (orders.some((order) => order !== undefined)) return orders;
   throw usageError(
-    `is asked for, but no video is marked as interlaced (${labels.join(', ')}), and the pictures show no fields; if one is even so`,
+    `is set, but no video is marked as interlaced (${labels.join(', ')}), and the pictures show no fields`,
     {
       about: 'deinterlace',
-      hints: (['vfReference', 'vfDistorted'] as const).map((option) => ({
+      hints: (
+        [
+          ['vfReference', 'reference'],
+          ['vfDistorted', 'distorted video'],
+        ] as const
+      ).map(([option, video]) => ({
         ...{ purpose: 'fix', option, value: 'bwdif=mode=send_frame' },
+        aim: `if the ${video} is interlaced anyway`,
       })),
     },
   );
@@ -133,8 +139,8 @@ async function bordersOf(context: InputContext, side: Side): Promise<Shares> {
   const { borders } = await measureSide(context, side, { count: LOOKED_AT });
   if (!borders) {
     throw usageError(
-      `crop is auto, but no frame of ${shown(nameOf(side))} that was looked at shows where its picture ends: they are too ` +
-        'dark, or it can be read only once; give cropReference and cropDistorted.',
+      `crop is auto, but no inspected frame of ${shown(nameOf(side))} shows its borders: they are too dark, or the video can ` +
+        'be read only once; set cropReference and cropDistorted.',
     );
   }
   const { left, top, right, bottom } = borders.certain;

@@ -128,8 +128,8 @@ export class FrameObserver {
     mapped?: MappedSource,
   ): FrameSource {
     // The search supports different rates, but not repeated or missing frames.
-    const thumbs = new PassingThumbs((mapped ?? source).info);
     const frames = (mapped ?? source).info;
+    const thumbs = new PassingThumbs(frames);
     // Scaling destroys fields.
     const whole =
       frames.width === width && frames.height === height && frames.bitDepth === source.info.bitDepth;

@@ -47,7 +47,7 @@ async function identify(context: InputContext, inputs: Required<OpenedInputs>): 
   const isSequence = (input: OpenedInput) => 'kind' in input && input.sequence;
   if (pairing.rate !== undefined && !isSequence(reference) && !isSequence(distorted)) {
     throw usageError(
-      `is ${pairing.rate}, but neither video is a sequence of pictures, and others have a rate of their own; leave it out.`,
+      `is ${pairing.rate}, but neither video is an image sequence, and other videos have their own rate; leave it out.`,
       { about: 'rate' },
     );
   }

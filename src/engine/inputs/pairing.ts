@@ -31,7 +31,8 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
   const warnings = storedWarnings(sides, checked);
   const framing = pairing.preflight ? await framingOfSides(context, sides) : undefined;
-  const alignment = pairing.offset === 'auto' ? await align(context, sides) : undefined;
+  const alignment =
+    pairing.offset === 'auto' ? (context.alignment ?? (await align(context, sides))) : undefined;
   if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
   if (alignment?.ambiguous && !pairing.preflight) {
     const { doubtText } = await import('../../media/preflight/timing.js');
@@ -134,7 +135,7 @@ function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
   if (facts.codec !== 'av1') return video;
   if (decoder.id !== 'ffmpeg') {
     throw usageError(
-      `is ${grain}, but the decoder ${decoder.id} adds whatever grain ${shown(facts.name)} asks for; let ffmpeg decode, or leave it out.`,
+      `is ${grain}, but the decoder ${decoder.id} always adds the grain of ${shown(facts.name)}; decode with ffmpeg, or leave it out.`,
       { about: 'grain' },
     );
   }

@@ -183,8 +183,8 @@ function colourFor(as: ColourAs, side: Side): KnownColour {
   const found = colourAs(as, facts);
   if (found) return found;
   throw usageError(
-    `is vship, but ${shown(nameOf(side))} has the primaries ${facts.primaries}, which Vship refuses or shows by another ` +
-      'white than D65. Leave it out.',
+    `is vship, but ${shown(nameOf(side))} has the primaries ${facts.primaries}, which Vship refuses or shows with a ` +
+      'white point other than D65; leave it out.',
     { about: 'colourAs' },
   );
 }

@@ -215,7 +215,7 @@ export class Preflight {
     const inputs = { ...this.#inputs, signal };
     const assumed = this.#offset;
     if (!alignment && Math.abs(assumed) > WIDEST)
-      throw usageError(`the offset is ${assumed}, and only offsets of up to ${WIDEST} frames are searched.`);
+      throw usageError(`the offset is ${assumed}, but only offsets of up to ${WIDEST} frames are searched.`);
     const searching = alignment ?? findOffset(inputs, sides, { assumed, window: this.#window });
     const measured = (side: Side, other: Side, until = signal) =>
       measureSide({ ...inputs, signal: until }, side, { length: frameCountOf(side) ?? frameCountOf(other) });

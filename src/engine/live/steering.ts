@@ -218,8 +218,8 @@ export class Steering {
     if (found) return found;
     throw usageError(
       name === undefined
-        ? `This run has the models ${names}; say with replace which one is to end.`
-        : `There is no model ${quoted(name)} in this run; there are ${names}.`,
+        ? `This run has the models ${names}; set replace to the one to end.`
+        : `There is no model ${quoted(name)} in this run; it has ${names}.`,
     );
   }
 
@@ -265,8 +265,8 @@ function lacking(model: LoadedModel, missing: LoadedModel['extractors']): Anyvma
   const names = [...new Set(missing.map(({ key }) => key))].join(', ');
   return new AnyvmafError(
     'feature',
-    `The model ${quoted(model.source)} needs features that this run does not measure: ${names}; name it ` +
-      'in alsoModels when the run is started, which measures them.',
+    `The model ${quoted(model.source)} needs features that this run does not measure: ${names}; start ` +
+      'the run with it in alsoModels, which measures them.',
   );
 }
 

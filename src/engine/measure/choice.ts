@@ -67,14 +67,13 @@ export async function chooseBackend(
   if (refused !== undefined) {
     throw new AnyvmafError(
       'usage',
-      `${refused} cannot be passed to the backend ${backend}: only this package's own core has it; leave it out, or use ` +
-        'the backend cpu.',
+      `the backend ${backend} does not support ${refused}, which only the core has; leave it out, or use the backend cpu.`,
     );
   }
   if (!host) {
     throw new AnyvmafError(
       'backend',
-      `The backend ${backend} runs an installed program, which there cannot be here; use the backend cpu.`,
+      `The backend ${backend} needs an installed program, which cannot run here; use the backend cpu.`,
     );
   }
   const { vmafBin } = native;
@@ -85,7 +84,7 @@ export async function chooseBackend(
       found.programs.map((one) => `${programName(one)} was built without it`)[0] ??
       reasons(found.rejected) ??
       'no vmaf was found on PATH';
-    const message = `The backend ${backend} is not here: ${why}. ${await available(host, checked, signal)}`;
+    const message = `The backend ${backend} is not available: ${why}. ${await available(host, checked, signal)}`;
     throw new AnyvmafError('backend', message, { hints: [ADVICE[backend], NAME_PROGRAM] });
   }
   const health = await healthOf(host, program, backend, { devices: native.devices, signal });
@@ -111,14 +110,14 @@ async function chooseGpu(
   const { programs, rejected } = await survey(host, { vmafBin, signal }, 'vmaf');
   const named = rejected.filter(({ from }) => from !== 'PATH');
   if (vmafBin !== undefined && named.length > 0) {
-    throw new AnyvmafError('backend', `${reasons(named)}; correct it, or leave it out to use the own core.`);
+    throw new AnyvmafError('backend', `${reasons(named)}; correct it, or leave it out to use the core.`);
   }
   const notes = named.length > 0 ? [`Not used as a native backend: ${reasons(named)}.`] : [];
   for (const program of programs) {
     for (const backend of GPU_BACKENDS) {
       if (!program.build_flags[backend]) continue;
       if (coreOnly.length > 0) {
-        notes.push(`The backend ${backend} was not used: it has no ${coreOnly.join(' and no ')}.`);
+        notes.push(`The backend ${backend} was not used: it does not support ${coreOnly.join(' and ')}.`);
         return { notes };
       }
       const health = await healthOf(host, program, backend, { devices, signal });

@@ -371,16 +371,15 @@ function gpuNotes(
   if (!state?.adapter) return [];
   const name = adapterName(state.adapter);
   const others = Object.entries(state.others).map(
-    ([metric, problem]) => `The own core measured ${metric}, not the GPU: ${problem}.`,
+    ([metric, problem]) => `The core measured ${metric} instead of the GPU: ${problem}.`,
   );
   const rate = (pairs: number) => `${pairs < 10 ? pairs.toFixed(1) : Math.round(pairs)} frames/s`;
   const compared =
     rates &&
-    `The backend auto compared the GPU ${name} (${rate(rates.gpu)}) with the own core's workers ` +
+    `The backend auto compared the GPU ${name} (${rate(rates.gpu)}) with the core's workers ` +
       `(${rate(rates.core)}) on the first frames and took ${rates.gpu > rates.core ? 'the GPU' : 'the workers'}.`;
   const lost = [...new Set(states.flatMap(({ lost: reason }) => reason ?? []))].map(
-    (reason) =>
-      `The GPU stopped in the middle of the run, so the own core went on; the result is the same: ${reason}`,
+    (reason) => `The GPU stopped during the run and the core took over; the result is the same: ${reason}`,
   );
   return [
     ...(compared ? [compared] : []),

@@ -37,7 +37,7 @@ import { loadNative, type NativeModels } from './native-models.js';
 
 /** Milliseconds that a program may leave frames waiting. */
 const STALL_TIME = 120_000;
-const STALLED = `neither read the frames that waited for it nor ended within ${STALL_TIME / 1000} s, and was ended`;
+const STALLED = `made no progress for ${STALL_TIME / 1000} s and was ended`;
 
 /** Most threads by default. */
 const MOST_THREADS = 32;
@@ -50,7 +50,7 @@ export function nativeProblem({ program }: NativeChoice, format: VideoFormat): s
   const why =
     formatProblem(program, format) ??
     (flavour === 'vmaf' && isOdd(format) && !release(version)
-      ? `its version (${version ?? 'unknown'}) does not tell how it reads chroma of odd sizes`
+      ? `its version (${version ?? 'unknown'}) does not say how it reads chroma of odd sizes`
       : undefined);
   return why && `${programName(program)} cannot score ${describeFormat(format)}: ${why}; use the backend cpu`;
 }
@@ -128,7 +128,7 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
   const log = renamed(parseLog(output, name), loaded.names);
   const ran = mismatchedBackend(log.backendUsed, backend);
   if (ran !== undefined) {
-    throw new AnyvmafError('backend', `${name} ran on ${ran}, but ${backend} was asked for.`);
+    throw new AnyvmafError('backend', `${name} ran on ${ran}, but ${backend} was requested.`);
   }
   const extent = fed ?? { pairs: bound ?? pairsOf(log, checked.subsample), ended: null };
   refuseShort(log, extent, checked.subsample, name);
@@ -164,8 +164,8 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
   if (!files && !host.pipes) {
     throw new AnyvmafError(
       'backend',
-      `On this system ${programName(program)} can only be given Y4M and raw files that it reads as ` +
-        'they stand, and these are not; use the backend cpu.',
+      `On this system ${programName(program)} can only be given Y4M and raw files that it can read directly, and it ` +
+        'cannot read these; use the backend cpu.',
     );
   }
   const { features, predicts, subsample, native } = checked;
@@ -213,7 +213,10 @@ async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask
   if (failed !== undefined) throw new AnyvmafError('backend', `${name} ${failed}.`);
   if (outcome.output === undefined) {
     const words = oneLine(outcome.stderr);
-    throw new AnyvmafError('backend', `${name} wrote no log${words === '' ? '' : `; it said "${words}"`}.`);
+    throw new AnyvmafError(
+      'backend',
+      `${name} wrote no log${words === '' ? '' : `; it printed "${words}"`}.`,
+    );
   }
   return { output: outcome.output, extent, counted: Math.max(0, taken - 1) };
 }
@@ -306,7 +309,7 @@ function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name:
   if (log.series.length === 0 || found >= expected) return;
   throw new AnyvmafError(
     'backend',
-    `${name} scored ${found} frames, but ${expected} were given to it; its log was discarded.`,
+    `${name} scored ${found} frames, but was given ${expected}; its log was discarded.`,
   );
 }
 

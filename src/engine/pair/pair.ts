@@ -262,15 +262,15 @@ export function refuseEmpty(pair: PairSources, extent: Extent): void {
   const reasons = sides
     .filter(({ source, skip, ended }) => ended || (source.info.frameCount ?? skip + 1) <= skip)
     .map(({ role, source, skip }) => {
-      const { frameCount } = source.info;
-      const frames = frameCount === null ? `no frame after the first ${skip}` : counted(frameCount, 'frame');
-      const skipped = skip > 0 ? `, of which the first ${skip} are skipped` : '';
-      return `${role} ${shown(source.info.name)} has ${frameCount === null && skip === 0 ? 'no frames' : frames}${skipped}`;
+      const { name, frameCount } = source.info;
+      const none = skip > 0 ? 'no frames left' : 'no frames';
+      const frames = frameCount === null ? none : counted(frameCount, 'frame');
+      return `${role} ${shown(name)} has ${frames}${skip > 0 ? ` (${skip} skipped)` : ''}`;
     });
   if (reasons.length === 0) {
     reasons.push(
-      `no moment of the reference ${shown(pair.reference.info.name)} that was asked for is one that the distorted ` +
-        `${shown(pair.distorted.info.name)} shows; check the offset and the range`,
+      `reference ${shown(pair.reference.info.name)} and distorted ${shown(pair.distorted.info.name)} do not overlap in the ` +
+        'requested range; check the offset and the range',
     );
   }
   throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
@@ -310,7 +310,7 @@ export function explainLengths(
         reference > distorted ? (['reference', 'distorted'] as const) : (['distorted', 'reference'] as const);
       const more = counted(Math.abs(reference - distorted), 'frame');
       return [
-        `The ${long} ${shown(inputs[long].name)} goes on for ${more} after the ${short} ${shown(inputs[short].name)} has ended; ${only}`,
+        `The ${long} ${shown(inputs[long].name)} continues for ${more} after the ${short} ${shown(inputs[short].name)} ends; ${only}`,
       ];
     }
     const after = skips ? ' after those skipped' : '';

@@ -61,7 +61,7 @@ export function encodeSettings({ extractors }: LoadedModel): string | undefined 
   const cambi = cambiOf(extractors);
   const told = NAMES.filter((name) => cambi?.given.has(name));
   if (told.length === 0) return undefined;
-  return `CAMBI knows of the encode: ${told.map((name) => `${name}=${cambi?.options[name]}`).join(', ')}.`;
+  return `CAMBI was given the encode's format: ${told.map((name) => `${name}=${cambi?.options[name]}`).join(', ')}.`;
 }
 
 function cambiOf(extractors: readonly ExtractorInstance[]): ExtractorInstance | undefined {

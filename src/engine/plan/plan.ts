@@ -52,8 +52,7 @@ export interface RunPlan {
   readonly warnings: readonly string[];
 }
 
-const NOTHING =
-  'Nothing was asked for: there is neither a model nor a feature to compute, so the pairs were only counted; name one.';
+const NOTHING = 'No model or feature was requested, so pairs were only counted; name one.';
 
 /**
  * @param size returns the scored size; called only if a model depends on it

@@ -175,8 +175,8 @@ export class Scoring {
     const scored = this.#scored;
     if (this.#keep === undefined || kept >= scored) return [];
     return [
-      `The report holds the last ${kept} of ${scored} frames; its pooled values are of all, its percentiles of those that ` +
-        'it holds.',
+      `The report holds the last ${kept} of ${scored} frames; pooled values are of all frames, percentiles of those ` +
+        'kept.',
     ];
   }
 

@@ -64,7 +64,10 @@ function placesOf(size: number): [start: number, end: number][] {
 /** Hexadecimal. @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests */
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (!globalThis.crypto?.subtle) {
-    throw new AnyvmafError('usage', 'shards need digests, which this page lacks; open it over https.');
+    throw new AnyvmafError(
+      'usage',
+      'shards need SHA-256 digests, which browsers compute on https pages only; open this page over https.',
+    );
   }
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -5,14 +5,13 @@
 import { requireArray, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
-import { counted, shown } from '../../core/printable.js';
+import { shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { judge } from '../../media/preflight/judge.js';
 import type { Finding } from '../../media/preflight/types.js';
 import { buildReport } from '../../report/build.js';
 import type { Report, ReportMeasurer } from '../../report/types.js';
-import { addTallies } from '../../tiny/content.js';
-import type { TinySessionFacts } from '../backends/tiny.js';
+import { joinSessions } from '../backends/tiny-sessions.js';
 import { type CheckedOptions, checkOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { Continuity } from '../inputs/continuity.js';
@@ -51,7 +50,7 @@ export async function mergeRun(
   if ((await planDigest(plan)) !== first.plan) {
     throw new AnyvmafError(
       'mismatch',
-      'a model is another here than where the shards were measured; merge them with the models that they were measured for.',
+      'a model differs from the one the shards were measured for; merge them with the models that they were measured for.',
     );
   }
   const result = await predict(platform, { parts, plan, checked, options });
@@ -105,7 +104,7 @@ async function predict(
       }
     }
     const finished = await scoring.finish();
-    const told = tiny?.report(sessionsOf(parts));
+    const told = tiny?.report(joinSessions(parts.map(({ sessions }) => sessions)));
     return {
       ...finished,
       ...(told && { tiny: told.tiny }),
@@ -114,15 +113,6 @@ async function predict(
   } finally {
     await tiny?.close();
   }
-}
-
-/** Sessions of picture models, with the counts of all shards together. */
-function sessionsOf(parts: readonly Shard[]): readonly TinySessionFacts[] {
-  const [first, ...others] = parts.filter(({ sessions }) => sessions.length > 0);
-  return (first?.sessions ?? []).map((facts, i) => {
-    const counts = others.flatMap(({ sessions }) => sessions[i]?.content ?? []);
-    return facts.content ? { ...facts, content: counts.reduce(addTallies, facts.content) } : facts;
-  });
 }
 
 /** All findings; `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` with `strict` */
@@ -167,7 +157,7 @@ function report({ all, parts, extent, checked, plan, result, findings }: Merged)
   if (!whole)
     throw new AnyvmafError(
       'mismatch',
-      'the last shard lacks what it is to know of the whole pair; measure it again.',
+      'the last shard lacks the facts about the whole pair; measure it again.',
     );
   const said = sayLengths(
     { inputs: first, lengths: whole.lengths, extent, planned: first.planned },
@@ -240,7 +230,7 @@ function inOrder(shards: readonly Shard[]): readonly [Shard, ...Shard[]] {
     if (earlier && !isSame(earlier, shard)) {
       throw new AnyvmafError(
         'mismatch',
-        `shard ${number} is there twice with different measurements, so one of the two machines measures wrong; measure ` +
+        `shard ${number} appears twice with different measurements, so one of the two machines measures wrong; measure ` +
           'it again on a third one, and leave out the record that differs.',
       );
     }
@@ -265,8 +255,9 @@ function refuseMissing(there: ReadonlyMap<number, Shard>, count: number): void {
   const more = missing.length > LISTED ? ` and ${missing.length - LISTED} more` : '';
   throw new AnyvmafError(
     'mismatch',
-    `${counted(missing.length, 'shard')} of ${count} ${missing.length === 1 ? 'is' : 'are'} missing: ${listed}${more}; ` +
-      'measure what is missing and merge again.',
+    missing.length === 1
+      ? `1 shard of ${count} is missing: ${listed}; measure it and merge again.`
+      : `${missing.length} shards of ${count} are missing: ${listed}${more}; measure them and merge again.`,
   );
 }
 
@@ -279,9 +270,9 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown])[
   ['the options', (shard) => shard.options],
   ['the size and format of the pictures', (shard) => shard.format],
   ['the number of pairs', (shard) => shard.pairs.total],
-  ['a model, or what is measured', (shard) => [shard.plan, shard.fields]],
-  ['what is known of the reference', (shard) => ({ ...shard.reference, name: '' })],
-  ['what is known of the distorted video', (shard) => ({ ...shard.distorted, name: '' })],
+  ['the models or features', (shard) => [shard.plan, shard.fields]],
+  ['the properties of the reference', (shard) => ({ ...shard.reference, name: '' })],
+  ['the properties of the distorted video', (shard) => ({ ...shard.distorted, name: '' })],
   ['the implementation', (shard) => shard.implementation],
   ['the checks of the pair', (shard) => shard.continuity],
 ];
@@ -290,7 +281,7 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown])[
 const DECODED: typeof COMMON = [
   ['how the videos were decoded and paired', (shard) => shard.pairing],
   [
-    'what ran a tiny model',
+    'the runtime of a tiny model',
     (shard) => shard.sessions.map(({ name, runtime, device }) => [name, runtime, device]),
   ],
 ];
@@ -302,7 +293,7 @@ function refuseStranger(first: Shard, other: Shard): void {
   if (number < 1 || number > count || misplaced) {
     throw new AnyvmafError(
       'mismatch',
-      `the record of shard ${number} of ${count} does not have the pairs of that shard.`,
+      `the record of shard ${number} of ${count} does not have the pairs of that shard; measure it again.`,
     );
   }
   const measured = first.pairs.measured > 0 && other.pairs.measured > 0;
@@ -312,8 +303,8 @@ function refuseStranger(first: Shard, other: Shard): void {
     const values = (one ?? '').length + (two ?? '').length < 200 ? ` (${two} against ${one})` : '';
     throw new AnyvmafError(
       'mismatch',
-      `shard ${number} of ${count} and shard ${first.shard.number} of ${first.shard.count} do not belong to one run, which has one of ` +
-        `each: ${what}${shown(values)}.`,
+      `shard ${number} of ${count} and shard ${first.shard.number} of ${first.shard.count} do not belong to one run: they differ in ` +
+        `${what}${shown(values)}.`,
     );
   }
 }

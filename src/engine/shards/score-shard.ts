@@ -86,7 +86,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
     if (video !== undefined && !(role === 'reference' && checked.single) && readsOnce(video)) {
-      throw usageError(`the ${role} is a stream, of which no part can be read by itself; give it as a file.`);
+      throw usageError(`the ${role} is a stream, which cannot seek to a shard; give it as a file.`);
     }
   }
 }
@@ -146,8 +146,8 @@ class ShardRun {
     if (total === null) {
       const name = shown(nameOf(known.sides.distorted));
       throw usageError(
-        `how many pairs there are is not known before ${name} and its reference are decoded, so no part of them can be ` +
-          'found; score the pair in one piece, or put the videos into a container with times, such as MP4 or MKV.',
+        `the number of pairs of ${name} and its reference is unknown before decoding, so they cannot be divided into shards; ` +
+          'score the pair in one piece, or put the videos into a container with times, such as MP4 or MKV.',
       );
     }
     if (total === 0 && stored) refuseEmpty(stored, { pairs: 0, ended: null });
@@ -291,8 +291,8 @@ function refuseUnreadable({ sides }: Pair): void {
     if (canReadAgain(side)) continue;
     throw new AnyvmafError(
       'usage',
-      `the ${role} ${quoted(nameOf(side))} can be read only once and in order, so that no part of it can be read by ` +
-        'itself; give it as a file.',
+      `the ${role} ${quoted(nameOf(side))} can be read only once and in order, so it cannot be divided into shards; ` +
+        'give it as a file.',
     );
   }
 }
@@ -301,8 +301,8 @@ function refuseUnreadable({ sides }: Pair): void {
 function refuseApart({ apart }: Pair): void {
   if (!apart) return;
   throw usageError(
-    'a shard reads its pictures once, but these must be read twice: metrics of colour and others need them in different ' +
-      'formats; measure shards with metrics of colour alone and shards without them, or score the pair in one piece.',
+    'a shard reads its pictures once, but colour metrics and the others need them in different formats; measure shards ' +
+      'with colour metrics alone and shards without them, or score the pair in one piece.',
   );
 }
 

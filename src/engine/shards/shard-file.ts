@@ -207,15 +207,15 @@ export function readShard(text: string, name = 'The file'): Shard {
   } catch (cause) {
     const torn = text.includes(FORMAT)
       ? 'it is cut off or damaged; measure that shard again'
-      : 'it is no JSON';
+      : 'it is not JSON';
     throw new AnyvmafError('io', `${shown(name)} is not the record of a shard: ${torn}.`, { cause });
   }
   if (!isObject(json) || json.format !== FORMAT) {
-    throw refuse('it was not written by score with a shard, of which merge makes a report');
+    throw refuse('it was not written by a run with the option shard');
   }
   if (json.format_version !== FORMAT_VERSION) {
     throw refuse(
-      `its layout is version ${shown(String(json.format_version))}, but this is anyvmaf for version ${FORMAT_VERSION}`,
+      `its format version is ${shown(String(json.format_version))}, but this anyvmaf reads version ${FORMAT_VERSION}; use the one that wrote it`,
     );
   }
   const source = json;
@@ -244,7 +244,7 @@ function checkSizes(
   const ordered = first <= end && end <= total && (measured <= end - first || shard.number === shard.count);
   if (!whole || !ordered) throw refuse('its pairs contradict each other');
   if (records.length !== measured * fields) {
-    throw refuse(`it has ${records.length} values, but ${measured} pairs of ${fields} values each`);
+    throw refuse(`it has ${records.length} values, but ${measured} pairs of ${fields} values`);
   }
   if (signatures.length % PAIR_BYTES !== 0) throw refuse('its signatures are cut off');
 }

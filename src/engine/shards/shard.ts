@@ -124,7 +124,7 @@ export function cutShard({ number, count }: ShardChoice, total: number): { first
 
 /** @throws {AnyvmafError} `usage` */
 export function requireShard(name: string, value: Shard): void {
-  requireObject(name, value, 'what scoreShard or readShard gives');
+  requireObject(name, value, 'a shard from scoreShard or readShard');
   const {
     version,
     shard,
@@ -147,6 +147,6 @@ export function requireShard(name: string, value: Shard): void {
     Array.isArray(sessions);
   if (!whole)
     throw usageError(
-      `${name} is an object, but not the record of a shard; pass what scoreShard or readShard gives.`,
+      `${name} is an object, but not the record of a shard; pass a shard from scoreShard or readShard.`,
     );
 }

@@ -4,9 +4,9 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { limitError } from '../../core/system-limits.js';
-import { addTallies } from '../../tiny/content.js';
 import type { GpuState } from '../backends/gpu.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
+import { joinSessions } from '../backends/tiny-sessions.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/protocol.js';
 
 export type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
@@ -20,24 +20,6 @@ const GPU_END_TIME = 10_000;
 /** A run's workers, numbered from 0. */
 export class WorkerPool {
   readonly #workers: WorkerHandle[] = [];
-  /** GPU states by worker, of workers that use a GPU; `null` until a worker has reported. */
-  get gpus(): ReadonlyMap<number, GpuState | null> {
-    return this.#gpus;
-  }
-
-  measured(worker: number): number {
-    return this.#pairs[worker]?.measured ?? 0;
-  }
-
-  /** Chunks that a worker takes at once: 0 for none now, 1 with the core, {@link GPU_SHARE} with an open GPU. */
-  share(worker: number): number {
-    return this.#shares[worker] ?? 0;
-  }
-
-  setShare(worker: number, share: number): void {
-    this.#shares[worker] = share;
-  }
-
   /** Sessions of picture models by worker: all alike, but each counts its own pictures. */
   readonly #sessions: (readonly TinySessionFacts[])[] = [];
   readonly #gpus = new Map<number, GpuState | null>();
@@ -85,14 +67,27 @@ export class WorkerPool {
     return this.#workers.length;
   }
 
+  /** GPU states by worker, of workers that use a GPU; `null` until a worker has reported. */
+  get gpus(): ReadonlyMap<number, GpuState | null> {
+    return this.#gpus;
+  }
+
+  measured(worker: number): number {
+    return this.#pairs[worker]?.measured ?? 0;
+  }
+
+  /** Chunks that a worker takes at once: 0 for none now, 1 with the core, {@link GPU_SHARE} with an open GPU. */
+  share(worker: number): number {
+    return this.#shares[worker] ?? 0;
+  }
+
+  setShare(worker: number, share: number): void {
+    this.#shares[worker] = share;
+  }
+
   /** Sessions of picture models, with the counts of all workers together. */
   get sessions(): readonly TinySessionFacts[] {
-    const [first = [], ...others] = this.#sessions.filter((sessions) => sessions !== undefined);
-    return first.map((facts, i) => {
-      if (!facts.content) return facts;
-      const counts = others.flatMap((sessions) => sessions[i]?.content ?? []);
-      return { ...facts, content: counts.reduce(addTallies, facts.content) };
-    });
+    return joinSessions(this.#sessions);
   }
 
   /** Sets the one receiver of what workers send. */

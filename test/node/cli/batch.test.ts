@@ -449,7 +449,7 @@ describe('merge', () => {
     const one = await anyvmaf(['merge', part(1), '-o', out]);
     expect(one).toMatchObject({
       code: 2,
-      stderr: 'anyvmaf: 1 shard of 2 is missing: 2; measure what is missing and merge again.\n',
+      stderr: 'anyvmaf: 1 shard of 2 is missing: 2; measure it and merge again.\n',
     });
     writeFileSync(files.at('torn.json'), readFileSync(part(1)).subarray(0, 700));
     const torn = await anyvmaf(['merge', files.at('torn.json'), '-o', out]);

@@ -475,7 +475,7 @@ describe.skipIf(process.platform === 'win32')('backends and doctor', () => {
     const options = ['--backend', 'cuda', '--vmaf-bin', fakeVmaf(folder.at('.'), 'good').path];
     const { code, stdout, stderr } = await anyvmaf([reference, distorted, ...options]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toMatch(/^anyvmaf: The backend cuda is not here: .*\n$/);
+    expect(stderr).toMatch(/^anyvmaf: The backend cuda is not available: .*\n$/);
   });
 
   test('refuse arguments', async () => {

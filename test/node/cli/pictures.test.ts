@@ -60,7 +60,7 @@ describe('anyvmaf heatmap', () => {
 
   test('writes nothing when a frame is not there', async () => {
     const { code, stderr } = await heatmap('none', '--frame', '0,7');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('frame 7 was asked for, but')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('frame 7 was requested, but')]);
     expect(existsSync(files.at('none'))).toBe(false);
   });
 

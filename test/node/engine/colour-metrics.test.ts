@@ -201,7 +201,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
       () => scoreShard(pngs('odd'), { number: 1, count: 2 }, { features: COLOUR }),
       'usage',
     );
-    expect(message).toMatch(/measure shards with metrics of colour alone and shards without them/);
+    expect(message).toMatch(/measure shards with colour metrics alone and shards without them/);
   });
 });
 
@@ -706,13 +706,13 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     it.each([
       [
         { features: [] },
-        /^colourAs is "libjxl", but features has no metric of colour; add ssimulacra2, for example/,
+        /^colourAs is "libjxl", but features has no colour metric; add one, such as ssimulacra2/,
       ],
       [
         { features, matrix: 'bt601' },
-        /^colourAs is libjxl, for which ffmpeg converts stored pictures, but .* changes them/,
+        /^colourAs is libjxl, which needs pictures as stored, but .* changes them/,
       ],
-      [{ features, vfReference: 'hflip' }, /leave out one/],
+      [{ features, vfReference: 'hflip' }, /leave one of them out/],
     ] as const)('not with %j', async (options, message) => {
       expect(await failure(() => score(pair, { ...options, colourAs: 'libjxl' }), 'usage')).toMatch(message);
     });
@@ -740,7 +740,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       expect(first(report)).toBeCloseTo(first(converted, name), 2);
       const p3 = tagged('p3', '-color_primaries', 'smpte432');
       expect(await failure(() => score(p3, options), 'usage')).toMatch(
-        /^colourAs is vship, but .* has the primaries smpte432, which Vship refuses or shows by another white than D65/,
+        /^colourAs is vship, but .* has the primaries smpte432, which Vship refuses or shows with a white point other than D65/,
       );
     });
   });
@@ -780,13 +780,13 @@ describe('is refused', () => {
       const own = { backend: 'native-cpu', vmafBin: fakeVmaf(folder, 'good').path } as const;
       const message = await failure(() => score(request, { ...own, features: [name] }), 'usage');
       expect(message).toMatch(
-        new RegExp(`^${name} cannot be passed to the backend native-cpu: only this package`),
+        new RegExp(`^the backend native-cpu does not support ${name}, which only the core has`),
       );
     }
     const { path: vmafBin } = fakeVmaf(folder, 'gpu');
     const report = await score(request, { backend: 'auto', vmafBin, features: ['xpsnr'], threads: 0 });
     expect(report.backend_used).toBe('cpu');
-    expect(report.warnings).toContain('The backend cuda was not used: it has no xpsnr.');
+    expect(report.warnings).toContain('The backend cuda was not used: it does not support xpsnr.');
   });
 
   it('without a reference', async () => {

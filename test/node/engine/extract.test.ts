@@ -72,8 +72,8 @@ describe('frames of stored video', () => {
     const request = y4mPair(FORMATS[0] as VideoFormat, 8, 3);
     const pairs = await all(extractFrames(request, asked(6, 0, 6, 1)));
     expect(pairs.map(({ index }) => index)).toEqual([6, 0, 6, 1]);
-    expect(await sentence(extractFrames(request, asked(2, -1)))).toContain('-1 is not the number of a frame');
-    expect(await sentence(extractFrames(request, asked(8)))).toContain('frame 8 was asked for');
+    expect(await sentence(extractFrames(request, asked(2, -1)))).toContain('-1 is not a frame number');
+    expect(await sentence(extractFrames(request, asked(8)))).toContain('frame 8 was requested');
   });
 
   it('are counted from the first that is not skipped', async () => {
@@ -134,7 +134,7 @@ describe('what cannot be had', () => {
 
   it('is refused with the number of frames there are', async () => {
     expect(await sentence(extractFrames(request, [1, 4]))).toMatch(
-      /^frame 4 was asked for.*only 4 frames in common/,
+      /^frame 4 was requested.*only 4 frames in common/,
     );
   });
 
@@ -256,7 +256,7 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
   it('beyond the end are refused', async () => {
     const path = encode({ codec: 'h264', frames: 10, extra: ['-g', '10'] });
     expect(await sentence(extractFrames({ reference: path, distorted: path }, [10]))).toMatch(
-      /frame 10 was asked for.*only 10 frames/,
+      /frame 10 was requested.*only 10 frames/,
     );
   });
 });
@@ -308,7 +308,7 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
 
   it('that are not there are refused, and others still come', async () => {
     const reader = new PairReader(request(), {});
-    await expect(reader.get(FRAMES, never)).rejects.toThrow(`frame ${FRAMES} was asked for`);
+    await expect(reader.get(FRAMES, never)).rejects.toThrow(`frame ${FRAMES} was requested`);
     expect((await reader.get(1, never)).index).toBe(1);
     reader.close();
   });

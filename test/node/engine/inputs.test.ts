@@ -149,7 +149,7 @@ describe('samples that need more bits than the video has', () => {
   const bad = raw({ [4 * FRAME + 999]: 4080, [5 * FRAME]: 5000 });
   const badFile = file(folder, 'bad.yuv', bad);
   const WARNING =
-    'Frame 4 of the distorted video has a luma sample of 4080, but 10 bits hold 0 to 1023, so its values mean nothing; ';
+    'Frame 4 of the distorted video has a luma sample of 4080, but 10 bits hold 0 to 1023, so its values are undefined; ';
   const told = ({ warnings }: Pick<Report, 'warnings'>) =>
     warnings.filter((warning) => warning.includes('bits hold'));
 
@@ -232,7 +232,7 @@ describe('a file that is compared with itself', () => {
 
   it('is warned of under another name, but no other file of the same size is', async () => {
     const copy = await inspect({ reference, distorted: file(folder, 'copy.y4m', bytes) });
-    expect(messageOf(copy.findings)).toContain('hold the same bytes');
+    expect(messageOf(copy.findings)).toContain('have the same size and content');
     const encode = file(folder, 'd.y4m', y4mFile(clip, 'distorted', 12));
     expect(messageOf((await inspect({ reference, distorted: encode })).findings)).toBeUndefined();
   });

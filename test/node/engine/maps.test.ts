@@ -220,24 +220,24 @@ describe('is refused', () => {
     const { heatmaps: _, ...elsewhere } = nodePlatform;
     const run = () => scorePair(elsewhere, request, { ...only(feature), threads: 0 });
     expect(await refusalOf('feature', run)).toMatch(
-      /^cambi is to write heatmaps into "maps", but there is no place for files here; leave out heatmaps_path/,
+      /^cambi cannot write heatmaps to "maps" here; leave out heatmaps_path/,
     );
   });
 
   it('for pairs that are pushed, several videos, tables and installed programs', async () => {
     expect(await refusalOf('feature', () => createScorer(format, only(feature)))).toMatch(
-      /no place for files here/,
+      /cannot write heatmaps to .* here/,
     );
     expect(
       await refusalOf('usage', () => scoreMany(video, [video, video], { ...only(feature), raw: format })),
     ).toMatch(/^heatmaps_path names one folder, but there are 2 distorted videos/);
     const table = makeDataset(nodePlatform, [request], { features: [feature] });
     expect(await refusalOf('usage', () => table.next())).toMatch(
-      /^heatmaps_path goes with scoring a single pair/,
+      /^heatmaps_path is for scoring a single pair/,
     );
     const native = () => score(request, { ...only(feature), backend: 'native-cpu' });
     expect(await refusalOf('usage', native)).toMatch(
-      /^heatmaps_path cannot be passed to the backend native-cpu/,
+      /^the backend native-cpu does not support heatmaps_path/,
     );
     expect(existsSync('maps')).toBe(false);
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Platform } from '../../../src/engine/contract/platform.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
+import { scorePair } from '../../../src/engine/score.js';
 import { align, inspect, score } from '../../../src/index.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import {
@@ -14,6 +15,7 @@ import {
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
+import { watchedPlatform } from '../../support/decodings.js';
 import { copyOf, encode, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { failure } from '../../support/media.js';
 import { smallModel } from '../../support/models.js';
@@ -56,7 +58,9 @@ describe('a model with CAMBI', () => {
     const report = await score(request, { ...options, models });
     expect(report.metrics).toContain(name);
     const [model] = report.models;
-    expect(model?.settings).toBe('CAMBI knows of the encode: enc_width=320, enc_height=220, enc_bitdepth=8.');
+    expect(model?.settings).toBe(
+      "CAMBI was given the encode's format: enc_width=320, enc_height=220, enc_bitdepth=8.",
+    );
     const told = await score(request, { ...options, models: [`${models[0]}${TOLD}`], v1Settings: 'plain' });
     expect(report.frames).toEqual(told.frames);
     expect((await inParts(request, 2, { ...options, models })).frames).toEqual(report.frames);
@@ -161,7 +165,7 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
     expect(await untimed).toContain('halved.264 has no frame times');
     const both = { ...OPTIONS, frameRatePolicy: 'strict' } as const;
     const strict = failure(() => score({ reference: master(), distorted: halved() }, both), 'usage');
-    expect(await strict).toContain('leave out one');
+    expect(await strict).toContain('leave one of them out');
   });
 });
 
@@ -282,6 +286,20 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(
       await failure(() => score({ reference, distorted }, { range: { unit: 'frames', start: 40 } }), 'usage'),
     ).toContain('has only 40 frames');
+  });
+
+  it('are searched for their offset once, though colour metrics read them apart', async () => {
+    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '96x64' });
+    const filters = ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS,format=yuv444p'];
+    const distorted = makeFile('late-444.mkv', '-i', `file:${reference}`, ...filters, '-c:v', 'ffv1');
+    const { opened, platform } = watchedPlatform(nodePlatform);
+    const options: ScoreOptions = { features: ['psnr', 'ssimulacra2'], noPrediction: true, preflight: false };
+    const apart = await scorePair(platform, { reference, distorted }, { ...options, offset: 'auto' });
+    expect(apart.pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', offsetState: 'found' });
+    expect(opened.map(({ request }) => request.damage).sort()).toEqual([
+      ...['accept', 'accept'],
+      ...['refuse', 'refuse', 'refuse', 'refuse'],
+    ]);
   });
 
   it('find their offset when asked', async () => {
@@ -503,7 +521,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
       const told = report.preflight?.find(({ code }) => code === 'offset');
       expect(told).toMatchObject({ ...match, fix: `offset: ${offset}` });
       // Reference frames are left without a partner.
-      const unpaired = /goes on for 12 frames after the distorted/.test(report.warnings.join());
+      const unpaired = /continues for 12 frames after the distorted/.test(report.warnings.join());
       expect(unpaired).toBe(offset > 0);
     },
     60_000,

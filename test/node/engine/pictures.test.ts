@@ -363,7 +363,7 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
 
   it('have a rate, which videos do not take', async () => {
     await expect(score({ reference: video, distorted: video }, options)).rejects.toThrow(
-      /neither video is a sequence of pictures/,
+      /neither video is an image sequence/,
     );
     const fast = { ...options, rate: 'fast' };
     await expect(score({ reference: video, distorted: at('shots') }, fast)).rejects.toThrow(/rate is "fast"/);

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { scorePair } from '../../../src/engine/score.js';
 import { type FrameSource, score, scoreMany, scoreShard } from '../../../src/index.js';
+import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { doubtOf, holdAgainst } from '../../../src/report/held.js';
 import { parseLimit } from '../../../src/report/limits.js';
-import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { watchedPlatform } from '../../support/decodings.js';
+import { copyOf, encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 
 describe('sampling frames of a program', () => {
@@ -97,7 +100,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     expect(report.sampling).toBeUndefined();
     expect(report.frames.length).toBe(30);
     expect(report.warnings).toContain(
-      'Nothing was sampled: the video is so short that all of it was scored.',
+      'Nothing was sampled: the video is too short, so all of it was scored.',
     );
   });
 
@@ -118,7 +121,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     [{ keep: { frames: 5 } }, /samples and keep exclude each other/],
     [
       { samples: { runs: 8, seconds: 4 } },
-      /has 240 pairs \(9\.6 s\) only, of which that is a quarter or more/,
+      /has only 240 pairs \(9\.6 s\), and the samples would cover a quarter or more of it/,
     ],
     [{ samples: { runs: 5, seconds: 4 } }, /an even number of runs/],
   ])('refuses %j', async (options, message) => {
@@ -128,12 +131,27 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
   it('is refused of streams and in shards', async () => {
     const stream = new Blob([new Uint8Array(10)]).stream();
     await expect(score({ reference: stream, distorted: distorted() }, { samples: 'auto' })).rejects.toThrow(
-      /the reference is a stream, in which no runs can be sought/,
+      /the reference is a stream, which cannot seek/,
     );
     const options = { samples: 'auto' } as object;
     await expect(scoreShard(pair(), { number: 1, count: 2 }, options)).rejects.toThrow(
       /There is no option "samples"/,
     );
+  });
+
+  it('searches the offset of the whole once, and says how sure it is', async () => {
+    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 240, size: '96x64' });
+    const distorted = copyOf(reference, 'late-240.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS']);
+    const { opened, platform } = watchedPlatform(nodePlatform);
+    const { pairing } = await scorePair(
+      platform,
+      { reference, distorted },
+      { samples: SAMPLES, offset: 'auto', threads: 0, ...QUICK },
+    );
+    expect(pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', offsetState: 'found' });
+    expect(pairing?.frames.offsetConfidence).toBeGreaterThan(0.9);
+    const long = opened.filter(({ frames }) => frames > 60);
+    expect(long.map(({ input }) => input)).toEqual([reference, distorted]);
   });
 
   it('samples several encodes of a reference at the same places', async () => {

@@ -229,7 +229,7 @@ describe('a scorer', () => {
     await scorer.push({ y }, { y });
     const report = await scorer.finish();
     expect(report.threads).toBe(0);
-    expect(report.warnings).toEqual([expect.stringMatching(/^Nothing was asked for: /)]);
+    expect(report.warnings).toEqual([expect.stringMatching(/^No model or feature was requested, /)]);
   });
 
   it('names its two videos as asked', async () => {

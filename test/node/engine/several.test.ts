@@ -406,7 +406,7 @@ describe('a table of videos', () => {
   });
 
   it.each([
-    ['no pair', [], /no pair of videos/],
+    ['no pair', [], /There are no pairs/],
     ['no key', [{ reference, distorted }], /key of pair 1 is missing/],
     [
       'mos of some',

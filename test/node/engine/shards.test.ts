@@ -243,7 +243,7 @@ describe('merging', () => {
     const records = second.records.slice();
     records[3] = (records[3] ?? 0) + 1;
     expect(await error(() => mergeShards([...parts, { ...second, records }]))).toContain(
-      'shard 2 is there twice',
+      'shard 2 appears twice',
     );
   });
 
@@ -267,7 +267,9 @@ describe('merging', () => {
 
   it('refuses a model that is another one here', async () => {
     const other = parts.map((shard) => ({ ...shard, plan: 'f'.repeat(64) }));
-    expect(await error(() => mergeShards(other))).toContain('a model is another here');
+    expect(await error(() => mergeShards(other))).toContain(
+      'a model differs from the one the shards were measured for',
+    );
   });
 });
 
@@ -281,13 +283,13 @@ describe('the file of a part', () => {
   });
 
   it.each([
-    ['no JSON', () => 'x', 'no JSON'],
-    ['other JSON', () => '{}', 'was not written by score'],
+    ['no JSON', () => 'x', 'it is not JSON'],
+    ['other JSON', () => '{}', 'was not written by a run with the option shard'],
     ['a torn file', () => formatShard(parts[0] as Shard).slice(0, 900), 'cut off or damaged'],
     [
       'a later layout',
       () => formatShard(parts[0] as Shard).replace('"format_version": 1', '"format_version": 2'),
-      'version 2',
+      'its format version is 2',
     ],
     [
       'a missing key',

@@ -216,7 +216,7 @@ describe('a change of the model', () => {
     const report = await pushWith(swapper, 0);
     expect(swapper.outcome).toBeUndefined();
     expect(String(swapper.refusal)).toMatch(
-      /vmaf_v0\.6\.1neg.* needs features that this run does not measure: .*; name it in alsoModels/,
+      /vmaf_v0\.6\.1neg.* needs features that this run does not measure: .*; start the run with it in alsoModels/,
     );
     expect(report.swaps).toBeUndefined();
     expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(

@@ -325,7 +325,7 @@ describe('without a reference', () => {
 
   it('needs a model that does without', async () => {
     await expect(score({ distorted, raw: FORMAT }, { noReference: true })).rejects.toThrow(
-      'needs a tiny model',
+      'needs a no-reference tiny model',
     );
     await expect(alone([{ model: at('plain.onnx') }])).rejects.toThrow('reads features (adm2, ');
     await expect(alone([{ model: at('pair.onnx') }])).rejects.toThrow(
@@ -373,7 +373,7 @@ describe('what is refused', () => {
 
   it('is a native backend, which has no tiny models', async () => {
     await expect(run([{ model: at('plain.onnx') }], { backend: 'native-cpu' })).rejects.toThrow(
-      'tiny cannot be passed',
+      'the backend native-cpu does not support tiny',
     );
   });
 });

@@ -93,7 +93,7 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
     await expect(score(request, { ...options, features: ['nonsense'] })).rejects.toThrow(
       /no feature extractor "nonsense"/,
     );
-    await expect(score(request, { ...options, backend: 'cuda' })).rejects.toThrow(/cuda is not here/);
+    await expect(score(request, { ...options, backend: 'cuda' })).rejects.toThrow(/cuda is not available/);
   });
 });
 

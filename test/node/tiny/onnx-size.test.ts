@@ -532,7 +532,7 @@ function alone(options: ScoreOptions = {}, model = SHIPPED): Promise<Report> {
 
 const EXPERIMENTAL =
   /^The tiny model "nr_vmaf_v0.6.1" is experimental: good for the order of versions of one scene/;
-const NO_SCENE = '4 of 7 frames are flat or noise (3 flat, 1 noise); the tiny model';
+const NO_SCENE = '4 of 7 frames are flat or noise (3 flat, 1 noise), which the tiny model';
 
 describe('the no-reference model that ships', () => {
   it.each([0, 2])('counts frames that show nothing, and says so, with %i threads', async (threads) => {

@@ -118,7 +118,9 @@ describe('vmaf', () => {
     const others = ['422', '420paldv', '411', 'mono', '444alpha', '420p16', '420p9', 'mono10', ''];
     expect(others.filter((tag) => vmafReadsY4m(tag))).toEqual([]);
     expect(formatProblem({ flavour: 'vmaf' }, { chroma: '422', bitDepth: 12 })).toBeUndefined();
-    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '400', bitDepth: 8 })).toMatch(/chroma only/);
+    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '400', bitDepth: 8 })).toMatch(
+      /supports only 4:2:0, 4:2:2 and 4:4:4/,
+    );
     expect(formatProblem({ flavour: 'vmaf' }, { chroma: '420', bitDepth: 9 })).toMatch(
       /8, 10, 12 and 16 bit, not 9/,
     );
@@ -152,7 +154,7 @@ describe('the libvmaf filter', () => {
     const refused = (task: Partial<NativeTask>) => () => graph(task);
     expect(refused({ predicts: false })).toThrow(/always predicts/);
     expect(refused({ devices: { gpumask: 1 } })).toThrow(/has no option gpumask/);
-    expect(refused({ models: [{ ...MODEL, name: 'a|b' }] })).toThrow(/"a\|b" has a "\|"/);
+    expect(refused({ models: [{ ...MODEL, name: 'a|b' }] })).toThrow(/"a\|b" contains "\|"/);
     expect(formatProblem({ flavour: 'ffmpeg' }, { chroma: '420', bitDepth: 12 })).toMatch(
       /8 and 10 bit, not 12/,
     );
@@ -275,9 +277,9 @@ describe('a log', () => {
     ['<VMAF/>', /is not JSON/],
     ['{}', /has no frames/],
     ['{"frames":{}}', /has no frames/],
-    ['{"frames":[{"frameNum":0}]}', /no sound frame 0/],
-    ['{"frames":[{"frameNum":1,"metrics":{}},{"frameNum":1,"metrics":{}}]}', /no sound frame 1/],
-    ['{"frames":[{"frameNum":0,"metrics":{"a":"1"}}]}', /no number as "a"/],
+    ['{"frames":[{"frameNum":0}]}', /an invalid frame 0/],
+    ['{"frames":[{"frameNum":1,"metrics":{}},{"frameNum":1,"metrics":{}}]}', /an invalid frame 1/],
+    ['{"frames":[{"frameNum":0,"metrics":{"a":"1"}}]}', /no number for "a"/],
   ])('is refused: %s', (text, expected) => {
     expect(() => parse(text)).toThrow(expected);
   });

@@ -100,7 +100,7 @@ describe('planFeatures', () => {
     const text = 'version=vmaf_v0.6.1:adm.adm_norm_view_dist=1';
     const [model] = await loadModels([text], modelStore());
     expect(() => planFeatures(model?.extractors ?? [], format, 'libvmaf-3.2')).toThrow(
-      /^The adm extractor's .* at least 3240 .*\. The model "vmaf_v0\.6\.1" asks for it\.$/,
+      /^The adm extractor's .* at least 3240 .*\. The model "vmaf_v0\.6\.1" needs it\.$/,
     );
   });
 
@@ -145,9 +145,9 @@ describe('planFeatures', () => {
     expect(plan.names).not.toContain('integer_motion');
     expect(plan.warnings).toEqual([
       expect.stringMatching(
-        /^The motion extractor is asked for twice with different debug, .*the first request counts/,
+        /^The motion extractor is requested twice with different debug, .*the first is used/,
       ),
-      expect.stringMatching(/^The psnr extractor is asked for twice with different enable_mse, min_sse, /),
+      expect.stringMatching(/^The psnr extractor is requested twice with different enable_mse, min_sse, /),
     ]);
   });
 

@@ -28,10 +28,10 @@ export function formatProblem(
   { flavour }: Pick<NativeProgram, 'flavour'>,
   { chroma, bitDepth }: Pick<VideoFormat, 'chroma' | 'bitDepth'>,
 ): string | undefined {
-  if (chroma === '400') return 'it takes video with chroma only (4:2:0, 4:2:2 and 4:4:4)';
+  if (chroma === '400') return 'it supports only 4:2:0, 4:2:2 and 4:4:4';
   // ffmpeg silently converts formats that the filter does not list.
   const [depths, words] = flavour === 'vmaf' ? [[8, 10, 12, 16], '8, 10, 12 and 16'] : [[8, 10], '8 and 10'];
-  return depths.includes(bitDepth) ? undefined : `it takes ${words} bit, not ${bitDepth}`;
+  return depths.includes(bitDepth) ? undefined : `it supports ${words} bit, not ${bitDepth}`;
 }
 
 function vmafArgs(program: NativeProgram, task: NativeTask): readonly string[] {
@@ -125,8 +125,8 @@ function lists(program: NativeProgram, all: readonly (readonly (readonly [string
     if (!text.includes('|')) return text;
     throw new AnyvmafError(
       'backend',
-      `${quoted(text)} has a "|", which the libvmaf filter of ${programName(program)} ` +
-        'cannot be told; rename it, or use the backend cpu.',
+      `${quoted(text)} contains "|", which the libvmaf filter of ${programName(program)} ` +
+        'cannot escape; rename it, or use the backend cpu.',
     );
   }
 }

@@ -80,10 +80,10 @@ export function oneLine(text: string, most = 300): string {
 /** How a run failed, as the end of a sentence; `undefined` if it succeeded. */
 export function failure(outcome: NativeOutcome): string | undefined {
   const { kind, code, signal, reason, time, limit = time } = outcome;
-  if (kind === 'unstartable') return `cannot be started: ${reason ?? 'for an unknown reason'}`;
+  if (kind === 'unstartable') return `cannot be started: ${reason ?? 'unknown reason'}`;
   if (kind === 'timeout') return `did not answer within ${Math.round(limit / 100) / 10} s and was ended`;
   if (signal !== null) return `was ended by ${signal}${saying(outcome)}`;
-  if (code !== 0) return `ended with status ${code}${saying(outcome)}`;
+  if (code !== 0) return `exited with status ${code}${saying(outcome)}`;
   return undefined;
 }
 
@@ -91,5 +91,5 @@ export function failure(outcome: NativeOutcome): string | undefined {
 function saying({ stdout, stderr }: NativeOutcome): string {
   const text = stderr.trim() || stdout.trim();
   const lines = text.split('\n').slice(-3).join('\n');
-  return text === '' ? ' without a word' : `, saying "${oneLine(lines)}"`;
+  return text === '' ? ' without output' : `, printing "${oneLine(lines)}"`;
 }

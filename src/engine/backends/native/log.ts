@@ -30,7 +30,7 @@ export interface NativeLog {
  */
 export function parseLog(text: string, program: string): NativeLog {
   const bad = (what: string) =>
-    new AnyvmafError('backend', `${program} wrote a log that ${what}; install a sound build of libvmaf.`);
+    new AnyvmafError('backend', `${program} wrote a log that ${what}; install a working build of libvmaf.`);
   const root = jsonOf(text) ?? jsonOf(text.replace(/(:\s*)-?(?:nan|inf)\b/gi, '$1null'));
   if (!isObject(root)) throw bad('is not JSON');
   const { frames } = root;
@@ -42,11 +42,11 @@ export function parseLog(text: string, program: string): NativeLog {
     const metrics: unknown = isObject(frame) ? frame.metrics : undefined;
     const last = frameNumbers.at(-1) ?? -1;
     if (typeof number !== 'number' || !Number.isInteger(number) || number <= last || !isObject(metrics)) {
-      throw bad(`has no sound frame ${row}`);
+      throw bad(`has an invalid frame ${row}`);
     }
     frameNumbers.push(number);
     for (const [name, value] of Object.entries(metrics)) {
-      if (typeof value !== 'number' && value !== null) throw bad(`has no number as ${quoted(name)}`);
+      if (typeof value !== 'number' && value !== null) throw bad(`has no number for ${quoted(name)}`);
       let column = columns.get(name);
       if (!column) {
         column = { values: new Float64Array(frames.length), present: new Uint8Array(frames.length) };

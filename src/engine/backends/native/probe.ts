@@ -107,7 +107,7 @@ function probeScore(
   if (failed !== undefined) throw unhealthy(failed);
   if (outcome.output === undefined) {
     const words = oneLine(outcome.stderr || outcome.stdout, 120);
-    throw unhealthy(`ended well but wrote no log${words === '' ? '' : `; it said "${words}"`}`);
+    throw unhealthy(`succeeded but wrote no log${words === '' ? '' : `; it printed "${words}"`}`);
   }
   const found = parseLog(outcome.output, name);
   const ran = mismatchedBackend(found.backendUsed, backend);
@@ -116,7 +116,7 @@ function probeScore(
   const [score] = scores;
   const missing = models.find((_, i) => !Number.isFinite(scores[i]));
   if (score === undefined || missing) {
-    throw unhealthy(`gave no finite score "${missing?.name}" for a grey frame`);
+    throw unhealthy(`returned no finite score "${missing?.name}" for a grey frame`);
   }
   return score;
 }

@@ -132,7 +132,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
     if (!options) return { problem: `${name} was built without the libvmaf filter` };
     if (!options.has('model')) {
       return {
-        problem: `the libvmaf filter of ${name} is of an ffmpeg before 5.0, which takes no model by name`,
+        problem: `the libvmaf filter of ${name} belongs to ffmpeg older than 5.0, which cannot load models by name`,
       };
     }
     return {
@@ -150,7 +150,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   if (help.kind !== 'ended' || help.signal !== null) return { problem: `${oneLine(path)} ${failure(help)}` };
   const found = text.trim() === '' ? 'nothing' : `"${oneLine(text, 80)}"`;
   return {
-    problem: `${oneLine(path)} is neither vmaf nor an ffmpeg with the libvmaf filter: asked for help it says ${found}`,
+    problem: `${oneLine(path)} is neither vmaf nor an ffmpeg with the libvmaf filter: its --help prints ${found}`,
   };
 }
 

@@ -118,7 +118,7 @@ export class OpenDevice implements Gpu {
 
   /** Frees the device; pairs in flight fail. */
   close(): void {
-    this.#fail(new AnyvmafError('aborted', 'The GPU was closed while it measured.'));
+    this.#fail(closedError());
     this.device.destroy();
   }
 
@@ -130,11 +130,15 @@ export class OpenDevice implements Gpu {
   }
 }
 
+export function closedError(): AnyvmafError {
+  return new AnyvmafError('aborted', 'The GPU was closed while it measured.');
+}
+
 function refusal(reason: string): AnyvmafError {
   return new AnyvmafError(
     'internal',
-    `The GPU refuses what anyvmaf asks of it; this is a defect of anyvmaf or of the GPU's driver, please report it ` +
-      `with the name of the GPU (${firstLine(reason)}).`,
+    `The GPU rejected a command of anyvmaf; this is a bug in anyvmaf or in the GPU driver, please report it with the ` +
+      `name of the GPU (${firstLine(reason)}).`,
   );
 }
 
@@ -147,7 +151,7 @@ function runError(error: GPUError): AnyvmafError {
 function outOfMemory(reason: string): AnyvmafError {
   return new AnyvmafError(
     'resource',
-    `The GPU is out of memory (${firstLine(reason)}); close other programs that use it, or measure on the processor.`,
+    `The GPU is out of memory (${firstLine(reason)}); close other programs that use it, or use the backend cpu.`,
   );
 }
 

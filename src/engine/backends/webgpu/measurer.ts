@@ -15,7 +15,7 @@ import {
   startRecord,
 } from '../types.js';
 import { ADM_ON_GPU } from './adm.js';
-import { BufferUsage, GpuLostError, type OpenDevice } from './device.js';
+import { BufferUsage, closedError, GpuLostError, type OpenDevice } from './device.js';
 import type { Encode, GpuFunction, GpuKernel } from './kernel.js';
 import { MOTION, MOTION_LEGACY, SSE } from './picture-sum.js';
 import { Pictures, Transfer } from './pictures.js';
@@ -131,7 +131,7 @@ export class GpuMeasurer implements Measurer {
     startRecord(this.#plan, this.layout, record, spatial, (side) => this.#picturesOf(side).samples(index));
     const due = callsOf(this.#plan, index, spatial, (earlier) => this.holds(earlier));
     if (due.length === 0) return Promise.resolve();
-    const failure = this.#gpu.failure ?? (this.#closed ? closed() : undefined);
+    const failure = this.#gpu.failure ?? (this.#closed ? closedError() : undefined);
     if (failure) return Promise.reject(failure);
     const transfer = this.#idle.pop();
     if (!transfer) throw new AnyvmafError('internal', `More than ${SLOTS} pairs are in flight.`);
@@ -151,7 +151,7 @@ export class GpuMeasurer implements Measurer {
   close(): void {
     this.#closed = true;
     this.#forget();
-    this.#reject(closed());
+    this.#reject(closedError());
     for (const { kernel } of this.#bound) kernel.close();
     for (const pictures of [this.#reference, this.#distorted]) pictures.close();
     for (const transfer of this.#transfers) transfer.close();
@@ -216,10 +216,6 @@ export class GpuMeasurer implements Measurer {
         .finally(() => this.#inFlight.delete(reject));
     });
   }
-}
-
-function closed(): AnyvmafError {
-  return new AnyvmafError('aborted', 'The GPU was closed while it measured.');
 }
 
 function isAbort(cause: unknown): cause is Error {

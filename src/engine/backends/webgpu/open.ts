@@ -53,7 +53,7 @@ export class WebgpuKind implements GpuKind {
 
   problem(call: CoreCall, format: VideoFormat): string | undefined {
     const found = GPU_FUNCTIONS.get(call.run);
-    if (call.heatmaps) return `heatmaps of ${call.metric} are not made on a GPU`;
+    if (call.heatmaps) return `GPUs write no heatmaps of ${call.metric}`;
     if (!found) return `there is no shader for ${call.metric}`;
     return this.limit(call, format);
   }
@@ -98,7 +98,7 @@ async function adapterOf(gpu: GPU, { powerPreference }: WebgpuOptions): Promise<
   if (adapter) return adapter;
   throw new AnyvmafError(
     'backend',
-    'There is no GPU here that WebGPU can use: no driver for Vulkan, Metal or Direct3D 12 was found, or it is blocked.',
+    'WebGPU found no GPU that it can use: no driver for Vulkan, Metal or Direct3D 12 was found, or it is blocked.',
   );
 }
 
