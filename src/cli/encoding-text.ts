@@ -89,7 +89,8 @@ export function answerText(result: SearchResult): string {
   lines.push(`Predicted: ${predicted.value.toFixed(2)}${spread}, about ${megabytes(result.predictedBytes)}.`);
   if (result.notMonotone.length > 0) {
     const places = result.notMonotone.map((one) => valueText(parameter, one)).join(', ');
-    lines.push(`The curve is not monotone: ${places} is better than the point before it.`);
+    const verb = result.notMonotone.length === 1 ? 'scores' : 'score';
+    lines.push(`The curve is not monotone: ${places} ${verb} better than the next finer value.`);
   }
   if (final) {
     const values = targets.map(

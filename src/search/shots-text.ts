@@ -4,15 +4,13 @@
  */
 import { oneOf, requireArray, requireObject } from '../core/arguments.js';
 import { quotedWord } from '../core/shell.js';
-import type { ShotFormat, TunedShot, TuneShotsResult } from './types.js';
-
-const FORMATS = ['json', 'csv', 'shell'] as const satisfies readonly ShotFormat[];
+import { SHOT_FORMATS, type ShotFormat, type TunedShot, type TuneShotsResult } from './types.js';
 
 /** @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format */
 export function shotsText(result: TuneShotsResult, format: ShotFormat): string {
   requireObject('result', result, 'what tuneShots gave');
   requireArray('result.shots', result.shots);
-  switch (oneOf('format', format, FORMATS)) {
+  switch (oneOf('format', format, SHOT_FORMATS)) {
     case 'csv':
       return csvText(result);
     case 'shell':

@@ -398,7 +398,8 @@ export interface DetectedShots {
 }
 
 /** Formats of tuned shots. `shell` is a POSIX shell script that makes the encode with ffmpeg. */
-export type ShotFormat = 'json' | 'csv' | 'shell';
+export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const;
+export type ShotFormat = (typeof SHOT_FORMATS)[number];
 
 /** `each`: every shot reaches the targets; `whole`: all frames together do, with the fewest bytes. */
 export type ShotGoal = 'each' | 'whole';

@@ -3,8 +3,13 @@
  * Results that are read back: what was written, and files that lie.
  */
 import { describe, expect, it } from 'vitest';
-import { curveLine } from '../../../src/cli/encoding-text.js';
-import { type ComparedPoint, formatEncodingResult, readEncodingResult } from '../../../src/index.js';
+import { answerText, curveLine } from '../../../src/cli/encoding-text.js';
+import {
+  type ComparedPoint,
+  formatEncodingResult,
+  readEncodingResult,
+  type SearchResult,
+} from '../../../src/index.js';
 import { COMPARISON, LADDER, rung, SEARCH } from '../../support/encoding-results.js';
 
 describe('a result of encoding', () => {
@@ -49,6 +54,12 @@ describe('a result of encoding', () => {
     }
     const point = { ...(curve?.points[0] as ComparedPoint), cached: true };
     expect(curveLine('libx264 preset=veryslow tune=film', point).length).toBeLessThanOrEqual(80);
+  });
+
+  it('says in good grammar where its curve rises', () => {
+    const text = (...notMonotone: number[]) => answerText({ ...(SEARCH as SearchResult), notMonotone });
+    expect(text(24)).toContain('The curve is not monotone: 24 scores better than the next finer value.');
+    expect(text(24, 25)).toContain('not monotone: 24, 25 score better than the next finer value.');
   });
 
   it('writes bit rates in kilobits, and targets that were not reached', async () => {
