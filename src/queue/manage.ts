@@ -9,7 +9,7 @@ import type { DeadTask, QueueJob, Task } from './types.js';
 const MOST_DEAD = 100_000;
 
 /** All jobs, or those whose keys start with one of these. */
-export type Selection = 'all' | readonly string[];
+type Selection = 'all' | readonly string[];
 
 const selects = (selection: Selection, id: string) =>
   selection === 'all' || selection.some((prefix) => id.startsWith(prefix));

@@ -8,7 +8,7 @@ import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { QueueCounts, Task } from './types.js';
 
-export type TaskOutcome = 'done' | 'failed' | 'given_back' | 'cancelled';
+type TaskOutcome = 'done' | 'failed' | 'given_back' | 'cancelled';
 
 const PREFIX = 'anyvmaf_worker';
 

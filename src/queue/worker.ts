@@ -15,7 +15,7 @@ import { ScoringProcesses } from './scoring-process.js';
 import { sweep } from './sweep.js';
 import type { Task } from './types.js';
 
-export interface WorkerSettings {
+interface WorkerSettings {
   readonly name: string;
   readonly concurrency: number;
   /** Seconds after which a silent worker loses its tasks to others. */

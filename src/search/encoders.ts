@@ -6,7 +6,7 @@ import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, showValue } from '../core/printable.js';
 import type { EncoderFacts } from './host.js';
-import type { Grid } from './strategy.js';
+import { type Grid, indexNear } from './strategy.js';
 
 /** Rate control parameters that can be searched. */
 export type ParameterName = 'crf' | 'cq' | 'qp' | 'global_quality' | 'bitrate';
@@ -120,14 +120,6 @@ function bitrate(range: ValueRange | undefined): Parameter {
     grid: { values, start: indexNear(values, 3_000_000), slope: 0.6 },
     args: (value) => ['-b:v', String(value)],
   };
-}
-
-function indexNear(values: readonly number[], wanted: number): number {
-  let best = 0;
-  values.forEach((value, i) => {
-    if (Math.abs(value - wanted) < Math.abs((values[best] ?? Number.NaN) - wanted)) best = i;
-  });
-  return best;
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
