@@ -117,7 +117,7 @@ function toOpenVino(
 function externalWeights(source: string): AnyvmafError {
   return new AnyvmafError(
     'backend',
-    `The tiny model ${quoted(source)} keeps its weights in another file, which OpenVINO does not take from memory; ` +
+    `The tiny model ${quoted(source)} keeps its weights in another file, which OpenVINO cannot load from memory; ` +
       'save them in the model itself, or use another device.',
   );
 }

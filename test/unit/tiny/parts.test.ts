@@ -49,7 +49,7 @@ describe('codecs', () => {
         ...codecBlock({ ...SECOND, vocabulary: ['libx264'] }, 1, { codec: 'avc', crf: 1 }, 'm'),
       ]).toEqual([1]);
       expect(() => codecBlock(SECOND, 13, { codec: 'avc', crf: 1 }, 'm')).toThrow(
-        'make 12 or, with preset and rate factor, 14',
+        'need 12 or, with preset and rate factor, 14',
       );
     });
 
@@ -64,9 +64,9 @@ describe('codecs', () => {
       expect(() => codecBlock(SECOND, 14, { codec: 'libx264' }, 'm')).toThrow('tiny_crf');
       expect(() => codecBlock(SECOND, 14, { crf: 3 }, 'm')).toThrow('tiny_codec');
       expect(() => codecBlock(SECOND, 14, { codec: 'mpeg2', crf: 3 }, 'm')).toThrow(
-        'does not know; it knows libx264, ',
+        'does not support; it supports libx264, ',
       );
-      expect(() => codecBlock(THIRD, 18, { codec: 'unknown', crf: 3 }, 'm')).toThrow('does not know');
+      expect(() => codecBlock(THIRD, 18, { codec: 'unknown', crf: 3 }, 'm')).toThrow('does not support');
     });
   });
 
@@ -273,7 +273,7 @@ describe('pictures', () => {
       );
       expect(() => new TinyPictureScorer({ ...fixed, resize: 'bicubic' }, session, tiny)).not.toThrow();
       const colour = { ...BINDING, channels: 3, mean: [0, 0, 0], std: [1, 1, 1] } as const;
-      expect(() => new TinyPictureScorer(colour, session, { ...tiny, chroma: '400' })).toThrow('luma only');
+      expect(() => new TinyPictureScorer(colour, session, { ...tiny, chroma: '400' })).toThrow('only luma');
     });
 
     it('must be scored with one number', async () => {
@@ -283,11 +283,11 @@ describe('pictures', () => {
         await scorer.score(7, into, 0);
         return into[0];
       };
-      await expect(scored([Number.NaN])).rejects.toThrow('gives NaN for frame 7');
-      await expect(scored([Number.POSITIVE_INFINITY])).rejects.toThrow('gives Infinity for frame 7');
-      await expect(scored([1, 2])).rejects.toThrow('gives 2 values as "y" for one frame');
+      await expect(scored([Number.NaN])).rejects.toThrow('returns NaN for frame 7');
+      await expect(scored([Number.POSITIVE_INFINITY])).rejects.toThrow('returns Infinity for frame 7');
+      await expect(scored([1, 2])).rejects.toThrow('returns 2 values as "y" for one frame');
       await expect(scored([1], { outputs: [{ tensor: 'z', metric: 'm' }] })).rejects.toThrow(
-        'gives no values as "z"',
+        'returns no values as "z"',
       );
       expect(await scored([1, 2], { reduce: 'mean' })).toBe(1.5);
       expect(await scored([7], { range: [1, 5] })).toBe(5);
