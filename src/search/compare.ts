@@ -271,7 +271,5 @@ function namesOf(encoders: readonly ComparedEncoder[]): readonly string[] {
   });
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return names;
-  throw usageError(
-    `${shown(twice)} is compared twice; give each encoder other options, or a name of its own.`,
-  );
+  throw usageError(`${shown(twice)} is compared twice; give each encoder other options, or its own name.`);
 }

@@ -302,14 +302,19 @@ function explain(
   const { quality, kbps } = encodes[ship] ?? {};
   const what = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
   const group = ties.find((one) => one.includes(ship)) ?? [];
-  const others = group.filter((one) => one !== ship).map(nameOf);
-  const said = others.length > 3 ? `${others[0]} and ${others.length - 1} more` : others.join(', ');
+  const others = group.filter((one) => one !== ship);
+  const listed = (all: readonly number[]) => {
+    const names = all.map(nameOf);
+    return names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
+  };
   return [
     reason === 'none-reaches'
-      ? `None reaches the target; the best is ${what}.`
+      ? `No encode reaches the target; the best is ${what}.`
       : `Ship ${what}: ${WHY[reason]}.`,
-    ...(others.length > 0 ? [`Its difference from ${said} is within the error of the measurement.`] : []),
-    ...(rivals.length > 0 ? ['Nothing measured speaks for one of these more than for another.'] : []),
+    ...(others.length > 0
+      ? [`Its difference from ${listed(others)} is within the error of the measurement.`]
+      : []),
+    ...(rivals.length > 0 ? [`Neither quality nor size favours it over ${listed(rivals)}.`] : []),
     ...(smaller
       ? [
           `${nameOf(smaller.encode)} would save ${(smaller.saves * 100).toFixed(0)} % of the bytes and lose ${smaller.loses.toFixed(2)}.`,
@@ -323,6 +328,6 @@ const WHY: Readonly<Record<DecisionReason, string>> = {
   'none-reaches': 'none reaches the target',
   'smallest-that-reaches': 'the smallest that reaches the target',
   'best-and-smallest': 'no other is better or smaller',
-  'smallest-as-good': 'the smallest of those that are as good as the best, as far as can be told',
+  'smallest-as-good': 'the smallest of those that cannot be told apart from the best',
   best: 'the best; each smaller one is worse',
 };

@@ -232,8 +232,8 @@ function outOfReach(
   highest: LadderPoint,
 ): AnyvmafError {
   return usageError(
-    `rungs are wanted between ${between.min} and ${between.max}, but what was measured goes from ` +
-      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or want others.`,
+    `rungs are requested between ${between.min} and ${between.max}, but the measured quality goes from ` +
+      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or request other rungs.`,
   );
 }
 
@@ -263,7 +263,7 @@ function sizesOf(
     if (fits && divisible) continue;
     throw usageError(
       `the ladder has the size ${width}x${height}, but sizes go from ${LEAST_SIDE} pixels up to the source's ` +
-        `${track.width}x${track.height}${divisible ? '' : ', with even sides'}; leave it out, or change it.`,
+        `${track.width}x${track.height}${divisible ? '' : ', with even sides'}; change it, or leave it out.`,
     );
   }
   const once = new Map(whole.map((size) => [`${size.width}x${size.height}`, size]));

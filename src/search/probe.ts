@@ -274,8 +274,8 @@ export class Probe {
     if (found === frames) return;
     throw new AnyvmafError(
       'media',
-      `${setting.encoder.name} was given ${counted(frames, 'frame')} and gave ${found} at ` +
-        `${setting.parameter.name} ${value}; an encoder that drops or adds frames cannot be compared.`,
+      `${setting.encoder.name} was given ${counted(frames, 'frame')} and returned ${found} at ` +
+        `${setting.parameter.name} ${value}; encodes with dropped or added frames cannot be compared.`,
     );
   }
 }
@@ -346,7 +346,7 @@ function valuesOf(
           const known = Object.keys(frames[0]?.metrics ?? {});
           throw new AnyvmafError(
             'feature',
-            `a target names ${shown(metric)}, which no frame has; there are ${known.join(', ')}.`,
+            `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
           );
         }),
       ),

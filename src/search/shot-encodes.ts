@@ -146,8 +146,8 @@ export async function joinShots(
       if (within <= WRONG) return;
       throw new AnyvmafError(
         'media',
-        `The joined file differs from the shots by up to ${within.toFixed(2)} within a shot, so that ${task.setting.encoder.name} ` +
-          'cannot be joined in this container; it was removed. Write to another one.',
+        `The joined file differs from the shots by up to ${within.toFixed(2)} within a shot, so shots of ` +
+          `${task.setting.encoder.name} cannot be joined in this container; the file was removed. Use another container.`,
       );
     },
   });
@@ -173,7 +173,7 @@ async function scoreJoined(
     throw new AnyvmafError(
       'media',
       `${counted(report.frames.length, 'frame')} of ${shown(output)} could be compared with the source's ${facts.times.length}; ` +
-        'it was removed.',
+        'the file was removed.',
     );
   }
   const runs = shots.map(({ shot }) => ({ from: shot.first, count: shot.count }));

@@ -54,11 +54,11 @@ export function poolingOf({ metric, statistic }: CompleteMeasure): {
   const whole = wholeValue(metric);
   if (whole && statistic !== 'mean')
     throw usageError(
-      `${metric} is one value of the whole video, but its ${statistic} is asked for; leave that out, or name ${whole.from}.`,
+      `${metric} is one value for the whole video and has no ${statistic}; leave the statistic out, or use ${whole.from}.`,
     );
   if (!whole && isAggregate(metric))
     throw usageError(
-      `${metric} is one value of the whole video, which samples do not tell; name a metric that each frame has.`,
+      `${metric} is one value for the whole video, which samples cannot estimate; use a metric that each frame has.`,
     );
   return whole ? { from: whole.from, by: whole } : { from: metric, by: statistic };
 }

@@ -210,7 +210,7 @@ describe('a sweep', () => {
     expect(store.settled.get(job.key)).toMatchObject({
       kind: 'failed',
       code: 'internal',
-      message: expect.stringContaining('each worker'),
+      message: expect.stringContaining('every worker'),
     });
     expect(await looks(tools, dead)).toMatchObject({ failed: 0 });
   });

@@ -76,7 +76,7 @@ describe('a result of encoding', () => {
     [JSON.stringify({ ...SEARCH, points: 5 }), /points is not a list/],
     [JSON.stringify({ ...SEARCH, value: 'x' }), /value is not a number/],
     [JSON.stringify({ ...LADDER, hull: [{ ...rung, kbps: 0 }] }), /hull\[0\]\.kbps is not above 0/],
-    [JSON.stringify({ ...LADDER, statistic: 'best' }), /statistic is no statistic/],
+    [JSON.stringify({ ...LADDER, statistic: 'best' }), /statistic is not a statistic/],
     [JSON.stringify({ ...LADDER, command: [1] }), /command\[0\] is not a text/],
     [JSON.stringify({ ...COMPARISON, curves: [null] }), /curves\[0\] is not an object/],
     [JSON.stringify({ ...COMPARISON, source: 'x'.repeat(5000) }), /source is not a text/],
