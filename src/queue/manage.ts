@@ -3,6 +3,7 @@
  * Puts dead jobs of a queue back, and cancels jobs.
  */
 import type { QueueConnection } from './connect.js';
+import { readReason } from './payload.js';
 import type { Files } from './run-task.js';
 import type { DeadTask, QueueJob, Task } from './types.js';
 
@@ -53,7 +54,7 @@ async function reopen(
   jobs: readonly { readonly job: QueueJob; readonly tasks: readonly DeadTask[] }[],
 ): Promise<void> {
   for (const { job, tasks } of jobs) {
-    const apart = tasks.some(({ reason }) => reason.startsWith('mismatch'));
+    const apart = tasks.some(({ reason }) => readReason(reason).code === 'mismatch');
     if (apart) await files.clear(job.key, true);
     await connection.remove(tasks.map(({ taskId }) => taskId));
     await connection.store.reopen([job.key], apart);

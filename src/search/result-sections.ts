@@ -164,7 +164,7 @@ function comparisonTables(result: ComparisonResult): readonly [Section, ...Secti
   const wanted = curves.some(({ atTargets }) => atTargets.length > 0);
   const summary = tableOf(
     'Encoders',
-    ['encoder', 'BD-rate', `BD-${name}`, `${name} range`, 'frames/s'],
+    ['encoder', 'BD-rate', `BD-${name}`, 'range', 'frames/s'],
     curves.map((curve, i) => [curve.name, ...deltaCells(deltas[i - 1]), speed(curve.framesPerSecond)]),
   );
   const points = tableOf(
@@ -199,8 +199,8 @@ function deltaCells(delta: CurveDelta | undefined): readonly [string, string, st
 function targetTable(curves: readonly ComparedCurve[], name: string): Section {
   const targets = curves[0]?.atTargets ?? [];
   return tableOf(
-    'For each target',
-    ['encoder', 'target', 'parameter', 'value', name, 'kb/s', 'at target', 'vs lowest'],
+    `For each target (${name})`,
+    ['encoder', 'target', 'parameter', 'value', 'reached', 'kb/s', 'at target', 'vs lowest'],
     targets.flatMap(({ target }, i) => {
       const at = curves.flatMap((curve) =>
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
@@ -217,7 +217,7 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
         quality(found.quality),
         rate(found.kbps),
         typeof found.kbpsAt === 'number' ? rate(found.kbpsAt) : '',
-        found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'not reached',
+        found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'missed',
       ]);
     }),
   );
