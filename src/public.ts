@@ -214,7 +214,6 @@ export {
   formatEncodingResult,
   formatShots,
   readEncodingResult,
-  SHOT_FORMATS,
 } from './search/result.js';
 export type { CompleteTarget, Estimate, QualityTarget, Statistic } from './search/targets.js';
 export type {
@@ -250,6 +249,7 @@ export {
   type SearchResult,
   type SearchShortfall,
   type SearchStage,
+  SHOT_FORMATS,
   type Shot,
   type ShotFormat,
   type ShotGoal,

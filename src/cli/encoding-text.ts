@@ -52,9 +52,9 @@ export function pointsHead(parameter: string, metric: string): string {
 
 /** Value, quality, rate, and the distance from the target. */
 export function pointLine({ value, quality, kbps, margin, cached }: SearchPoint, parameter: string): string {
-  const verdict = margin >= 0 ? 'holds' : `misses by ${(-margin).toFixed(2)}`;
+  const verdict = margin >= 0 ? 'reached' : `missed by ${(-margin).toFixed(2)}`;
   const point = row(POINT, [valueText(parameter, value), quality.toFixed(2), Math.round(kbps)]);
-  return `${point}  ${bar(quality / 100)}  ${verdict}${cached ? ' (known)' : ''}`;
+  return `${point}  ${bar(quality / 100)}  ${verdict}${cached ? ' (cached)' : ''}`;
 }
 
 export function curveHead(curve: string, parameter: string, quality: string): string {
@@ -68,7 +68,7 @@ export function curveLine(
 ): string {
   const point = row(POINT, [value, quality.toFixed(2), Math.round(kbps)]);
   const name = cut(printable(curve), NAME, 'both').padEnd(NAME);
-  return `${name} ${point}  ${bar(quality / 100, SHORT_BAR)}${cached ? ' known' : ''}`;
+  return `${name} ${point}  ${bar(quality / 100, SHORT_BAR)}${cached ? ' cached' : ''}`;
 }
 
 // --- answers ---
@@ -79,23 +79,24 @@ export function answerText(result: SearchResult): string {
   const aims = targets.map(targetText).join(' and ');
   const lines = result.unfinished
     ? unfinishedLines(result, found, aims)
-    : [shortfall ? `No setting gives ${aims}${shortfallText(result, found)}` : `${found} gives ${aims}.`];
+    : [shortfall ? `No setting reaches ${aims}${shortfallText(result, found)}` : `${found} reaches ${aims}.`];
   const [low, high] = predicted.interval99;
   const spread =
-    samples && samples.length > 1 ? ` (99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)})` : '';
+    samples && samples.length > 1 ? ` (99 % confidence: ${low.toFixed(2)} to ${high.toFixed(2)})` : '';
   lines.push(`Predicted: ${predicted.value.toFixed(2)}${spread}, about ${megabytes(result.predictedBytes)}.`);
   if (result.notMonotone.length > 0) {
     const places = result.notMonotone.map((one) => valueText(parameter, one)).join(', ');
-    lines.push(`The curve is not monotone: ${places} is better than the point before it.`);
+    const verb = result.notMonotone.length === 1 ? 'scores' : 'score';
+    lines.push(`The curve is not monotone: ${places} ${verb} better than the next finer value.`);
   }
   if (final) {
     const values = targets.map(
       ({ metric, statistic }, i) =>
         `${metric} ${statistic.replace('_', ' ')} ${final.qualities[i]?.toFixed(2)}`,
     );
-    const where = final.file === null ? 'The whole source' : shown(final.file);
+    const where = final.file === null ? 'The whole source, encoded with this setting' : shown(final.file);
     lines.push(
-      `${where} encoded so: ${values.join(', ')}, ${reachedText(final)}; ${megabytes(final.bytes)}, ${Math.round(final.kbps)} kb/s.`,
+      `${where}: ${values.join(', ')}, ${reachedText(final)}; ${megabytes(final.bytes)}, ${Math.round(final.kbps)} kb/s.`,
     );
   }
   lines.push(...endLines(result), result.command.map(quotedWord).join(' '));
@@ -110,22 +111,22 @@ function unfinishedLines(
 ): string[] {
   const so =
     shortfall?.reason === 'target'
-      ? `nothing gives ${aims} yet; the nearest, ${found}, stays ${shortfall.by.toFixed(2)} below`
-      : `${found} gives ${aims}, and a smaller file may`;
+      ? `nothing reaches ${aims} yet; the closest, ${found}, is ${shortfall.by.toFixed(2)} below`
+      : `${found} reaches ${aims}, and a smaller file may, too`;
   const [min, max] = [unfinished?.min ?? 0, unfinished?.max ?? 0].map((value) => valueText(parameter, value));
   return [
     `Unfinished: ${so}.`,
-    `The answer lies from ${min} to ${max}: the same command goes on from the points that are kept; without a cache add --values ` +
-      `${unfinished?.min}..${unfinished?.max}.`,
+    `The answer lies between ${min} and ${max}: run the same command to resume from the cached points; without a cache, add ` +
+      `--values ${unfinished?.min}..${unfinished?.max}.`,
   ];
 }
 
 function shortfallText({ shortfall }: SearchResult, nearest: string): string {
   if (shortfall?.reason === 'target')
-    return `: the nearest, ${nearest}, stays ${shortfall.by.toFixed(2)} below.`;
+    return `: the closest, ${nearest}, is ${shortfall.by.toFixed(2)} below.`;
   if (shortfall?.reason === 'size')
-    return ` within the size: ${nearest} takes ${(shortfall.share * 100).toFixed(1)} % of the source's.`;
-  return ` and no more: ${nearest} is ${shortfall?.by.toFixed(2)} above the upper bound.`;
+    return ` within the size limit: ${nearest} takes ${(shortfall.share * 100).toFixed(1)} % of the source's size.`;
+  return ` without exceeding the upper bound: ${nearest} is ${shortfall?.by.toFixed(2)} above it.`;
 }
 
 function reachedText({ reached }: { readonly reached: boolean }): string {
@@ -141,11 +142,11 @@ function endLines({
   cached,
 }: Pick<SearchResult, 'unwritten' | 'warnings' | 'encodes' | 'cached'> &
   Partial<Pick<SearchResult, 'unfinished'>>): string[] {
-  const missed = unfinished ? '' : ', since it misses what was asked; --encode-missed writes it all the same';
+  const missed = unfinished ? '' : ' because it misses a target or bound; --encode-missed writes it anyway';
   return [
     ...(unwritten === null ? [] : [`${shown(unwritten)} was not written${missed}.`]),
     ...warnings.map((text) => `Note: ${text}`),
-    `${encodes} ${encodes === 1 ? 'encode' : 'encodes'}, ${cached} known from before.`,
+    `${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}.`,
   ];
 }
 
@@ -197,7 +198,7 @@ function shotLine(
 ): string {
   const mean = shot.pooled[metric]?.mean ?? Number.NaN;
   const point = row(POINT, [valueText(parameter, shot.value), mean.toFixed(2), Math.round(shot.kbps)]);
-  const missed = goal === 'each' && shot.margin < 0 ? `  misses by ${(-shot.margin).toFixed(2)}` : '';
+  const missed = goal === 'each' && shot.margin < 0 ? `  missed by ${(-shot.margin).toFixed(2)}` : '';
   return `${placeText(shot, shot.number)} ${point}  ${bar(shot.kbps / most)}${missed}`;
 }
 
@@ -208,7 +209,7 @@ function tunedLines(result: TuneShotsResult, metric: string): string[] {
   const not = goal === 'each' ? 'Not every shot reaches' : 'The shots together do not reach';
   const mean = pooled[metric]?.mean ?? Number.NaN;
   const lines = [
-    `${reached ? who : not} ${aims}${reached ? '.' : `; the worst stays ${(-margin).toFixed(2)} below.`}`,
+    `${reached ? who : not} ${aims}${reached ? '.' : `; the worst is ${(-margin).toFixed(2)} below.`}`,
     `All: ${metric} ${mean.toFixed(2)}, ${megabytes(bytes)}, ${Math.round(kbps)} kb/s.`,
     savingText(result),
   ];
@@ -216,8 +217,8 @@ function tunedLines(result: TuneShotsResult, metric: string): string[] {
     const got = final.pooled[metric]?.mean ?? Number.NaN;
     const off = Math.max(final.difference.within, final.difference.edges);
     lines.push(
-      `${shown(final.file)}: mean ${got.toFixed(2)}, ${reachedText(final)}; ${megabytes(final.bytes)}, all frames in their order, ` +
-        `${off < 1e-9 ? 'each with the score that its shot gave' : `scores within ${off.toFixed(4)} of what the shots gave`}.`,
+      `${shown(final.file)}: mean ${got.toFixed(2)}, ${reachedText(final)}; ${megabytes(final.bytes)}, all frames in order, ` +
+        `${off < 1e-9 ? 'each scored as in its shot' : `scores within ${off.toFixed(4)} of those in the shots`}.`,
     );
   }
   return [...lines, ...endLines(result)];
@@ -229,7 +230,7 @@ function savingText({ single, saving, parameter }: TuneShotsResult): string {
   if (!single.reached) return `No single ${parameter} reaches the same.`;
   const share = `${(Math.abs(saving) * 100).toFixed(1)} %`;
   const verb = saving >= 0 ? `saves ${share}` : `takes ${share} more`;
-  return `One setting for all that reaches the same, ${name}, takes ${megabytes(single.bytes)}: a setting a shot ${verb}.`;
+  return `One setting for all shots, ${name}, reaches the same with ${megabytes(single.bytes)}: a setting per shot ${verb}.`;
 }
 
 // --- what is being done ---
@@ -244,8 +245,8 @@ export function stageText(stage: SearchStage): string {
 }
 
 export function shotStageText(stage: ShotStage, parameter: string): string {
-  if (stage.kind === 'finding') return `looking at frame ${stage.frames} of ${stage.total}`;
-  if (stage.kind === 'joining') return `joining ${stage.shots} shots, and scoring the whole`;
+  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
+  if (stage.kind === 'joining') return `joining ${stage.shots} shots and scoring the result`;
   const place = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
   if (stage.kind === 'reading') return 'reading the source';
   if (stage.kind === 'cutting') return `${place}cutting ${stage.frames} frames`;

@@ -157,7 +157,7 @@ export class Parser<Calls> {
 
   async #read({ id, position, length }: FromParser & { kind: 'read' }): Promise<void> {
     try {
-      if (!this.#input) throw new Error('there is nothing to read');
+      if (!this.#input) throw new Error('the parser has no input');
       const bytes = new Uint8Array(Math.max(0, Math.min(length, this.#input.size - position)));
       const got = await this.#input.read(position, [bytes]);
       const { buffer } = got === bytes.length ? bytes : bytes.slice(0, got);
@@ -191,7 +191,8 @@ export class Parser<Calls> {
     }
     const silent = this.#silent * BEAT;
     if (silent > this.#silence) this.#end(this.#stuck(silent));
-    else if (this.#idle > STALL || this.#stalled > LONGEST_STALL) this.#end(this.#stuck(STALL * BEAT));
+    else if (this.#idle > STALL || this.#stalled > LONGEST_STALL)
+      this.#end(this.#stuck(Math.max(this.#idle, this.#stalled) * BEAT));
     else if (this.#worker.isTooLarge?.()) this.#end(this.#tooLarge());
   }
 
@@ -199,8 +200,8 @@ export class Parser<Calls> {
     const { code, subject } = this.#reason;
     return new AnyvmafError(
       code,
-      `${subject}: reading it got nowhere for ${(milliseconds / 1000).toFixed(1)} s and was ended; the file is damaged, ` +
-        'or made to keep its reader busy.',
+      `${subject}: aborted after ${(milliseconds / 1000).toFixed(1)} s without progress; the file is damaged, or crafted to ` +
+        'stall its reader.',
     );
   }
 
@@ -213,8 +214,8 @@ export class Parser<Calls> {
     const { code, subject } = this.#reason;
     return new AnyvmafError(
       code,
-      `${subject}: reading it takes more memory than any file of its size should and was ended; the file is damaged, or ` +
-        'made to fill the memory.',
+      `${subject}: aborted because reading it takes more memory than any file of its size needs; the file is damaged, or ` +
+        'crafted to exhaust memory.',
     );
   }
 

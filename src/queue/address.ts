@@ -33,23 +33,26 @@ export function queueAddress(
 ): QueueAddress {
   const refuse = (why: string) => usageError(`--queue ${shown(withoutPassword(text))} ${why}; give ${FORM}`);
   const scheme = /^(rediss?|valkeys?|redis\+unix):\/\//i.exec(text)?.[1]?.toLowerCase();
-  if (scheme === undefined || !URL.canParse(text)) throw refuse('is not the address of a Redis server');
+  if (scheme === undefined || !URL.canParse(text)) throw refuse('is not the URL of a Redis server');
   const url = new URL(text);
   const password = decoded(url.password) || env[PASSWORD_VARIABLE] || undefined;
   const username = decoded(url.username) || undefined;
   const name = url.searchParams.get('queue') ?? 'anyvmaf';
   if (!/^[\w.-]{1,64}$/.test(name)) {
-    throw refuse('has a name of a queue that is not of 1 to 64 letters, digits, dots and dashes');
+    throw refuse('must have a queue name of 1 to 64 letters, digits, dots, dashes and underscores');
   }
-  const others = [...url.searchParams.keys()].filter((key) => key !== 'queue' && key !== 'db');
-  if (others.length > 0) throw refuse(`has ${shown(others.join(', '))}, but only ?queue=NAME is known`);
   const unix = scheme === 'redis+unix';
+  // Other schemes have the database in their path.
+  const known = unix ? ['queue', 'db'] : ['queue'];
+  const others = [...url.searchParams.keys()].filter((key) => !known.includes(key));
+  if (others.length > 0)
+    throw refuse(`has ${shown(others.join(', '))} after the question mark, which takes ${known.join(', ')}`);
   const path = unix ? decoded(url.pathname) : undefined;
   if (unix && (!['', 'localhost'].includes(url.host) || path === undefined || path.length < 2))
-    throw refuse('names no path of a socket');
+    throw refuse('must have the path of a socket and no host');
   const number = unix ? (url.searchParams.get('db') ?? '') : url.pathname.replace(/^\//, '');
-  if (!/^\d{0,5}$/.test(number)) throw refuse('has a database that is not a number');
-  if (!unix && url.hostname === '') throw refuse('names no host');
+  if (!/^\d{0,5}$/.test(number)) throw refuse('must have a database number of up to 5 digits');
+  if (!unix && url.hostname === '') throw refuse('has no host');
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 6379),

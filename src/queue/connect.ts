@@ -61,7 +61,7 @@ export class QueueConnection implements TaskQueue {
       const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
       throw new AnyvmafError(
         'backend',
-        `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them beside anyvmaf: ${ADVICE}`,
+        `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: ${ADVICE}`,
         { cause },
       );
     });
@@ -201,7 +201,7 @@ function unusable({ shown: address }: QueueAddress, cause: unknown): AnyvmafErro
 export function queueError(error: unknown, { shown: address }: QueueAddress): unknown {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
   const why = withoutPassword(error.message);
-  return new AnyvmafError('io', `the server of the queue at ${address} refuses: ${why}`, { cause: error });
+  return new AnyvmafError('io', `the queue server at ${address} refused: ${why}`, { cause: error });
 }
 
 function prefixOf({ name }: QueueAddress): string {

@@ -3,13 +3,14 @@
  * Puts dead jobs of a queue back, and cancels jobs.
  */
 import type { QueueConnection } from './connect.js';
+import { readReason } from './payload.js';
 import type { Files } from './run-task.js';
 import type { DeadTask, QueueJob, Task } from './types.js';
 
 const MOST_DEAD = 100_000;
 
 /** All jobs, or those whose keys start with one of these. */
-export type Selection = 'all' | readonly string[];
+type Selection = 'all' | readonly string[];
 
 const selects = (selection: Selection, id: string) =>
   selection === 'all' || selection.some((prefix) => id.startsWith(prefix));
@@ -53,7 +54,7 @@ async function reopen(
   jobs: readonly { readonly job: QueueJob; readonly tasks: readonly DeadTask[] }[],
 ): Promise<void> {
   for (const { job, tasks } of jobs) {
-    const apart = tasks.some(({ reason }) => reason.startsWith('mismatch'));
+    const apart = tasks.some(({ reason }) => readReason(reason).code === 'mismatch');
     if (apart) await files.clear(job.key, true);
     await connection.remove(tasks.map(({ taskId }) => taskId));
     await connection.store.reopen([job.key], apart);

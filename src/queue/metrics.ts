@@ -8,7 +8,7 @@ import { AnyvmafError, type ErrorCode } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { QueueCounts, Task } from './types.js';
 
-export type TaskOutcome = 'done' | 'failed' | 'given_back' | 'cancelled';
+type TaskOutcome = 'done' | 'failed' | 'given_back' | 'cancelled';
 
 const PREFIX = 'anyvmaf_worker';
 
@@ -56,25 +56,23 @@ export class WorkerMetrics {
     family(
       `${PREFIX}_task_seconds_total`,
       'counter',
-      'Seconds of tasks that ended.',
+      'Total duration of ended tasks in seconds.',
       [...this.#seconds].map(([kind, { sum }]) => [`kind="${kind}"`, sum] as const),
     );
     family(
       `${PREFIX}_errors_total`,
       'counter',
-      'Failed attempts by the code of their error.',
+      'Failed attempts by error code.',
       [...this.#errors].map(([code, count]) => [`code="${code}"`, count] as const),
     );
     family(`${PREFIX}_frames_total`, 'counter', 'Frame pairs measured.', [['', this.#frames]]);
-    family(`${PREFIX}_jobs_settled_total`, 'counter', 'Jobs whose result this worker gave.', [
-      ['', this.#settled],
-    ]);
-    family(`${PREFIX}_tasks_active`, 'gauge', 'Tasks that run.', [['', this.active]]);
-    family(`${PREFIX}_concurrency`, 'gauge', 'Tasks that may run at the same time.', [['', concurrency]]);
-    family('anyvmaf_queue_up', 'gauge', 'Whether the server of the queue answers.', [['', queue ? 1 : 0]]);
+    family(`${PREFIX}_jobs_settled_total`, 'counter', 'Jobs settled by this worker.', [['', this.#settled]]);
+    family(`${PREFIX}_tasks_active`, 'gauge', 'Running tasks.', [['', this.active]]);
+    family(`${PREFIX}_concurrency`, 'gauge', 'Tasks that may run at once.', [['', concurrency]]);
+    family('anyvmaf_queue_up', 'gauge', 'Whether the queue server answers.', [['', queue ? 1 : 0]]);
     if (queue) {
       const states = Object.entries(queue).map(([state, count]) => [`state="${state}"`, count] as const);
-      family('anyvmaf_queue_tasks', 'gauge', 'Tasks of the whole queue.', states);
+      family('anyvmaf_queue_tasks', 'gauge', 'Tasks in the whole queue by state.', states);
     }
     return `${lines.join('\n')}\n`;
   }

@@ -34,21 +34,21 @@ const CODES: readonly ErrorCode[] = [
 type Source = Readonly<Record<string, unknown>>;
 
 function refuse(what: string, why: string): AnyvmafError {
-  return new AnyvmafError('usage', `${what} in the queue cannot be used: ${why}; remove it from the queue`);
+  return new AnyvmafError('usage', `${what} in the queue is invalid: ${why}; remove it from the queue`);
 }
 
 /** Own members only; refuses unknown ones. */
 function known(what: string, value: unknown, keys: readonly string[]): Source {
-  if (!isObject(value)) throw refuse(what, 'it is no object');
+  if (!isObject(value)) throw refuse(what, 'it is not an object');
   const strange = Object.keys(value).find((key) => !keys.includes(key));
-  if (strange !== undefined) throw refuse(what, `it has ${shown(strange)}, which is not known`);
+  if (strange !== undefined) throw refuse(what, `it has the unknown member ${shown(strange)}`);
   return Object.fromEntries(Object.entries(value));
 }
 
 function text(what: string, source: Source, key: string, most: number, form = /^[^\0\n\r]*$/): string {
   const value = source[key];
   if (typeof value === 'string' && value.length <= most && form.test(value)) return value;
-  throw refuse(what, `its ${key} is not as it must be`);
+  throw refuse(what, `its ${key} is malformed`);
 }
 
 function whole(what: string, source: Source, key: string, most: number, least = 1): number {
@@ -59,7 +59,8 @@ function whole(what: string, source: Source, key: string, most: number, least = 
 
 function texts(what: string, source: Source, key: string): readonly string[] {
   const value = source[key];
-  if (!Array.isArray(value) || value.length > MOST_ARGS) throw refuse(what, `its ${key} is no short list`);
+  if (!Array.isArray(value) || value.length > MOST_ARGS)
+    throw refuse(what, `its ${key} is not a list of up to ${MOST_ARGS} items`);
   return value.map((_, i) => text(what, { [key]: value[i] }, key, MOST_ARG));
 }
 
@@ -91,7 +92,7 @@ function checkLength(value: unknown): PartLength {
   if (unit === 'frames') return { unit, length: whole(what, source, 'length', 1e9) };
   if (unit === 'seconds' && typeof length === 'number' && length > 0 && length <= 1e6)
     return { unit, length };
-  throw refuse(what, 'it is neither of seconds nor of frames');
+  throw refuse(what, 'it is not a number of seconds or frames');
 }
 
 /** @throws {AnyvmafError} `usage` */
@@ -100,7 +101,7 @@ export function checkTask(value: unknown): Task {
   const source = known(what, value, ['kind', 'job', 'number', 'count']);
   const job = checkJob(source.job);
   if (source.kind === 'pair' || source.kind === 'merge') return { kind: source.kind, job };
-  if (source.kind !== 'part') throw refuse(what, 'its kind is not known');
+  if (source.kind !== 'part') throw refuse(what, 'its kind is unknown');
   const count = whole(what, source, 'count', MOST_PARTS, 2);
   return { kind: 'part', job, number: whole(what, source, 'number', count), count };
 }
@@ -130,11 +131,11 @@ export function checkOutcome(value: unknown): Outcome {
     }
     case 'failed': {
       const code = CODES.find((one) => one === source.code);
-      if (code === undefined) throw refuse(what, 'its code is not known');
+      if (code === undefined) throw refuse(what, 'its code is unknown');
       return { kind: 'failed', code, message: text(what, source, 'message', MOST_MESSAGE, /^/) };
     }
   }
-  throw refuse(what, 'its kind is not known');
+  throw refuse(what, 'its kind is unknown');
 }
 
 /** Text that is not JSON is checked as `undefined`. */
@@ -161,7 +162,7 @@ export function readReason(reason: string): { readonly code: ErrorCode; readonly
   if (/stalled/.test(reason)) {
     return {
       code: 'internal',
-      message: 'each worker that scored it ended or fell silent before it was done',
+      message: 'every worker that scored it died or stopped responding',
     };
   }
   return { code: 'internal', message: shown(reason, MOST_MESSAGE) };

@@ -43,7 +43,9 @@ export class ResultsFolder {
     }
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined || !(await stat(real)).isDirectory())
-      throw usageError(`--results ${shown(path)} is not a folder; make it first, where all machines see it`);
+      throw usageError(
+        `--results ${shown(path)} is not a folder; create it first, where all machines can access it`,
+      );
     return new ResultsFolder(real);
   }
 
@@ -61,8 +63,8 @@ export class ResultsFolder {
     if (this.#root === undefined) {
       throw new AnyvmafError(
         'resource',
-        `a result of ${bytes} bytes is too large for Redis, which takes up to ${INLINE_BYTES}; start all workers and the ` +
-          'batch with --results DIR, a folder that all of them see.',
+        `a result of ${bytes} bytes exceeds the ${INLINE_BYTES} that are kept in Redis; start all workers and the ` +
+          'batch with --results DIR, a folder that all of them share.',
       );
     }
     const sha256 = digest(text);
@@ -94,15 +96,18 @@ export class ResultsFolder {
     if ('text' in stored) return stored.text;
     const { file, bytes, sha256 } = stored;
     if (this.#root === undefined)
-      throw new LostFile('io', `the result ${file} is in a folder; name that folder with --results DIR.`);
+      throw new LostFile(
+        'io',
+        `the result ${file} is in a folder of results; pass that folder with --results DIR.`,
+      );
     const lost = (why: string, cause?: unknown) =>
       new LostFile('io', `the result ${file} in "${shown(this.#root ?? '')}" ${why}`, { cause });
     const found = this.#store
       ? await this.#store.get(`${key}/${file}`, bytes)
       : readWhole(join(this.#root, key, file), this.#root, bytes, lost);
-    if (!found) throw lost('is not there, or has not the size that it had');
+    if (!found) throw lost('is missing, or has another size than it had');
     const text = found.toString();
-    if (digest(text) !== sha256) throw lost('is not what was written; it is damaged');
+    if (digest(text) !== sha256) throw lost('is damaged: its content is not what was written');
     return text;
   }
 
@@ -151,7 +156,7 @@ function readWhole(
   try {
     fd = openChecked(path, { by: 'foreign', folders: [root] });
   } catch (cause) {
-    throw lost('cannot be read; do all machines see the same folder?', cause);
+    throw lost('cannot be read; check that all machines share the folder', cause);
   }
   try {
     return fstatSync(fd).size === bytes ? readFileSync(fd) : undefined;

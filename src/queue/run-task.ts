@@ -128,7 +128,7 @@ async function mergeParts(
   await tools.queue.add(lost.map((number) => ({ kind: 'part', job, number, count }) as const));
   // The queue ignored this task's own part, which it already has.
   if (own !== undefined && lost.includes(own))
-    throw new AnyvmafError('io', `the file of part ${own} is lost, so that it has to be measured again.`);
+    throw new AnyvmafError('io', `the file of part ${own} is lost; the part must be measured again.`);
   return {};
 }
 

@@ -147,7 +147,7 @@ class OneProcess {
     this.#ended = new Promise((resolve) => {
       const end = (why: string) => {
         this.#alive = false;
-        this.#running?.fail(new AnyvmafError('internal', `the process that scored it ended: ${why}.`));
+        this.#running?.fail(new AnyvmafError('internal', `the scoring process ended: ${why}.`));
         resolve();
       };
       this.#child.on('error', (error) => end(error.message));
@@ -233,5 +233,5 @@ class OneProcess {
 }
 
 function noResult(): AnyvmafError {
-  return new AnyvmafError('internal', 'the process that scored it gave no result.');
+  return new AnyvmafError('internal', 'the scoring process returned no result.');
 }

@@ -32,7 +32,7 @@ export interface Clock {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-export interface SubmitOptions {
+interface SubmitOptions {
   readonly retryFailed: boolean;
   readonly signal: AbortSignal;
 }

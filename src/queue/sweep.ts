@@ -6,7 +6,7 @@ import { readReason } from './payload.js';
 import type { Files } from './run-task.js';
 import type { DeadTask, JobStore, QueueCounts, Task, TaskQueue } from './types.js';
 
-export interface SweepTools {
+interface SweepTools {
   readonly queue: TaskQueue;
   readonly store: JobStore;
   readonly files: Files & { jobs(): Promise<readonly string[]> };
@@ -14,7 +14,7 @@ export interface SweepTools {
   dead(most: number): Promise<readonly DeadTask[]>;
 }
 
-export interface Swept {
+interface Swept {
   readonly merges: number;
   readonly resumed: number;
   readonly failed: number;

@@ -15,7 +15,7 @@ import { ScoringProcesses } from './scoring-process.js';
 import { sweep } from './sweep.js';
 import type { Task } from './types.js';
 
-export interface WorkerSettings {
+interface WorkerSettings {
   readonly name: string;
   readonly concurrency: number;
   /** Seconds after which a silent worker loses its tasks to others. */
@@ -101,7 +101,7 @@ export class QueueWorker {
       const ended = await withinSeconds(
         this.#settings.maxSeconds,
         new TimeLimitError(
-          `it took longer than ${this.#settings.maxSeconds} s, the limit of the worker (--max-seconds)`,
+          `it took longer than ${this.#settings.maxSeconds} s, the limit of this worker (--max-seconds)`,
         ),
         own.signal,
         (signal) => runTask(task, this.#tools(), signal),
@@ -147,7 +147,7 @@ export class QueueWorker {
     const { code, message } = readReason(error.message);
     if (!job || this.#stopping) return;
     const dead = await job.isFailed();
-    this.#settings.say(`${dead ? 'failed' : 'failed, and is tried again'}: ${job.id}: ${message}`);
+    this.#settings.say(`${dead ? 'failed' : 'failed, will retry'}: ${job.id}: ${message}`);
     if (!dead) return;
     const task = checkTask(job.data);
     await this.#connection.store.settle(task.job.key, { kind: 'failed', code, message });

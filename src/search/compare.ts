@@ -24,9 +24,11 @@ import { Probe } from './probe.js';
 import { inSession, settingOf, sourceName } from './session.js';
 import { byGrid, rises } from './strategy.js';
 import {
+  FEWEST_PARTS,
   type KnownPoint,
   type Measured,
   marginTo,
+  partLength,
   poolingOf,
   type SampleValues,
   scoreName,
@@ -64,12 +66,11 @@ export async function compareEncoders(
     const curves: ComparedCurve[] = [];
     for (const contestant of contestants) curves.push(await measureOne(contestant, task, options.onPoint));
     const points = curves.flatMap((curve) => curve.points);
-    const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
     const pairing = {
       ...task,
       between: options.between,
       usual: measure.metric === scoreName(options.models) ? WATCHED : undefined,
-      share: material.samples ? frames / session.facts.times.length : 0,
+      share: material.samples ? material.scoredFrames / session.facts.times.length : 0,
     };
     return {
       kind: 'comparison',
@@ -161,7 +162,7 @@ function differencesOf(
   const least = rates.indexOf(Math.min(...rates));
   const ties = curves.flatMap(({ name }, i) => {
     if (i === least) return [];
-    const { rate95: [low, high] = [1, 1] } = deltaOf(least, i);
+    const { rate95: [low, high] = [1, 1] } = (least === 0 ? deltas[i - 1] : undefined) ?? deltaOf(least, i);
     return low <= 0 && high >= 0 ? [name] : [];
   });
   return { deltas, least: curves[least]?.name as string, ties };
@@ -196,8 +197,6 @@ function deltaBetween(
   }
 }
 
-/** Number of parts for a confidence interval. */
-const FEWEST_PARTS = 4;
 const MOST_PARTS = 32;
 
 /** Frames `from` up to `to` of a sample. */
@@ -246,13 +245,10 @@ function intervalOf(
 function partsOf(samples: SampleValues, second: number): readonly Part[] {
   const frames = samples.reduce((sum, { length }) => sum + length, 0);
   const few = samples.length < FEWEST_PARTS;
-  const length = Math.min(
-    Math.max(second, Math.ceil(frames / MOST_PARTS)),
-    Math.floor(frames / FEWEST_PARTS),
-  );
+  const length = partLength(frames, second, MOST_PARTS);
   const parts = samples.flatMap((values, sample): Part[] =>
     few
-      ? Array.from({ length: Math.floor(values.length / Math.max(1, length)) }, (_, i) => ({
+      ? Array.from({ length: Math.floor(values.length / length) }, (_, i) => ({
           ...{ sample, from: i * length, to: (i + 1) * length },
         }))
       : [{ sample, from: 0, to: values.length }],
@@ -275,7 +271,5 @@ function namesOf(encoders: readonly ComparedEncoder[]): readonly string[] {
   });
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice === undefined) return names;
-  throw usageError(
-    `${shown(twice)} is compared twice; give each encoder other options, or a name of its own.`,
-  );
+  throw usageError(`${shown(twice)} is compared twice; give each encoder other options, or its own name.`);
 }

@@ -3,8 +3,9 @@
  * Chooses which of several encodes of one source to ship, with a reason; finds where each breaks and which ones tie.
  */
 import { requireArray, requireObject, requireTexts } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { percentile } from '../core/percentile.js';
+import { shown } from '../core/printable.js';
 import { quotientOf } from '../core/rational.js';
 import { intervalsOf } from '../core/sampling.js';
 import { dominates } from '../report/bd-rate.js';
@@ -15,7 +16,7 @@ import { trustOf } from '../report/trust.js';
 import { type Report, requireParts, WHOLE } from '../report/types.js';
 import { worstMoments } from '../report/verdict.js';
 import { frameGap, type Ranking, ranking } from '../report/worst.js';
-import { WATCHED } from './targets.js';
+import { FEWEST_PARTS, meanOf, partLength, WATCHED } from './targets.js';
 
 /** Options of `decideEncodes`. */
 export interface DecisionOptions {
@@ -78,8 +79,6 @@ const SAME_SIZE = 0.01;
 
 const MOMENTS = 3;
 
-/** Number of parts of a video for a confidence interval. */
-const FEWEST_PARTS = 4;
 const MOST_PARTS = 600;
 
 interface Candidate {
@@ -91,16 +90,21 @@ interface Candidate {
   readonly isTrusted: boolean;
 }
 
-/** @throws {AnyvmafError} `usage` if the first report has no metric of quality, and for malformed bounds */
+/** @throws {AnyvmafError} `usage` without reports, if the first has no metric of quality, and for malformed bounds */
 export function decideEncodes(reports: readonly Report[], options: DecisionOptions = {}): EncodeDecision {
   requireArray('reports', reports, 'an array of reports');
   requireObject('options', options);
   const { targets = [] } = options;
   requireTexts('options.targets', targets);
   for (const report of reports) requireParts('report', report, WHOLE);
-  const by = reports.map((report) => ranking(report))[0];
+  const [first] = reports;
+  if (!first) throw usageError('reports is empty; give the report of at least one encode.');
+  const by = ranking(first);
   if (!by)
-    throw new AnyvmafError('usage', 'There is nothing to decide by: no report has a metric of quality.');
+    throw usageError(
+      `The report of ${shown(first.distorted.name)}, which comes first, has no metric of quality to decide by; score it with a ` +
+        'VMAF model, or with another metric that has a direction.',
+    );
   const limits = targets.map((text) => parseLimit(text));
   const all = reports.map((report, index) => candidateOf(report, index, by));
   const trusted = all.filter(({ isTrusted, good }) => isTrusted && Number.isFinite(good)).sort(byGood);
@@ -235,7 +239,7 @@ export function differenceOf(
   if (ofMembers) return { low: percentile(ofMembers, 2.5), high: percentile(ofMembers, 97.5) };
   const differences = frameDifferences(a, b, metric);
   const { sampling } = a;
-  const length = sampling?.run_frames ?? partLength(differences.length, frameGap(a));
+  const length = sampling?.run_frames ?? partLength(differences.length, frameGap(a), MOST_PARTS);
   const parts: number[] = [];
   for (let first = 0; first + length <= differences.length; first += length)
     parts.push(meanOf(differences.slice(first, first + length)));
@@ -244,12 +248,6 @@ export function differenceOf(
   const share = sampling ? sampling.frames / sampling.total : 0;
   const runs = parts.map((mean) => Float64Array.of(mean));
   return intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
-}
-
-/** Frames per part: a second; less in a short video, more in a long one. */
-function partLength(frames: number, second: number): number {
-  const fewest = Math.max(second, Math.ceil(frames / MOST_PARTS));
-  return Math.max(1, Math.min(fewest, Math.floor(frames / FEWEST_PARTS)));
 }
 
 /** Mean differences by each member of a collection, ascending; `undefined` for a single model. */
@@ -304,14 +302,19 @@ function explain(
   const { quality, kbps } = encodes[ship] ?? {};
   const what = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
   const group = ties.find((one) => one.includes(ship)) ?? [];
-  const others = group.filter((one) => one !== ship).map(nameOf);
-  const said = others.length > 3 ? `${others[0]} and ${others.length - 1} more` : others.join(', ');
+  const others = group.filter((one) => one !== ship);
+  const listed = (all: readonly number[]) => {
+    const names = all.map(nameOf);
+    return names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
+  };
   return [
     reason === 'none-reaches'
-      ? `None reaches the target; the best is ${what}.`
+      ? `No encode reaches the target; the best is ${what}.`
       : `Ship ${what}: ${WHY[reason]}.`,
-    ...(others.length > 0 ? [`Its difference from ${said} is within the error of the measurement.`] : []),
-    ...(rivals.length > 0 ? ['Nothing measured speaks for one of these more than for another.'] : []),
+    ...(others.length > 0
+      ? [`Its difference from ${listed(others)} is within the error of the measurement.`]
+      : []),
+    ...(rivals.length > 0 ? [`Neither quality nor size favours it over ${listed(rivals)}.`] : []),
     ...(smaller
       ? [
           `${nameOf(smaller.encode)} would save ${(smaller.saves * 100).toFixed(0)} % of the bytes and lose ${smaller.loses.toFixed(2)}.`,
@@ -325,10 +328,6 @@ const WHY: Readonly<Record<DecisionReason, string>> = {
   'none-reaches': 'none reaches the target',
   'smallest-that-reaches': 'the smallest that reaches the target',
   'best-and-smallest': 'no other is better or smaller',
-  'smallest-as-good': 'the smallest of those that are as good as the best, as far as can be told',
+  'smallest-as-good': 'the smallest of those that cannot be told apart from the best',
   best: 'the best; each smaller one is worse',
 };
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, one) => sum + one, 0) / values.length;
-}

@@ -22,7 +22,7 @@ export function muxerOf(output: string): string {
   const ending = /\.[^./\\]+$/.exec(output)?.[0].toLowerCase() ?? '';
   if (Object.hasOwn(MUXERS, ending)) return MUXERS[ending] as string;
   throw usageError(
-    `the encode is to be written to ${shown(output)}, but its name must end in ${Object.keys(MUXERS).join(', ')}.`,
+    `the output is ${shown(output)}, but its name must end in ${Object.keys(MUXERS).join(', ')}.`,
   );
 }
 
@@ -60,13 +60,13 @@ export function lossesOf(
     const depth = /(?:10|12)/.exec(pixelFormat.replace(/4(?:22|44)/, ''))?.[0];
     const name = depth === undefined ? 'yuv420p' : 'yuv420p10le';
     found.push(
-      `The encode is 4:${plane[1]}:${plane[2]} (${pixelFormat}), which few players decode; for these set the pixel format ${name}.`,
+      `The encode is 4:${plane[1]}:${plane[2]} (${pixelFormat}), which few players decode; set the pixel format ${name} for the others.`,
     );
   }
   if (track.fieldOrder === 'top-first' || track.fieldOrder === 'bottom-first') {
     found.push(
-      'The source is interlaced, and its fields are encoded as frames, which costs bytes and shows combs; deinterlace it first, for ' +
-        'instance with ffmpeg -i SOURCE -vf bwdif -c:v ffv1 -c:a copy NEW.mkv.',
+      'The source is interlaced, and its fields are encoded as frames, which costs bytes and shows combing; deinterlace it first, ' +
+        'such as with ffmpeg -i SOURCE -vf bwdif -c:v ffv1 -c:a copy NEW.mkv.',
     );
   }
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
@@ -75,8 +75,8 @@ export function lossesOf(
   const lost = hdr.filter((kind) => !(hands || told) || !/Mastering|Content light/.test(kind));
   if (lost.length > 0) {
     found.push(
-      `The encode does not have what the source says for HDR displays: ${lost.join(', ')}. Options of the encoder can say it, such ` +
-        'as master-display and max-cll of libx265.',
+      `The encode loses HDR metadata of the source: ${lost.join(', ')}. Options of the encoder can write it, such as ` +
+        'master-display and max-cll of libx265.',
     );
   }
   return found;
@@ -90,14 +90,14 @@ export function lostTracks(
   const muxer = muxerOf(output);
   const gone = others.filter((track) => !isKept(track, muxer));
   const kept = gone.some((track) => isKept(track, 'matroska'));
-  return notCopied(gone).map((text) =>
-    kept ? text.replace(/\.$/, '; a name that ends in .mkv keeps attachments.') : text,
-  );
+  return notCopied(gone, kept ? '; an output that ends in .mkv keeps attachments' : '');
 }
 
-export function notCopied(tracks: readonly OtherTrack[]): readonly string[] {
+export function notCopied(tracks: readonly OtherTrack[], advice = ''): readonly string[] {
   const names = tracks.map(({ kind, codec }) => (codec === '' ? kind : `${kind} (${codec})`));
-  return names.length === 0 ? [] : [`Tracks of the source that are not copied: ${names.join(', ')}.`];
+  return names.length === 0
+    ? []
+    : [`Tracks of the source that are not copied: ${names.join(', ')}${advice}.`];
 }
 
 function isKept({ kind, codec }: OtherTrack, muxer: string): boolean {

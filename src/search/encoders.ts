@@ -6,7 +6,7 @@ import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, showValue } from '../core/printable.js';
 import type { EncoderFacts } from './host.js';
-import type { Grid } from './strategy.js';
+import { type Grid, indexNear } from './strategy.js';
 
 /** Rate control parameters that can be searched. */
 export type ParameterName = 'crf' | 'cq' | 'qp' | 'global_quality' | 'bitrate';
@@ -122,14 +122,6 @@ function bitrate(range: ValueRange | undefined): Parameter {
   };
 }
 
-function indexNear(values: readonly number[], wanted: number): number {
-  let best = 0;
-  values.forEach((value, i) => {
-    if (Math.abs(value - wanted) < Math.abs((values[best] ?? Number.NaN) - wanted)) best = i;
-  });
-  return best;
-}
-
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** Encoders allowed for requests not made by the user: all are for video and load nothing that options name. */
@@ -224,7 +216,7 @@ const PLAIN_TYPES = words('int int64 uint uint64 float double boolean bool flags
 export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<string, string>>): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
     if (SEARCHED.has(name))
-      throw usageError(`the encoder option ${quoted(name)} is what a search sets; leave it out.`);
+      throw usageError(`the encoder option ${quoted(name)} is set by the search; leave it out.`);
     const type = facts.options.get(name);
     if (type === undefined && !COMMON.has(name)) {
       const near = nearest(name, [...facts.options.keys(), ...COMMON]);
@@ -239,11 +231,13 @@ export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<s
       );
     if (name === 'flags' && !FLAGS.test(value))
       throw usageError(
-        `the encoder option "flags" is ${quoted(value)}, but here it takes only flags of the picture, such as +cgop.`,
+        `the encoder option "flags" is ${quoted(value)}, but only flags that affect the picture are allowed, such as +cgop.`,
       );
     if (LISTS[LIST_OF[name] ?? name]) checkList(name, value);
     else if (!/^[\w.:+,|-]+$/.test(value))
-      throw usageError(`the encoder option ${quoted(name)} is ${quoted(value)}, which is not a plain value.`);
+      throw usageError(
+        `the encoder option ${quoted(name)} is ${quoted(value)}, but only letters, digits and _.:+,|- are allowed.`,
+      );
     return [`-${name}`, value];
   });
 }
@@ -253,16 +247,18 @@ function checkList(option: string, text: string): void {
   const allowed = LISTS[LIST_OF[option] ?? option] ?? new Set();
   const about = `the encoder option ${quoted(option)} is ${quoted(text)}`;
   if (!/^[\w.:=+,()|/-]*$/.test(text) || /(?:^|[=:,(])\//.test(text))
-    throw usageError(`${about}; names and values in it must be plain, without quotes, spaces and paths.`);
+    throw usageError(`${about}; names and values in it must be without quotes, spaces and paths.`);
   for (const item of text.split(':')) {
     const [written = '', , second] = item.split('=');
     if (second !== undefined)
-      throw usageError(`${about}, in which ${quoted(item)} has two equals signs; part options with colons.`);
+      throw usageError(
+        `${about}, in which ${quoted(item)} has two equals signs; separate options with colons.`,
+      );
     // Values such as deblock=-1:-1 contain a colon.
     if (/^-?\d*(?:\.\d+)?$/.test(written) && !item.includes('=')) continue;
     const name = nameIn(written, allowed);
     if (SEARCHED.has(name))
-      throw usageError(`${about}, in which ${quoted(written)} is what a search sets; leave it out.`);
+      throw usageError(`${about}, in which ${quoted(written)} is set by the search; leave it out.`);
     if (allowed.has(name)) continue;
     const near = nearest(name, [...allowed]);
     throw usageError(

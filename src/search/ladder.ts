@@ -35,7 +35,7 @@ import { type Material, sampledSource } from './material.js';
 import { checkLadderOptions } from './options.js';
 import { Probe } from './probe.js';
 import { inSession, type Session, type Setting, settingOf, sourceName, wholeEncode } from './session.js';
-import { byGrid, rises } from './strategy.js';
+import { byGrid, indexNear, rises } from './strategy.js';
 import { type CompleteMeasure, type KnownPoint, poolingOf, scoreName } from './targets.js';
 import type { LadderCurve, LadderOptions, LadderPoint, LadderResult } from './types.js';
 
@@ -151,7 +151,8 @@ class Ladder {
     for (const { name: step, kbps } of this.#places(curves, lowest, highest)) {
       const curve = curves.find(([one]) => one === step)?.[1] as RisingCurve;
       const known = step.probe.points();
-      const value = nearest(step.probe.setting.parameter.grid.values, curve.valueAt(kbps));
+      const { values } = step.probe.setting.parameter.grid;
+      const value = values[indexNear(values, curve.valueAt(kbps))] as number;
       const point = await step.probe.measure(value);
       if (!known.includes(point)) this.#options.onPoint?.(this.#point(step, point));
       chosen.set(`${step.size.height} ${value}`, this.#point(step, point));
@@ -231,13 +232,9 @@ function outOfReach(
   highest: LadderPoint,
 ): AnyvmafError {
   return usageError(
-    `rungs are wanted between ${between.min} and ${between.max}, but what was measured goes from ` +
-      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or want others.`,
+    `rungs are requested between ${between.min} and ${between.max}, but the measured quality goes from ` +
+      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or request other rungs.`,
   );
-}
-
-function nearest(values: readonly number[], wanted: number): number {
-  return values.reduce((a, b) => (Math.abs(b - wanted) < Math.abs(a - wanted) ? b : a));
 }
 
 function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): boolean {
@@ -266,7 +263,7 @@ function sizesOf(
     if (fits && divisible) continue;
     throw usageError(
       `the ladder has the size ${width}x${height}, but sizes go from ${LEAST_SIDE} pixels up to the source's ` +
-        `${track.width}x${track.height}${divisible ? '' : ', with even sides'}; leave it out, or change it.`,
+        `${track.width}x${track.height}${divisible ? '' : ', with even sides'}; change it, or leave it out.`,
     );
   }
   const once = new Map(whole.map((size) => [`${size.width}x${size.height}`, size]));

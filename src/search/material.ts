@@ -25,6 +25,7 @@ export interface Material {
   readonly shots?: readonly number[];
   readonly frames: number;
   readonly scored: readonly ScoredRun[];
+  readonly scoredFrames: number;
   /** The part to encode, if the rest only surrounds it: metrics look across the ends. */
   readonly encoded?: FrameRun;
   /** Frames that must be key frames. */
@@ -44,6 +45,7 @@ export function wholeSource({ source, facts }: Session): Material {
     samples: null,
     frames,
     scored: [{ from: 0, count: frames }],
+    scoredFrames: frames,
     keys: [],
     isSource: true,
     open: async () => source,
@@ -76,17 +78,19 @@ export async function sampledSource(
 export function cutMaterial(session: Session, samples: readonly Sample[], name: string): Material {
   const { folder, facts, source, signal, options } = session;
   const runs = samples.map(({ encoded }) => encoded);
-  const frames = runs.reduce((sum, { count }) => sum + count, 0);
+  const frames = framesIn(runs);
   const keys = startsOf(runs);
+  const scored = samples.map((sample) => sample.scored);
   let cut: Promise<void> | undefined;
   return {
     key: samples.map(({ encoded, scored }) => [encoded, scored]),
-    samples: samples.map(({ scored }) => scored),
+    samples: scored,
     frames,
-    scored: samples.map(({ encoded, scored }, i) => ({
-      from: (keys[i] as number) + scored.first - encoded.first,
-      count: scored.count,
+    scored: scored.map(({ first, count }, i) => ({
+      from: (keys[i] as number) + first - (runs[i] as FrameRun).first,
+      count,
     })),
+    scoredFrames: framesIn(scored),
     keys,
     isSource: false,
     async open() {
@@ -96,6 +100,10 @@ export function cutMaterial(session: Session, samples: readonly Sample[], name: 
       return folder.path(name);
     },
   };
+}
+
+function framesIn(runs: readonly FrameRun[]): number {
+  return runs.reduce((sum, { count }) => sum + count, 0);
 }
 
 function startsOf(runs: readonly FrameRun[]): readonly number[] {
@@ -114,7 +122,7 @@ export interface Sample {
   readonly encoded: FrameRun;
 }
 
-export interface ShotSample extends Sample {
+interface ShotSample extends Sample {
   readonly shot: number;
 }
 
@@ -156,7 +164,7 @@ interface Part extends FrameRun {
   readonly shot: number;
 }
 
-export interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
+interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
   readonly track?: VideoFormat;
   /** Without it the whole is one shot, and packet sizes stand for its content. */
   readonly activity?: Activity;

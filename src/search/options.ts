@@ -192,8 +192,8 @@ function checkEncoders(name: string, value: unknown): void {
 }
 
 function checkSizes(name: string, value: unknown): void {
-  requireArray(name, value, 'an array of heights, or of sizes');
-  if (value.length === 0) throw wrongType(name, value, 'one size at least');
+  requireArray(name, value, 'an array of heights or sizes');
+  if (value.length === 0) throw wrongType(name, value, 'at least one size');
   for (const size of value) {
     const sides =
       typeof size === 'object' && size !== null ? (size as PictureSize) : { width: size, height: size };
@@ -250,7 +250,7 @@ function checkTargets(name: string, value: unknown): void {
     requireObject('a target', target, 'an object such as { atLeast: 95 }');
     const { metric, statistic, atLeast, atMost } = target as Record<string, unknown>;
     if (atLeast !== undefined && atMost !== undefined)
-      throw usageError('a target has both atLeast and atMost, but each bound is a target of its own.');
+      throw usageError('a target has both atLeast and atMost; pass two targets, one for each bound.');
     if (atMost === undefined) finite('atLeast', atLeast);
     else finite('atMost', atMost);
     if (metric !== undefined) requireText('metric', metric);
@@ -269,8 +269,8 @@ function checkRange(name: string, value: unknown): void {
 function checkOrder({ minSeconds = 0, maxSeconds = Number.POSITIVE_INFINITY }: ShotLimits): void {
   if (maxSeconds >= 2 * minSeconds) return;
   throw usageError(
-    `maxSeconds is ${maxSeconds} and minSeconds ${minSeconds}, but the longest shot must be at least twice the shortest: a ` +
-      'longer one is taken in parts.',
+    `maxSeconds is ${maxSeconds} and minSeconds ${minSeconds}, but the longest shot must be at least twice the shortest, ` +
+      'because longer shots are split.',
   );
 }
 

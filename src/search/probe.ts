@@ -12,7 +12,13 @@ import { openVideo } from '../media/open.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
 import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun } from './host.js';
 import { type Material, wholeSource } from './material.js';
-import { decodedColour, type Session, type Setting, samplesOf as sourceSamples } from './session.js';
+import {
+  decodedColour,
+  type Session,
+  type Setting,
+  samplesOf as sourceSamples,
+  wholeEncode,
+} from './session.js';
 import {
   type KnownPoint,
   KnownPoints,
@@ -27,7 +33,7 @@ const ENCODE_FILE = 'encode.mkv';
 /** Milliseconds between progress reports. */
 const PACE = 250;
 
-export interface ProbeTask {
+interface ProbeTask {
   readonly material: Material;
   readonly setting: Setting;
   /** Required in every point. */
@@ -126,7 +132,7 @@ export class Probe {
   #keyBytes(sizes: Float64Array, scored: number): number {
     const { material, segment } = this.#task;
     if (segment === undefined || !material.starts || material.keys.length === 0) return 0;
-    const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
+    const frames = material.scoredFrames;
     const key = material.keys.reduce((sum, at) => sum + (sizes[at] as number), 0) / material.keys.length;
     return Math.max(0, key - scored / frames) * (frames / segment);
   }
@@ -172,8 +178,7 @@ export class Probe {
 
   encoded({ value, bytes, cached, metrics, seconds }: KnownPoint): EncodedPoint {
     const { material } = this.#task;
-    const frames = material.scored.reduce((sum, { count }) => sum + count, 0);
-    const kbps = (bytes * 8 * this.#session.perSecond) / frames / 1000;
+    const kbps = (bytes * 8 * this.#session.perSecond) / material.scoredFrames / 1000;
     const framesPerSecond = seconds === undefined ? null : material.frames / seconds;
     const took = seconds !== undefined && { encodeSeconds: seconds };
     return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, ...took, cached };
@@ -246,18 +251,14 @@ export class Probe {
   ): Promise<EncodeResult> {
     const { facts, folder, signal } = this.#session;
     const { isSource, keys, encoded } = material;
-    const { encoder, parameter, args, pixelFormat, size, samples } = this.#task.setting;
+    const { setting } = this.#task;
     this.#encodes++;
     return folder.encode({
+      ...wholeEncode(setting, value),
       input,
       isSource,
-      encoder: encoder.name,
-      version: encoder.version.replace(/^ffmpeg /, ''),
-      args: [...parameter.args(value), ...args],
-      pixelFormat,
-      size,
       // Cut samples of RGB are already decoded to limited range.
-      samples: samples === 'rgb' && !isSource ? 'limited' : samples,
+      samples: setting.samples === 'rgb' && !isSource ? 'limited' : setting.samples,
       frames: encoded,
       ...(!isSource && { keys, colour: decodedColour(facts) }),
       ...(check && { whole: true, check }),
@@ -273,8 +274,8 @@ export class Probe {
     if (found === frames) return;
     throw new AnyvmafError(
       'media',
-      `${setting.encoder.name} was given ${counted(frames, 'frame')} and gave ${found} at ` +
-        `${setting.parameter.name} ${value}; an encoder that drops or adds frames cannot be compared.`,
+      `${setting.encoder.name} was given ${counted(frames, 'frame')} and returned ${found} at ` +
+        `${setting.parameter.name} ${value}; encodes with dropped or added frames cannot be compared.`,
     );
   }
 }
@@ -345,7 +346,7 @@ function valuesOf(
           const known = Object.keys(frames[0]?.metrics ?? {});
           throw new AnyvmafError(
             'feature',
-            `a target names ${shown(metric)}, which no frame has; there are ${known.join(', ')}.`,
+            `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
           );
         }),
       ),

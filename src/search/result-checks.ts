@@ -21,7 +21,8 @@ export function parseResult(text: string): CurveResult {
   if (!isObject(data)) throw wrong('it is not an object');
   const kind = String(data.kind);
   const check = Object.hasOwn(KINDS, kind) ? KINDS[kind as keyof typeof KINDS] : undefined;
-  if (!check) throw wrong(`its kind is ${shown(kind)}, but it must be ${Object.keys(KINDS).join(', ')}`);
+  if (!check)
+    throw wrong(`its kind is ${shown(kind)}, but it must be one of ${Object.keys(KINDS).join(', ')}`);
   check(data, '');
   return data as unknown as CurveResult;
 }
@@ -44,7 +45,7 @@ const flag: Check = (value, path) => {
 };
 
 const statistic: Check = (value, path) => {
-  if (!STATISTICS.some((one) => one === value)) throw wrong(`${path} is no statistic`);
+  if (!STATISTICS.some((one) => one === value)) throw wrong(`${path} is not a statistic`);
 };
 
 const orNull =
@@ -139,5 +140,5 @@ const KINDS: Readonly<Record<CurveResult['kind'], Check>> = {
 };
 
 function wrong(what: string): AnyvmafError {
-  return new AnyvmafError('usage', `This is no result of a search, a ladder or a comparison: ${what}.`);
+  return new AnyvmafError('usage', `This is not a result of a search, a ladder or a comparison: ${what}.`);
 }

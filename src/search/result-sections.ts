@@ -54,7 +54,7 @@ export async function formatResult(result: CurveResult, format: ResultFormat): P
   }
 }
 
-const PAGE_KINDS = { search: 'encoder setting', ladder: 'encoding ladder', comparison: 'encoders compared' };
+const PAGE_KINDS = { search: 'encoder setting', ladder: 'encoding ladder', comparison: 'encoder comparison' };
 
 function isResult(data: unknown): boolean {
   try {
@@ -65,7 +65,7 @@ function isResult(data: unknown): boolean {
   }
 }
 
-const COMMANDS = { search: 'Encode with it', ladder: 'Encode all rungs for DASH and HLS' } as const;
+const COMMANDS = { search: 'Encode with this setting', ladder: 'Encode all rungs for DASH and HLS' } as const;
 
 /** Sections of a page: the answer, its curves, every point, and the command to run next. */
 export function resultSections(result: CurveResult): readonly Section[] {
@@ -90,7 +90,7 @@ export function resultSections(result: CurveResult): readonly Section[] {
 function sampledText({ samples, encodes, cached }: CurveResult): string {
   const frames = samples?.reduce((sum, { count }) => sum + count, 0);
   const what = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
-  return `measured on ${what}; ${counted(encodes, 'encode')}, ${counted(cached, 'point')} known from before`;
+  return `measured on ${what}; ${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}`;
 }
 
 function resultTables(result: CurveResult): readonly [Section, ...Section[]] {
@@ -107,7 +107,7 @@ function tableOf(title: string, heads: readonly string[], rows: readonly (readon
 function searchTable({ parameter, points, targets }: SearchResult): Section {
   return tableOf(
     'Points',
-    [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'above the target'],
+    [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'margin'],
     points.map((point) => [
       valueText(parameter, point.value),
       quality(point.quality),
@@ -132,7 +132,7 @@ function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
   return [
     tableOf(
       'Rungs',
-      ['rung', ...heads, 'from the one below'],
+      ['rung', ...heads, 'vs rung below'],
       rungs.map((point, i) => [
         String(i + 1),
         ...row(point),
@@ -164,7 +164,7 @@ function comparisonTables(result: ComparisonResult): readonly [Section, ...Secti
   const wanted = curves.some(({ atTargets }) => atTargets.length > 0);
   const summary = tableOf(
     'Encoders',
-    ['encoder', 'BD-rate', `BD-${name}`, `over ${name}`, 'frames/s'],
+    ['encoder', 'BD-rate', `BD-${name}`, 'range', 'frames/s'],
     curves.map((curve, i) => [curve.name, ...deltaCells(deltas[i - 1]), speed(curve.framesPerSecond)]),
   );
   const points = tableOf(
@@ -199,8 +199,8 @@ function deltaCells(delta: CurveDelta | undefined): readonly [string, string, st
 function targetTable(curves: readonly ComparedCurve[], name: string): Section {
   const targets = curves[0]?.atTargets ?? [];
   return tableOf(
-    'For each quality',
-    ['encoder', `${name} of`, 'parameter', 'value', 'reached', 'kb/s', 'at it', 'of the least'],
+    `For each target (${name})`,
+    ['encoder', 'target', 'parameter', 'value', 'reached', 'kb/s', 'at target', 'vs lowest'],
     targets.flatMap(({ target }, i) => {
       const at = curves.flatMap((curve) =>
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
@@ -217,7 +217,7 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
         quality(found.quality),
         rate(found.kbps),
         typeof found.kbpsAt === 'number' ? rate(found.kbpsAt) : '',
-        found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'not reached',
+        found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'missed',
       ]);
     }),
   );

@@ -7,9 +7,6 @@ import type { Report } from '../report/types.js';
 import type { DecisionOptions, EncodeDecision } from './decision.js';
 import type { CurveResult, ResultFormat, ShotFormat, TuneShotsResult } from './types.js';
 
-/** Formats of tuned shots. `shell` is a POSIX shell script that makes the encode with ffmpeg. */
-export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const satisfies readonly ShotFormat[];
-
 /**
  * Formats a result of `searchQuality`, `buildLadder` or `compareEncoders`: tables for a terminal, JSON with
  * everything, CSV of the points, or an HTML page.
@@ -72,7 +69,7 @@ export async function bdQuality(
  * smallest that the measurement cannot tell from the best. Also compares quality with bytes, and finds where each
  * breaks and which ones tie.
  * @param reports of one reference, with their frames
- * @throws {AnyvmafError} `usage` if the first report has no metric of quality, and for malformed bounds
+ * @throws {AnyvmafError} `usage` without reports, if the first has no metric of quality, and for malformed bounds
  * @example
  * ```ts
  * const reports = await scoreMany('master.mov', ['a.mp4', 'b.mp4']);

@@ -261,8 +261,7 @@ class Search {
   }
 
   #wholeBytes({ bytes }: KnownPoint): number {
-    const scored = this.#probe.material.scored.reduce((sum, { count }) => sum + count, 0);
-    return (bytes / scored) * this.#session.facts.times.length;
+    return (bytes / this.#probe.material.scoredFrames) * this.#session.facts.times.length;
   }
 
   #shortfall(found: KnownPoint): SearchShortfall | null {

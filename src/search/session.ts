@@ -77,7 +77,7 @@ export async function inSession<T>(
 ): Promise<T> {
   if (!isFileName(source)) throw wrongType('source', source, 'the path of a file, or its URL');
   if (!platform.encoding) {
-    throw new AnyvmafError('backend', 'Encoders are programs, which cannot be run here; search in Node.');
+    throw new AnyvmafError('backend', 'Encoders are programs, which cannot run here; use Node.js.');
   }
   const scope = new Scope(options.signal);
   const { signal } = scope;
@@ -261,8 +261,8 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
   const surfaces = pixelFormats.filter((one) => !SURFACES.includes(one));
   if (surfaces.length === 0) {
     throw usageError(
-      `${name} takes frames from the memory of a device only (${pixelFormats.join(', ')}), where nothing is put here; take a software ` +
-        'encoder, or one that takes frames from ordinary memory, as those of NVENC, AMF, QSV and VideoToolbox do.',
+      `${name} takes frames only from device memory (${pixelFormats.join(', ')}), to which they are not uploaded here; use a software ` +
+        'encoder, or one that takes frames from system memory, such as those of NVENC, AMF, QSV and VideoToolbox.',
     );
   }
   const near = wanted === undefined ? nearestFormat(track.bitDepth, pixelFormats) : undefined;

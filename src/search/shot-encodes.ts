@@ -10,7 +10,7 @@ import { isHevc } from './deliverable.js';
 import { cutMaterial, type Material } from './material.js';
 import { measuredOf, Probe, scoreEncode, total } from './probe.js';
 import type { Session, Setting } from './session.js';
-import { byGrid, type Grid } from './strategy.js';
+import { byGrid, type Grid, indexNear } from './strategy.js';
 import {
   type CompleteTarget,
   inUnitOf,
@@ -103,7 +103,7 @@ const EDGE = 5;
 /** Difference inside a shot that motion across the cut cannot explain. */
 const WRONG = 1;
 
-export interface Joined {
+interface Joined {
   readonly final: Omit<JoinedEncode, 'reached'>;
   readonly frames: readonly FrameValues[];
 }
@@ -146,8 +146,8 @@ export async function joinShots(
       if (within <= WRONG) return;
       throw new AnyvmafError(
         'media',
-        `The joined file differs from the shots by up to ${within.toFixed(2)} within a shot, so that ${task.setting.encoder.name} ` +
-          'cannot be joined in this container; it was removed. Write to another one.',
+        `The joined file differs from the shots by up to ${within.toFixed(2)} within a shot, so shots of ` +
+          `${task.setting.encoder.name} cannot be joined in this container; the file was removed. Use another container.`,
       );
     },
   });
@@ -173,7 +173,7 @@ async function scoreJoined(
     throw new AnyvmafError(
       'media',
       `${counted(report.frames.length, 'frame')} of ${shown(output)} could be compared with the source's ${facts.times.length}; ` +
-        'it was removed.',
+        'the file was removed.',
     );
   }
   const runs = shots.map(({ shot }) => ({ from: shot.first, count: shot.count }));
@@ -315,7 +315,7 @@ const APART = 4;
 /** Rounds of choosing and measuring, after which only measured places count. */
 const ROUNDS = 4;
 
-export interface WholeGoal {
+interface WholeGoal {
   readonly targets: readonly CompleteTarget[];
   readonly perSecond: number;
 }
@@ -344,7 +344,8 @@ export async function tuneWhole(
   const most = grid.values.length - 1;
   const within = (at: number) => Math.max(0, Math.min(most, at));
   for (const shot of shots) {
-    const start = shot.curve().length > 0 ? nearestTo(shot.curve(), grid.start) : grid.start;
+    const known = measured(shot.curve());
+    const start = known[indexNear(known, grid.start)] ?? grid.start;
     await measure(shot, [start, within(start - apart), within(start + apart)]);
   }
   const [first] = goal.targets;
@@ -403,8 +404,4 @@ function reachable(curve: Curve, reach: number, most: number): readonly number[]
   const first = Math.max(0, (curve[0]?.at ?? 0) - reach);
   const last = Math.min(most, (curve.at(-1)?.at ?? 0) + reach);
   return Array.from({ length: last - first + 1 }, (_, i) => first + i);
-}
-
-function nearestTo(curve: Curve, place: number): number {
-  return curve.reduce((a, b) => (Math.abs(b.at - place) < Math.abs(a.at - place) ? b : a)).at;
 }

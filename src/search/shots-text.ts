@@ -4,15 +4,13 @@
  */
 import { oneOf, requireArray, requireObject } from '../core/arguments.js';
 import { quotedWord } from '../core/shell.js';
-import type { ShotFormat, TunedShot, TuneShotsResult } from './types.js';
-
-const FORMATS = ['json', 'csv', 'shell'] as const satisfies readonly ShotFormat[];
+import { SHOT_FORMATS, type ShotFormat, type TunedShot, type TuneShotsResult } from './types.js';
 
 /** @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format */
 export function shotsText(result: TuneShotsResult, format: ShotFormat): string {
-  requireObject('result', result, 'what tuneShots gave');
+  requireObject('result', result, 'the result of tuneShots');
   requireArray('result.shots', result.shots);
-  switch (oneOf('format', format, FORMATS)) {
+  switch (oneOf('format', format, SHOT_FORMATS)) {
     case 'csv':
       return csvText(result);
     case 'shell':
@@ -64,7 +62,7 @@ function scriptText(result: TuneShotsResult): string {
     return `${command} "$folder/${file}"\nprintf 'file %s\\nduration %s\\n' ${file} ${shot.seconds.toFixed(6)} >> "$folder/list.txt"`;
   });
   return `#!/bin/sh
-# ${encoder}, a ${parameter} for each of ${shots.length} shots. Usage: sh SCRIPT [OUTPUT]; ffmpeg 5.1 or later.
+# ${encoder}, one ${parameter} per shot of ${shots.length}. Usage: sh SCRIPT [OUTPUT]; ffmpeg 5.1 or later.
 set -e
 source=${quotedWord(source.startsWith('-') ? `./${source}` : source)}
 output=\${1:-encode.mkv}

@@ -87,8 +87,8 @@ async function shotsOf(
   if (decoded !== times.length) {
     throw new AnyvmafError(
       'media',
-      `${shown(track.name)} lists ${counted(times.length, 'frame')} and decodes to ${decoded}; it may be damaged. Copy it with ` +
-        'ffmpeg first, which lists what is there.',
+      `${shown(track.name)} lists ${counted(times.length, 'frame')} but decodes to ${decoded}; it may be damaged. Remux it with ` +
+        'ffmpeg first, which lists the frames that are there.',
     );
   }
   const { shortest, longest } = frameLimits(limits, perSecond, most);

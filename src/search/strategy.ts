@@ -14,6 +14,12 @@ export interface Grid {
   readonly ceiling?: number;
 }
 
+/** Index of the value nearest to another one; of two as near, the first. */
+export function indexNear(values: readonly number[], wanted: number): number {
+  const distances = values.map((value) => Math.abs(value - wanted));
+  return distances.indexOf(Math.min(...distances));
+}
+
 /** From the best picture to the smallest file; drops points off the grid. */
 export function byGrid<Point extends { readonly value: number }>(
   points: readonly Point[],
@@ -41,7 +47,7 @@ export interface CurvePoint {
   readonly margin: number;
 }
 
-export type NextStep =
+type NextStep =
   | { readonly kind: 'try'; readonly value: number }
   /** It reaches the target, and the next value probably does not. */
   | { readonly kind: 'found'; readonly value: number }
@@ -210,13 +216,13 @@ function valueAt({ values }: Grid, at: number): number {
   return value;
 }
 
-export interface CurveSample {
+interface CurveSample {
   readonly at: number;
   readonly height: number;
 }
 
 /** Prior: the place where a curve should cross the target, and the cost of a step. */
-export interface CurvePrior {
+interface CurvePrior {
   readonly crossing: number;
   readonly slope: number;
 }

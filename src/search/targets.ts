@@ -54,11 +54,11 @@ export function poolingOf({ metric, statistic }: CompleteMeasure): {
   const whole = wholeValue(metric);
   if (whole && statistic !== 'mean')
     throw usageError(
-      `${metric} is one value of the whole video, but its ${statistic} is asked for; leave that out, or name ${whole.from}.`,
+      `${metric} is one value for the whole video and has no ${statistic}; leave the statistic out, or use ${whole.from}.`,
     );
   if (!whole && isAggregate(metric))
     throw usageError(
-      `${metric} is one value of the whole video, which samples do not tell; name a metric that each frame has.`,
+      `${metric} is one value for the whole video, which samples cannot estimate; use a metric that each frame has.`,
     );
   return whole ? { from: whole.from, by: whole } : { from: metric, by: statistic };
 }
@@ -145,7 +145,7 @@ const CONTEXT_OF_ALL = 0.055;
 /** Neighbouring pairs within shots needed to estimate how much samples differ. */
 const ENOUGH_PAIRS = 12;
 
-export interface SampledWhole {
+interface SampledWhole {
   /** Frames of the whole video; the sampled ones leave nothing to estimate. */
   readonly frames?: number;
   /** Shot of each sample, if every shot has its share of samples. */
@@ -210,7 +210,7 @@ function varianceOf(values: readonly number[]): number {
   return meanOf(values.map((one) => (one - mean) ** 2));
 }
 
-function meanOf(values: readonly number[]): number {
+export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, one) => sum + one, 0) / values.length;
 }
 
@@ -223,6 +223,15 @@ function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, sec
   }
   if (typeof statistic !== 'string') return valueOfWhole(statistic, joined);
   return statisticOf(joined, statistic, second, starts);
+}
+
+/** Parts of a video that a confidence interval needs. */
+export const FEWEST_PARTS = 4;
+
+/** Frames per part of a video: a second; less in a short one, more in a long one. At least 1. */
+export function partLength(frames: number, second: number, mostParts: number): number {
+  const least = Math.max(second, Math.ceil(frames / mostParts));
+  return Math.max(1, Math.min(least, Math.floor(frames / FEWEST_PARTS)));
 }
 
 export function qualityIn(

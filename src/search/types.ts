@@ -181,7 +181,7 @@ export function parseEncoder(text: string): Required<Pick<EncoderChoice, 'encode
   const options = rest.map((option) => /^([^=]+)=(.*)$/s.exec(option));
   if (encoder === '' || options.includes(null)) {
     throw usageError(
-      `the encoder is ${showValue(text)}, but it must be ffmpeg's name of one, with options after it where wanted, such as ` +
+      `the encoder is ${showValue(text)}, but it must be the name of an ffmpeg encoder, optionally followed by options, such as ` +
         'libx264:preset=slow.',
     );
   }
@@ -398,7 +398,8 @@ export interface DetectedShots {
 }
 
 /** Formats of tuned shots. `shell` is a POSIX shell script that makes the encode with ffmpeg. */
-export type ShotFormat = 'json' | 'csv' | 'shell';
+export const SHOT_FORMATS = ['json', 'csv', 'shell'] as const;
+export type ShotFormat = (typeof SHOT_FORMATS)[number];
 
 /** `each`: every shot reaches the targets; `whole`: all frames together do, with the fewest bytes. */
 export type ShotGoal = 'each' | 'whole';
@@ -505,7 +506,7 @@ export function parseTarget(text: string): QualityTarget {
   const { metric, statistic, relation, bound } = parseLimit(text, 'target');
   if (statistic === 'worst_second' && relation === '<=')
     throw usageError(
-      `the target is ${showValue(text)}, but a search knows worst seconds only of metrics whose low values are the worse; use max.`,
+      `the target is ${showValue(text)}, but worst_second is the lowest mean of a second and takes >= only; use max.`,
     );
   return { metric, statistic, ...(relation === '>=' ? { atLeast: bound } : { atMost: bound }) };
 }

@@ -66,8 +66,7 @@ const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } as 
 export function bindTinyModel(model: TinyModel, options: TinyModelOptions): TinyBinding {
   const { graph, sidecar, source } = model;
   const refuse = refusal(source);
-  if (model.kind === 'filter')
-    throw refuse('it is a filter: it makes pictures, not scores, and cannot be attached to a score');
+  if (model.kind === 'filter') throw refuse('it is a filter, which outputs pictures, not scores');
   const wanted = sidecar.inputName ?? sidecar.referenceInput ?? findPort(graph.inputs, FEATURES)?.name;
   const first = portOf(graph.inputs, wanted, 0, 'input', refuse);
   const rank = first.dims?.length;
@@ -82,7 +81,7 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
   if (rank === 2) return bindFeatures(model, options, bound, first, refuse);
   if (rank === 4) return bindPictures(model, options, bound, refuse);
   throw refuse(
-    `its input ${quoted(first.name)} has ${rank === undefined ? 'no stated rank' : `rank ${rank}`}; features ` +
+    `its input ${quoted(first.name)} has ${rank === undefined ? 'an unknown rank' : `rank ${rank}`}; features ` +
       'have rank 2 (rows, features) and pictures rank 4 (1, channels, height, width)',
   );
 }
@@ -143,7 +142,9 @@ function bindFeatures(
 ): FeatureBinding {
   const [rows = null, width = null] = input.dims ?? [];
   if (rows !== null && rows !== 1)
-    throw refuse(`its input ${quoted(input.name)} takes ${rows} rows at once, but 1 or any number is needed`);
+    throw refuse(
+      `its input ${quoted(input.name)} has a batch of ${rows} rows; only 1 or any number is supported`,
+    );
   if (options.resize !== undefined && options.resize !== 'disabled')
     throw misfit(source, 'tiny_resize', 'reads features, not pictures');
   const columns = bindColumns(sidecar, width, source);
@@ -169,13 +170,13 @@ function bindCodec(
   const port = portOf(others, sidecar.codecInput, 0, 'input', refuse);
   if (others.length > 1) {
     const names = others.map(({ name }) => JSON.stringify(name)).join(', ');
-    throw refuse(`beside its features it takes ${names}, and only one codec block is known`);
+    throw refuse(`besides features it has the inputs ${names}, but only one codec input is supported`);
   }
   const [, width = null] = port.dims ?? [];
   if (!sidecar.codec || port.dims?.length !== 2 || width === null) {
     throw refuse(
-      `it takes ${quoted(port.name)} beside its features, which must be a codec block of rank 2 and known ` +
-        'width, with encoder_vocab in the sidecar',
+      `its input ${quoted(port.name)} besides features must be a codec block of rank 2 and fixed width, with ` +
+        'encoder_vocab in the sidecar',
     );
   }
   return { input: port.name, block: codecBlock(sidecar.codec, width, options, source) };
@@ -184,13 +185,13 @@ function bindCodec(
 /** @throws {AnyvmafError} `usage` for encoder options of a model that is not codec-aware */
 function refuseCodec(source: string, options: TinyModelOptions): void {
   for (const name of ['codec', 'preset', 'crf'] as const) {
-    if (options[name] !== undefined) throw misfit(source, `tiny_${name}`, 'does not know of encoders');
+    if (options[name] !== undefined) throw misfit(source, `tiny_${name}`, 'is not codec-aware');
   }
 }
 
 function misfit(source: string, option: string, why: string): AnyvmafError {
   return usageError(
-    `${option} has no meaning for the tiny model ${quoted(source)}, which ${why}; leave it out.`,
+    `${option} does not apply to the tiny model ${quoted(source)}, which ${why}; leave it out.`,
   );
 }
 
@@ -202,7 +203,7 @@ function bindPictures(
 ): PictureBinding {
   refuseCodec(source, options);
   const { inputs } = graph;
-  if (inputs.length > 2) throw refuse(`it takes ${inputs.length} pictures; one or two are known`);
+  if (inputs.length > 2) throw refuse(`it takes ${inputs.length} pictures; only one or two are supported`);
   const pair = inputs.length === 2;
   const reference = pair ? referencePort(inputs, sidecar, refuse) : undefined;
   const rest = inputs.filter((port) => port !== reference);
@@ -213,7 +214,7 @@ function bindPictures(
     'input',
     refuse,
   );
-  if (pair && kind === 'nr') throw refuse('it is listed as nr, but takes two pictures');
+  if (pair && kind === 'nr') throw refuse('its kind is nr, but it takes two pictures');
   const [batch = null, channels = null, height = null, width = null] = distorted.dims ?? [];
   const same = reference === undefined || String(reference.dims) === String(distorted.dims);
   if (
@@ -221,12 +222,12 @@ function bindPictures(
     (reference && reference.dims?.length !== 4) ||
     (pair && !same && !isSymbolic(reference, distorted))
   )
-    throw refuse('its two pictures are not of one shape and rank 4 (1, channels, height, width)');
+    throw refuse('its pictures must have rank 4 (1, channels, height, width) and the same shape');
   if (batch !== null && batch !== 1)
-    throw refuse(`it takes ${batch} pictures at once, but 1 or any number is needed`);
+    throw refuse(`its pictures have a batch of ${batch}; only 1 or any number is supported`);
   if (channels !== 1 && channels !== 3) {
     throw refuse(
-      `its pictures have ${channels ?? 'an unknown number of'} channels, but 1 (luma) or 3 (RGB) is needed`,
+      `its pictures have ${channels ?? 'an unknown number of'} channels; only 1 (luma) or 3 (RGB) is supported`,
     );
   }
   const plain = channels === 3 ? IMAGENET : { mean: [0], std: [1] };
@@ -234,7 +235,7 @@ function bindPictures(
   const std = sidecar.normStd ?? plain.std;
   if (mean.length !== channels || std.length !== channels)
     throw refuse(
-      `its sidecar normalises ${mean.length} channels by ${std.length}, but its pictures have ${channels}`,
+      `its sidecar must have one value per channel (${channels}) in norm_mean and norm_std, but has ${mean.length} and ${std.length}`,
     );
   return {
     kind: 'picture',

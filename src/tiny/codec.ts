@@ -64,21 +64,21 @@ export function codecBlock(
     throw new AnyvmafError(
       'model',
       `${model} takes a codec block of ${width} numbers, but its sidecar lists ${vocabulary.length} encoders, which ` +
-        `make ${vocabulary.length} or, with preset and rate factor, ${vocabulary.length + 2}.`,
+        `need ${vocabulary.length} or, with preset and rate factor, ${vocabulary.length + 2}.`,
     );
   }
   const { codec, crf } = facts;
   if (codec === undefined || crf === undefined) {
     throw usageError(
-      `${model} is made for known encodings: say which encoder made the distorted video with tiny_codec and at which ` +
-        `rate factor with tiny_crf; it knows ${vocabulary.join(', ')}.`,
+      `${model} needs the encoder of the distorted video (tiny_codec) and its rate factor (tiny_crf); it supports ` +
+        `${vocabulary.join(', ')}.`,
     );
   }
   const slot = slotOf(vocabulary, codec);
   if (slot === undefined) {
     const close = nearest(codec.toLowerCase(), [...vocabulary, ...Object.keys(ALIASES)]);
     throw usageError(
-      `tiny_codec is ${quoted(codec)}, which ${quoted(source)} does not know; it knows ` +
+      `tiny_codec is ${quoted(codec)}, which ${quoted(source)} does not support; it supports ` +
         `${vocabulary.join(', ')}${close === undefined ? '' : ` (did you mean ${close}?)`}.`,
     );
   }

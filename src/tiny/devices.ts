@@ -86,8 +86,10 @@ export async function openOn(
     const available = TINY_DEVICES.filter(offerOf);
     throw new AnyvmafError(
       'backend',
-      `The device ${device} of tiny models is not here: ${HOW[device]}. Here ${available.length === 0 ? 'is none' : available.length === 1 ? `is ${available[0]}` : `are ${available.join(', ')}`}; no ` +
-        'other is taken instead.',
+      `The device ${device} is not available for tiny models: ${HOW[device]}. ` +
+        (available.length === 0
+          ? 'No device is.'
+          : `Available: ${available.join(', ')}; name one of them, or auto.`),
     );
   }
   const failures: string[] = [];
@@ -97,7 +99,7 @@ export async function openOn(
     if (!offer) continue;
     if (offer.adapter?.software) {
       failures.push(
-        `The device ${name} was passed over: its adapter ${offer.adapter.name} computes on the processor, slower than cpu.`,
+        `The device ${name} was skipped: its adapter ${offer.adapter.name} is a software renderer, slower than cpu.`,
       );
       continue;
     }
@@ -106,11 +108,11 @@ export async function openOn(
     } catch (error) {
       if (!(error instanceof AnyvmafError) || error.code !== 'backend') throw error;
       failure ??= error;
-      failures.push(`The device ${name} was passed over: ${error.message}`);
+      failures.push(`The device ${name} was skipped: ${error.message}`);
     }
   }
   if (failure !== undefined) throw failure;
-  throw new AnyvmafError('backend', `Nothing here runs tiny models: ${HOW.cpu}.`);
+  throw new AnyvmafError('backend', `No runtime for tiny models is available: ${HOW.cpu}.`);
 }
 
 function sentence(text: string): string {

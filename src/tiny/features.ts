@@ -42,7 +42,7 @@ export function bindColumns(
   if (!names) {
     throw new AnyvmafError(
       'model',
-      `${model} takes ${width ?? 'any number of'} features, but no sidecar says which; name them in feature_order of ` +
+      `${model} takes ${width ?? 'any number of'} features, but no sidecar names them; list them as feature_order in ` +
         'a JSON file beside it.',
     );
   }
@@ -75,7 +75,7 @@ function provider(name: string, source: string): { extractor: ExtractorSpec; spe
   const close = nearest(name, [...known, ...known.map((alias) => alias.replace(/^integer_/, ''))]);
   throw new AnyvmafError(
     'model',
-    `The tiny model ${quoted(source)} reads the feature ${quoted(name)}, which no extractor gives` +
+    `The tiny model ${quoted(source)} reads the feature ${quoted(name)}, which no extractor provides` +
       `${close === undefined ? '' : ` (did you mean ${close}?)`}; docs/metrics.md lists the features.`,
   );
 }

@@ -83,14 +83,14 @@ export async function loadTinyModel(
 
 function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
   const folder = {
-    name: 'the files given',
+    name: 'the given files',
     async read(file: string, limit: number): Promise<Uint8Array | null> {
       const found = Object.hasOwn(files, file) ? files[file] : undefined;
       if (!found) return null;
       if (found.size > limit) {
         throw new AnyvmafError(
           'model',
-          `${file} has ${found.size} bytes, but ${limit} are the most for a file of its kind.`,
+          `${file} has ${found.size} bytes, but a file of its kind may have at most ${limit}.`,
         );
       }
       try {
@@ -162,9 +162,9 @@ function assumedWarnings(
   const six = inputs.some(({ dims }) => dims?.length === 2 && dims[1] === CANONICAL_FEATURES.length);
   if (features || !six) return [];
   return [
-    `The tiny model ${quoted(source)} has no sidecar that names its features, so that it is assumed to read ` +
-      `${CANONICAL_FEATURES.join(', ')} unscaled; its scores are wrong where it reads others. Name them in ` +
-      'feature_order of a JSON file beside it.',
+    `The tiny model ${quoted(source)} has no sidecar that names its features, so it is assumed to read ` +
+      `${CANONICAL_FEATURES.join(', ')} unscaled; if it reads others, its scores are wrong. List them as ` +
+      'feature_order in a JSON file beside it.',
   ];
 }
 
@@ -262,7 +262,7 @@ async function readBest(
     quantisation: eight ? (mode === 'fp32' ? 'static' : mode) : 'fp32',
     warnings: missing
       ? [
-          `The tiny model ${quoted(source)} is said to be quantised, but there is no ${sibling}; ${file} runs.`,
+          `The tiny model ${quoted(source)} is marked as quantised, but ${sibling} does not exist; ${file} is used instead.`,
         ]
       : [],
   };
@@ -288,7 +288,7 @@ async function checkedDigest(
       ? `The registry lists the tiny model ${quoted(entry.id)} without ${key}, so ${file} cannot be trusted; add its digest, ` +
           `${found}, if it is the right file.`
       : `The file ${file} of the tiny model ${quoted(entry.id)} has the SHA-256 ${found}, but the registry says ${expected}: ` +
-          'it was changed or damaged; fetch it again.',
+          'it was changed or damaged; download it again.',
   );
 }
 
@@ -312,7 +312,7 @@ function unlistedParts(
     'model',
     `The files ${parts} of the tiny model "${entry.id}" have the manifest digest ${manifest.sha256}, but ` +
       `${isSibling ? 'int8_manifest_sha256' : 'manifest_sha256'} of the registry says ${stated}: its sidecar or its ` +
-      'weights were changed, added or damaged; fetch them again.',
+      'weights were changed, added or damaged; download them again.',
   );
 }
 
@@ -323,9 +323,8 @@ function unlistedWarnings(
 ): readonly string[] {
   if (unlisted.length === 0) return [];
   return [
-    `The registry vouches for the graph of the tiny model "${id}" alone, not for ${unlisted.join(', ')}, on which its scores ` +
-      `depend as well, so that it does not count as registered; add manifest_sha256 ${sha256} to its row if these are ` +
-      'the right files.',
+    `The registry covers only the graph of the tiny model "${id}", not ${unlisted.join(', ')}, on which its scores also ` +
+      `depend, so it does not count as registered; add manifest_sha256 ${sha256} to its row if these are the right files.`,
   ];
 }
 
@@ -348,13 +347,13 @@ async function verifySignature(
   }
   if (!entry.signer) {
     throw refuse(
-      `The registry's row "${entry.id}" does not say who must have signed ${file}, and a signature of anybody proves ` +
+      `The registry's row "${entry.id}" does not name the signer of ${file}, and a signature by just anyone proves ` +
         'nothing; add sigstore_issuer and sigstore_identity, or leave tiny_model_verify out.',
     );
   }
   if (unlisted.length > 0) {
     throw refuse(
-      `The signature of ${file} does not cover ${unlisted.join(', ')}, on which the scores of "${entry.id}" depend as well; ` +
+      `The signature of ${file} does not cover ${unlisted.join(', ')}, on which the scores of "${entry.id}" also depend; ` +
         `sign its manifest, and add manifest_sha256 ${manifest.sha256} to its row.`,
     );
   }

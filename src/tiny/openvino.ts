@@ -5,7 +5,7 @@
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { DeviceOffer } from './devices.js';
-import { fromHalves, inputOf, requireWhole, toType } from './ort.js';
+import { outputValues, type TensorType, typedInput } from './ort.js';
 import { type LibrarySession, openSession } from './session.js';
 import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 
@@ -45,11 +45,15 @@ const NAMES: readonly { readonly device: TinyDevice; readonly name: string }[] =
   { device: 'openvino-npu', name: 'NPU' },
 ];
 
-/** OpenVINO's element type for a type of ONNX, and the name of that. */
-const ELEMENTS: Readonly<Record<number, readonly [element: string, type: string]>> = {
-  7: ['i64', 'int64'],
-  10: ['f16', 'float16'],
-  11: ['f64', 'float64'],
+/** OpenVINO's element types. */
+const ELEMENTS: Readonly<Record<TensorType, string>> = {
+  float32: 'f32',
+  float16: 'f16',
+  float64: 'f64',
+  int64: 'i64',
+  int32: 'i32',
+  int8: 'i8',
+  uint8: 'u8',
 };
 
 /** @throws the library's errors if it does not start */
@@ -91,7 +95,8 @@ async function start(
       return Object.fromEntries(
         results.map(([output, tensor]) => [
           output,
-          { data: numbersOf(tensor.data), dims: tensor.getShape() },
+          // A copy: OpenVINO reuses its tensors.
+          { data: outputValues(tensor.data, true).slice(), dims: tensor.getShape() },
         ]),
       );
     },
@@ -105,23 +110,14 @@ function toOpenVino(
   { data, dims }: TinyTensor,
   source: string,
 ): OpenVinoTensor {
-  const [element, type] = ELEMENTS[port?.type ?? 1] ?? ['f32', 'float32'];
-  if (type === 'int64') requireWhole(data, type, inputOf(source, port));
-  return new library.Tensor(library.element[element], dims, toType(type, data));
-}
-
-function numbersOf(data: unknown): Float32Array {
-  if (data instanceof Float32Array) return data.slice();
-  if (data instanceof Uint16Array) return fromHalves(data);
-  if (data instanceof Float64Array) return Float32Array.from(data);
-  if (data instanceof BigInt64Array) return Float32Array.from(data, Number);
-  throw new Error('an output is not of numbers');
+  const { type, values } = typedInput(port, data, source);
+  return new library.Tensor(library.element[ELEMENTS[type]], dims, values);
 }
 
 function externalWeights(source: string): AnyvmafError {
   return new AnyvmafError(
     'backend',
-    `The tiny model ${quoted(source)} keeps its weights in another file, which OpenVINO does not take from memory; ` +
+    `The tiny model ${quoted(source)} keeps its weights in another file, which OpenVINO cannot load from memory; ` +
       'save them in the model itself, or use another device.',
   );
 }

@@ -35,8 +35,11 @@ interface OrtTensor {
   getData?(): Promise<unknown>;
 }
 
+/** Supported types of inputs, as onnxruntime names them. */
+export type TensorType = 'float32' | 'float16' | 'float64' | keyof typeof RANGES;
+
 /** Input types by TensorProto.DataType. */
-const TYPES: Readonly<Record<number, string>> = {
+const TYPES: Readonly<Record<number, TensorType>> = {
   1: 'float32',
   2: 'uint8',
   3: 'int8',
@@ -102,14 +105,22 @@ function toOrt(
   { data, dims }: TinyTensor,
   source: string,
 ): OrtTensor {
-  const type = TYPES[port?.type ?? 1] ?? 'float32';
-  if (type === 'int64' || type === 'int32' || type === 'uint8' || type === 'int8')
-    requireWhole(data, type, inputOf(source, port));
-  return new ort.Tensor(type, toType(type, data), dims);
+  const { type, values } = typedInput(port, data, source);
+  return new ort.Tensor(type, values, dims);
 }
 
-export function inputOf(source: string, port: TinyPort | undefined): string {
-  return `The input ${quoted(port?.name ?? '')} of the tiny model ${quoted(source)}`;
+/**
+ * Converts values to the type of an input.
+ * @throws {AnyvmafError} `model` if an integer input is given other values: rounding would change features
+ */
+export function typedInput(
+  port: TinyPort | undefined,
+  data: Float32Array,
+  source: string,
+): { readonly type: TensorType; readonly values: unknown } {
+  const type = TYPES[port?.type ?? 1] ?? 'float32';
+  if (isInteger(type)) requireWhole(data, type, port, source);
+  return { type, values: toType(type, data) };
 }
 
 /** Smallest and largest value of integer inputs; 2^63 stands for the largest float below it. */
@@ -120,20 +131,29 @@ const RANGES = {
   int8: [-128, 127],
 } as const;
 
-/** Refuses to round features, which would change them. @throws {AnyvmafError} `model`, with the first bad value */
-export function requireWhole(data: Float32Array, type: keyof typeof RANGES, what: string): void {
+function isInteger(type: TensorType): type is keyof typeof RANGES {
+  return Object.hasOwn(RANGES, type);
+}
+
+/** @throws {AnyvmafError} `model`, with the first bad value */
+function requireWhole(
+  data: Float32Array,
+  type: keyof typeof RANGES,
+  port: TinyPort | undefined,
+  source: string,
+): void {
   const [least, greatest] = RANGES[type];
   const bad = data.find((value) => !Number.isInteger(value) || value < least || value > greatest);
   // 2 ** 63 itself does not fit into 64 bits.
   if (bad === undefined && !(type === 'int64' && data.includes(greatest))) return;
   throw new AnyvmafError(
     'model',
-    `${what} takes whole numbers (${type}), but is given ${bad ?? greatest}; to round it would change the score. Export ` +
-      'the model with a floating-point input.',
+    `The input ${quoted(port?.name ?? '')} of the tiny model ${quoted(source)} takes whole numbers (${type}), but gets ` +
+      `${bad ?? greatest}, and rounding would change the score. Export the model with a floating-point input.`,
   );
 }
 
-export function toType(type: string, data: Float32Array): unknown {
+function toType(type: TensorType, data: Float32Array): unknown {
   switch (type) {
     case 'float16':
       return toHalves(data);
@@ -154,18 +174,18 @@ export function toType(type: string, data: Float32Array): unknown {
 
 async function fromOrt(tensor: OrtTensor): Promise<TinyTensor> {
   const data = tensor.getData ? await tensor.getData() : tensor.data;
-  return { data: fromType(tensor.type, data), dims: tensor.dims };
+  return { data: outputValues(data, tensor.type === 'float16'), dims: tensor.dims };
 }
 
-function fromType(type: string, data: unknown): Float32Array {
+/** @param halves whether a `Uint16Array` holds bits of halves; engines with Float16Array deliver numbers */
+export function outputValues(data: unknown, halves: boolean): Float32Array {
   if (data instanceof Float32Array) return data;
-  // Halves come as bits, or as numbers in engines with Float16Array.
-  if (type === 'float16' && data instanceof Uint16Array) return fromHalves(data);
+  if (halves && data instanceof Uint16Array) return fromHalves(data);
   if (ArrayBuffer.isView(data) && Symbol.iterator in data) {
     const values: Iterable<unknown> = Object.values(data);
     return Float32Array.from(values, Number);
   }
-  throw new Error(`an output is of type ${type}, which is no score`);
+  throw new Error('an output is not numeric');
 }
 
 /** One number as IEEE 754 binary32, and its bits. */

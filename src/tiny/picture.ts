@@ -16,21 +16,23 @@ import type { TinyResize, TinySession, TinyTensor } from './types.js';
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
   if (channels === 3 && format.chroma === '400') {
-    throw usageError(`The tiny model ${quoted(source)} looks at colour, but the pictures are luma only.`);
+    throw usageError(
+      `The tiny model ${quoted(source)} needs colour, but the pictures have only luma; leave it out.`,
+    );
   }
   const [least, lowest] = binding.minSize ?? [1, 1];
   const seen = { width: width ?? format.width, height: height ?? format.height };
   if (seen.width < least || seen.height < lowest) {
     throw usageError(
-      `The tiny model ${quoted(source)} has no answer for pictures below ${least}x${lowest}, and these are ` +
-        `${seen.width}x${seen.height}; leave it out, or score the video before it was made smaller.`,
+      `The tiny model ${quoted(source)} needs pictures of at least ${least}x${lowest}, but these are ` +
+        `${seen.width}x${seen.height}; leave it out, or score the video before it was downscaled.`,
     );
   }
   const fits = (width ?? format.width) === format.width && (height ?? format.height) === format.height;
   if (fits || resize !== 'disabled') return;
   throw usageError(
     `The tiny model ${quoted(source)} takes pictures of ${width ?? 'any width'}x${height ?? 'any height'}, but ` +
-      `these are ${format.width}x${format.height}; have them resized with tiny_resize bilinear, bicubic or nearest.`,
+      `these are ${format.width}x${format.height}; set tiny_resize to bilinear, bicubic or nearest.`,
   );
 }
 

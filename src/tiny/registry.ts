@@ -31,7 +31,7 @@ function parseRegistry(text: string, what: string): readonly TinyRegistryEntry[]
   const entries = models.map((value: unknown, i) => entryOf(new JsonObject(value, `${what}, model ${i}`)));
   const ids = new Set<string>();
   for (const { id } of entries) {
-    if (ids.has(id)) throw new AnyvmafError('model', `${what}: the id ${quoted(id)} stands there twice.`);
+    if (ids.has(id)) throw new AnyvmafError('model', `${what}: the id ${quoted(id)} is listed twice.`);
     ids.add(id);
   }
   return entries;
@@ -75,10 +75,9 @@ function signerOf(row: JsonObject): TinyRegistryEntry['signer'] {
   const [issuer, identity] = [row.text('sigstore_issuer', 512), row.text('sigstore_identity', 512)];
   if (issuer === undefined && identity === undefined) return undefined;
   if (issuer !== undefined && identity !== undefined) return { issuer, identity };
-  throw row.wrong(
-    issuer === undefined ? 'sigstore_issuer' : 'sigstore_identity',
-    'there: issuer and identity together say who signs',
-  );
+  throw issuer === undefined
+    ? row.wrong('sigstore_issuer', 'given together with sigstore_identity')
+    : row.wrong('sigstore_identity', 'given together with sigstore_issuer');
 }
 
 function digest(row: JsonObject, key: string): string | undefined {

@@ -30,8 +30,9 @@ export async function openSession<Tensor>(
       { cause },
     );
   let session: LibrarySession<Tensor> | undefined = await start().catch((cause: unknown) => {
-    const more = ' No other device is taken instead; ask for auto or cpu if any will do.';
-    throw failure('backend', 'does not start', cause, more);
+    const others = device === 'cpu' ? 'auto' : 'auto or cpu';
+    const advice = ` A named device has no fallback; ask for ${others} to use another.`;
+    throw failure('backend', 'does not start', cause, advice);
   });
   const ports = new Map(graph.inputs.map((port) => [port.name, port]));
   // Some libraries do not allow concurrent calls.
@@ -102,9 +103,9 @@ export function takeScores(
     if (data === undefined || !Number.isInteger(each) || each === 0 || (each > 1 && reduce === undefined)) {
       throw new AnyvmafError(
         'model',
-        `The tiny model ${quoted(source)} gives ${data?.length ?? 'no'} values as ${quoted(tensor)} for ` +
-          `${rows === 1 ? 'one frame' : `${rows} frames`}, but one each is a score; output_reduce in its sidecar can ` +
-          'say what to make of more.',
+        `The tiny model ${quoted(source)} returns ${data?.length ?? 'no'} values as ${quoted(tensor)} for ` +
+          `${rows === 1 ? 'one frame' : `${rows} frames`}, but must return one per frame; set output_reduce in its sidecar ` +
+          'to reduce several to one.',
       );
     }
     for (let row = 0; row < rows; row++) {
@@ -114,7 +115,7 @@ export function takeScores(
       if (!Number.isFinite(value)) {
         throw new AnyvmafError(
           'model',
-          `The tiny model ${quoted(source)} gives ${value} for frame ${frameOf(row)}, which is no score; the ` +
+          `The tiny model ${quoted(source)} returns ${value} for frame ${frameOf(row)}, which is not a score; the ` +
             'model does not work on such input.',
         );
       }

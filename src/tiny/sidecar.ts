@@ -68,7 +68,8 @@ function scalerOf(root: JsonObject, width: number | undefined): TinyScaler | und
   const mean = root.numbers(meanKey, MAX_FEATURES);
   const std = positives(root, stdKey, MAX_FEATURES);
   if (!mean && !std) return undefined;
-  if (!mean || !std) throw root.wrong(mean ? stdKey : meanKey, `there beside ${mean ? meanKey : stdKey}`);
+  if (!mean || !std)
+    throw root.wrong(mean ? stdKey : meanKey, `given together with ${mean ? meanKey : stdKey}`);
   const expected = width ?? mean.length;
   for (const [key, values] of [
     [meanKey, mean],
@@ -151,7 +152,7 @@ function codecOf(root: JsonObject): CodecBlockSpec | undefined {
   const min = root.number('codec_crf_min') ?? late?.crfMin;
   const max = root.number('codec_crf_max') ?? late?.crfMax;
   if (preset === 'constant' && value === undefined)
-    throw root.wrong('codec_preset_value', 'a number with a constant preset');
+    throw root.wrong('codec_preset_value', 'a number if codec_preset_norm is constant');
   if (crf === 'minmax' && (min === undefined || max === undefined || max <= min))
     throw root.wrong('codec_crf_max', 'a number above codec_crf_min');
   return {

@@ -259,7 +259,7 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
       }
       expect(found.tiny?.[0]).toMatchObject({ runtime: 'onnxruntime-web', device: 'cpu', kind: 'nr' });
       for (const [value, adm] of found.pair) expect(value).toBeCloseTo(adm ?? 0, 5);
-      expect(found.refused).toMatch(/The device cuda of tiny models is not here: .* Here is cpu/);
+      expect(found.refused).toMatch(/The device cuda is not available for tiny models: .* Available: cpu/);
     },
   );
 

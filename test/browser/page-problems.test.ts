@@ -458,7 +458,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.setInputFiles('#pick-distorted', videos.distorted);
       await page.locator('.settings > summary').click();
       await pick(page, write('text.onnx', 'not a model'));
-      await said(page, '"text.onnx" is not an ONNX model');
+      await said(page, '"text.onnx" is not a valid ONNX model');
       await pick(page, sidecar);
       await said(page, 'Choose an .onnx file, with its .json sidecar');
       await pick(page, sum);

@@ -63,17 +63,15 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
     if (!(error instanceof WireError)) throw error;
     throw new AnyvmafError(
       'model',
-      `${quoted(source)} is not an ONNX model, or a damaged one: ${error.message}. Export it again, or ` +
-        'fetch it again.',
+      `${quoted(source)} is not a valid ONNX model: ${error.message}. Export or download it again.`,
     );
   }
   const refuse = (reason: string): AnyvmafError =>
     new AnyvmafError('model', `The tiny model ${quoted(source)} is refused: ${reason}.`);
-  if (model.functions > 0)
-    throw refuse('it defines functions of its own; export it with its functions inlined');
-  if (model.training) throw refuse('it holds a training graph; export it for inference');
+  if (model.functions > 0) throw refuse('it defines functions; export it with its functions inlined');
+  if (model.training) throw refuse('it contains a training graph; export it for inference');
   const opset = model.opsets.find(({ domain }) => DEFAULT_DOMAINS.has(domain))?.version;
-  if (opset === undefined) throw refuse('it does not say which version of the ONNX operators it needs');
+  if (opset === undefined) throw refuse('it does not state its ONNX opset version');
   const limits = new Limits(refuse);
   limits.graph(model.graph, null, 0, 1);
   // Importing other domains is harmless; #node refuses their use.
@@ -115,8 +113,8 @@ function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 
 export function tooLarge(source: string, bytes: number): AnyvmafError {
   return new AnyvmafError(
     'model',
-    `The tiny model ${quoted(source)} has ${bytes} bytes with its weights, but ${MAX_MODEL_BYTES} (50 MiB) ` +
-      'are the most; this is not a tiny model.',
+    `The tiny model ${quoted(source)} has ${bytes} bytes with its weights, but at most ${MAX_MODEL_BYTES} (50 MiB) are ` +
+      'allowed.',
   );
 }
 
@@ -174,8 +172,8 @@ class Limits {
     const { operator, domain, graphs } = node;
     if (!DEFAULT_DOMAINS.has(domain)) {
       throw this.refuse(
-        `its operator ${quoted(operator)} is of the domain ${quoted(domain)}, and only ONNX's own ` +
-          'operators are allowed',
+        `its operator ${quoted(operator)} is in the domain ${quoted(domain)}, but only standard ONNX operators are ` +
+          'allowed',
       );
     }
     if (!ALLOWED_OPERATORS.has(operator)) {
@@ -188,7 +186,7 @@ class Limits {
     this.#shape(node, scope);
     const rounds = operator === 'Loop' ? trips * this.#trips(node, scope) : trips;
     if (rounds > MAX_NESTED_TRIPS) {
-      throw this.refuse(`its nested Loops run ${rounds} rounds together, more than ${MAX_NESTED_TRIPS}`);
+      throw this.refuse(`its nested Loops run ${rounds} iterations in all, more than ${MAX_NESTED_TRIPS}`);
     }
     for (const inner of graphs) this.graph(inner, scope, depth + 1, rounds);
   }
@@ -198,9 +196,9 @@ class Limits {
     if (++this.#loops > MAX_LOOPS) throw this.refuse(`it has more than ${MAX_LOOPS} Loops`);
     const values = scope.constant(node.inputs[0]);
     const [trips] = values?.length === 1 ? values : [];
-    if (trips === undefined) throw this.refuse('how often its Loop runs is not a constant 64-bit integer');
+    if (trips === undefined) throw this.refuse('the trip count of its Loop is not a constant 64-bit integer');
     if (trips >= 0 && trips <= MAX_TRIPS) return trips;
-    throw this.refuse(`its Loop runs ${trips} rounds, but 0 to ${MAX_TRIPS} are allowed`);
+    throw this.refuse(`its Loop runs ${trips} iterations, but 0 to ${MAX_TRIPS} are allowed`);
   }
 
   #shape({ operator, inputs }: OnnxNode, scope: Scope): void {
@@ -229,7 +227,7 @@ class Limits {
       parts.every((part) => part !== '' && part !== '.' && part !== '..');
     if (plain) return location;
     throw this.refuse(
-      `it wants to read its weights from ${quoted(location)}, and only files in its own folder are allowed`,
+      `it reads weights from ${quoted(location)}, but only files in its own folder are allowed`,
     );
   }
 }

@@ -48,7 +48,7 @@ export class WireReader {
     this.#wire = key % 8;
     this.#taken = false;
     if (key < 8 || key >= 2 ** 32 || ![0, 1, 2, 5].includes(this.#wire))
-      throw new WireError(`there is no field at byte ${at}`);
+      throw new WireError(`the field at byte ${at} is invalid`);
     if (++this.#budget.fields > MAX_FIELDS) throw new WireError(`it has more than ${MAX_FIELDS} fields`);
     return true;
   }
@@ -107,7 +107,7 @@ export class WireReader {
 
   #take(wire: number): void {
     if (this.#wire !== wire)
-      throw new WireError(`field ${this.field} before byte ${this.#at} is not encoded as it must be`);
+      throw new WireError(`field ${this.field} before byte ${this.#at} has the wrong encoding`);
     this.#taken = true;
   }
 
@@ -117,8 +117,7 @@ export class WireReader {
     const start = this.#at;
     if (length < 0 || length > this.#end - start) {
       throw new WireError(
-        `at byte ${start} it says that ${length < 0 ? 'a negative number of' : length} bytes follow, but ` +
-          `${this.#end - start} do`,
+        `the length before byte ${start} is ${length < 0 ? 'negative' : length}, but ${this.#end - start} bytes are left`,
       );
     }
     this.#at = start + length;

@@ -93,19 +93,19 @@ export function readOnnx(bytes: Uint8Array): OnnxModel {
   while (reader.next()) {
     if (reader.field === 1) irVersion = reader.int();
     else if (reader.field === 2) producer = reader.text();
-    else if (reader.field === 7) graph = once(graph, 'graph', readGraph(reader.message(), 0));
+    else if (reader.field === 7) graph = once(graph, 'it has two graphs', readGraph(reader.message(), 0));
     else if (reader.field === 8) opsets.push(readOpset(reader.message()));
     else if (reader.field === 20) training = true;
     else if (reader.field === 25) functions++;
   }
   if (!graph) throw new WireError('it has no graph');
-  if (irVersion < 1) throw new WireError('it does not say its version');
+  if (irVersion < 1) throw new WireError('it has no IR version');
   return { irVersion, producer, opsets, graph, functions, training };
 }
 
 /** Refuses a repeated message field, which some readers merge and others replace. */
-function once<T>(before: T | undefined, what: string, value: T): T {
-  if (before !== undefined) throw new WireError(`it has two of what may be there once: ${what}`);
+function once<T>(before: T | undefined, problem: string, value: T): T {
+  if (before !== undefined) throw new WireError(problem);
   return value;
 }
 
@@ -162,6 +162,8 @@ function readNode(reader: WireReader, depth: number): OnnxNode {
   return { name, operator, domain, inputs, outputs, graphs, tensors, attributes, integers };
 }
 
+const TWO_TENSORS = 'an attribute has two tensors';
+
 /** Reads an attribute with its name; appends its tensors and subgraphs to the lists. */
 function readAttribute(
   reader: WireReader,
@@ -185,15 +187,16 @@ function readAttribute(
       reader.floats(single, 1);
     } else if (reader.field === 3) int = reader.int();
     else if (reader.field === 4) text = LATIN.decode(reader.bytes().subarray(0, MAX_WORD));
-    else if (reader.field === 5) tensor = once(tensor, 'a tensor', readTensor(reader.message()));
-    else if (reader.field === 6) graph = once(graph, 'a subgraph', readGraph(reader.message(), depth + 1));
+    else if (reader.field === 5) tensor = once(tensor, TWO_TENSORS, readTensor(reader.message()));
+    else if (reader.field === 6)
+      graph = once(graph, 'an attribute has two subgraphs', readGraph(reader.message(), depth + 1));
     else if (reader.field === 7) reader.floats(floats, SHAPE_SIZE + 1);
     else if (reader.field === 8) reader.ints(ints, SHAPE_SIZE + 1);
     else if (reader.field === 10) tensors.push(readTensor(reader.message()));
     else if (reader.field === 11) graphs.push(readGraph(reader.message(), depth + 1));
     else if (reader.field === 22) {
       const [values, ...places] = readSparse(reader.message());
-      tensor = once(tensor, 'a tensor', values);
+      tensor = once(tensor, TWO_TENSORS, values);
       for (const place of places) tensors.push(place);
     } else if (reader.field === 23) for (const part of readSparse(reader.message())) tensors.push(part);
   }
@@ -222,7 +225,7 @@ function readSparse(reader: WireReader): OnnxTensor[] {
 function checkDims(name: string, dims: readonly number[]): void {
   if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
   if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
-    throw new WireError(`the tensor ${quoted(name)} has the impossible size ${dims.join('x')}`);
+    throw new WireError(`the tensor ${quoted(name)} has the invalid size ${dims.join('x')}`);
 }
 
 function readTensor(reader: WireReader): OnnxTensor {
@@ -269,7 +272,7 @@ function readEntry(reader: WireReader, entries: Map<string, string>): void {
     if (reader.field === 1) key = reader.text();
     else if (reader.field === 2) value = reader.text();
   }
-  if (entries.has(key)) throw new WireError(`a tensor says ${quoted(key)} of its file twice`);
+  if (entries.has(key)) throw new WireError(`a tensor states ${quoted(key)} of its file twice`);
   entries.set(key, value);
 }
 
@@ -278,7 +281,7 @@ function externalOf(name: string, entries: ReadonlyMap<string, string>): NonNull
     const text = entries.get(key);
     if (text === undefined) return null;
     if (/^\d{1,15}$/.test(text)) return Number(text);
-    throw new WireError(`the tensor ${quoted(name)} has the impossible ${key} ${quoted(text)}`);
+    throw new WireError(`the tensor ${quoted(name)} has the invalid ${key} ${quoted(text)}`);
   };
   return { location: entries.get('location') ?? '', offset: number('offset') ?? 0, length: number('length') };
 }
@@ -305,7 +308,8 @@ function readPort(reader: WireReader): OnnxPort {
   let type: Omit<OnnxPort, 'name'> | undefined;
   while (reader.next()) {
     if (reader.field === 1) name = reader.text();
-    else if (reader.field === 2) type = once(type, 'a type', readType(reader.message()));
+    else if (reader.field === 2)
+      type = once(type, 'an input or output has two types', readType(reader.message()));
   }
   return { name, ...(type ?? { type: null }) };
 }
@@ -313,7 +317,8 @@ function readPort(reader: WireReader): OnnxPort {
 function readType(reader: WireReader): Omit<OnnxPort, 'name'> {
   let tensor: Omit<OnnxPort, 'name'> | undefined;
   while (reader.next()) {
-    if (reader.field === 1) tensor = once(tensor, 'a tensor type', readTensorType(reader.message()));
+    if (reader.field === 1)
+      tensor = once(tensor, 'a type has two tensor types', readTensorType(reader.message()));
   }
   return tensor ?? { type: null };
 }
@@ -323,7 +328,8 @@ function readTensorType(reader: WireReader): Omit<OnnxPort, 'name'> {
   let dims: (number | null)[] | undefined;
   while (reader.next()) {
     if (reader.field === 1) type = reader.int();
-    else if (reader.field === 2) dims = once(dims, 'a shape', readShape(reader.message()));
+    else if (reader.field === 2)
+      dims = once(dims, 'a tensor type has two shapes', readShape(reader.message()));
   }
   return { type, ...(dims && { dims }) };
 }

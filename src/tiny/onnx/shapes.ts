@@ -63,7 +63,7 @@ class Step {
     const found = this.inputs[i];
     if (!found) return undefined;
     if (found.values) return found.values;
-    throw new ShapeError(`its input ${quoted(this.node.inputs[i] ?? '')} is no constant`);
+    throw new ShapeError(`its input ${quoted(this.node.inputs[i] ?? '')} is not constant`);
   }
 
   attribute(name: string): OnnxAttribute | undefined {
@@ -79,7 +79,7 @@ class Step {
     if (list && list.length > MAX_LIST) throw new ShapeError(`its ${name} has more than ${MAX_LIST} entries`);
     // Slices may use huge bounds for "to the end".
     if (list?.every(Number.isSafeInteger) === false && name !== 'ends' && name !== 'starts')
-      throw new ShapeError(`its ${name} has an impossible number`);
+      throw new ShapeError(`its ${name} has an invalid number`);
     return list;
   }
 
@@ -90,7 +90,7 @@ class Step {
   axis(value: number, rank: number): number {
     const axis = value < 0 ? value + rank : value;
     if (Number.isInteger(axis) && axis >= 0 && axis < rank) return axis;
-    throw new ShapeError(`its axis ${value} is none of ${rank}`);
+    throw new ShapeError(`its axis ${value} is out of range for rank ${rank}`);
   }
 
   /** Axes from an input, or from the attribute of earlier opsets. */
@@ -124,7 +124,9 @@ function broadcast(shapes: readonly (readonly number[])[]): number[] {
       const own = dims[i - rank + dims.length] ?? 1;
       if (own === 1) continue;
       if (size !== 1 && size !== own)
-        throw new ShapeError(`it joins ${shapes.map((one) => `[${one.join(', ')}]`).join(' and ')}`);
+        throw new ShapeError(
+          `it cannot broadcast ${shapes.map((one) => `[${one.join(', ')}]`).join(' and ')}`,
+        );
       size = own;
     }
     return size;
@@ -197,7 +199,7 @@ function reshape(step: Step, dims: readonly number[]): readonly number[] {
   const stated = sizes.reduce((product, size) => (size === -1 ? product : product * size), 1);
   const result = sizes.map((size, i) => (i === open ? (stated === 0 ? 0 : count / stated) : size));
   if (elementsOf(result) === count) return result;
-  throw new ShapeError(`it makes [${wanted.join(', ')}] of [${dims.join(', ')}]`);
+  throw new ShapeError(`it cannot reshape [${dims.join(', ')}] to [${wanted.join(', ')}]`);
 }
 
 function flatten(step: Step, dims: readonly number[]): readonly number[] {
@@ -208,7 +210,7 @@ function flatten(step: Step, dims: readonly number[]): readonly number[] {
 
 function squeeze(step: Step, dims: readonly number[]): readonly number[] {
   const axes = step.axes(1, dims.length) ?? dims.flatMap((size, i) => (size === 1 ? [i] : []));
-  if (axes.some((axis) => dims[axis] !== 1)) throw new ShapeError(`it squeezes [${dims.join(', ')}]`);
+  if (axes.some((axis) => dims[axis] !== 1)) throw new ShapeError(`it cannot squeeze [${dims.join(', ')}]`);
   return dims.filter((_, i) => !axes.includes(i));
 }
 
@@ -240,7 +242,9 @@ const concat: Rule = (step) => {
       dims.length === first.dims.length && dims.every((size, i) => i === axis || size === first.dims[i]),
   );
   if (!fits)
-    throw new ShapeError(`it joins ${parts.map(({ dims }) => `[${dims.join(', ')}]`).join(' and ')}`);
+    throw new ShapeError(
+      `it cannot concatenate ${parts.map(({ dims }) => `[${dims.join(', ')}]`).join(' and ')}`,
+    );
   const length = parts.reduce((sum, { dims }) => sum + dims[axis]!, 0);
   const result = first.dims.map((size, i) => (i === axis ? length : size));
   const known = first.dims.length === 1 && length <= MAX_VALUES && parts.every(({ values }) => values);
@@ -255,13 +259,13 @@ const slice: Rule = (step) => {
   const axes = step.axes(3, dims.length) ?? starts.map((_, i) => i);
   const steps = step.values(4) ?? starts.map(() => 1);
   if (ends.length !== starts.length || axes.length !== starts.length || steps.length !== starts.length)
-    throw new ShapeError('its bounds are not of one length');
+    throw new ShapeError('its starts, ends, axes and steps differ in length');
   const result = [...dims];
   let kept = values;
   axes.forEach((axis, i) => {
     const size = dims[axis]!;
     const stride = steps[i]!;
-    if (stride === 0 || !Number.isInteger(stride)) throw new ShapeError(`its step is ${stride}`);
+    if (stride === 0 || !Number.isInteger(stride)) throw new ShapeError(`its step ${stride} is invalid`);
     const from = bound(starts[i]!, size, stride, false);
     const to = bound(ends[i]!, size, stride, true);
     const length = Math.max(0, Math.ceil((to - from) / stride));
@@ -298,7 +302,7 @@ const gatherNd: Rule = (step) => {
   const batch = step.int('batch_dims', 0);
   const depth = at.dims.at(-1);
   if (depth === undefined || batch < 0 || batch + depth > data.dims.length)
-    throw new ShapeError(`it takes [${at.dims.join(', ')}] of [${data.dims.join(', ')}]`);
+    throw new ShapeError(`it cannot gather [${at.dims.join(', ')}] from [${data.dims.join(', ')}]`);
   return inferred(null, shaped(data.type, [...at.dims.slice(0, -1), ...data.dims.slice(batch + depth)]));
 };
 
@@ -341,7 +345,7 @@ const constant: Rule = (step) => {
     const list = attributes.get(many)?.ints ?? attributes.get(many)?.floats;
     if (list && list.length <= MAX_LIST) return inferred(null, shaped(type, [list.length], list));
   }
-  throw new ShapeError('its value is none that is known');
+  throw new ShapeError('its value has an unsupported type');
 };
 
 const cast: Rule = (step) => {
@@ -385,7 +389,7 @@ const gemm: Rule = (step) => {
 };
 
 function unfit(a: readonly number[], b: readonly number[]): ShapeError {
-  return new ShapeError(`it multiplies [${a.join(', ')}] by [${b.join(', ')}]`);
+  return new ShapeError(`it cannot multiply [${a.join(', ')}] by [${b.join(', ')}]`);
 }
 
 /** @param type of the product; default: the first input's */
@@ -427,7 +431,7 @@ function windows(step: Step, sizes: readonly number[], kernel: readonly number[]
 
 function positive(value: number): number {
   if (value >= 1) return value;
-  throw new ShapeError(`it moves by ${value}`);
+  throw new ShapeError(`its stride or dilation ${value} is below 1`);
 }
 
 /** @param type of the result; default: the first input's */
@@ -480,7 +484,7 @@ const pad: Rule = (step) => {
   const pads = step.values(1) ?? step.ints('pads') ?? [];
   const axes = step.axes(3, dims.length) ?? dims.map((_, i) => i);
   if (pads.length !== 2 * axes.length || !pads.every(Number.isSafeInteger))
-    throw new ShapeError(`it pads [${dims.join(', ')}] by ${pads.length}`);
+    throw new ShapeError(`its ${pads.length} pads do not fit [${dims.join(', ')}]`);
   const result = [...dims];
   axes.forEach((axis, i) => {
     result[axis] = dims[axis]! + pads[i]! + pads[i + axes.length]!;
@@ -497,9 +501,10 @@ const resize: Rule = (step) => {
   const factors = byScale ? step.values(early ? 1 : 2) : undefined;
   const wanted = factors ?? step.values(3) ?? [];
   const axes = step.ints('axes')?.map((axis) => step.axis(axis, dims.length)) ?? dims.map((_, i) => i);
-  if (wanted.length !== axes.length) throw new ShapeError(`it is told ${wanted.length} sizes`);
+  if (wanted.length !== axes.length)
+    throw new ShapeError(`it has ${wanted.length} sizes or scales for ${axes.length} axes`);
   if (factors && step.text('coordinate_transformation_mode', '') === 'tf_crop_and_resize')
-    throw new ShapeError('it scales a part of its input');
+    throw new ShapeError('it crops before it scales, which is not supported');
   const policy = step.text('keep_aspect_ratio_policy', 'stretch');
   const ratios = axes.map((axis, i) => wanted[i]! / dims[axis]!);
   const ratio = policy === 'not_larger' ? Math.min(...ratios) : Math.max(...ratios);
@@ -598,12 +603,12 @@ export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
  */
 export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]): OperatorResult {
   const rule = UNARY.has(node.operator) ? same : RULES[node.operator];
-  if (!rule) throw new ShapeError('nothing is known of it');
+  if (!rule) throw new ShapeError('it is not supported');
   const { outputs, work } = rule(new Step(node, inputs));
   const used = node.outputs.length;
-  if (used > outputs.length) throw new ShapeError(`it has ${used} outputs`);
+  if (used > outputs.length) throw new ShapeError(`it has ${used} outputs, more than ${outputs.length}`);
   for (const { dims } of outputs)
     if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
-      throw new ShapeError(`its result would be [${dims.join(', ')}]`);
+      throw new ShapeError(`its output would have the shape [${dims.join(', ')}]`);
   return { outputs: outputs.slice(0, used), work };
 }

@@ -133,7 +133,7 @@ class Sizes {
         if (name === '') continue;
         if (scope.has(name)) throw this.#twice(name);
         scope.set(name, { shaped, constant });
-        bytes += this.#bytes(shaped, `what ${called(node)} makes`);
+        bytes += this.#bytes(shaped, `the output of ${called(node)}`);
       }
       if (constant) this.#constants += bytes;
       else live += bytes;
@@ -146,19 +146,19 @@ class Sizes {
     return graph.outputs.map(({ name }) => {
       const found = scope.get(name);
       if (found) return found;
-      throw this.refuse(`nothing makes its output ${quoted(name, NAME)}`);
+      throw this.refuse(`no operator computes its output ${quoted(name, NAME)}`);
     });
   }
 
   #twice(name: string): AnyvmafError {
-    return this.refuse(`it has two tensors ${quoted(name, NAME)}`);
+    return this.refuse(`two of its tensors have the name ${quoted(name, NAME)}`);
   }
 
   #value(name: string, node: OnnxNode, scope: Scope): Value | undefined {
     if (name === '') return undefined;
     const found = scope.get(name);
     if (found) return found;
-    throw this.refuse(`${called(node)} reads ${quoted(name, NAME)}, which nothing before it makes`);
+    throw this.refuse(`${called(node)} reads ${quoted(name, NAME)}, which no operator before it computes`);
   }
 
   #made(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): OperatorResult {
@@ -171,9 +171,7 @@ class Sizes {
       );
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
-      throw this.refuse(
-        `how large the result of ${called(node)} is cannot be told before it runs: ${error.message}`,
-      );
+      throw this.refuse(`the output size of ${called(node)} is not known before it runs: ${error.message}`);
     }
   }
 
@@ -187,7 +185,7 @@ class Sizes {
     const outputs = (first ?? []).map(({ shaped: { type, dims } }, i): Shaped => {
       const other = second?.[i]?.shaped.dims;
       if (String(dims) === String(other)) return { type, dims };
-      throw new ShapeError(`its branches make [${dims.join(', ')}] and [${other?.join(', ') ?? ''}]`);
+      throw new ShapeError(`its branches output [${dims.join(', ')}] and [${other?.join(', ') ?? ''}]`);
     });
     return { outputs, work: 0 };
   }
@@ -196,13 +194,14 @@ class Sizes {
   #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Scope, live: number): OperatorResult {
     const body = node.attributes.get('body')?.graph;
     const [trips] = inputs[0]?.shaped.values ?? [];
-    if (!body || trips === undefined) throw new ShapeError('how often it runs is no constant');
+    if (!body || trips === undefined) throw new ShapeError('its trip count is not constant');
     const inner: Scope = new Map(scope);
     const carried = inputs.slice(2).map((value) => value?.shaped);
     const starts: (Shaped | undefined)[] = [{ type: INT64, dims: [] }, { type: BOOL, dims: [] }, ...carried];
     for (const [i, { name }] of body.inputs.entries()) {
       const start = starts[i];
-      if (!start) throw new ShapeError(`its body takes ${body.inputs.length} inputs`);
+      if (!start)
+        throw new ShapeError(`its body has ${body.inputs.length} inputs, but gets ${starts.length}`);
       inner.set(name, { shaped: { type: start.type, dims: start.dims }, constant: false });
     }
     const before = this.#rounds;
@@ -213,7 +212,7 @@ class Sizes {
       if (i >= carried.length) return { type, dims: [trips, ...dims] };
       const start = carried[i]?.dims ?? [];
       if (String(start) === String(dims)) return { type, dims };
-      throw new ShapeError(`a round makes [${dims.join(', ')}] of [${start.join(', ')}]`);
+      throw new ShapeError(`an iteration turns [${start.join(', ')}] into [${dims.join(', ')}]`);
     });
     return { outputs, work: 0 };
   }
@@ -225,8 +224,8 @@ class Sizes {
     const [found = 0, most = 0] = over;
     if (found <= most) return;
     throw this.refuse(
-      `up to ${called(node)} it takes ${found.toPrecision(3)} multiplications${most === MAX_WORK ? '' : ' of constants'}, ` +
-        `more than the ${most.toPrecision(3)} of a tiny model`,
+      `up to ${called(node)} it takes ${found.toPrecision(3)} operations${most === MAX_WORK ? '' : ' on constants'}, but at ` +
+        `most ${most.toPrecision(3)} are allowed`,
     );
   }
 
@@ -239,8 +238,8 @@ class Sizes {
     this.peak = Math.max(this.peak, live + this.#constants);
     if (this.peak <= MAX_LIVE) return;
     throw this.refuse(
-      `at ${called(node)} its tensors take ${mebibytes(this.peak)}, more than the ${mebibytes(MAX_LIVE)} of a tiny model; ` +
-        'give it smaller pictures, or one of a fixed size',
+      `at ${called(node)} its tensors take ${mebibytes(this.peak)}, but at most ${mebibytes(MAX_LIVE)} are allowed; score smaller ` +
+        'pictures, or use a model of a fixed size',
     );
   }
 
@@ -252,7 +251,7 @@ class Sizes {
     const count = elementsOf(shaped.dims);
     if (count <= MAX_ELEMENTS) return bytesOf(shaped);
     throw this.refuse(
-      `${what} has ${count} elements (${shaped.dims.join('x')}), more than the ${MAX_ELEMENTS} of a tiny model`,
+      `${what} has ${count} elements (${shaped.dims.join('x')}), but at most ${MAX_ELEMENTS} are allowed`,
     );
   }
 }

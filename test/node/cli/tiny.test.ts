@@ -163,11 +163,11 @@ describe('tiny eval and compare', () => {
     const some = await run('tiny', 'compare', ...models, 'table.parquet', '--split', 'all', ...draws);
     expect(some.code).toBe(0);
     expect(JSON.parse(some.stdout).errors).toEqual([
-      { model: 'text.onnx', error: expect.stringContaining('is not an ONNX model') },
+      { model: 'text.onnx', error: expect.stringContaining('is not a valid ONNX model') },
     ]);
     expect(some.stderr).toMatch(/^anyvmaf: text\.onnx: .*\n$/);
     const none = await run('tiny', 'compare', 'text.onnx', 'table.parquet', '--split', 'all');
-    expectFailure(none, 2, /is not an ONNX model/);
+    expectFailure(none, 2, /is not a valid ONNX model/);
   });
 
   it('say in one line what is wrong', async () => {
@@ -188,7 +188,7 @@ describe('tiny eval and compare', () => {
       [
         ['eval', 'good.onnx', table, '--split', 'all', '--device', 'coreml'],
         2,
-        /coreml of tiny models is not here/,
+        /coreml is not available for tiny models/,
       ],
       [['eval', 'good.onnx', table, '--split', 'all', '--device', 'tpu'], 1, /tpu/],
       [['eval', 'good.onnx', table, '--split', 'all', '--verify'], 2, /no registry lists it/],
@@ -280,7 +280,7 @@ describe('tiny list, describe and devices', () => {
       [['list', 'all'], 1, /"all" is one argument too many/],
       [['describe'], 1, /needs a model: anyvmaf tiny describe MODEL/],
       [['describe', 'nosuch'], 2, /no tiny model "nosuch"/],
-      [['describe', 'text.onnx'], 2, /is not an ONNX model/],
+      [['describe', 'text.onnx'], 2, /is not a valid ONNX model/],
     ] as const)
       expectFailure(await run('tiny', ...args), code, message);
   });

@@ -346,7 +346,7 @@ describe('an 8-bit sibling', () => {
     );
     const { tiny, warnings = [] } = await run({ model: await registered('missing', 'static', null) });
     expect(tiny?.[0]).toMatchObject({ file: 'm.onnx', quantisation: 'fp32' });
-    expect(warnings.join(' ')).toContain('there is no m.int8.onnx; m.onnx runs');
+    expect(warnings.join(' ')).toContain('m.int8.onnx does not exist; m.onnx is used instead');
   });
 
   it('agrees with a target as well as the model does, to the budget of the registry', async () => {

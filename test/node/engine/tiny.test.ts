@@ -198,7 +198,7 @@ describe('a feature model', () => {
     expect(first?.metrics.codec).toBeCloseTo(sum + 1, 4);
     expect(tiny?.[0]).toMatchObject({ codec: 'h264', preset: 'placebo', crf: 63 });
     await expect(run([{ model: at('codec.onnx') }])).rejects.toThrow('tiny_codec');
-    await expect(run([{ model: at('plain.onnx'), crf: 3 }])).rejects.toThrow('tiny_crf has no meaning');
+    await expect(run([{ model: at('plain.onnx'), crf: 3 }])).rejects.toThrow('tiny_crf does not apply');
   });
 
   it('is heard of while the video runs, frame by frame in order', async () => {
@@ -341,12 +341,12 @@ describe('without a reference', () => {
 describe('what is refused', () => {
   it.each([
     ['filter.onnx', 'it is a filter'],
-    ['map.onnx', 'gives 768 values as "y" for one frame'],
-    ['wide.onnx', 'takes 3 features, but no sidecar says which'],
+    ['map.onnx', 'returns 768 values as "y" for one frame'],
+    ['wide.onnx', 'takes 3 features, but no sidecar names them'],
     ['three.onnx', 'has rank 3; features have rank 2'],
     ['named.onnx', 'its sidecar names the input "feature", but the graph has "features"'],
-    ['unknown.onnx', 'reads the feature "shot_count", which no extractor gives'],
-    ['nan.onnx', 'gives NaN for frame 0, which is no score'],
+    ['unknown.onnx', 'reads the feature "shot_count", which no extractor provides'],
+    ['nan.onnx', 'returns NaN for frame 0, which is not a score'],
     ['absent.onnx', 'has no file absent.onnx'],
   ])('%s', async (name, why) => {
     await expect(run([{ model: at(name) }])).rejects.toThrow(why);
@@ -366,9 +366,11 @@ describe('what is refused', () => {
     await expect(wrong({ crf: 64 })).rejects.toThrow('tiny[0].crf is 64');
     await expect(wrong({ resize: 'lanczos' })).rejects.toThrow('tiny[0].resize is "lanczos"');
     await expect(wrong({ modell: 'x' })).rejects.toThrow('tiny[0] has no option "modell"');
-    await expect(wrong({ device: 'rocm' })).rejects.toThrow('The device rocm of tiny models is not here');
+    await expect(wrong({ device: 'rocm' })).rejects.toThrow(
+      'The device rocm is not available for tiny models',
+    );
     await expect(run([{ model: at('mean.onnx'), device: 'rocm' }], { threads: 1 })).rejects.toThrow('rocm');
-    await expect(wrong({ resize: 'bilinear' })).rejects.toThrow('tiny_resize has no meaning');
+    await expect(wrong({ resize: 'bilinear' })).rejects.toThrow('tiny_resize does not apply');
   });
 
   it('is a native backend, which has no tiny models', async () => {
@@ -384,7 +386,7 @@ describe('a file of a few bytes that would take gigabytes', () => {
     await expect(alone([{ model }])).rejects.toMatchObject({
       code: 'model',
       message: expect.stringMatching(
-        /refused for an input of 1x1x24x32: what its operator Pad "y" makes has \d+ elements/,
+        /refused for an input of 1x1x24x32: the output of its operator Pad "y" has \d+ elements/,
       ),
     });
   });

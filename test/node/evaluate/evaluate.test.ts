@@ -285,7 +285,7 @@ describe('what cannot be evaluated is said:', () => {
     ['pictures', { 'm.onnx': meanOf(['N', 1, 8, 8]) }, columns(), /shape \[N, 1, 8, 8\], that of pictures/],
     ['not a number', { 'm.onnx': logOf() }, columns({ adm2: [-1, 1, 2, 3] }), /gives NaN for row 0/],
     ['no model', {}, columns(), /no file m\.onnx/],
-    ['no ONNX', { 'm.onnx': 'hello' }, columns(), /not an ONNX model/],
+    ['no ONNX', { 'm.onnx': 'hello' }, columns(), /not a valid ONNX model/],
   ] as const)('%s', async (_, files, table, message) => {
     await expect(run(files, table)).rejects.toThrow(message);
   });
@@ -328,7 +328,7 @@ describe('a comparison', () => {
       ['constant.onnx', null],
     ]);
     expect(errors.map(({ model: name }) => name)).toEqual(['wide.onnx', 'broken.onnx', 'absent.onnx']);
-    expect(errors[1]?.error).toMatch(/not an ONNX model/);
+    expect(errors[1]?.error).toMatch(/not a valid ONNX model/);
   });
 
   it('refuses no models, and a table that serves none', async () => {

@@ -264,7 +264,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
         ['array', [1, 2], /no object/],
         ['text', 'rm -rf', /no object/],
         ['prototype', JSON.parse(`{"kind":"pair","__proto__":{"a":1},"job":{}}`), /__proto__/],
-        ['kind', { kind: 'shell', job: job(good) }, /kind is not known/],
+        ['kind', { kind: 'shell', job: job(good) }, /kind is unknown/],
         ['many', { kind: 'pair', job: job(Array(9999).fill('--quiet')) }, /run|args/],
         ['parts', { kind: 'part', job: job(good), number: 7, count: 3 }, /number/],
         ['key', { kind: 'pair', job: job(good, { key: '../../../etc' }) }, /key/],
@@ -388,7 +388,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       gate.open();
       expect(ran).toMatchObject({ code: 2, stdout: expect.stringContaining('3 jobs; 2 failed') });
       expect(linesOf(out).map(({ error }) => error && [error.code, error.message])).toEqual([
-        ['resource', 'it took longer than 12 s, the limit of the worker (--max-seconds)'],
+        ['resource', 'it took longer than 12 s, the limit of this worker (--max-seconds)'],
         ['resource', expect.stringContaining('--max-seconds is 0.5, but scoring took longer')],
         undefined,
       ]);
@@ -479,7 +479,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const readOnly = await submit('replica.jsonl');
       expect(readOnly).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/the server of the queue at \S+ refuses: .*READONLY/),
+        stderr: expect.stringMatching(/the queue server at \S+ refused: .*READONLY/),
       });
       await patient.says(/trouble with the queue at \S+, which is tried again: /);
       await replica.client.call('REPLICAOF', 'NO', 'ONE');

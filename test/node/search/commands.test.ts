@@ -36,7 +36,7 @@ describe('commands that encode', () => {
     const args = ['search', source, ...X264, '--cache', 'none'];
     const found = await anyvmaf([...args, '--target', '85', '--values', '20..40']);
     expect(found.code, found.stderr).toBe(0);
-    expect(found.stdout).toMatch(/^libx264 crf [\d.]+ gives vmaf mean of at least 85\.\n/);
+    expect(found.stdout).toMatch(/^libx264 crf [\d.]+ reaches vmaf mean of at least 85\.\n/);
     expect(found.stdout).toMatch(
       /\nffmpeg -i \S+ -map .*-c:v libx264 -crf [\d.]+ -preset ultrafast -pix_fmt yuv420p .*encode\.mkv\n$/,
     );
@@ -62,7 +62,7 @@ describe('commands that encode', () => {
       ...[...args, '--target', 'p5>=100.5', '--values', '30..31', '--encode', folder.at('x.mkv')],
       '--encode-missed',
     ]);
-    expect(anyway.stdout).toMatch(/x\.mkv encoded so: vmaf p5 [\d.]+, which misses the target; /);
+    expect(anyway.stdout).toMatch(/x\.mkv: vmaf p5 [\d.]+, which misses the target; /);
     await refuse([
       [['search'], /takes one source/],
       [['search', source], /needs an encoder/],

@@ -50,9 +50,9 @@ describe('runtimes of Node', () => {
       loading({ 'onnxruntime-node': null, 'onnxruntime-web': null, 'openvino-node': null }),
     );
     await expect(none.open(SUM, { device: 'auto', ...plain })).rejects.toThrow(
-      'Nothing here runs tiny models',
+      'No runtime for tiny models is available',
     );
-    await expect(none.open(SUM, { device: 'cpu', ...plain })).rejects.toThrow('Here is none');
+    await expect(none.open(SUM, { device: 'cpu', ...plain })).rejects.toThrow('No device is.');
   });
 
   it('list every device, with how to get those that are not here', async () => {
@@ -124,9 +124,9 @@ describe('runtimes of Node', () => {
     const session = await nodeTinyRuntimes().open(cast, { device: 'cpu', ...plain });
     const fed = (value: number) => session.run({ x: { data: Float32Array.of(7, value), dims: [2] } });
     await expect(fed(wrong)).rejects.toThrow(
-      `The input "x" of the tiny model "m.onnx" takes whole numbers (${name}), but is given ${wrong};`,
+      `The input "x" of the tiny model "m.onnx" takes whole numbers (${name}), but gets ${wrong}, and rounding`,
     );
-    await expect(fed(Number.NaN)).rejects.toThrow('is given NaN');
+    await expect(fed(Number.NaN)).rejects.toThrow('but gets NaN, and rounding');
     expect((await fed(100)).y?.data).toEqual(Float32Array.of(7, 100));
     await session.close();
   });
@@ -134,7 +134,7 @@ describe('runtimes of Node', () => {
   it('refuse a device that is not here, naming those that are', async () => {
     const asked = nodeTinyRuntimes().open(SUM, { device: 'rocm', ...plain });
     await expect(asked).rejects.toThrow(
-      /The device rocm of tiny models is not here: .* Here (is|are) .*cpu.*no other is taken/,
+      /The device rocm is not available for tiny models: .* Available: .*cpu.*; name one of them, or auto/,
     );
     await expect(asked).rejects.toMatchObject({ code: 'backend' });
   });
@@ -160,7 +160,7 @@ describe('runtimes of Node', () => {
       model({ nodes: [node('Relu', ['nowhere'], ['y'])], inputs: [], outputs: [port('y', [1])] }),
     );
     await expect(nodeTinyRuntimes().open(broken, { device: 'cpu', ...plain })).rejects.toThrow(
-      /"m.onnx" does not start on cpu \(onnxruntime-node: .*\)\. No other device is taken instead/,
+      /"m.onnx" does not start on cpu \(onnxruntime-node: .*\)\. A named device has no fallback; ask for auto to use another/,
     );
   });
 });
@@ -242,7 +242,7 @@ describe('auto', () => {
       'cpu',
     ]);
     expect(session.device).toBe('coreml');
-    expect(session.notes).toEqual(['The device cuda was passed over: cuda has no driver.']);
+    expect(session.notes).toEqual(['The device cuda was skipped: cuda has no driver.']);
   });
 
   it('passes over an adapter that is software, which is taken when it is asked for', async () => {
@@ -251,7 +251,7 @@ describe('auto', () => {
     const session = await openOn(SUM, { device: 'auto', ...plain }, offers, ['webgpu', 'cpu']);
     expect(session.device).toBe('cpu');
     expect(session.notes).toEqual([
-      'The device webgpu was passed over: its adapter google swiftshader computes on the processor, slower than cpu.',
+      'The device webgpu was skipped: its adapter google swiftshader is a software renderer, slower than cpu.',
     ]);
     const asked = await openOn(SUM, { device: 'webgpu', ...plain }, offers, ['webgpu', 'cpu']);
     expect(asked.device).toBe('webgpu');

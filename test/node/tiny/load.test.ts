@@ -91,7 +91,7 @@ describe('finding a model', () => {
     expect(await refused({ models: [row] })).toMatch(/schema_version is absent/);
     expect(await refused(registry({ ...row, sha256: 'ab' }))).toMatch(/sha256 is "ab"/);
     expect(await refused(registry({ ...row, kind: 'xr' }))).toMatch(/kind is "xr"/);
-    expect(await refused(registry(row, row))).toMatch(/the id "six" stands there twice/);
+    expect(await refused(registry(row, row))).toMatch(/the id "six" is listed twice/);
   });
 });
 
@@ -141,7 +141,9 @@ describe('8-bit siblings', () => {
     const files = { 'registry.json': registry(quantised), 'six.onnx': six };
     const { warnings, quantisation } = await loadTinyModel('six', tinyFiles(files));
     expect(quantisation).toBe('fp32');
-    expect(warnings).toEqual([expect.stringContaining('there is no six.int8.onnx; six.onnx runs')]);
+    expect(warnings).toEqual([
+      expect.stringContaining('six.int8.onnx does not exist; six.onnx is used instead'),
+    ]);
   });
 
   it('are chosen by the sidecar of an unregistered model, and share its sidecar', async () => {
@@ -172,7 +174,7 @@ describe('weights in another file', () => {
       /keeps weights in "w.bin", which is not beside it/,
     );
     const large = { 'a.onnx': split, 'w.bin': new Uint8Array(50 * 1024 * 1024) };
-    expect(await saying('/models/a.onnx', {}, large)).toMatch(/\(50 MiB\) are the most/);
+    expect(await saying('/models/a.onnx', {}, large)).toMatch(/at most \d+ \(50 MiB\) are allowed/);
   });
 });
 
@@ -222,7 +224,7 @@ describe('a registered model', () => {
     const found = await load(parts, listed);
     expect(found.registered).toBe(false);
     expect(found.warnings).toEqual([
-      expect.stringContaining(`not for m.json, w.bin, on which its scores depend as well`),
+      expect.stringContaining(`not m.json, w.bin, on which its scores also depend`),
     ]);
     expect(found.warnings[0]).toContain(`manifest_sha256 ${await digest()}`);
   });
@@ -281,7 +283,7 @@ describe('a signature that is asked for', () => {
     const anybody = registry({ ...row, sigstore_bundle: 'six.sigstore.json' });
     const files = { 'registry.json': anybody, 'six.onnx': six, 'six.sigstore.json': 'good' };
     expect(await saying('six', files, {}, true)).toMatch(
-      /does not say who must have signed six.onnx, and a signature of anybody proves nothing; add sigstore_issuer/,
+      /does not name the signer of six.onnx, and a signature by just anyone proves nothing; add sigstore_issuer/,
     );
   });
 
@@ -304,7 +306,7 @@ describe('a signature that is asked for', () => {
       /the manifest of six.onnx is not signed/,
     );
     expect(await verified(listed, ofGraph)).toMatch(
-      /signature of six.onnx does not cover six.json, on which the scores of "six" depend as well; sign its manifest/,
+      /signature of six.onnx does not cover six.json, on which the scores of "six" also depend; sign its manifest/,
     );
   });
 });
@@ -494,7 +496,7 @@ describe('sidecars', () => {
     expect(parseSidecar('{"training": {"epochs": 3}, "name": null}', 'a')).toEqual({ graphHasScaler: false });
     const wrong = (value: object) => () => parseSidecar(JSON.stringify(value), 'the sidecar');
     expect(wrong({ feature_mean: [1] })).toThrow(
-      'the sidecar: feature_std is absent, but it must be there beside',
+      'the sidecar: feature_std is absent, but it must be given together with',
     );
     expect(wrong({ feature_mean: [1], feature_std: [0] })).toThrow('numbers above 0');
     expect(wrong({ features: ['a'], feature_mean: [1, 2], feature_std: [1, 1] })).toThrow(

@@ -381,7 +381,7 @@ describe('what exporters write', () => {
     expect(saying(parts, { x: [1, 1, 1080, 1920] })).toBe('accepted');
     expect(saying(parts, { x: [1, 1, 33, 65] })).toBe('accepted');
     expect(saying(parts, { x: [1, 1, 20_000, 20_000] })).toMatch(
-      /refused for an input of 1x1x20000x20000: what its operator Conv "c" makes has 1200000000 elements/,
+      /refused for an input of 1x1x20000x20000: the output of its operator Conv "c" has 1200000000 elements/,
     );
   });
 
@@ -420,7 +420,7 @@ describe('what exporters write', () => {
       outputs: [port('y', null)],
     };
     expect(saying(parts, { x: [4] })).toMatch(
-      /how large the result of its operator Expand "y" is cannot be told before it runs: its input "i" is no constant/,
+      /the output size of its operator Expand "y" is not known before it runs: its input "i" is not constant/,
     );
   });
 
@@ -428,11 +428,13 @@ describe('what exporters write', () => {
     const inputs = [port('x', [1, 4])];
     const outputs = [port('y', null)];
     const again = [node('Neg', ['x'], ['a']), node('Neg', ['x'], ['a']), node('Neg', ['a'], ['y'])];
-    expect(saying({ nodes: again, inputs, outputs })).toContain('it has two tensors "a"');
+    expect(saying({ nodes: again, inputs, outputs })).toContain('two of its tensors have the name "a"');
     const early = [node('Neg', ['a'], ['y']), node('Neg', ['x'], ['a'])];
-    expect(saying({ nodes: early, inputs, outputs })).toContain('reads "a", which nothing before it makes');
+    expect(saying({ nodes: early, inputs, outputs })).toContain(
+      'reads "a", which no operator before it computes',
+    );
     const unfit = [node('MatMul', ['x', 'x'], ['y'])];
-    expect(saying({ nodes: unfit, inputs, outputs })).toContain('it multiplies [1, 4] by [1, 4]');
+    expect(saying({ nodes: unfit, inputs, outputs })).toContain('it cannot multiply [1, 4] by [1, 4]');
   });
 });
 
@@ -475,7 +477,7 @@ describe('subgraphs', () => {
     });
     const shapes = { x: [1, 4], x0: [] };
     expect(saying(parts([2, 2]), shapes)).toBe('accepted');
-    expect(saying(parts([4, 1]), shapes)).toContain('its branches make [2, 2] and [4, 1]');
+    expect(saying(parts([4, 1]), shapes)).toContain('its branches output [2, 2] and [4, 1]');
   });
 });
 
@@ -585,8 +587,8 @@ describe('the no-reference model that ships', () => {
     await expect(running).rejects.toMatchObject({
       code: 'usage',
       message:
-        `The tiny model "nr_vmaf_v0.6.1" has no answer for pictures below 64x64, and these are ${width}x${height}; ` +
-        'leave it out, or score the video before it was made smaller.',
+        `The tiny model "nr_vmaf_v0.6.1" needs pictures of at least 64x64, but these are ${width}x${height}; ` +
+        'leave it out, or score the video before it was downscaled.',
     });
   });
 
@@ -632,7 +634,9 @@ describe('other models', () => {
   });
 
   it('refuse what their sidecar refuses', async () => {
-    await expect(alone({ threads: 0 }, at('larger.onnx'))).rejects.toThrow('below 97x8, and these are 96x64');
+    await expect(alone({ threads: 0 }, at('larger.onnx'))).rejects.toThrow(
+      'at least 97x8, but these are 96x64',
+    );
     await expect(alone({ threads: 0 }, at('wrong.onnx'))).rejects.toThrow('two whole numbers above 0');
   });
 });

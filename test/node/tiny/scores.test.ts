@@ -303,7 +303,7 @@ describe('models of the caller', () => {
       const files = { 'a.onnx': blob(linear([1], 0)) };
       for (const name of ['package.json', 'fr_vmaf_v0.6.1', 'toString', '../a.onnx'])
         await expect(describeTinyModel(name, { files })).rejects.toThrow(
-          `has no file ${name} in the files given`,
+          `has no file ${name} in the given files`,
         );
     });
 

@@ -75,7 +75,7 @@ describe('a parser', () => {
     expect(error).toMatchObject({
       code: 'media',
       message: expect.stringMatching(
-        /^a\.mkv cannot be read: reading it got nowhere for 1\.1 s and was ended; [^\n]*$/,
+        /^a\.mkv cannot be read: aborted after 1\.1 s without progress; [^\n]*$/,
       ),
     });
     expect(parser.ended).toBe(true);
@@ -92,11 +92,13 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(0);
     for (let i = 0; i < 2; i++) await beat();
     expect(worker.terminated).toBe(1);
-    expect(await outcome).toMatchObject({ message: expect.stringContaining('nowhere for 10.0 s') });
+    expect(await outcome).toMatchObject({
+      message: expect.stringContaining('after 30.4 s without progress'),
+    });
   });
 
   it('ends a worker that makes no progress after four times as long, however few signs of life it gives', async () => {
-    const { worker } = callUnderWay();
+    const { worker, outcome } = callUnderWay();
     for (let i = 0; i < 44; i++) {
       await vi.advanceTimersByTimeAsync(900);
       worker.say({ kind: 'alive', progress: 0, waiting: false });
@@ -104,6 +106,9 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(0);
     await vi.advanceTimersByTimeAsync(900);
     expect(worker.terminated).toBe(1);
+    expect(await outcome).toMatchObject({
+      message: expect.stringContaining('after 40.1 s without progress'),
+    });
   });
 
   it('leaves a worker alone that lives and makes progress, however long it takes', async () => {
@@ -132,7 +137,7 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(1);
     expect(await outcome).toMatchObject({
       code: 'media',
-      message: expect.stringContaining('nowhere for 10.0 s'),
+      message: expect.stringContaining('after 10.2 s without progress'),
     });
   });
 
@@ -246,7 +251,7 @@ describe('a served function', () => {
     const { worker, outcome } = callUnderWay();
     worker.say({ kind: 'read', id: 3, position: 0, length: 8 });
     await vi.advanceTimersByTimeAsync(1);
-    const message = 'A parser worker failed (Error: there is nothing to read).';
+    const message = 'A parser worker failed (Error: the parser has no input).';
     expect(worker.posted.at(-1)).toEqual({ kind: 'unread', id: 3, refusal: { code: 'internal', message } });
     worker.say({ kind: 'unusable', refusal: { code: 'backend', message: 'No module.' } });
     expect(await outcome).toMatchObject({ code: 'backend', message: 'No module.' });

@@ -210,7 +210,7 @@ describe('a sweep', () => {
     expect(store.settled.get(job.key)).toMatchObject({
       kind: 'failed',
       code: 'internal',
-      message: expect.stringContaining('each worker'),
+      message: expect.stringContaining('every worker'),
     });
     expect(await looks(tools, dead)).toMatchObject({ failed: 0 });
   });
@@ -421,14 +421,19 @@ describe('an address', () => {
   });
 
   it.each([
-    ['localhost:6379', /is not the address/],
-    ['http://h', /is not the address/],
-    ['redis://:pw@h/x', /database that is not a number/],
-    ['redis://:pw@h?queue=a/b', /a name of a queue/],
-    ['redis://:pw@h?queue=__proto__&x=1', /has x, but only/],
-    ['redis+unix://host/path', /names no path of a socket/],
-    ['redis://:pw@', /not the address|names no host/],
-    ['', /is not the address/],
+    ['localhost:6379', /is not the URL of a Redis server/],
+    ['http://h', /is not the URL of a Redis server/],
+    ['redis://:pw@h/x', /must have a database number/],
+    ['redis://:pw@h?queue=a/b', /must have a queue name of 1 to 64 letters/],
+    ['redis://:pw@h?queue=__proto__&x=1', /has x after the question mark, which takes queue;/],
+    [
+      'redis://:pw@h/0?db=3',
+      /has db after the question mark, which takes queue; give redis:\/\/HOST:PORT\/DATABASE/,
+    ],
+    ['redis+unix:///s?db=1&x=1', /has x after the question mark, which takes queue, db;/],
+    ['redis+unix://host/path', /must have the path of a socket and no host/],
+    ['redis://:pw@', /is not the URL|has no host/],
+    ['', /is not the URL of a Redis server/],
   ])('%s is refused, without its password', (text, why) => {
     const refuse = () => queueAddress(text);
     expect(refuse).toThrow(why);

@@ -118,7 +118,20 @@ describe('which encode to ship', () => {
       front: [1],
     });
     expect(await decideEncodes([wrong])).toMatchObject({ ship: null, reason: 'none-trusted', front: [] });
-    await expect(decideEncodes([])).rejects.toThrow('no report has a metric of quality');
+  });
+
+  it('needs a report with a metric of quality before the others', async () => {
+    await expect(decideEncodes([])).rejects.toThrow(
+      /^reports is empty; give the report of at least one encode\.$/,
+    );
+    const bare = { ...low, models: [], metrics: [], pooled_metrics: {} };
+    await expect(decideEncodes([bare, high])).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(
+        /^The report of low, which comes first, has no metric of quality to decide by; /,
+      ),
+    });
+    expect(await decideEncodes([high, bare])).toMatchObject({ ship: 0, metric: 'vmaf' });
   });
 
   it('goes by quality alone where sizes are not known', async () => {

@@ -107,20 +107,20 @@ describe('options of an encoder', () => {
   it.each([
     [{ i: 'other.mp4' }, /has no option "i"/],
     [{ f: 'tee' }, /has no option "f"/],
-    [{ crf: '20' }, /is what a search sets/],
+    [{ crf: '20' }, /is set by the search/],
     [{ passlogfile: 'x' }, /has no option "passlogfile"/],
-    [{ preset: '../x' }, /is not a plain value/],
-    [{ 'x264-params': 'stats=x' }, /"stats" is what a search sets/],
+    [{ preset: '../x' }, /but only letters, digits and/],
+    [{ 'x264-params': 'stats=x' }, /"stats" is set by the search/],
     [
       { 'x264-params': 'keyint=50:qpfile=q' },
       /"qpfile" is not a known option of the encoder, or may name a file/,
     ],
     [{ presett: 'slow' }, /did you mean preset/],
-    [{ stats: 'x.log' }, /is what a search sets/],
-    [{ flags: '+pass1' }, /only flags of the picture/],
-    [{ flags: '+cgop+qscale' }, /only flags of the picture/],
-    [{ g: '250\n-i x' }, /is not a plain value/],
-    [{ preset: "fast'" }, /is not a plain value/],
+    [{ stats: 'x.log' }, /is set by the search/],
+    [{ flags: '+pass1' }, /only flags that affect the picture/],
+    [{ flags: '+cgop+qscale' }, /only flags that affect the picture/],
+    [{ g: '250\n-i x' }, /but only letters, digits and/],
+    [{ preset: "fast'" }, /but only letters, digits and/],
     // As ffmpeg and the encoder take quotes and backslashes off, or do not.
     [{ 'x264-params': "'dump-yuv'=d.yuv" }, /without quotes/],
     [{ 'x264-params': "keyint=50:'stats'=x" }, /without quotes/],
@@ -132,20 +132,20 @@ describe('options of an encoder', () => {
     [{ 'x264-params': 'dump_yuv=d.yuv' }, /"dump_yuv" is not a known option/],
     [{ 'x264-params': 'DUMP-YUV=d.yuv' }, /"DUMP-YUV" is not a known option/],
     [{ 'x264-params': 'no-dump-yuv=d.yuv' }, /is not a known option/],
-    [{ 'x264-params': 'keyint=1:crf=20' }, /"crf" is what a search sets/],
-    [{ 'x264-params': 'no_crf=20' }, /is what a search sets/],
+    [{ 'x264-params': 'keyint=1:crf=20' }, /"crf" is set by the search/],
+    [{ 'x264-params': 'no_crf=20' }, /is set by the search/],
     [{ 'x264-params': 'foo=bar' }, /"foo" is not a known option/],
     [{ x264opts: 'qpfile=q' }, /"qpfile" is not a known option/],
-    [{ x264opts: 'bitrate=100' }, /"bitrate" is what a search sets/],
+    [{ x264opts: 'bitrate=100' }, /"bitrate" is set by the search/],
   ])('%j is refused', (options, message) => expect(() => encoderArguments(X264, options)).toThrow(message));
 
   it.each([
-    [X265, { 'x265-params': 'crf=20' }, /"crf" is what a search sets/],
+    [X265, { 'x265-params': 'crf=20' }, /"crf" is set by the search/],
     [X265, { 'x265-params': 'csv=x.csv' }, /"csv" is not a known option/],
     [X265, { 'x265-params': "'csv'=x.csv" }, /without quotes/],
     [X265, { 'x265-params': 'analysis-save=x:lossless=1' }, /"analysis-save" is not a known option/],
-    [X265, { 'x265-params': 'lossless=1' }, /"lossless" is what a search sets/],
-    [SVT, { 'svtav1-params': 'rc=1:tbr=100' }, /"rc" is what a search sets/],
+    [X265, { 'x265-params': 'lossless=1' }, /"lossless" is set by the search/],
+    [SVT, { 'svtav1-params': 'rc=1:tbr=100' }, /"rc" is set by the search/],
     [SVT, { 'svtav1-params': 'stat-file=x' }, /"stat-file" is not a known option/],
     [OMX, { omx_libname: '/tmp/evil.so' }, /may name a file, a library or a device/],
   ])('of %j, %j, are refused', (facts, options, message) =>
@@ -187,7 +187,7 @@ describe('an encoder as people write it', () => {
   ])('%s is read', (text, encoder) => expect(parseEncoder(text)).toEqual(encoder));
 
   it.each(['', ':preset=slow', 'libx264:', 'libx264:slow', 'libx264:=slow'])('%j is refused', (text) =>
-    expect(() => parseEncoder(text)).toThrow(/must be ffmpeg's name of one/),
+    expect(() => parseEncoder(text)).toThrow(/must be the name of an ffmpeg encoder/),
   );
 });
 

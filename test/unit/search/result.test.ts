@@ -3,8 +3,13 @@
  * Results that are read back: what was written, and files that lie.
  */
 import { describe, expect, it } from 'vitest';
-import { curveLine } from '../../../src/cli/encoding-text.js';
-import { type ComparedPoint, formatEncodingResult, readEncodingResult } from '../../../src/index.js';
+import { answerText, curveLine } from '../../../src/cli/encoding-text.js';
+import {
+  type ComparedPoint,
+  formatEncodingResult,
+  readEncodingResult,
+  type SearchResult,
+} from '../../../src/index.js';
 import { COMPARISON, LADDER, rung, SEARCH } from '../../support/encoding-results.js';
 
 describe('a result of encoding', () => {
@@ -51,8 +56,14 @@ describe('a result of encoding', () => {
     expect(curveLine('libx264 preset=veryslow tune=film', point).length).toBeLessThanOrEqual(80);
   });
 
+  it('says in good grammar where its curve rises', () => {
+    const text = (...notMonotone: number[]) => answerText({ ...(SEARCH as SearchResult), notMonotone });
+    expect(text(24)).toContain('The curve is not monotone: 24 scores better than the next finer value.');
+    expect(text(24, 25)).toContain('not monotone: 24, 25 score better than the next finer value.');
+  });
+
   it('writes bit rates in kilobits, and targets that were not reached', async () => {
-    expect(await formatEncodingResult(COMPARISON, 'text')).toMatch(/1500 kb\/s|not reached/);
+    expect(await formatEncodingResult(COMPARISON, 'text')).toMatch(/ 0 kb\/s +91\.00 +100 +missed\n/);
     expect(await formatEncodingResult(COMPARISON, 'html')).toContain('1500 kb/s');
   });
 
@@ -65,7 +76,7 @@ describe('a result of encoding', () => {
     [JSON.stringify({ ...SEARCH, points: 5 }), /points is not a list/],
     [JSON.stringify({ ...SEARCH, value: 'x' }), /value is not a number/],
     [JSON.stringify({ ...LADDER, hull: [{ ...rung, kbps: 0 }] }), /hull\[0\]\.kbps is not above 0/],
-    [JSON.stringify({ ...LADDER, statistic: 'best' }), /statistic is no statistic/],
+    [JSON.stringify({ ...LADDER, statistic: 'best' }), /statistic is not a statistic/],
     [JSON.stringify({ ...LADDER, command: [1] }), /command\[0\] is not a text/],
     [JSON.stringify({ ...COMPARISON, curves: [null] }), /curves\[0\] is not an object/],
     [JSON.stringify({ ...COMPARISON, source: 'x'.repeat(5000) }), /source is not a text/],

@@ -216,7 +216,7 @@ describe('a search', () => {
       'pictures that few players decode',
       { track: { pixelFormat: 'yuv422p', chroma: '422' } },
       {},
-      /4:2:2 \(yuv422p\), which few players decode; for these set the pixel format yuv420p\./,
+      /4:2:2 \(yuv422p\), which few players decode; set the pixel format yuv420p for the others\./,
       { pixelFormat: 'yuv420p' },
     ],
     ['fields', { track: { fieldOrder: 'top-first' } }, {}, /is interlaced.*bwdif/],
@@ -224,7 +224,7 @@ describe('a search', () => {
       'fonts in a container that has none',
       { others: [{ kind: 'attachment', codec: 'ttf' }] },
       { output: 'a.mp4' },
-      /not copied: attachment \(ttf\); a name that ends in \.mkv keeps attachments\./,
+      /not copied: attachment \(ttf\); an output that ends in \.mkv keeps attachments\./,
       { output: 'a.mkv' },
     ],
     [
@@ -237,7 +237,7 @@ describe('a search', () => {
       'what displays are told',
       { hdr: ['Mastering display metadata'] },
       { encoder: 'libx265', encoderOptions: {} },
-      /HDR displays: Mastering display metadata\. .*master-display/,
+      /loses HDR metadata of the source: Mastering display metadata\. .*master-display/,
       {
         encoder: 'libx265',
         encoderOptions: { 'x265-params': 'master-display=G(1,1)B(1,1)R(1,1)WP(1,1)L(1,1)' },
@@ -339,9 +339,12 @@ describe('a search', () => {
   });
 
   it.each([
-    [{ metric: 'cvvdp', statistic: 'p5', atLeast: 9 }, /one value of the whole video.*name cvvdp_q/],
-    [{ metric: 'cvvdp', statistic: 'min', atLeast: 9 }, /its min is asked for/],
-    [{ metric: 'sequence_xpsnr_y', atLeast: 38 }, /samples do not tell/],
+    [{ metric: 'cvvdp', statistic: 'p5', atLeast: 9 }, /one value for the whole video.*use cvvdp_q/],
+    [
+      { metric: 'cvvdp', statistic: 'min', atLeast: 9 },
+      /has no min; leave the statistic out, or use cvvdp_q/,
+    ],
+    [{ metric: 'sequence_xpsnr_y', atLeast: 38 }, /samples cannot estimate/],
   ] as const)('refuses %j, which frames do not tell, before it encodes', async (target, message) => {
     const host = fakeEncoding();
     await expect(search(host, { targets: [target] })).rejects.toMatchObject({
@@ -435,12 +438,12 @@ describe('a search', () => {
     const dropping = fakeEncoding({}, { drops: 1 });
     await expect(search(dropping)).rejects.toMatchObject({
       code: 'media',
-      message: expect.stringMatching(/^libx264 was given 24 frames and gave 23 at crf 24;/),
+      message: expect.stringMatching(/^libx264 was given 24 frames and returned 23 at crf 24;/),
     });
     const short = fakeEncoding({}, { drops: ({ whole }) => (whole ? 3 : 0) });
     await expect(search(short, { targets: [{ atLeast: 85 }], output: 'out.mkv' })).rejects.toMatchObject({
       code: 'media',
-      message: expect.stringMatching(/was given 24 frames and gave 21/),
+      message: expect.stringMatching(/was given 24 frames and returned 21/),
     });
     expect(short.written()).toEqual([]);
     const failing = fakeEncoding({}, { fails: () => new Error('no licence') });
@@ -471,12 +474,12 @@ describe('a search', () => {
     [
       { targets: [{ metric: 'psnr_u', atLeast: 30 }] },
       'feature',
-      /names psnr_u, which no frame has; there are int/,
+      /names psnr_u, which no frame has; the measured metrics are int/,
     ],
     [
       { encoder: 'h264_vaapi', encoderOptions: {}, range: { min: 100_000, max: 200_000 } },
       'usage',
-      /takes frames from the memory of a device only/,
+      /takes frames only from device memory/,
     ],
     [{ output: 'x.txt' }, 'usage', /must end in \.mp4/],
     [{ nonesuch: 1 }, 'usage', /There is no option "nonesuch"/],
@@ -642,11 +645,11 @@ describe('a ladder', () => {
     [{ sizes: [720] }, 'usage', /size 1310x720, but sizes go from 16 pixels up to the source's 320x176/],
     [{ sizes: [{ width: 81, height: 48 }] }, 'usage', /81x48.*even sides/],
     [{ sizes: [14] }, 'usage', /from 16 pixels/],
-    [{ sizes: [] }, 'usage', /one size at least/],
+    [{ sizes: [] }, 'usage', /at least one size/],
     [{ sizes: ['720'] }, 'usage', /height such as 720/],
     [{ rungs: 0 }, 'usage', /whole number from 1 to 32/],
     [{ rungs: 33 }, 'usage', /whole number from 1 to 32/],
-    [{ between: { min: 99.99, max: 100 } }, 'usage', /rungs are wanted between 99\.99 and 100/],
+    [{ between: { min: 99.99, max: 100 } }, 'usage', /rungs are requested between 99\.99 and 100/],
     [{ between: { min: 9, max: 1 } }, 'usage', /min that is not above/],
     [{ spacing: 'even' }, 'usage', /spacing.*rate.*quality/],
     [{ metric: 'psnr_u' }, 'feature', /psnr_u, which no frame has/],

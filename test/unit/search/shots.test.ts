@@ -247,7 +247,7 @@ describe('shots of a source', () => {
     const { platform } = fakeEncoding({ shots: film(20) }, { damaged: 2 });
     await expect(detectShots(platform, 'film.mkv')).rejects.toMatchObject({
       code: 'media',
-      message: expect.stringContaining('lists 20 frames and decodes to 18'),
+      message: expect.stringContaining('lists 20 frames but decodes to 18'),
     });
   });
 
@@ -382,7 +382,9 @@ describe('settings of shots', () => {
     await tune(fickle, fixed);
     await expect(tune(fickle, { ...fixed, output: 'joined.mp4' })).rejects.toMatchObject({
       code: 'media',
-      message: expect.stringMatching(/differs from the shots by up to 2\.00 within a shot, so that libx264/),
+      message: expect.stringMatching(
+        /differs from the shots by up to 2\.00 within a shot, so shots of libx264/,
+      ),
     });
   });
 

@@ -1,15 +1,16 @@
 /**
  * @module test/unit/tiny/parts
- * Parts of tiny models: codec blocks by hand, pictures as a model is given them, half-precision numbers, and calls that wait
- * for each other.
+ * Parts of tiny models: codec blocks by hand, pictures as a model is given them, half-precision numbers, types of OpenVINO's
+ * tensors, and calls that wait for each other.
  */
 import { describe, expect, it, test } from 'vitest';
 import type { PictureBinding } from '../../../src/tiny/bind.js';
 import { codecBlock, presetOrdinal } from '../../../src/tiny/codec.js';
+import { type OpenVino, openVinoOffers } from '../../../src/tiny/openvino.js';
 import { fromHalves, toHalves } from '../../../src/tiny/ort.js';
 import { Resampler, TinyPictureScorer } from '../../../src/tiny/picture.js';
 import { serializeCalls } from '../../../src/tiny/session.js';
-import type { CodecBlockSpec, TinySession, TinyTensor } from '../../../src/tiny/types.js';
+import type { CodecBlockSpec, TinyModel, TinySession, TinyTensor } from '../../../src/tiny/types.js';
 
 describe('codecs', () => {
   const SECOND: CodecBlockSpec = {
@@ -48,7 +49,7 @@ describe('codecs', () => {
         ...codecBlock({ ...SECOND, vocabulary: ['libx264'] }, 1, { codec: 'avc', crf: 1 }, 'm'),
       ]).toEqual([1]);
       expect(() => codecBlock(SECOND, 13, { codec: 'avc', crf: 1 }, 'm')).toThrow(
-        'make 12 or, with preset and rate factor, 14',
+        'need 12 or, with preset and rate factor, 14',
       );
     });
 
@@ -63,9 +64,9 @@ describe('codecs', () => {
       expect(() => codecBlock(SECOND, 14, { codec: 'libx264' }, 'm')).toThrow('tiny_crf');
       expect(() => codecBlock(SECOND, 14, { crf: 3 }, 'm')).toThrow('tiny_codec');
       expect(() => codecBlock(SECOND, 14, { codec: 'mpeg2', crf: 3 }, 'm')).toThrow(
-        'does not know; it knows libx264, ',
+        'does not support; it supports libx264, ',
       );
-      expect(() => codecBlock(THIRD, 18, { codec: 'unknown', crf: 3 }, 'm')).toThrow('does not know');
+      expect(() => codecBlock(THIRD, 18, { codec: 'unknown', crf: 3 }, 'm')).toThrow('does not support');
     });
   });
 
@@ -91,6 +92,65 @@ describe('codecs', () => {
       expect(() => presetOrdinal('libsvtav1', 'medium')).toThrow('a number from 0 to 13');
       expect(() => presetOrdinal('libx264', 'constructor')).toThrow('does not have');
     });
+  });
+});
+
+describe('tensors of OpenVINO', () => {
+  class Tensor {
+    constructor(
+      readonly type: unknown,
+      readonly shape: readonly number[],
+      readonly data: unknown,
+    ) {}
+    getShape = () => this.shape;
+  }
+  /** A model that gives back its input of a type of ONNX. */
+  const session = async (type: number, fed: Tensor[] = []) => {
+    const inferAsync = async (inputs: Readonly<Record<string, Tensor>>) => {
+      fed.push(...Object.values(inputs));
+      return { y: inputs.x as Tensor };
+    };
+    class Core {
+      getAvailableDevices = () => ['CPU'];
+      readModel = async () => ({});
+      compileModel = async () => ({ createInferRequest: () => ({ inferAsync }) });
+    }
+    const element = Object.fromEntries('f32 f16 f64 i64 i32 i8 u8'.split(' ').map((name) => [name, name]));
+    const library = { Core, Tensor, element } as unknown as OpenVino;
+    const graph = { inputs: [{ name: 'x', type }] } as unknown as TinyModel['graph'];
+    const program = { bytes: new Uint8Array(), external: [] };
+    const offer = openVinoOffers(library).find(({ device }) => device === 'openvino-cpu');
+    return offer?.open({ source: 'm', program, graph }, { threads: 1, fp16: false }, []);
+  };
+  const given = (...values: number[]) => ({
+    x: { data: Float32Array.from(values), dims: [1, values.length] },
+  });
+
+  it.each([
+    [1, 'f32', Float32Array.of(2, 3)],
+    [2, 'u8', Uint8Array.of(2, 3)],
+    [3, 'i8', Int8Array.of(2, 3)],
+    [6, 'i32', Int32Array.of(2, 3)],
+    [7, 'i64', BigInt64Array.of(2n, 3n)],
+    [10, 'f16', toHalves(Float32Array.of(2, 3))],
+    [11, 'f64', Float64Array.of(2, 3)],
+  ])('of type %i are %s, and come back as numbers', async (type, element, data) => {
+    const fed: Tensor[] = [];
+    const opened = await session(type, fed);
+    expect((await opened?.run(given(2, 3)))?.y).toEqual({ data: Float32Array.of(2, 3), dims: [1, 2] });
+    expect(fed).toMatchObject([{ type: element, data }]);
+  });
+
+  it.each([
+    [2, 256],
+    [3, 0.5],
+    [6, 0.5],
+    [7, 0.5],
+  ])('of type %i are not rounded from other values', async (type, value) => {
+    const opened = await session(type);
+    await expect(opened?.run(given(1, value))).rejects.toThrow(
+      `takes whole numbers (${{ 2: 'uint8', 3: 'int8', 6: 'int32', 7: 'int64' }[type]}), but gets ${value}`,
+    );
   });
 });
 
@@ -213,7 +273,7 @@ describe('pictures', () => {
       );
       expect(() => new TinyPictureScorer({ ...fixed, resize: 'bicubic' }, session, tiny)).not.toThrow();
       const colour = { ...BINDING, channels: 3, mean: [0, 0, 0], std: [1, 1, 1] } as const;
-      expect(() => new TinyPictureScorer(colour, session, { ...tiny, chroma: '400' })).toThrow('luma only');
+      expect(() => new TinyPictureScorer(colour, session, { ...tiny, chroma: '400' })).toThrow('only luma');
     });
 
     it('must be scored with one number', async () => {
@@ -223,11 +283,11 @@ describe('pictures', () => {
         await scorer.score(7, into, 0);
         return into[0];
       };
-      await expect(scored([Number.NaN])).rejects.toThrow('gives NaN for frame 7');
-      await expect(scored([Number.POSITIVE_INFINITY])).rejects.toThrow('gives Infinity for frame 7');
-      await expect(scored([1, 2])).rejects.toThrow('gives 2 values as "y" for one frame');
+      await expect(scored([Number.NaN])).rejects.toThrow('returns NaN for frame 7');
+      await expect(scored([Number.POSITIVE_INFINITY])).rejects.toThrow('returns Infinity for frame 7');
+      await expect(scored([1, 2])).rejects.toThrow('returns 2 values as "y" for one frame');
       await expect(scored([1], { outputs: [{ tensor: 'z', metric: 'm' }] })).rejects.toThrow(
-        'gives no values as "z"',
+        'returns no values as "z"',
       );
       expect(await scored([1, 2], { reduce: 'mean' })).toBe(1.5);
       expect(await scored([7], { range: [1, 5] })).toBe(5);

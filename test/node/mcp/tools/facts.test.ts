@@ -334,7 +334,7 @@ describe('compare_models', () => {
       [constant, null, 4],
     ]);
     expect(told.errors.map(({ model }) => model)).toEqual([models[0], broken, '/etc/m.onnx']);
-    expect(told.errors[1]?.error).toMatch(/not an ONNX model/);
+    expect(told.errors[1]?.error).toMatch(/not a valid ONNX model/);
   });
 });
 
