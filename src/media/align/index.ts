@@ -162,9 +162,9 @@ function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, b
     ambiguous: false,
     reason: 'clear',
     explanation:
-      `Distorted frame ${match.distorted} shows reference frame ${match.reference}, but at distorted frame ` +
-      `${frame + Math.max(0, -base)} ${counted(Math.abs(slip.by), 'frame')} ${slip.by > 0 ? 'are missing' : 'are added'}, ` +
-      'so that no offset fits all.',
+      `Distorted frame ${match.distorted} shows reference frame ${match.reference}, but ` +
+      `${counted(Math.abs(slip.by), 'frame')} ${Math.abs(slip.by) === 1 ? 'is' : 'are'} ` +
+      `${slip.by > 0 ? 'missing' : 'added'} at distorted frame ${frame + Math.max(0, -base)}, so no single offset fits.`,
     slip,
   };
 }
