@@ -4,7 +4,7 @@
  */
 import type { ColorMatrix } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
-import type { ChromaFormat, VideoFormat } from '../core/frame.js';
+import type { ChromaFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 
 export interface SampleFormat {
@@ -93,11 +93,6 @@ export function scaleMatrix(matrix: string): ColorMatrix | undefined {
 
 export function convertsBy(matrix: string | undefined): matrix is string {
   return matrix !== undefined && scaleMatrix(matrix) !== undefined;
-}
-
-/** True for sizes that are usually BT.601 if untagged; larger ones are BT.709. */
-export function isStandardDefinition({ width, height }: Pick<VideoFormat, 'width' | 'height'>): boolean {
-  return width <= 1024 && height <= 576;
 }
 
 /** ffmpeg's integer RGB layouts, with or without alpha. */

@@ -3,6 +3,7 @@
  * Filters both videos before comparison: in ffmpeg if it decodes, else with this package's own filters.
  */
 import type { ColorMatrix } from '../../core/choices.js';
+import { usualMatrix } from '../../core/colour.js';
 import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { FilterOptions } from '../../core/options.js';
@@ -11,7 +12,6 @@ import { type Decoder, stillKnown, type TrackFacts } from '../decoder.js';
 import {
   delivery,
   EXACT,
-  isStandardDefinition,
   pixelFormat,
   pixelFormatName,
   type SampleFormat,
@@ -270,7 +270,7 @@ function targetFormat(name: string): SampleFormat {
 /** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert from it. */
 function matrixOf(facts: Facts): ColorMatrix | undefined {
   if (facts.matrix !== undefined) return scaleMatrix(facts.matrix);
-  return isStandardDefinition(facts) ? 'bt601' : 'bt709';
+  return usualMatrix(facts);
 }
 
 type CropOption = 'cropReference' | 'cropDistorted';

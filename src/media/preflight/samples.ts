@@ -2,8 +2,9 @@
  * @module media/preflight/samples
  * Findings about what sample values mean: depth, range, levels and colour description.
  */
+import { usualMatrix } from '../../core/colour.js';
 import type { AlignResult } from '../align/types.js';
-import { EXACT, isStandardDefinition, scaleMatrix } from '../delivery.js';
+import { EXACT, scaleMatrix } from '../delivery.js';
 import { type Colours, matrixFitOf } from '../evidence/matrix.js';
 import { chromaFindings } from './chroma.js';
 import { dolbyVisionFindings, dynamicRangeFinding, hdrFindings, isHdr, isProfile5 } from './hdr.js';
@@ -371,7 +372,7 @@ function* silentMatrix(
   }
   const known = reference.matrix ?? distorted.matrix;
   const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
-  const usual = isStandardDefinition(silent) ? 'smpte170m' : 'bt709';
+  const usual = usualMatrix(silent) === 'bt601' ? 'smpte170m' : 'bt709';
   const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
   // Other matrices, such as RGB and BT.2020, come with other differences.
   if (known === usual || bt601 || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;

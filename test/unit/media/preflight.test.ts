@@ -635,6 +635,14 @@ const CASES: readonly Case[] = [
     fix: '--matrix bt601',
     command: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
   }),
+  warning('a matrix beside a wide picture below 1280 samples that states none', 'matrix', {
+    reference: { width: 1216, height: 512 },
+    distorted: { width: 1216, height: 512, matrix: 'bt709' },
+    context: { models: [] },
+    values: [null, 'bt709'],
+    says: 'videos of its size are usually in smpte170m',
+    fix: '--matrix bt601',
+  }),
   warning('another transfer function', 'transfer', {
     reference: { transfer: 'bt709' },
     distorted: { transfer: 'linear' },
