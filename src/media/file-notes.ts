@@ -108,7 +108,7 @@ const OGG_PAGE = 65_307;
 
 /**
  * Checks the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
- * @returns what is missing: `the mdat box should have 4096 bytes, of which 1024 are there`; else `undefined`
+ * @returns what is missing: `found only 1024 of 4096 bytes of the mdat box`; else `undefined`
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findCutOff(reader: ByteReader): Promise<string | undefined> {
@@ -132,7 +132,7 @@ async function boxes(reader: ByteReader): Promise<string | undefined> {
     if (at + length > size) return missing(`the ${type} box`, length, size - at);
     if (type !== 'sidx') continue;
     const named = at + length + indexed(await bytesAt(reader, at, Math.min(length, MOST_INDEX)));
-    if (named > size) return `its index names ${named} bytes, of which ${size} are there`;
+    if (named > size) return missing('the segments in its index', named, size);
   }
   return undefined;
 }
@@ -223,7 +223,7 @@ async function ogg(reader: ByteReader): Promise<string | undefined> {
   const tail = await bytesAt(reader, from, reader.size - from);
   const page = tail.subarray(Math.max(0, latin1(tail).lastIndexOf('OggS')));
   const segments = page[26];
-  if (segments === undefined || page.length < 27 + segments) return 'it ends within the head of a page';
+  if (segments === undefined || page.length < 27 + segments) return 'it ends within a page header';
   const length = page.subarray(27, 27 + segments).reduce((sum, bytes) => sum + bytes, 27 + segments);
   return length > page.length ? missing('its last page', length, page.length) : undefined;
 }
@@ -238,7 +238,7 @@ async function packets(reader: ByteReader, length: number, sync: number): Promis
 }
 
 function missing(what: string, expected: number, found: number): string {
-  return `${what} should have ${expected} bytes, of which ${found} are there`;
+  return `found only ${found} of ${expected} bytes of ${what}`;
 }
 
 async function bytesAt(reader: ByteReader, position: number, length: number): Promise<Uint8Array> {

@@ -191,7 +191,7 @@ export class ByteQueue {
 /** @throws {AnyvmafError} `usage` if the stream is locked */
 export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
   if (stream.locked) {
-    throw usageError('the stream is locked to another reader; give each video a stream of its own.');
+    throw usageError('the stream is locked to another reader; pass a separate stream for each video.');
   }
   const reader = stream.getReader();
   return {

@@ -217,8 +217,8 @@ export class SequentialSource implements FrameSource {
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
     if (index < this.#next) {
       throw usageError(
-        `frame ${index} of ${shown(this.info.name)} was asked for after frame ${this.#next - 1}; ` +
-          'a stream is read in order.',
+        `frame ${index} of ${shown(this.info.name)} was requested after frame ${this.#next - 1}; ` +
+          'a stream must be read in order.',
       );
     }
     const parts = this.#planes.parts(into);

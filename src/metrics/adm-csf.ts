@@ -213,7 +213,7 @@ function blendFactors({ csfMode, refDisplayHeight, normViewDist }: AdmCsfSetting
     throw new AnyvmafError(
       'feature',
       `adm_csf_mode ${csfMode} has no factors for adm_norm_view_dist ${normViewDist} x adm_ref_display_height ` +
-        `${refDisplayHeight}; it knows ${known}. adm_csf_mode 0 works with any.`,
+        `${refDisplayHeight}; supported: ${known}. adm_csf_mode 0 works with any.`,
     );
   }
   return SCALES.map((scale) => [f32(factors[scale] ?? Number.NaN), f32(factors[4 + scale] ?? Number.NaN)]);

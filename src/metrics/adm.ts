@@ -174,7 +174,7 @@ export const ADM: Metric = {
   // Barten's sensitivities above 1 do not fit this extractor's fixed point.
   warning: (instance) =>
     numberOption(instance, 'adm_csf_mode') === 1
-      ? 'The adm extractor overflows with adm_csf_mode=1, in libvmaf too, so its values mean nothing; float_adm takes this mode.'
+      ? 'The adm extractor overflows with adm_csf_mode=1, as in libvmaf, so its values are meaningless; float_adm supports this mode.'
       : undefined,
 };
 

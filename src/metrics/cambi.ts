@@ -84,14 +84,14 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
     if (size.width >= LEAST_SIDE || size.height >= LEAST_SIDE) continue;
     throw new AnyvmafError(
       'feature',
-      `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one has ${text(size)}; ` +
+      `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one is ${text(size)}; ` +
         leaveOut('cambi'),
     );
   }
   if ((src.width - enc.width) * (src.height - enc.height) < 0) {
     throw new AnyvmafError(
       'feature',
-      `The cambi extractor takes a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
+      `The cambi extractor has a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
         'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
     );
   }
@@ -102,8 +102,8 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
     if (window <= LARGEST_WINDOW) continue;
     throw new AnyvmafError(
       'feature',
-      `The cambi extractor's window has ${window} columns for ${text(size)}, of at most ${LARGEST_WINDOW}; choose a ` +
-        'smaller window_size or set cambi_high_res_speedup.',
+      `The cambi extractor's window has ${window} columns for ${text(size)}, but at most ${LARGEST_WINDOW} are ` +
+        'supported; choose a smaller window_size or set cambi_high_res_speedup.',
     );
   }
 }

@@ -150,7 +150,7 @@ export const CVVDP: Metric = {
     if (rate > HIGHEST_RATE) {
       throw new AnyvmafError(
         'feature',
-        `The cvvdp extractor takes up to ${HIGHEST_RATE} frames per second but the video has ` +
+        `The cvvdp extractor supports up to ${HIGHEST_RATE} frames per second but the video has ` +
           `${rate}; ${leaveOut('cvvdp')}`,
       );
     }

@@ -43,7 +43,7 @@ function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSi
   throw new AnyvmafError(
     'feature',
     `The ${name} extractor needs ${plane} of at least ${LEAST_SIDE}x${LEAST_SIDE} samples but here it has ` +
-      `${width}x${height}; leave ${name} out, or choose a larger speed_prescale.`,
+      `${width}x${height}; leave out ${name}, or choose a larger speed_prescale.`,
   );
 }
 

@@ -253,6 +253,6 @@ function explain(
     case 'edge':
       return `The best offset lies beyond the ${(highest - lowest) / 2} frames searched; search a wider window.`;
     case 'unrelated':
-      return `No offset from ${lowest} to ${highest} makes the two videos look alike: they show different things, or one is cropped or framed differently.`;
+      return `No offset from ${lowest} to ${highest} fits: the videos show different content, or one is cropped or framed differently.`;
   }
 }

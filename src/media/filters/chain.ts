@@ -61,8 +61,8 @@ type FilterText = 'vfReference' | 'vfDistorted';
 export function checkChain(option: FilterText, text: string, foreign: boolean): CheckedChain {
   if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text)) {
     throw usageError(
-      `is ${quoted(String(text).slice(0, 100))}, but it must be a chain of ffmpeg's filters such as crop=1920:800 in ` +
-        `up to ${MAX_LENGTH} characters.`,
+      `is ${quoted(String(text).slice(0, 100))}, but it must be an ffmpeg filter chain such as crop=1920:800, of up to ` +
+        `${MAX_LENGTH} characters.`,
       { about: option },
     );
   }
@@ -73,7 +73,7 @@ export function checkChain(option: FilterText, text: string, foreign: boolean): 
     : undefined;
   if (excess) {
     const { filter, why } = excess;
-    throw usageError(`gives the filter ${filter.name} ${quoted(filter.args)}; here ${why}.`, {
+    throw usageError(`uses the filter ${filter.name} with ${quoted(filter.args)}, but here ${why}.`, {
       about: option,
     });
   }
@@ -98,14 +98,14 @@ function split(option: FilterText, text: string): Filter[] {
     if (letter === "'") quote = !quote;
     if (!quote && /[[\];]/.test(letter)) {
       throw usageError(
-        `is ${quoted(text)}, but it must be one chain from one video to one, without [ ] and ;.`,
+        `is ${quoted(text)}, but it must be one chain with one input and one output, without [ ] and ;.`,
         { about: option },
       );
     }
     if (letter === ',' && !quote) parts.push('');
     else parts[last] += letter;
   }
-  if (quote) throw usageError(`is ${quoted(text)}, in which a quote (') is not closed.`, { about: option });
+  if (quote) throw usageError(`is ${quoted(text)}, which has an unclosed quote (').`, { about: option });
   return parts.map((part) => {
     const equals = part.indexOf('=');
     const name = (equals < 0 ? part : part.slice(0, equals)).trim();
@@ -117,11 +117,11 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
   const allowed = foreign ? FOREIGN : KNOWN;
   if (!allowed.has(name)) {
     const near = nearest(name, [...allowed]);
-    const why = KNOWN.has(name) ? 'is not allowed here' : 'is not one that only changes pictures';
+    const why = KNOWN.has(name) ? 'is not allowed here' : 'is not a supported picture filter';
     const instead = near === undefined || near === name ? '' : ` (did you mean ${near}?)`;
     throw usageError(
       `names the filter ${quoted(name)}, which ${why}${instead}: filters that open files or the network, take ` +
-        'commands or have several inputs are refused; prepare the video with ffmpeg itself for these.',
+        'commands or have several inputs are refused; run these in ffmpeg first.',
       { about: option },
     );
   }
@@ -129,7 +129,7 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
   // ffmpeg reads an option's value from a file if its name begins with a slash.
   const reads = /(?:^|:)\s*\//.test(bare) || (name === 'curves' && /(?:psfile|plot)\s*=/.test(bare));
   if (reads)
-    throw usageError(`lets the filter ${name} open a file (${quoted(args)}), which is refused.`, {
+    throw usageError(`makes the filter ${name} open a file (${quoted(args)}), which is refused.`, {
       about: option,
     });
   if (!foreign) return;
@@ -142,7 +142,7 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
     numbers.some((one) => Number(one) > MAX_NUMBER)
   ) {
     throw usageError(
-      `gives the filter ${name} ${quoted(args)}; here only plain values and numbers up to ${MAX_NUMBER} are taken.`,
+      `uses the filter ${name} with ${quoted(args)}, but here only plain values and numbers up to ${MAX_NUMBER} are accepted.`,
       { about: option },
     );
   }

@@ -52,7 +52,7 @@ export function* chromaFindings(
     finding(
       'chroma',
       'warning',
-      `${what}; VMAF measures luma only, so that the score does not show it.`,
+      `${what}; VMAF measures luma only, so the score does not show it.`,
       values,
       fix === undefined ? undefined : vf('distorted', fix),
     );
@@ -63,19 +63,19 @@ export function* chromaFindings(
   ];
   if (none && all.difference > GONE * all.reference) {
     const grey = [left.Cb, left.Cr].every((mean) => Math.abs(Number(mean) - 128) < COLOURED);
-    const what = grey ? 'has none' : `has one colour all over (Cb ${left.Cb}, Cr ${left.Cr})`;
+    const what = grey ? 'is grey' : `has constant chroma (Cb ${left.Cb}, Cr ${left.Cr})`;
     const value = grey ? 'grey' : `${left.Cb}, ${left.Cr}`;
-    yield about(`Reference has colours, but distorted ${what}`, ['coloured', value]);
+    yield about(`Distorted ${what} but reference has colour`, ['coloured', value]);
   } else if (gone[0] && gone.length === 1) {
     const [plane] = gone;
-    yield about(`Distorted has lost its plane ${plane}, which is ${left[plane]} all over`, [
+    yield about(`${plane} of distorted is constant (${left[plane]})`, [
       'coloured',
       `${plane} ${left[plane]}`,
     ]);
   } else if (all.difference > OFF * all.reference) {
     yield swapped < GONE * all.reference
-      ? about('Distorted has the two planes of chroma swapped', ['Cb, Cr', 'Cr, Cb'], 'shuffleplanes=0:2:1')
-      : about('Distorted has other colours than reference', ['as they are', 'others']);
+      ? about('Distorted has Cb and Cr swapped', ['Cb, Cr', 'Cr, Cb'], 'shuffleplanes=0:2:1')
+      : about('Distorted differs from reference in colour', ['original', 'different']);
   }
 }
 

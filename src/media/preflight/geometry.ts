@@ -78,9 +78,9 @@ function framingFinding(
     'framing',
     'warning',
     `distorted is ${formatSize(distorted)} and reference ${formatSize(reference)}, and pixels show that ${other} is ` +
-      `${rough ? 'about ' : ''}${formatSize(area)} of ${whole}'s picture, from ${x},${y} on` +
-      `${padding ? ', beyond which is only padding' : ''}; scaled to one size, different parts are compared with each ` +
-      'other, which no score survives.',
+      `only the area of ${rough ? 'about ' : ''}${formatSize(area)} at ${x},${y} in ${whole}` +
+      `${padding ? ', outside of which is only padding' : ''}; scaled to one size, different parts are compared, and the ` +
+      'score is meaningless.',
     [formatSize(reference), formatSize(distorted)],
     cropFiles([whole, side, `${width}:${height}:${x}:${y}`]),
   );
@@ -111,8 +111,8 @@ function* sizeFindings(
   yield finding(
     'size',
     meant ? 'info' : 'warning',
-    `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before they are compared, and the score ` +
-      'depends on how.',
+    `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before the comparison, and the score depends on ` +
+      'the filter.',
     [ref, dis],
     meant ? undefined : { purpose: 'accept', option: 'scale', value: 'bicubic' },
   );
@@ -140,7 +140,7 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
       'sample-aspect',
       'warning',
       `distorted has the sample aspect ratio ${said(distorted)} but reference has ${said(reference)}; samples are ` +
-        'compared as stored, so one of the two labels, or one of the pictures, is wrong.',
+        'compared as stored, so one of the labels or pictures is wrong.',
       [sample(reference), sample(distorted)],
       relabel(reference, distorted, ref),
     );
@@ -149,7 +149,7 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
     yield finding(
       'display-aspect',
       'warning',
-      `distorted is shown ${rounded(dis)}:1 but reference ${rounded(ref)}:1; ${why}.`,
+      `distorted has the display aspect ratio ${rounded(dis)}:1 but reference has ${rounded(ref)}:1; ${why}.`,
       [Number(rounded(ref)), Number(rounded(dis))],
       hint,
     );
@@ -157,8 +157,8 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
     yield finding(
       'sample-aspect',
       'info',
-      `distorted has the sample aspect ratio ${said(distorted)} and reference ${said(reference)}; shown, both have ` +
-        'the same shape.',
+      `distorted has the sample aspect ratio ${said(distorted)} and reference ${said(reference)}; the display ` +
+        'aspect ratios are equal.',
       [sample(reference), sample(distorted)],
     );
   }
@@ -178,25 +178,25 @@ function otherShape(
   distorted: SideFacts,
   { cut, alike }: ShapeClues,
 ): { readonly why: string; readonly hint?: Hint } {
-  if (cut) return { why: 'one of them has black borders that the other has not', hint: cut };
+  if (cut) return { why: 'only one has black borders', hint: cut };
   if (isTurned(reference, distorted)) {
     const way = turnOf(reference.measured, distorted.measured);
     return {
       why:
-        'one of them is turned by 90 degrees and must be turned back' +
-        (way ? '' : '; where the command turns it upside down, use transpose=cclock'),
+        'one is rotated by 90 degrees; rotate it back' +
+        (way ? '' : ', and if the result is upside down, use transpose=cclock'),
       hint: filterFiles([['distorted', distorted, `transpose=${way ?? 'clock'}`]]),
     };
   }
   if (alike) {
     return {
-      why: 'the pictures show the same details in the same places, so that one of the two labels is wrong',
+      why: 'the pictures match in detail, so one of the labels is wrong',
       hint: relabel(reference, distorted, displayAspect(reference)),
     };
   }
   return (
     croppedPart(reference, distorted) ?? {
-      why: 'one of them is cropped, padded or stretched, and scaling does not bring the same details to the same place',
+      why: 'one is cropped, padded or stretched, and scaling does not align them',
     }
   );
 }
@@ -228,8 +228,8 @@ function croppedPart(
   const even = (value: number) => 2 * Math.round((value * factor) / 2);
   return {
     why:
-      `${whole === 'reference' ? 'distorted' : 'reference'} shows a part of the picture only, which the command cuts ` +
-      'out of the middle of the other, or is stretched',
+      `${whole === 'reference' ? 'distorted' : 'reference'} is cropped, probably to the middle of the picture, ` +
+      'or stretched',
     hint: cropFiles([whole, from, `${even(part.width)}:${even(part.height)}`]),
   };
 }
@@ -240,8 +240,8 @@ function* rotationFindings(reference: SideFacts, distorted: SideFacts): Generato
   yield finding(
     'rotation',
     'info',
-    `distorted is marked to be turned by ${dis} degrees and reference by ${ref}; both are compared upright, as ` +
-      'players show them.',
+    `distorted has a rotation of ${dis} degrees and reference of ${ref}; both are compared upright, as players ` +
+      'show them.',
     [ref, dis],
   );
 }
@@ -254,9 +254,9 @@ function* cropFindings(reference: SideFacts, distorted: SideFacts): Generator<Fi
   yield finding(
     'crop',
     'info',
-    `${dis === null ? 'distorted has no crop' : `distorted is marked to be cropped (${dis})`} and ` +
-      `${ref === null ? 'reference has none' : `reference is marked to be cropped (${ref})`}; both are compared ` +
-      'after cropping, as players show them.',
+    `distorted has ${dis === null ? 'no crop' : `a crop (${dis})`} and reference has ` +
+      `${ref === null ? 'none' : `${dis === null ? 'one' : 'a crop'} (${ref})`}; both are compared after cropping, as players ` +
+      'show them.',
     [ref, dis],
   );
 }
@@ -284,8 +284,8 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     yield finding(
       'black-borders',
       'warning',
-      `${name} ${formatSize(side)} has black borders (${named}) where ${other} has picture; different parts of the ` +
-        'scene are compared with each other.',
+      `${name} ${formatSize(side)} has black borders (${named}) where ${other} has picture; the score compares ` +
+        'different parts of the scene.',
       values,
       cutHint(name, side, mine.certain, against),
     );
@@ -299,8 +299,8 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
   yield finding(
     'black-borders',
     'info',
-    `both videos have black borders over ${Math.round(100 * part)} % of the picture, which raise the score: black on ` +
-      'black is perfect.',
+    `both videos have black borders over ${Math.round(100 * part)} % of the picture, which raise the score, since ` +
+      'black areas match perfectly.',
     values,
   );
 }

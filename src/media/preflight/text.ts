@@ -106,7 +106,7 @@ function preparedName(name: string, suffix: string, copies: boolean): string {
 /** @param what was not checked */
 export function uncheckedFinding(what: string, error: unknown): Finding {
   const reason = error instanceof Error ? error.message : String(error);
-  const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;
+  const sentence = `preflight could not check ${what}: ${reason}`;
   return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
 }
 
