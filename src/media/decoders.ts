@@ -37,7 +37,7 @@ export interface EncodedVideo {
   readonly encoderSettings?: string;
 }
 
-export interface DecoderOptions {
+interface DecoderOptions {
   readonly choice: DecoderChoice;
   /** In order of preference. */
   readonly decoders: readonly Decoder[];

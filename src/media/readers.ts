@@ -51,6 +51,27 @@ function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]):
   return at - from;
 }
 
+/** Bytes from a position on, fewer than `count` only at the end. */
+export async function readAt(
+  reader: ByteReader,
+  position: number,
+  count: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(count);
+  return bytes.subarray(0, await reader.read(position, [bytes]));
+}
+
+/** One character for each byte. */
+export function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PORTION)
+    text += String.fromCharCode(...bytes.subarray(at, at + PORTION));
+  return text;
+}
+
+/** Most characters to make at once, since each is an argument. */
+const PORTION = 8192;
+
 interface BlockOptions {
   readonly bytes: number;
   /** Blocks to cache, at least one. */

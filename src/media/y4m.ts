@@ -8,6 +8,7 @@ import { formatProblem, lumaBytes, storedChromaSize, storedFrameBytes } from '..
 import { shown } from '../core/printable.js';
 import { convertCommand, incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
 import type { ByteReader } from './platform.js';
+import { latin1, readAt } from './readers.js';
 import type { FrameLayout, IncompleteFrame, VideoInfo } from './types.js';
 
 /** 255 bytes and the newline. */
@@ -154,7 +155,7 @@ export function badFrameHeader(
   );
 }
 
-export interface FrameIndex {
+interface FrameIndex {
   readonly layout: FrameLayout;
   readonly frameCount: number;
   readonly incompleteFrame?: IncompleteFrame;
@@ -412,17 +413,8 @@ function ratio(
   return { num: Number(match[1]), den: Number(match[2]) };
 }
 
-async function readAt(reader: ByteReader, position: number, count: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(count);
-  return bytes.subarray(0, await reader.read(position, [bytes]));
-}
-
 function isFrame(start: Uint8Array): boolean {
   return 'FRAME'.startsWith(latin1(start.subarray(0, 5)));
-}
-
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
 }
 
 function bad(message: string): AnyvmafError {

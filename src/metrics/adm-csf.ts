@@ -31,7 +31,7 @@ export function csfSettings(instance: ExtractorInstance): AdmCsfSettings {
 }
 
 /** For scales 0..3: the factor of the horizontal and vertical bands, then of the diagonal band. */
-export type FactorsByScale = readonly (readonly [number, number])[];
+type FactorsByScale = readonly (readonly [number, number])[];
 
 export interface AdmCsf {
   /** binary32, for the denominator. */

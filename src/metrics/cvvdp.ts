@@ -89,7 +89,7 @@ function windowOf(frameRate: number): number {
 }
 
 /** Frames per second; 0 for stills. */
-function rateOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): number {
+function frameRateOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): number {
   return numberOption(instance, 'fps') || (quotientOf(frameRate) ?? 0);
 }
 
@@ -146,7 +146,7 @@ export const CVVDP: Metric = {
   }),
   measure: (instance, format) => {
     requireSide('cvvdp', format, LEAST_SIDE);
-    const rate = rateOf(instance, format);
+    const rate = frameRateOf(instance, format);
     if (rate > HIGHEST_RATE) {
       throw new AnyvmafError(
         'feature',
@@ -178,7 +178,7 @@ export const CVVDP: Metric = {
         cost: 70 + 12 * frames,
       };
     }),
-  finish: (instance, format) => new Clip(rateOf(instance, format) === 0 ? stillPower : power),
+  finish: (instance, format) => new Clip(frameRateOf(instance, format) === 0 ? stillPower : power),
 };
 
 /** Stills are not pooled over time, so that a single one keeps its own Q. */

@@ -5,7 +5,7 @@
 import { counted } from '../../core/printable.js';
 import { Evidence } from './evidence.js';
 import { search } from './search.js';
-import { type Slip, SlipDetector } from './slips.js';
+import { BEGINNING, type Slip, SlipDetector } from './slips.js';
 import { type LumaFormat, THUMBNAIL, Thumbnailer } from './thumbnail.js';
 import type { AlignOptions, AlignReason, AlignResult, Thumbs } from './types.js';
 import { DEFAULT_WINDOW } from './types.js';
@@ -127,9 +127,6 @@ export class PassingThumbs implements Thumbs {
     }
   }
 }
-
-/** A slip before this pair is an offset from the start. */
-const BEGINNING = 4;
 
 /** Log likelihood ratio required on either side of a slip. */
 const ENOUGH = 6;

@@ -3,6 +3,7 @@
  * Checks ffmpeg filter chains: pictures to pictures only, no files or network, and bounded work for remote users.
  */
 import { usageError } from '../../core/errors.js';
+import { MAX_SIDE } from '../../core/frame.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import { parseSides } from '../../core/size.js';
@@ -37,9 +38,6 @@ const RETIMING = new Set([...RETIMES_PLAIN, ...RETIMES]);
 const FRAME_BY_FRAME = /^(?:send_frame|send_frame_nospatial|frame|0|2)$/;
 
 const MAX_LENGTH = 2000;
-
-/** Largest number in a remote user's chain: the longest side of a picture. */
-const MAX_NUMBER = 16384;
 
 interface Filter {
   readonly name: string;
@@ -139,10 +137,10 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
     /\b0x|[\d.]e[+-]?\d/i.test(bare) ||
     /[\d.](?:[hkKMGTPEZY]i?B?|B)\b/.test(bare) ||
     /[^\w.:=+\-*/()|@ ]|while|print|random/.test(bare) ||
-    numbers.some((one) => Number(one) > MAX_NUMBER)
+    numbers.some((one) => Number(one) > MAX_SIDE)
   ) {
     throw usageError(
-      `uses the filter ${name} with ${quoted(args)}, but here only plain values and numbers up to ${MAX_NUMBER} are accepted.`,
+      `uses the filter ${name} with ${quoted(args)}, but here only plain values and numbers up to ${MAX_SIDE} are accepted.`,
       { about: option },
     );
   }
@@ -178,7 +176,6 @@ const MAX_RATE = 1000;
 const MAX_AREA = 8192 * 8192;
 /** Largest ratio of a size to those that its expression names. */
 const MAX_FACTOR = 4;
-const MAX_SIDE = 16_384;
 
 const RESIZING = new Set(['pad', 'scale', 'zscale']);
 const NO_SIZE =

@@ -52,7 +52,7 @@ export interface Sides {
   readonly distorted: Side;
 }
 
-export interface PairingPlanOptions {
+interface PairingPlanOptions {
   readonly pairing: OptionsOf<'pair'> & {
     /** Score a damaged video up to its damage, or refuse it. */
     readonly damage: 'accept' | 'refuse';
@@ -92,7 +92,7 @@ export interface PairingPlan {
   readonly seeks?: true;
 }
 
-export interface MappedFrames {
+interface MappedFrames {
   readonly role: InputRole;
   readonly source: MappedSource;
 }

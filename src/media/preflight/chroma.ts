@@ -3,7 +3,7 @@
  * Findings about colour, which VMAF ignores: chroma that is lost, constant, different or swapped.
  */
 
-import { correlation } from './squares.js';
+import { correlation } from '../evidence/statistics.js';
 import { finding, rounded, showSameMoment, vf } from './text.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
 
@@ -42,7 +42,7 @@ export function* chromaFindings(
   { alignment, offset = 0 }: PreflightContext,
 ): Generator<Finding> {
   if (!alignment || alignment.similarity < COMPARABLE || alignment.offset !== offset) return;
-  const found = coloursOf(reference, distorted);
+  const found = comparedChroma(reference, distorted);
   if (!found) return;
   const { samples, cb, cr, swapped } = found;
   const all = { reference: cb.reference + cr.reference, difference: cb.difference + cr.difference };
@@ -85,7 +85,7 @@ function isGone({ reference, distorted, difference }: Plane, samples: number): b
   return coloured && distorted < GONE ** 2 * reference && difference > GONE * reference;
 }
 
-function coloursOf(reference: SideFacts, distorted: SideFacts): Colours | undefined {
+function comparedChroma(reference: SideFacts, distorted: SideFacts): Colours | undefined {
   const plane = (): Plane => ({ reference: 0, distorted: 0, difference: 0, sum: 0 });
   const found: Colours = { samples: 0, cb: plane(), cr: plane(), swapped: 0 };
   const others = distorted.measured?.chroma ?? [];

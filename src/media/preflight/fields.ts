@@ -3,7 +3,7 @@
  * Findings about interlacing: what the pictures show, else what the labels say.
  */
 import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '../evidence/fields.js';
-import { filterFiles, finding, type Role } from './text.js';
+import { filterFiles, finding, otherRole, type Role } from './text.js';
 import type { Finding, FindingValue, OptionHint, PrepareHint, SideFacts } from './types.js';
 
 interface Fields {
@@ -50,7 +50,7 @@ export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Gene
     const who =
       woven.length === 2
         ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
-        : `${first.role} is interlaced (${scanOf(first)}) but ${other(first.role)} is not`;
+        : `${first.role} is interlaced (${scanOf(first)}) but ${otherRole(first.role)} is not`;
     const unlabelled = woven.every(({ labelled, seen }) => !labelled && seen);
     const against =
       woven.length === 2 && unlabelled
@@ -77,10 +77,6 @@ export function pulldownFix(reference: SideFacts, distorted: SideFacts): Prepare
 function pulldownFilter({ seen }: Fields): string {
   const order = seen?.first === undefined ? '' : `=order=${seen.first === 'top-first' ? 'tff' : 'bff'}`;
   return `fieldmatch${order},decimate`;
-}
-
-function other(role: Role): Role {
-  return role === 'reference' ? 'distorted' : 'reference';
 }
 
 function named(sides: readonly Fields[]): string {

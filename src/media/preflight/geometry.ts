@@ -9,7 +9,15 @@ import type { Framing } from '../evidence/framing.js';
 import { zoomOf } from '../evidence/zoom.js';
 import { EDGES, forEdges, lengthAcross } from './borders.js';
 import { hidesPart, turnOf } from './squares.js';
-import { filterFiles, finding, nearbyFraction, type Role, rounded, showSameMoment } from './text.js';
+import {
+  filterFiles,
+  finding,
+  nearbyFraction,
+  otherRole,
+  type Role,
+  rounded,
+  showSameMoment,
+} from './text.js';
 import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Least difference of borders, as a share of the side. */
@@ -71,13 +79,12 @@ function framingFinding(
   distorted: SideFacts,
   { whole, area, padding, rough = false }: Framing,
 ): Finding {
-  const other = whole === 'reference' ? 'distorted' : 'reference';
   const side = whole === 'reference' ? reference : distorted;
   const { width, height, x, y } = area;
   return finding(
     'framing',
     'warning',
-    `distorted is ${formatSize(distorted)} and reference ${formatSize(reference)}, and pixels show that ${other} is ` +
+    `distorted is ${formatSize(distorted)} and reference ${formatSize(reference)}, and pixels show that ${otherRole(whole)} is ` +
       `only the area of ${rough ? 'about ' : ''}${formatSize(area)} at ${x},${y} in ${whole}` +
       `${padding ? ', outside of which is only padding' : ''}; scaled to one size, different parts are compared, and the ` +
       'score is meaningless.',
@@ -227,9 +234,7 @@ function croppedPart(
   const factor = Math.min(from.width / part.width, from.height / part.height);
   const even = (value: number) => 2 * Math.round((value * factor) / 2);
   return {
-    why:
-      `${whole === 'reference' ? 'distorted' : 'reference'} is cropped, probably to the middle of the picture, ` +
-      'or stretched',
+    why: `${otherRole(whole)} is cropped, probably to the middle of the picture, or stretched`,
     hint: cropFiles([whole, from, `${even(part.width)}:${even(part.height)}`]),
   };
 }
@@ -269,11 +274,11 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
   const [ref, dis] = [reference.measured?.borders, distorted.measured?.borders];
   if (!ref || !dis) return;
   const sides = [
-    { name: 'distorted', other: 'reference', side: distorted, mine: dis, theirs: ref, against: reference },
-    { name: 'reference', other: 'distorted', side: reference, mine: ref, theirs: dis, against: distorted },
+    { name: 'distorted', side: distorted, mine: dis, theirs: ref, against: reference },
+    { name: 'reference', side: reference, mine: ref, theirs: dis, against: distorted },
   ] as const;
   const values = [bordersText(ref.certain), bordersText(dis.certain)] as const;
-  for (const { name, other, side, mine, theirs, against } of sides) {
+  for (const { name, side, mine, theirs, against } of sides) {
     const more = EDGES.filter((edge) => {
       const [length, otherLength] = [lengthAcross(side, edge), lengthAcross(against, edge)];
       const extra = mine.certain[edge] / length - theirs.possible[edge] / otherLength;
@@ -284,7 +289,7 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     yield finding(
       'black-borders',
       'warning',
-      `${name} ${formatSize(side)} has black borders (${named}) where ${other} has picture; the score compares ` +
+      `${name} ${formatSize(side)} has black borders (${named}) where ${otherRole(name)} has picture; the score compares ` +
         'different parts of the scene.',
       values,
       cutHint(name, side, mine.certain, against),
@@ -310,19 +315,16 @@ function bordersText({ left, top, right, bottom }: Borders): string {
 }
 
 /** Crops the borders, and also the part of the other video that they hide. */
-function cutHint(
-  name: 'reference' | 'distorted',
-  side: SideFacts,
-  borders: Borders,
-  against: SideFacts,
-): Hint {
+function cutHint(name: Role, side: SideFacts, borders: Borders, against: SideFacts): Hint {
   const shares = forEdges((edge) => borders[edge] / lengthAcross(side, edge));
   const sameShape = Math.abs(displayAspect(side) / displayAspect(against) - 1) <= SAME_ASPECT;
   if (!sameShape || !hidesPart(side.measured, against.measured, shares))
     return cropFiles([name, side, areaWithin(side, borders)]);
   const hidden = forEdges((edge) => Math.round(shares[edge] * lengthAcross(against, edge)));
-  const other = name === 'reference' ? 'distorted' : 'reference';
-  return cropFiles([name, side, areaWithin(side, borders)], [other, against, areaWithin(against, hidden)]);
+  return cropFiles(
+    [name, side, areaWithin(side, borders)],
+    [otherRole(name), against, areaWithin(against, hidden)],
+  );
 }
 
 /** Even positions, for subsampled chroma. */

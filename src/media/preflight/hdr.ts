@@ -2,7 +2,7 @@
  * @module media/preflight/hdr
  * Findings about high dynamic range: PQ, HLG, pairs that mix dynamic ranges, and Dolby Vision profile 5.
  */
-import { filterFiles, finding } from './text.js';
+import { filterFiles, finding, otherRole } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** HDR transfer functions by ffmpeg's names. */
@@ -117,11 +117,11 @@ export function* dolbyVisionFindings(reference: SideFacts, distorted: SideFacts)
     );
     return;
   }
-  const [who, other] = ref ? ['reference', 'distorted'] : ['distorted', 'reference'];
+  const who = ref ? 'reference' : 'distorted';
   yield finding(
     'dolby-vision',
     'warning',
-    `${who} is Dolby Vision profile 5 but ${other} is not: ${SAMPLES}; equal sample values mean different light and colours, so ` +
+    `${who} is Dolby Vision profile 5 but ${otherRole(who)} is not: ${SAMPLES}; equal sample values mean different light and colours, so ` +
       'the score is meaningless, however high it is. Compare the sources of both, or two videos of profile 5.',
     values,
   );

@@ -6,10 +6,10 @@ import { usualMatrix } from '../../core/colour.js';
 import type { AlignResult } from '../align/types.js';
 import { EXACT, scaleMatrix } from '../delivery.js';
 import { type Colours, matrixFitOf } from '../evidence/matrix.js';
+import { mean } from '../evidence/statistics.js';
 import { chromaFindings } from './chroma.js';
 import { dolbyVisionFindings, dynamicRangeFinding, hdrFindings, isHdr, isProfile5 } from './hdr.js';
-import { mean } from './squares.js';
-import { filterFiles, finding, prepareFiles, rounded, vf } from './text.js';
+import { filterFiles, finding, otherRole, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** Equivalent names, since BT.601 and BT.2020 reuse definitions of other standards. */
@@ -335,9 +335,9 @@ function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts
 }
 
 function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
-  const [who, other, { fromRgb, matrix }] = reference.fromRgb
-    ? (['reference', 'distorted', reference] as const)
-    : (['distorted', 'reference', distorted] as const);
+  const who = reference.fromRgb ? 'reference' : 'distorted';
+  const { fromRgb, matrix } = { reference, distorted }[who];
+  const other = otherRole(who);
   const why = {
     stated: `as ${other} states`,
     pictures: `which fits the colours of untagged ${other}`,
@@ -376,11 +376,11 @@ function* silentMatrix(
   const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
   // Other matrices, such as RGB and BT.2020, come with other differences.
   if (known === usual || bt601 || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
-  const [who, other] = stating === distorted ? ['distorted', 'reference'] : ['reference', 'distorted'];
+  const who = stating === distorted ? 'distorted' : 'reference';
   yield finding(
     'matrix',
     'warning',
-    `${who} has the matrix ${known}, but ${other} states none, and videos of its size usually have ${usual}; if that is true ` +
+    `${who} has the matrix ${known}, but ${otherRole(who)} states none, and videos of its size usually have ${usual}; if that is true ` +
       'here, equal sample values mean different colours.',
     [reference.matrix ?? null, distorted.matrix ?? null],
     stating === distorted ? convertPart('matrix', usual, distorted) : undefined,
@@ -388,7 +388,7 @@ function* silentMatrix(
 }
 
 function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const [ref, dis] = [coloursOf(reference), coloursOf(distorted)];
+  const [ref, dis] = [averagesOf(reference), averagesOf(distorted)];
   const fit = matrixFitOf(ref.flatMap((one, i) => (dis[i] ? { reference: one, distorted: dis[i] } : [])));
   if (fit === undefined || fit === 'as stored') return;
   const [from, to] = fit === '601 to 709' ? ['601', '709'] : ['709', '601'];
@@ -404,7 +404,7 @@ function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Fin
   );
 }
 
-function coloursOf({ measured }: SideFacts): Colours[] {
+function averagesOf({ measured }: SideFacts): Colours[] {
   return (measured?.squares ?? []).flatMap((y, i) => {
     const chroma = measured?.chroma?.[i];
     return chroma ? { y, ...chroma } : [];

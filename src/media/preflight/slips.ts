@@ -4,12 +4,9 @@
  */
 
 import { counted } from '../../core/printable.js';
-import type { Displacement, Freeze, Slip } from '../align/slips.js';
+import { BEGINNING, type Displacement, type Freeze, type Slip } from '../align/slips.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
-
-/** A slip before this pair is an offset from the start. */
-const BEGINNING = 4;
 
 const NAMED = 5;
 

@@ -4,7 +4,7 @@
  */
 import { formatSize } from '../../core/size.js';
 import { isCombed } from '../evidence/fields.js';
-import { mean } from './squares.js';
+import { mean } from '../evidence/statistics.js';
 import { finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 

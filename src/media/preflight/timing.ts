@@ -6,11 +6,11 @@ import { counted } from '../../core/printable.js';
 import { fractionText } from '../../core/rational.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
 import { WIDEST_ADVISED } from '../align/types.js';
-import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
+import { intervalsOf, isNominal, rateOf, ratesDiffer } from '../evidence/rate.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import { fieldFindings, pulldownFix } from './fields.js';
 import { slipFinding } from './slips.js';
-import { durationOf, finding, framesOf, rateOf, rounded } from './text.js';
+import { durationOf, finding, framesOf, framesPerSecond, rounded } from './text.js';
 import {
   analyseTimestamps,
   type Gap,
@@ -80,7 +80,8 @@ function* noRateFindings(
 ): Generator<Finding> {
   const sides = [reference, distorted];
   const [value] = rated;
-  if (value === undefined || sides.some(rateOf) || sides.every(({ frameCount }) => frameCount === 1)) return;
+  if (value === undefined || sides.some(framesPerSecond) || sides.every(({ frameCount }) => frameCount === 1))
+    return;
   yield finding(
     'no-frame-rate',
     'warning',
@@ -124,8 +125,8 @@ function* rateFindings(
 ): Generator<Finding> {
   if (!ratesDiffer(reference, distorted) || pairInTime(partners)) return;
   const text = (side: SideFacts) => {
-    const rate = rateFraction(side);
-    return rate && isNominal(rate) ? fractionText(rate) : rounded(rateOf(side) ?? 0);
+    const rate = rateOf(side);
+    return rate && isNominal(rate) ? fractionText(rate) : rounded(framesPerSecond(side) ?? 0);
   };
   const values = [text(reference), text(distorted)] as const;
   const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
@@ -179,7 +180,7 @@ function* lengthFindings(
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
   const differs = ratesDiffer(reference, distorted);
   const [ref, dis] = [durationOf(reference), durationOf(distorted)];
-  const twoFrames = 2 / Math.min(rateOf(reference) ?? 25, rateOf(distorted) ?? 25);
+  const twoFrames = 2 / Math.min(framesPerSecond(reference) ?? 25, framesPerSecond(distorted) ?? 25);
   const asLong =
     ref !== undefined && dis !== undefined && Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames);
   const lost = lostFinding(reference, distorted, context, beginTogether);
@@ -257,17 +258,19 @@ function lostFinding(
 
 /** Frame intervals that a video covers, and those of pictures held for more than {@link LONGEST_HOLD}. */
 function timeShown(side: SideFacts): { readonly shown: number; readonly held: number } {
-  const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, rateOf(side), side];
+  const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, framesPerSecond(side), side];
   if (!timestamps || !rate) return { shown: frames, held: 0 };
   const span = (timestamps.at(-1) ?? 0) - (timestamps[0] ?? 0);
-  const steps = Array.from(timestamps.subarray(1), (time, i) => time - (timestamps[i] as number));
-  const held = steps.reduce((sum, step) => sum + (step > LONGEST_HOLD ? step * rate - 1 : 0), 0);
+  const held = intervalsOf(timestamps).reduce(
+    (sum, step) => sum + (step > LONGEST_HOLD ? step * rate - 1 : 0),
+    0,
+  );
   return { shown: Math.max(frames, Math.round(span * rate) + 1), held };
 }
 
 /** Frames that fit the declared duration, at least those that exist. */
 function roomFor(side: SideFacts): number {
-  const rate = rateOf(side);
+  const rate = framesPerSecond(side);
   return Math.max(framesOf(side) ?? 0, side.duration && rate ? Math.round(side.duration * rate) : 0);
 }
 
