@@ -14,12 +14,12 @@ const PARTS = {
   range: [['limited', 'full'], 'Range of sample values.'],
   transfer: [
     TRANSFERS,
-    'Transfer characteristics. auto takes SDR as srgb, as the authors of SSIMULACRA2 and Butteraugli do; bt1886 is what ' +
-      'tools print that convert with zimg.',
+    'Transfer characteristics. auto takes SDR as srgb, as the authors of SSIMULACRA2 and Butteraugli do; bt1886 matches ' +
+      'tools that convert with zimg.',
   ],
-  siting: [SITINGS, 'Where a chroma sample lies among the luma samples that it covers.'],
-  upsampling: [CHROMA_UPSAMPLERS, 'How chroma is brought to the size of luma. auto: bicubic.'],
-  primaries: [PRIMARIES, 'Primaries. auto without a statement: those that go with matrix and transfer.'],
+  siting: [SITINGS, 'Position of chroma samples relative to luma.'],
+  upsampling: [CHROMA_UPSAMPLERS, 'How chroma is upsampled. auto: bicubic.'],
+  primaries: [PRIMARIES, 'Primaries. auto for untagged video: those implied by matrix and transfer.'],
 } as const;
 
 export const COLOUR_OPTIONS: readonly OptionSpec[] = Object.entries(PARTS).map(

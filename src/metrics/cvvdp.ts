@@ -129,11 +129,12 @@ export const CVVDP: Metric = {
       'whole clip in JOD, up to 10; cvvdp_q the visible difference of a frame, from 0.',
     options: [
       choice('display', Object.keys(DISPLAYS), {
-        description: 'The display, as ColorVideoVDP names it; videos are shown on it pixel by pixel.',
+        description:
+          'Display model, by its name in ColorVideoVDP; one pixel of the video is one of the display.',
       }),
       real('fps', 0, 0, HIGHEST_RATE, {
         description:
-          'Frames per second; 0 takes the rate of the reference. Without a rate, each frame is seen as a still.',
+          'Frames per second; 0 takes the rate of the reference. Without a rate, each frame is treated as a still.',
       }),
       ...COLOUR_OPTIONS,
     ],

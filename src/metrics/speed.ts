@@ -29,7 +29,7 @@ const SPEED_OPTIONS: readonly OptionSpec[] = [
     alias: 'nnf',
     description: 'Blocks of less entropy than the noise raised by this share do not count.',
   }),
-  real('speed_max_val', 1000, 0, 1000, { alias: 'mxv', description: 'Largest value given.' }),
+  real('speed_max_val', 1000, 0, 1000, { alias: 'mxv', description: 'Upper limit of the values.' }),
 ];
 
 /** @throws {AnyvmafError} `feature` for planes that are too small once prescaled */
