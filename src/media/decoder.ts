@@ -122,7 +122,7 @@ export function requireInOrder(name: string, index: number, next: number): void 
   if (index >= next) return;
   throw new AnyvmafError(
     'usage',
-    `frame ${index} of ${shown(name)} was asked for after frame ${next - 1}; decoded frames are read in order.`,
+    `frame ${index} of ${shown(name)} was requested after frame ${next - 1}; decoded frames must be read in order.`,
   );
 }
 

@@ -37,7 +37,7 @@ export interface EncodedVideo {
   readonly encoderSettings?: string;
 }
 
-export interface DecoderOptions {
+interface DecoderOptions {
   readonly choice: DecoderChoice;
   /** In order of preference. */
   readonly decoders: readonly Decoder[];
@@ -58,7 +58,7 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
   const candidates = choice === 'auto' ? decoders : decoders.filter(({ id }) => id === choice);
   if (candidates.length === 0) {
     const there = ['auto', ...decoders.map(({ id }) => id), 'none'];
-    throw usageError(`there is no decoder ${quoted(choice)} here; there are ${there.join(', ')}.`);
+    throw usageError(`decoder ${quoted(choice)} is not available here; choose one of ${there.join(', ')}.`);
   }
   const { input, cutOff, encoderSettings, dolbyVision } = encoded;
   const attempts: Attempt[] = [];
@@ -242,7 +242,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const idle = attempts
     .filter(({ error }) => error === undefined && !exhausted)
     .map(
-      ({ decoder, availability }) => `${decoder.id}: ${clause(availability.reason ?? 'it cannot run here')}`,
+      ({ decoder, availability }) => `${decoder.id}: ${clause(availability.reason ?? 'not available here')}`,
     );
   const fetchable = attempts
     .flatMap((one) => one.hints ?? [])
@@ -251,8 +251,8 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   if (!first?.error) {
     const reasons = `there is no decoder for it (${idle.join('; ')})`;
     const message = looksLike
-      ? `${shown(name)} is ${looksLike}, and ${reasons}`
-      : `${shown(name)} is not a Y4M file, and if it is encoded, ${reasons}`;
+      ? `${shown(name)} is ${looksLike}, but ${reasons}`
+      : `${shown(name)} is not a Y4M file; if it is encoded, ${reasons}`;
     const convert = `convert the video first: ${convertCommand(name)}`;
     const install = fetchable.some(decoderOf)
       ? []
@@ -263,8 +263,12 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const { error } = first;
   if (looksLike === SEGMENT) {
     const join = `cat init.mp4 ${quotedWord(name)} > whole.mp4`;
-    const message = `${shown(name)} is ${SEGMENT} without the initialisation segment that says how to decode it`;
-    return new AnyvmafError('media', message, { hints: [`put it first: ${join}`], file: name, cause: error });
+    const message = `${shown(name)} is ${SEGMENT} without its initialisation segment`;
+    return new AnyvmafError('media', message, {
+      hints: [`prepend that segment: ${join}`],
+      file: name,
+      cause: error,
+    });
   }
   const { message, hints = [] } = saidBy(error);
   const others = tried.slice(1);

@@ -4,7 +4,7 @@
  */
 import type { ColorMatrix } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
-import type { ChromaFormat, VideoFormat } from '../core/frame.js';
+import type { ChromaFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 
 export interface SampleFormat {
@@ -95,11 +95,6 @@ export function convertsBy(matrix: string | undefined): matrix is string {
   return matrix !== undefined && scaleMatrix(matrix) !== undefined;
 }
 
-/** True for sizes that are usually BT.601 if untagged; larger ones are BT.709. */
-export function isStandardDefinition({ width, height }: Pick<VideoFormat, 'width' | 'height'>): boolean {
-  return width <= 1024 && height <= 576;
-}
-
 /** ffmpeg's integer RGB layouts, with or without alpha. */
 const RGB =
   /^(?:(?:[abrgx0]{3,4}|rgb|bgr)(?:24|48|64|0)?(?:le|be)?|gbra?p(9|1[0246])?(?:le|be)?|pal8|rgb8|bgr8|x2rgb10(?:le|be))$/;
@@ -150,7 +145,7 @@ export function delivery(
   if (known) {
     if (known.chroma === '422' && (rotation === 90 || rotation === 270)) {
       const format: SampleFormat = { ...known, chroma: '444' };
-      const note = 'turned, each chroma sample of 4:2:2 twice, as 4:4:4';
+      const note = 'rotated, with chroma samples of 4:2:2 repeated, as 4:4:4';
       return { ...format, pixelFormat: named(format), note, ...kept };
     }
     return { ...known, pixelFormat: named(known), ...kept };
@@ -163,7 +158,7 @@ export function delivery(
       bitDepth: Number(match?.[2] ?? 8),
       chroma: turned ? '444' : repeated.chroma,
     };
-    const note = `${turned ? 'turned, ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
+    const note = `${turned ? 'rotated, with ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }
   if (how && isRgb(name)) return rgbDelivery(name, how.matrix ?? 'bt709', alpha);
@@ -171,8 +166,8 @@ export function delivery(
   throw new AnyvmafError(
     'media',
     /rgb|bgr|gbr|bayer|xyz|^pal8$|^mono[wb]$/.test(name)
-      ? `the frames of ${shown(file)} are RGB (${name}) and have no luma plane to measure; convert them on purpose ` +
-          `first, for example with ffmpeg -pix_fmt yuv444p -c:v ffv1, and ${remedy}.`
+      ? `the frames of ${shown(file)} are RGB (${name}) and have no luma plane to measure; convert them first, ` +
+          `for example with ffmpeg -pix_fmt yuv444p -c:v ffv1, and ${remedy}.`
       : `the frames of ${shown(file)} are ${shown(name)}, which is not 4:2:0, 4:2:2, 4:4:4 or luma only with 8 to 16 ` +
           `bit; convert them first, for example with ffmpeg -pix_fmt yuv420p -c:v ffv1, and ${remedy}.`,
   );

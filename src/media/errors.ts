@@ -65,7 +65,7 @@ export function incompleteFrame(
   if (roundedDown !== undefined) return refuse(roundedDown);
   return refuse(
     `${size} bytes hold ${index} whole frame${index === 1 ? '' : 's'} of ${describeFormat(info)} (${expectedBytes} ` +
-      'bytes each), so that the video is truncated or its format another',
+      'bytes each), so the video is truncated or the declared format is wrong',
     [{ purpose: 'check', option: 'raw' }, ...hints],
   );
 }
@@ -78,14 +78,14 @@ export function lostFraming(name: string, index: number, position: number, found
   return new MediaError(
     'damaged',
     index,
-    `frame ${index} of ${shown(name)} should begin with "FRAME" at byte ${position}, but ` +
-      `${quoted(found.subarray(0, 5))} stands there; ` +
+    `frame ${index} of ${shown(name)} should start with "FRAME" at byte ${position}, found ` +
+      `${quoted(found.subarray(0, 5))} instead; ` +
       'the file is damaged, or its header states a wrong size or chroma format.',
   );
 }
 
 /** For platforms that cannot decode a video. A lossy transcode would have another score. */
-export const CONVERT_WITHOUT_LOSS = 'convert it without loss first: ffmpeg -i VIDEO -strict -1 OUTPUT.y4m';
+export const CONVERT_WITHOUT_LOSS = 'convert it losslessly first: ffmpeg -i VIDEO -strict -1 OUTPUT.y4m';
 
 /** Keeps size, frames and bit depth; `filter` holds options before the output, such as `-pix_fmt yuv422p`. */
 export function convertCommand(name: string, filter = ''): string {
@@ -110,8 +110,8 @@ type Named = Pick<TrackFacts, 'name' | 'codec'>;
 export function earlyEndError(facts: Named, end: EarlyEnd): MediaError {
   return new MediaError(end.cutOff ? 'incomplete' : 'damaged', end.frames, where(facts, end), {
     hints: [
-      'get the file again',
-      { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score what comes before' },
+      'download or copy the file again',
+      { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score the frames before it' },
     ],
     file: facts.name,
   });
@@ -126,9 +126,8 @@ export function earlyEndWarning(facts: Named, end: EarlyEnd): string {
 /** Packets are missing that the decoder conceals or does not notice. */
 export function gapWarning(name: string): string {
   return (
-    `Packets are missing in ${shown(name)}: their counter jumps, as where a recording was cut or its reception was ` +
-    'disturbed. Frames next to the jump may be damaged, though the decoder does not complain of them; look at the worst ' +
-    'frames, or get the file again.'
+    `Packets are missing in ${shown(name)}: their counter jumps, as after a cut or disturbed reception. Frames near the ` +
+    'jump may be damaged even if the decoder reports no error; check the worst frames, or get an intact copy of the file.'
   );
 }
 

@@ -122,21 +122,21 @@ function requireCodec(stream: Json, encrypted: boolean, name: string): string {
   if (/^(encv|drmi)$/i.test(tag) || encrypted) {
     throw new AnyvmafError(
       'media',
-      `${shown(name)} is encrypted (${codec ?? tag}); its frames cannot be decoded, score the video before ` +
+      `${shown(name)} is encrypted (${codec ?? tag}), so its frames cannot be decoded; score the video before ` +
         'encryption.',
     );
   }
   if (codec !== undefined) return codec;
   throw new AnyvmafError(
     'media',
-    `${shown(name)} holds video of a codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,
+    `${shown(name)} has a video codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,
   );
 }
 
 function undecodable(codec: string, name: string): AnyvmafError {
   const causes = /^https?:/i.test(name)
-    ? 'its server may not give parts of a file (byte ranges), the file may be damaged or encrypted, or this ffmpeg may ' +
-      `have no decoder for ${codec}; download the video and give its path`
+    ? 'the server may not support byte ranges, the file may be damaged or encrypted, or this ffmpeg may have no decoder ' +
+      `for ${codec}; download the video and pass its path`
     : `the file is damaged or encrypted, or this ffmpeg has no decoder for ${codec}`;
   return new AnyvmafError('media', `no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
 }

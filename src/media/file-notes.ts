@@ -5,6 +5,7 @@
  */
 import { boxesOf } from './mp4-times.js';
 import type { ByteReader } from './platform.js';
+import { latin1, readAt } from './readers.js';
 
 /** Box types down to the sample entries of each track. */
 const PATH = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'].map((type) => [type]);
@@ -34,7 +35,7 @@ export async function dolbyVisionProfile(reader: ByteReader): Promise<number | u
   const at = await find(reader, 0, reader.size, [...PATH, VISUAL, DOLBY_VISION]);
   if (at === undefined) return undefined;
   // Two bytes of version, then seven bits of profile.
-  const [, , profile] = await bytesAt(reader, at, 3);
+  const [, , profile] = await readAt(reader, at, 3);
   return profile === undefined ? undefined : profile >> 1;
 }
 
@@ -48,7 +49,7 @@ const ALPHA_APART = ['urn:mpeg:mpegB:cicp:systems:auxiliary:alpha', '\x53\xc0\x8
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function hasAlphaApart(reader: ByteReader): Promise<boolean> {
-  const text = latin1(await bytesAt(reader, 0, DESCRIBED));
+  const text = latin1(await readAt(reader, 0, DESCRIBED));
   return ALPHA_APART.some((sign) => text.includes(sign));
 }
 
@@ -91,7 +92,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function encoderSettings(reader: ByteReader): Promise<string | undefined> {
-  const text = latin1(await bytesAt(reader, 0, Math.min(LOOKED_AT, reader.size)));
+  const text = latin1(await readAt(reader, 0, Math.min(LOOKED_AT, reader.size)));
   const [, encoder = '', options] = /(x26[45]) [-(][ -~]{1,300}? options: ([ -~]+)/.exec(text) ?? [];
   const given = new Map(options?.split(' ').map((one) => [one.split('=', 1)[0], one]));
   const known = TELLING[encoder]?.flatMap((name) => given.get(name) ?? []) ?? [];
@@ -108,11 +109,11 @@ const OGG_PAGE = 65_307;
 
 /**
  * Checks the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
- * @returns what is missing: `the mdat box should have 4096 bytes, of which 1024 are there`; else `undefined`
+ * @returns what is missing: `found only 1024 of 4096 bytes of the mdat box`; else `undefined`
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findCutOff(reader: ByteReader): Promise<string | undefined> {
-  const start = await bytesAt(reader, 0, 400);
+  const start = await readAt(reader, 0, 400);
   const text = latin1(start);
   if (text.startsWith('\x1aE\xdf\xa3')) return matroska(reader);
   if (/^(?:ftyp|moov|wide|mdat|styp)/.test(text.slice(4))) return boxes(reader);
@@ -131,8 +132,8 @@ async function boxes(reader: ByteReader): Promise<string | undefined> {
     if (!/^[\w \xa9-]{4}$/.test(type)) return undefined;
     if (at + length > size) return missing(`the ${type} box`, length, size - at);
     if (type !== 'sidx') continue;
-    const named = at + length + indexed(await bytesAt(reader, at, Math.min(length, MOST_INDEX)));
-    if (named > size) return `its index names ${named} bytes, of which ${size} are there`;
+    const named = at + length + indexed(await readAt(reader, at, Math.min(length, MOST_INDEX)));
+    if (named > size) return missing('the segments in its index', named, size);
   }
   return undefined;
 }
@@ -165,7 +166,7 @@ async function matroska(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   let at = 0;
   for (let step = 0; step < MOST_STEPS && at < size; step++) {
-    const head = await bytesAt(reader, at, 12);
+    const head = await readAt(reader, at, 12);
     const id = variable(head, 0, true);
     const length = id && variable(head, id.bytes, false);
     // A complete file ends with a complete element.
@@ -207,7 +208,7 @@ async function riff(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   let at = 0;
   for (let step = 0; step < MOST_STEPS && at + 12 <= size; step++) {
-    const head = await bytesAt(reader, at, 12);
+    const head = await readAt(reader, at, 12);
     if (latin1(head.subarray(0, 4)) !== 'RIFF') return undefined;
     const length = viewOf(head).getUint32(4, true);
     if (length < 4 || length >= 0xfffffff0) return undefined;
@@ -220,10 +221,10 @@ async function riff(reader: ByteReader): Promise<string | undefined> {
 /** RFC 3533: checks the last page, whose header states its length. */
 async function ogg(reader: ByteReader): Promise<string | undefined> {
   const from = Math.max(0, reader.size - OGG_PAGE);
-  const tail = await bytesAt(reader, from, reader.size - from);
+  const tail = await readAt(reader, from, reader.size - from);
   const page = tail.subarray(Math.max(0, latin1(tail).lastIndexOf('OggS')));
   const segments = page[26];
-  if (segments === undefined || page.length < 27 + segments) return 'it ends within the head of a page';
+  if (segments === undefined || page.length < 27 + segments) return 'it ends within a page header';
   const length = page.subarray(27, 27 + segments).reduce((sum, bytes) => sum + bytes, 27 + segments);
   return length > page.length ? missing('its last page', length, page.length) : undefined;
 }
@@ -233,23 +234,14 @@ async function packets(reader: ByteReader, length: number, sync: number): Promis
   const rest = reader.size % length;
   if (rest === 0) return undefined;
   // After lost packets or foreign data, the remainder proves nothing.
-  const [last] = await bytesAt(reader, reader.size - rest - length + sync, 1);
+  const [last] = await readAt(reader, reader.size - rest - length + sync, 1);
   return last === 0x47 ? missing('its last packet', length, rest) : undefined;
 }
 
 function missing(what: string, expected: number, found: number): string {
-  return `${what} should have ${expected} bytes, of which ${found} are there`;
-}
-
-async function bytesAt(reader: ByteReader, position: number, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  return bytes.subarray(0, await reader.read(position, [bytes]));
+  return `found only ${found} of ${expected} bytes of ${what}`;
 }
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function latin1(bytes: Uint8Array): string {
-  return new TextDecoder('latin1').decode(bytes);
 }

@@ -3,6 +3,7 @@
  * Reads frame times from the index of an MP4 or MOV file (ISO/IEC 14496-12) if it is unambiguous.
  */
 import type { ByteReader } from './platform.js';
+import { latin1, readAt } from './readers.js';
 
 /** In bytes. */
 const MOST_INDEX = 256 << 20;
@@ -65,9 +66,8 @@ export async function* boxesOf(
 ): AsyncGenerator<PlacedBox, void> {
   let at = from;
   for (let count = 0; count < most && at + 8 <= end; count++) {
-    const head = new Uint8Array(16);
-    const got = await reader.read(at, [head]);
-    const box = boxAt(new DataView(head.buffer, 0, got), 0, end - at);
+    const head = await readAt(reader, at, 16);
+    const box = boxAt(new DataView(head.buffer, 0, head.length), 0, end - at);
     if (!box) return;
     yield { ...box, at };
     at += box.length;
@@ -77,9 +77,7 @@ export async function* boxesOf(
 /** `undefined` for a box that is truncated or too large. */
 async function contentOf(reader: ByteReader, { at, length, head }: PlacedBox): Promise<DataView | undefined> {
   if (at + length > reader.size || length > MOST_INDEX) return undefined;
-  const bytes = new Uint8Array(length);
-  await reader.read(at, [bytes]);
-  return new DataView(bytes.buffer, head);
+  return new DataView((await readAt(reader, at, length)).buffer, head);
 }
 
 interface Box {
@@ -91,7 +89,7 @@ interface Box {
 
 function boxAt(view: DataView, at: number, left: number): Box | undefined {
   if (view.byteLength < at + 8) return undefined;
-  const type = String.fromCharCode(...new Uint8Array(view.buffer, view.byteOffset + at + 4, 4));
+  const type = latin1(new Uint8Array(view.buffer, view.byteOffset + at + 4, 4));
   const short = view.getUint32(at);
   if (short === 1 && view.byteLength < at + 16) return undefined;
   const head = short === 1 ? 16 : 8;

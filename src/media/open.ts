@@ -112,8 +112,8 @@ export async function openInput(
   const name = options.name ?? withoutAccess(inputName(input));
   if (url !== undefined && !remote) {
     if (urls) return { kind: 'encoded', name, input: url };
-    throw usageError(`${shown(url)} is a URL, which is not fetched unless asked for`, {
-      hints: [FETCH_URL, 'download the video and give its path'],
+    throw usageError(`${shown(url)} is a URL, which is not fetched by default`, {
+      hints: [FETCH_URL, 'download the video and pass its path'],
     });
   }
   if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input)) {
@@ -215,7 +215,7 @@ async function openUrl(
 ): Promise<RemoteVideo> {
   if (platform.openUrl) return platform.openUrl(url, hosts, signal);
   throw usageError(
-    `${shown(url)} is a URL, and nothing is fetched here; download the video and give the file.`,
+    `${shown(url)} is a URL, but nothing can be fetched here; download the video and pass the file.`,
   );
 }
 
@@ -284,7 +284,7 @@ async function openRandom(
     if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
       throw new AnyvmafError(
         'media',
-        `${shown(name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
+        `${shown(name)} is encrypted, so its frames cannot be decoded; score the video before encryption.`,
       );
     }
     const cutOff = await notes.findCutOff(reader);
@@ -315,14 +315,14 @@ function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo
   }
   const { index, expectedBytes, foundBytes } = at;
   const warning =
-    `${shown(info.name)} ends within frame ${index}, of whose ${expectedBytes} bytes ${foundBytes} are there; the frames ` +
-    'before it are used.';
+    `${shown(info.name)} ends within frame ${index} (${foundBytes} of ${expectedBytes} bytes found); the frames before it ` +
+    'are used.';
   return { ...rest, warnings: [...info.warnings, warning] };
 }
 
 async function openDecodedStream({ stream, decodedBy }: DecodedStream, name: string): Promise<FrameSource> {
   const source = await openStream(stream, name, undefined);
-  const warning = `${shown(name)} was decoded in order while it came, by ${decodedBy}; its frames are paired by number.`;
+  const warning = `${shown(name)} was decoded in order by ${decodedBy}; its frames are paired by number.`;
   return Object.assign(source, { info: { ...source.info, warnings: [...source.info.warnings, warning] } });
 }
 
@@ -361,10 +361,10 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
     if (raw && describeFormat(raw) !== describeFormat(header.format)) {
       throw new AnyvmafError(
         'mismatch',
-        `${shown(name)} is a Y4M file of ${describeFormat(header.format)}, but the format given for raw ` +
-          `video is ${describeFormat(raw)}`,
+        `${shown(name)} is a Y4M file of ${describeFormat(header.format)}, but the given raw format is ` +
+          describeFormat(raw),
         {
-          hints: [{ purpose: 'correct', option: 'raw' }, 'leave them out when both videos are Y4M'],
+          hints: [{ purpose: 'correct', option: 'raw' }, 'leave them out if both videos are Y4M'],
           file: name,
         },
       );
@@ -381,7 +381,7 @@ export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLi
   return looksLike
     ? new AnyvmafError(
         'media',
-        `${shown(name)} is not a Y4M file but ${looksLike}; give encoded video as a file, which a decoder can ` +
+        `${shown(name)} is not a Y4M file but ${looksLike}; pass encoded video as a file, which a decoder can ` +
           `read, or convert it first: ${convertCommand(name)}`,
         { file: name },
       )
@@ -401,7 +401,7 @@ function urlOf(input: VideoInput): string | undefined {
  */
 export function requireVideo(name: string, input: VideoInput): void {
   if (typeof input === 'string' && input.includes('\0'))
-    throw usageError(`${name} is ${quoted(input)}, but no name of a file has a NUL character.`);
+    throw usageError(`${name} is ${quoted(input)}, but a file name cannot contain a NUL character.`);
   if (typeof input === 'string' || (Number.isInteger(input) && Number(input) >= 0)) return;
   requireAttached(name, input);
   if (ArrayBuffer.isView(input) && input instanceof Uint8Array) return;

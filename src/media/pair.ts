@@ -37,8 +37,8 @@ export function checkPair(
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
   if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only') {
     warnings.add(
-      `The pictures are only ${formatSize(reference)}; where a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM ` +
-        'is undefined, and scores may differ from it.',
+      `The pictures are only ${formatSize(reference)}; if a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM is ` +
+        "undefined, so scores may differ from libvmaf's.",
     );
   }
   const { frameRate, sampleAspect, colorRange } = distorted;
@@ -57,7 +57,7 @@ export function checkPair(
   if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
     warnings.add(
       `Distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
-        'are compared as stored; where they were converted too, and not only labelled, the score is too ' +
+        'are compared as stored; if they were converted too, not only labelled, the score is too ' +
         `${colorRange === 'full' ? 'high' : 'low'}.`,
     );
   }
@@ -102,7 +102,7 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
   if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
   const least = colours === 'only' ? LEAST_OF_COLOUR : MIN_SIDE;
   if (Math.min(format.width, format.height) >= least) return;
-  const others = `; ssimulacra2, butteraugli and cvvdp without a VMAF model take sides from ${LEAST_OF_COLOUR}`;
+  const others = `; ssimulacra2, butteraugli and cvvdp without a VMAF model accept sides of at least ${LEAST_OF_COLOUR}`;
   throw new AnyvmafError(
     'media',
     `the videos are ${formatSize(format)}, too small to be measured; width and height must be at least ${least}` +
@@ -129,7 +129,7 @@ export async function openInputs(
   if (reference !== undefined && reference === distorted && readsOnce(reference)) {
     throw usageError(
       `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
-        'which can be read only once; give one of them as a file.',
+        'which can be read only once; pass one of them as a file.',
     );
   }
   const giveUp = new AbortController();

@@ -8,7 +8,7 @@ import { sampleBytes, storedFrameBytes } from '../core/frame.js';
 import type { ByteReader } from './platform.js';
 import type { RawVideoFormat } from './types.js';
 
-export interface WrongGeometry {
+interface WrongGeometry {
   /** Similarity of neighbouring rows and frames, about 0..1. */
   readonly likeness: number;
   readonly fits: RawVideoFormat;

@@ -51,6 +51,27 @@ function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]):
   return at - from;
 }
 
+/** Bytes from a position on, fewer than `count` only at the end. */
+export async function readAt(
+  reader: ByteReader,
+  position: number,
+  count: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(count);
+  return bytes.subarray(0, await reader.read(position, [bytes]));
+}
+
+/** One character for each byte. */
+export function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += PORTION)
+    text += String.fromCharCode(...bytes.subarray(at, at + PORTION));
+  return text;
+}
+
+/** Most characters to make at once, since each is an argument. */
+const PORTION = 8192;
+
 interface BlockOptions {
   readonly bytes: number;
   /** Blocks to cache, at least one. */
@@ -191,7 +212,7 @@ export class ByteQueue {
 /** @throws {AnyvmafError} `usage` if the stream is locked */
 export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
   if (stream.locked) {
-    throw usageError('the stream is locked to another reader; give each video a stream of its own.');
+    throw usageError('the stream is locked to another reader; pass a separate stream for each video.');
   }
   const reader = stream.getReader();
   return {

@@ -2,6 +2,7 @@
  * @module media/sniff
  * Recognises file types by their first bytes.
  */
+import { latin1 } from './readers.js';
 
 const SNIFF_BYTES = 256;
 
@@ -60,7 +61,7 @@ export function sniffContent(start: Uint8Array): string | undefined {
 }
 
 function signatureOf(start: Uint8Array): Signature | undefined {
-  const text = String.fromCharCode(...start.subarray(0, SNIFF_BYTES));
+  const text = latin1(start.subarray(0, SNIFF_BYTES));
   const matches = (run: { at: number; magic: string }): boolean => text.startsWith(run.magic, run.at);
   return SIGNATURES.find((s) => matches(s) && (s.also === undefined || matches(s.also)));
 }

@@ -14,7 +14,7 @@ import {
 import { shown } from '../core/printable.js';
 import { incompleteFrame, lostFraming } from './errors.js';
 import type { ByteReader, ByteStream } from './platform.js';
-import type { ByteQueue } from './readers.js';
+import { type ByteQueue, latin1 } from './readers.js';
 import type { FrameLayout, FrameSource, SourceDescriptor, VideoInfo } from './types.js';
 import { badFrameHeader, FRAME_HEADER_MAX, lostChroma, lostChromaBytes, parseFrameHeader } from './y4m.js';
 
@@ -217,8 +217,8 @@ export class SequentialSource implements FrameSource {
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
     if (index < this.#next) {
       throw usageError(
-        `frame ${index} of ${shown(this.info.name)} was asked for after frame ${this.#next - 1}; ` +
-          'a stream is read in order.',
+        `frame ${index} of ${shown(this.info.name)} was requested after frame ${this.#next - 1}; ` +
+          'a stream must be read in order.',
       );
     }
     const parts = this.#planes.parts(into);
@@ -254,7 +254,7 @@ export class SequentialSource implements FrameSource {
     const lost = lostChromaBytes(this.info);
     if (lost === 0) return;
     const frame = await this.#queue.peek(this.#frameBytes);
-    const next = String.fromCharCode(...frame.subarray(this.#frameBytes - lost).subarray(0, 6));
+    const next = latin1(frame.subarray(this.#frameBytes - lost).subarray(0, 6));
     const isShort = frame.length === this.#frameBytes - lost || (next !== '' && 'FRAME\n'.startsWith(next));
     if (!isShort) return;
     this.#ended = true;

@@ -8,6 +8,7 @@ import { formatProblem, lumaBytes, storedChromaSize, storedFrameBytes } from '..
 import { shown } from '../core/printable.js';
 import { convertCommand, incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
 import type { ByteReader } from './platform.js';
+import { latin1, readAt } from './readers.js';
 import type { FrameLayout, IncompleteFrame, VideoInfo } from './types.js';
 
 /** 255 bytes and the newline. */
@@ -51,7 +52,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const tag = values.get('C') ?? '420';
   const { alpha, ...sampling } = chroma(tag, name);
   const format: VideoFormat = { width, height, ...sampling };
-  if (alpha) warnings.push(`${shown(name)} has alpha, which is left out.`);
+  if (alpha) warnings.push(`${shown(name)} has alpha, which is ignored.`);
   const problem = formatProblem(format);
   if (problem) throw bad(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
 
@@ -99,13 +100,13 @@ function parseTags(
   // A carriage return in an X tag is harmless.
   if (last.endsWith('\r') && !last.startsWith('X')) {
     throw bad(
-      `the Y4M header of ${shown(name)} ends in a carriage return and a line feed, where a line feed alone should ` +
-        'stand; the file was written or copied as text: make it again, or copy it as binary data.',
+      `the Y4M header of ${shown(name)} ends in a carriage return and a line feed instead of a line feed ` +
+        'alone; the file was written or copied as text: create it again, or copy it as binary data.',
     );
   }
   if (magic !== 'YUV4MPEG2') {
     warnings.push(
-      `${shown(name)} begins with ${quoted(magic)} instead of "YUV4MPEG2"; read as YUV4MPEG2 all the same.`,
+      `${shown(name)} starts with ${quoted(magic)} instead of "YUV4MPEG2"; it is read as YUV4MPEG2 anyway.`,
     );
   }
   const values = new Map<string, string>();
@@ -154,7 +155,7 @@ export function badFrameHeader(
   );
 }
 
-export interface FrameIndex {
+interface FrameIndex {
   readonly layout: FrameLayout;
   readonly frameCount: number;
   readonly incompleteFrame?: IncompleteFrame;
@@ -202,9 +203,8 @@ export function lostChromaBytes(format: VideoFormat): number {
 
 export function lostChroma(name: string, { width, bitDepth }: VideoFormat): AnyvmafError {
   return bad(
-    `the frames of ${shown(name)} lack a byte in each row of chroma: ffmpeg up to 5.1 writes ${bitDepth}-bit Y4M of odd ` +
-      `width (${width}) so, and the samples are lost; write it with "-f rawvideo" and give its format, with a newer ffmpeg, ` +
-      'or with an even width.',
+    `the frames of ${shown(name)} lack a byte in each row of chroma, which ffmpeg up to 5.1 drops from ${bitDepth}-bit Y4M of ` +
+      `odd width (${width}); write it again with "-f rawvideo" and pass its format, with a newer ffmpeg, or with an even width.`,
   );
 }
 
@@ -338,7 +338,7 @@ function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDep
       return { chroma: '400', bitDepth: 8 };
     case '411':
       throw bad(
-        `${shown(name)} is 4:1:1, which is not supported; convert it, which leaves luma as it is: ` +
+        `${shown(name)} is 4:1:1, which is not supported; convert it, which keeps luma unchanged: ` +
           convertCommand(name, '-pix_fmt yuv422p'),
       );
   }
@@ -351,7 +351,7 @@ function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDep
     };
   }
   throw bad(
-    `${shown(name)} has the unknown chroma tag ${quoted(`C${tag}`)}; known are 420, 420jpeg, 420mpeg2, ` +
+    `${shown(name)} has the unknown chroma tag ${quoted(`C${tag}`)}; supported: 420, 420jpeg, 420mpeg2, ` +
       '420paldv, 422, 444, 444alpha, mono, and 420pN, 422pN, 444pN, monoN with N from 9 to 16. ' +
       `Convert it: ${convertCommand(name, '-pix_fmt yuv420p')}`,
   );
@@ -368,14 +368,16 @@ function fieldOrder(
     case undefined:
     case '':
     case '?':
-      warnings.push(`${shown(name)} does not say whether it is interlaced; it was taken as progressive.`);
+      warnings.push(`${shown(name)} does not state whether it is interlaced; progressive is assumed.`);
       return undefined;
     case 't':
       return 'top-first';
     case 'b':
       return 'bottom-first';
     case 'm':
-      warnings.push(`${shown(name)} mixes interlaced and progressive frames (Im); compared as they are.`);
+      warnings.push(
+        `${shown(name)} mixes interlaced and progressive frames (Im), which are compared as stored.`,
+      );
       return undefined;
     default:
       throw bad(
@@ -411,17 +413,8 @@ function ratio(
   return { num: Number(match[1]), den: Number(match[2]) };
 }
 
-async function readAt(reader: ByteReader, position: number, count: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(count);
-  return bytes.subarray(0, await reader.read(position, [bytes]));
-}
-
 function isFrame(start: Uint8Array): boolean {
   return 'FRAME'.startsWith(latin1(start.subarray(0, 5)));
-}
-
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
 }
 
 function bad(message: string): AnyvmafError {

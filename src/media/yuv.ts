@@ -11,7 +11,7 @@ import type { FrameLayout, RawVideoFormat, VideoInfo } from './types.js';
 /** @throws {AnyvmafError} `usage` */
 export function checkRawFormat(raw: RawVideoFormat): void {
   const problem = formatProblem(raw);
-  if (problem) throw usageError(`the format given for raw video is not usable: ${problem}.`);
+  if (problem) throw usageError(`the given raw format is not usable: ${problem}.`);
 }
 
 export function rawLayout(raw: RawVideoFormat): FrameLayout {
@@ -32,7 +32,7 @@ export function rawInfo(
   const { width, height, bitDepth, chroma } = raw;
   const looksLike = sniffContent(start);
   const warnings = looksLike
-    ? [`${shown(name)} was read as raw YUV as asked, but it looks like ${looksLike}.`]
+    ? [`${shown(name)} was read as raw YUV as requested, but it looks like ${looksLike}.`]
     : [];
   const info = { name, container: 'yuv', width, height, bitDepth, chroma, warnings } as const;
   if (size === null) return { ...info, frameCount: null };

@@ -31,7 +31,7 @@ export function csfSettings(instance: ExtractorInstance): AdmCsfSettings {
 }
 
 /** For scales 0..3: the factor of the horizontal and vertical bands, then of the diagonal band. */
-export type FactorsByScale = readonly (readonly [number, number])[];
+type FactorsByScale = readonly (readonly [number, number])[];
 
 export interface AdmCsf {
   /** binary32, for the denominator. */
@@ -213,7 +213,7 @@ function blendFactors({ csfMode, refDisplayHeight, normViewDist }: AdmCsfSetting
     throw new AnyvmafError(
       'feature',
       `adm_csf_mode ${csfMode} has no factors for adm_norm_view_dist ${normViewDist} x adm_ref_display_height ` +
-        `${refDisplayHeight}; it knows ${known}. adm_csf_mode 0 works with any.`,
+        `${refDisplayHeight}; supported: ${known}. adm_csf_mode 0 works with any.`,
     );
   }
   return SCALES.map((scale) => [f32(factors[scale] ?? Number.NaN), f32(factors[4 + scale] ?? Number.NaN)]);

@@ -118,7 +118,7 @@ export const LAST_OPTIONS = [
   flag('adm_skip_scale0', false, {
     alias: 'ssz',
     inName: true,
-    description: 'Leave out scale 0; its value is then 0.',
+    description: 'Skip scale 0; its value is then 0.',
   }),
   real('adm_min_val', 0, 0, 1, { alias: 'min', description: 'Smallest value of adm3.' }),
 ];
@@ -141,7 +141,7 @@ export const ADM: Metric = {
           'Contrast sensitivity: 0 Watson, 1 Barten, 2 blend, 3 blend fitted to mean absolute error.',
       }),
       NOISE_WEIGHT,
-      flag('adm_skip_aim', false, { description: 'Leave out additive impairment; its value is then 0.' }),
+      flag('adm_skip_aim', false, { description: 'Skip additive impairment; its value is then 0.' }),
       ...LAST_OPTIONS,
     ],
     features: [
@@ -174,7 +174,7 @@ export const ADM: Metric = {
   // Barten's sensitivities above 1 do not fit this extractor's fixed point.
   warning: (instance) =>
     numberOption(instance, 'adm_csf_mode') === 1
-      ? 'The adm extractor overflows with adm_csf_mode=1, in libvmaf too, so its values mean nothing; float_adm takes this mode.'
+      ? 'The adm extractor overflows with adm_csf_mode=1, as in libvmaf, so its values are meaningless; float_adm supports this mode.'
       : undefined,
 };
 

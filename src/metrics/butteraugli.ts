@@ -12,7 +12,7 @@ export const BUTTERAUGLI: Metric = {
     beyondLibvmaf: true,
     module: 'perceptual',
     source: 'wasm/perceptual/butteraugli.c',
-    description: 'Visibility of differences: 0 for none, 1 where they begin to be visible.',
+    description: 'Visibility of differences: 0 for none, 1 for just visible.',
     options: [
       real('intensity_target', 80, 1, 10000, {
         description:

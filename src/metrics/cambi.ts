@@ -84,14 +84,14 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
     if (size.width >= LEAST_SIDE || size.height >= LEAST_SIDE) continue;
     throw new AnyvmafError(
       'feature',
-      `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one has ${text(size)}; ` +
+      `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one is ${text(size)}; ` +
         leaveOut('cambi'),
     );
   }
   if ((src.width - enc.width) * (src.height - enc.height) < 0) {
     throw new AnyvmafError(
       'feature',
-      `The cambi extractor takes a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
+      `The cambi extractor has a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
         'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
     );
   }
@@ -102,8 +102,8 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
     if (window <= LARGEST_WINDOW) continue;
     throw new AnyvmafError(
       'feature',
-      `The cambi extractor's window has ${window} columns for ${text(size)}, of at most ${LARGEST_WINDOW}; choose a ` +
-        'smaller window_size or set cambi_high_res_speedup.',
+      `The cambi extractor's window has ${window} columns for ${text(size)}, but at most ${LARGEST_WINDOW} are ` +
+        'supported; choose a smaller window_size or set cambi_high_res_speedup.',
     );
   }
 }
@@ -114,7 +114,7 @@ export const CAMBI: Metric = {
     source: 'wasm/src/cambi.c',
     description: 'Visible banding of the distorted video, no reference needed; 0 is none.',
     options: [
-      real('cambi_max_val', 1000, 0, 1000, { alias: 'cmxv', description: 'Largest value given.' }),
+      real('cambi_max_val', 1000, 0, 1000, { alias: 'cmxv', description: 'Upper limit of the values.' }),
       integer('enc_width', 0, 180, 7680, { alias: 'encw', description: 'Width of the encode.' }),
       integer('enc_height', 0, 150, 7680, { alias: 'ench', description: 'Height of the encode.' }),
       integer('enc_bitdepth', 0, 6, 16, { alias: 'encbd', description: 'Bit depth of the encode.' }),
@@ -127,29 +127,30 @@ export const CAMBI: Metric = {
       real('topk', 0.6, 0.0001, 1, {
         description: 'Share of the pixels that are pooled, the most banded ones.',
       }),
-      real('cambi_topk', 0.6, 0.0001, 1, { alias: 'ctpk', description: 'The same; topk goes before it.' }),
+      real('cambi_topk', 0.6, 0.0001, 1, { alias: 'ctpk', description: 'The same; topk takes precedence.' }),
       real('tvi_threshold', 0.019, 0.0001, 1, {
         alias: 'tvit',
         description: 'Relative luminance step that is visible.',
       }),
       real('cambi_vis_lum_threshold', 0, 0, 300, {
         alias: 'vlt',
-        description: 'Luminance in cd/m2 below which banding is not seen.',
+        description: 'Luminance in cd/m2 below which banding is invisible.',
       }),
       integer('max_log_contrast', 2, 0, 5, {
         alias: 'mlc',
-        description: 'Largest contrast step looked for, as a power of two in 10-bit levels.',
+        description: 'Largest contrast step to detect, as a power of two in 10-bit levels.',
       }),
       folder('heatmaps_path', {
         description:
           'Folder for pictures of the banding: cambi_heatmap_scale_K_WxH_16b.gray for five scales.',
       }),
       flag('full_ref', false, { description: 'Also measure the reference, and the increase over it.' }),
-      choice('eotf', EOTFS, { alias: 'eotf', description: 'How code values become light.' }),
-      choice('cambi_eotf', EOTFS, { alias: 'ceot', description: 'The same; goes before eotf.' }),
+      choice('eotf', EOTFS, { alias: 'eotf', description: 'Transfer function from code values to light.' }),
+      choice('cambi_eotf', EOTFS, { alias: 'ceot', description: 'The same; takes precedence over eotf.' }),
       integer('cambi_high_res_speedup', 0, 0, 2160, {
         alias: 'hrs',
-        description: 'Measure at half size from this height on: 1080, 1440 or 2160; anything else never.',
+        description:
+          'Measure at half size from this height on: 1080, 1440 or 2160; any other value disables it.',
       }),
     ],
     features: [

@@ -15,8 +15,8 @@ export function requireChroma(extractor: string, { chroma }: VideoFormat, option
   const why = option === undefined ? '' : ` with ${option}`;
   throw new AnyvmafError(
     'feature',
-    `The ${extractor} extractor measures colour${why} but the video is 4:0:0, luma alone; ` +
-      (option === undefined ? leaveOut(extractor) : `leave ${option} out.`),
+    `The ${extractor} extractor measures colour${why} but the video is 4:0:0, luma only; ` +
+      (option === undefined ? leaveOut(extractor) : `leave out ${option}.`),
   );
 }
 
@@ -37,7 +37,7 @@ export function requireSide(
 
 /** What to do about an extractor that cannot work, whether requested by name or by a preset. */
 export function leaveOut(extractor: string): string {
-  return `leave ${extractor} out, and a preset that asks for it.`;
+  return `leave out ${extractor} and presets that include it.`;
 }
 
 /** Methods of a prescale option, in the core's order. */
@@ -111,7 +111,7 @@ export function requirePrescale(
   if (method !== 'bilinear' || prescale === 1 || scaled <= WIDEST_BILINEAR) return;
   throw new AnyvmafError(
     'feature',
-    `The ${extractor} extractor would prescale to ${scaled} columns, but bilinear goes up to ${WIDEST_BILINEAR}; ` +
+    `The ${extractor} extractor would prescale to ${scaled} columns, but bilinear supports at most ${WIDEST_BILINEAR}; ` +
       'choose a smaller prescale or another method.',
   );
 }

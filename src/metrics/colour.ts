@@ -14,12 +14,12 @@ const PARTS = {
   range: [['limited', 'full'], 'Range of sample values.'],
   transfer: [
     TRANSFERS,
-    'Transfer characteristics. auto takes SDR as srgb, as the authors of SSIMULACRA2 and Butteraugli do; bt1886 is what ' +
-      'tools print that convert with zimg.',
+    'Transfer characteristics. auto takes SDR as srgb, as the authors of SSIMULACRA2 and Butteraugli do; bt1886 matches ' +
+      'tools that convert with zimg.',
   ],
-  siting: [SITINGS, 'Where a chroma sample lies among the luma samples that it covers.'],
-  upsampling: [CHROMA_UPSAMPLERS, 'How chroma is brought to the size of luma. auto: bicubic.'],
-  primaries: [PRIMARIES, 'Primaries. auto without a statement: those that go with matrix and transfer.'],
+  siting: [SITINGS, 'Position of chroma samples relative to luma.'],
+  upsampling: [CHROMA_UPSAMPLERS, 'How chroma is upsampled. auto: bicubic.'],
+  primaries: [PRIMARIES, 'Primaries. auto for untagged video: those implied by matrix and transfer.'],
 } as const;
 
 export const COLOUR_OPTIONS: readonly OptionSpec[] = Object.entries(PARTS).map(
@@ -37,8 +37,8 @@ export function coloursOf(
   if (!colours) {
     throw new AnyvmafError(
       'feature',
-      `The ${instance.spec.name} extractor needs the colours of both videos, which frames without a container do not tell; ` +
-        'name them in format.colours.',
+      `The ${instance.spec.name} extractor needs the colours of both videos, which frames without a container do not state; ` +
+        'set them in format.colours.',
     );
   }
   const told = Object.keys(PARTS).flatMap((name) => {
@@ -62,19 +62,19 @@ function requirePossible(extractor: string, side: string, { matrix, transfer }: 
   if (matrix !== (hdr ? 'bt2020c' : 'ictcp')) return;
   throw new AnyvmafError(
     'feature',
-    `The ${extractor} extractor cannot make RGB of the ${side} video, ${matrix} with the transfer ${transfer}: ` +
+    `The ${extractor} extractor cannot convert the ${side} video to RGB: it is ${matrix} with the transfer ${transfer}, but ` +
       (hdr
-        ? `constant luminance is of the curve of BT.2020; name another, for example ${extractor}=transfer=srgb.`
-        : 'ICtCp is of PQ or HLG; name which, for example cvvdp=display=standard_hdr_pq:transfer=pq.'),
+        ? `constant luminance is defined for SDR only; set another transfer, for example ${extractor}=transfer=srgb.`
+        : 'ICtCp is defined for PQ and HLG only; set one, for example cvvdp=display=standard_hdr_pq:transfer=pq.'),
   );
 }
 
 function noMatrix(extractor: string, side: string, stated: string): AnyvmafError {
   return new AnyvmafError(
     'feature',
-    `The ${extractor} extractor cannot make RGB of the ${side} video, whose colours are coded by ${stated}, which is no matrix ` +
-      'of RGB; convert it first, for example with ffmpeg -vf zscale=matrix=2020_ncl, or name the matrix of its samples if the ' +
-      `file states a wrong one: ${extractor}=matrix=bt2020.`,
+    `The ${extractor} extractor cannot convert the ${side} video to RGB, since its matrix ${stated} is not supported; ` +
+      'convert it first, for example with ffmpeg -vf zscale=matrix=2020_ncl, or set its true matrix if the file states a ' +
+      `wrong one: ${extractor}=matrix=bt2020.`,
   );
 }
 

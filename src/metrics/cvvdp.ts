@@ -89,7 +89,7 @@ function windowOf(frameRate: number): number {
 }
 
 /** Frames per second; 0 for stills. */
-function rateOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): number {
+function frameRateOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): number {
   return numberOption(instance, 'fps') || (quotientOf(frameRate) ?? 0);
 }
 
@@ -129,11 +129,12 @@ export const CVVDP: Metric = {
       'whole clip in JOD, up to 10; cvvdp_q the visible difference of a frame, from 0.',
     options: [
       choice('display', Object.keys(DISPLAYS), {
-        description: 'The display, as ColorVideoVDP names it; videos are shown on it pixel by pixel.',
+        description:
+          'Display model, by its name in ColorVideoVDP; one pixel of the video is one of the display.',
       }),
       real('fps', 0, 0, HIGHEST_RATE, {
         description:
-          'Frames per second; 0 takes the rate of the reference. Without a rate, each frame is seen as a still.',
+          'Frames per second; 0 takes the rate of the reference. Without a rate, each frame is treated as a still.',
       }),
       ...COLOUR_OPTIONS,
     ],
@@ -146,11 +147,11 @@ export const CVVDP: Metric = {
   }),
   measure: (instance, format) => {
     requireSide('cvvdp', format, LEAST_SIDE);
-    const rate = rateOf(instance, format);
+    const rate = frameRateOf(instance, format);
     if (rate > HIGHEST_RATE) {
       throw new AnyvmafError(
         'feature',
-        `The cvvdp extractor takes up to ${HIGHEST_RATE} frames per second but the video has ` +
+        `The cvvdp extractor supports up to ${HIGHEST_RATE} frames per second but the video has ` +
           `${rate}; ${leaveOut('cvvdp')}`,
       );
     }
@@ -178,7 +179,7 @@ export const CVVDP: Metric = {
         cost: 70 + 12 * frames,
       };
     }),
-  finish: (instance, format) => new Clip(rateOf(instance, format) === 0 ? stillPower : power),
+  finish: (instance, format) => new Clip(frameRateOf(instance, format) === 0 ? stillPower : power),
 };
 
 /** Stills are not pooled over time, so that a single one keeps its own Q. */

@@ -65,7 +65,7 @@ export const FLOAT_ADM: Metric = {
       ...factorOptions(),
       integer('adm_skip_aim_scale', -1, 0, 3, {
         alias: 'sasc',
-        description: 'A scale to leave out of aim.',
+        description: 'Scale to exclude from aim.',
       }),
     ],
     features: [

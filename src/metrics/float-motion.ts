@@ -13,7 +13,7 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { MOTION_OPTIONS } from './motion.js';
+import { MOTION_OPTIONS, motionScaling } from './motion.js';
 import { DEBUG, extractor, flag, floatFeature, integer } from './spec.js';
 
 export const FLOAT_MOTION: Metric = {
@@ -69,25 +69,18 @@ export const FLOAT_MOTION: Metric = {
 };
 
 class FloatMotionSequence implements Finisher {
-  readonly #forceZero: boolean;
-  readonly #weight: number;
-  readonly #blendFactor: number;
-  readonly #blendOffset: number;
-  readonly #maximum: number;
+  readonly #scaling: ReturnType<typeof motionScaling>;
   #frames = 0;
   #latest = 0;
 
   constructor(instance: ExtractorInstance) {
-    this.#forceZero = flagOption(instance, 'motion_force_zero');
-    this.#weight = numberOption(instance, 'motion_fps_weight');
-    this.#blendFactor = numberOption(instance, 'motion_blend_factor');
-    this.#blendOffset = numberOption(instance, 'motion_blend_offset');
-    this.#maximum = numberOption(instance, 'motion_max_val');
+    this.#scaling = motionScaling(instance);
   }
 
   push(frame: number, fields: Fields, emit: Emit): void {
-    const score = this.#forceZero || frame === 0 ? 0 : fields(0);
-    emit(frame, 'VMAF_feature_motion_score', Math.min(score * this.#weight, this.#maximum));
+    const { forceZero, weight, cap } = this.#scaling;
+    const score = forceZero || frame === 0 ? 0 : fields(0);
+    emit(frame, 'VMAF_feature_motion_score', cap(score * weight));
     if (frame > 0) this.#settle(frame - 1, score, emit);
     this.#latest = score;
     this.#frames = frame + 1;
@@ -99,15 +92,12 @@ class FloatMotionSequence implements Finisher {
 
   /** Makes a frame final; `next` is the next frame's difference, `undefined` at the end. */
   #settle(frame: number, next: number | undefined, emit: Emit): void {
+    const { weight, cap, blend } = this.#scaling;
     const first = frame === 0;
-    const damped = (next === undefined ? this.#latest : Math.min(this.#latest, next)) * this.#weight;
+    const damped = (next === undefined ? this.#latest : Math.min(this.#latest, next)) * weight;
     // The first frame has no difference of its own: motion3 takes the next one's.
-    const blended = this.#blend(first ? (next ?? 0) * this.#weight : damped);
-    emit(frame, 'VMAF_feature_motion2_score', first ? 0 : Math.min(damped, this.#maximum));
-    emit(frame, 'VMAF_feature_motion3_score', Math.min(blended, this.#maximum));
-  }
-
-  #blend(x: number): number {
-    return x * this.#blendFactor + (1 - this.#blendFactor) * Math.min(this.#blendOffset, x);
+    const blended = blend(first ? (next ?? 0) * weight : damped);
+    emit(frame, 'VMAF_feature_motion2_score', first ? 0 : cap(damped));
+    emit(frame, 'VMAF_feature_motion3_score', cap(blended));
   }
 }

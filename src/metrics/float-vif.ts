@@ -7,7 +7,7 @@ import { RESAMPLING, requirePrescale, resizingOptions } from './checks.js';
 import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
 import { DEBUG, extractor, feature, floatFeature, quotientParts, ranked, real, SCALES } from './spec.js';
 import { atLeast } from './values.js';
-import { VIF_OPTIONS } from './vif.js';
+import { finishVif, VIF_OPTIONS } from './vif.js';
 
 /** The fourth scale needs at least one sample. */
 const LEAST_SIDE = 8;
@@ -50,29 +50,9 @@ export const FLOAT_VIF: Metric = {
     return { options, extent: [] };
   },
   calls: callEach('float_vif', { fields: 8, cost: 35 }),
-  finish: (instance) => {
-    const skipScale0 = flagOption(instance, 'vif_skip_scale0');
-    const limited = (scale: number, value: number) =>
-      scale === 0 ? value : atLeast(value, numberOption(instance, `vif_scale${scale}_min_val`));
-    return {
-      push: (frame, fields, emit) => {
-        let totalNum = 0;
-        let totalDen = 0;
-        for (const scale of SCALES) {
-          const skip = scale === 0 && skipScale0;
-          const [num, den] = [fields(scale), fields(4 + scale)];
-          if (!skip) {
-            totalNum += num;
-            totalDen += den;
-          }
-          emit(frame, `VMAF_feature_vif_scale${scale}_score`, limited(scale, skip ? 0 : num / den));
-          emit(frame, `vif_num_scale${scale}`, num);
-          emit(frame, `vif_den_scale${scale}`, den);
-        }
-        emit(frame, 'vif', totalDen === 0 ? 1 : totalNum / totalDen);
-        emit(frame, 'vif_num', totalNum);
-        emit(frame, 'vif_den', totalDen);
-      },
-    };
-  },
+  finish: (instance) =>
+    finishVif(instance, 'VMAF_feature_vif', 'vif', {
+      value: (scale, quotient) =>
+        scale === 0 ? quotient : atLeast(quotient, numberOption(instance, `vif_scale${scale}_min_val`)),
+    }),
 };

@@ -102,14 +102,23 @@ export const MOTION: Metric = {
   finish: (instance, format, compat) => new MotionSequence(instance, format, compat),
 };
 
+/** How {@link MOTION_OPTIONS} change values. */
+export function motionScaling(instance: ExtractorInstance) {
+  const factor = numberOption(instance, 'motion_blend_factor');
+  const offset = numberOption(instance, 'motion_blend_offset');
+  const maximum = numberOption(instance, 'motion_max_val');
+  return {
+    forceZero: flagOption(instance, 'motion_force_zero'),
+    weight: numberOption(instance, 'motion_fps_weight'),
+    cap: (value: number) => Math.min(value, maximum),
+    blend: (value: number) => value * factor + (1 - factor) * Math.min(value, offset),
+  };
+}
+
 class MotionSequence implements Finisher {
   readonly #samples: number;
   readonly #single: boolean;
-  readonly #forceZero: boolean;
-  readonly #blendFactor: number;
-  readonly #blendOffset: number;
-  readonly #weight: number;
-  readonly #maximum: number;
+  readonly #scaling: ReturnType<typeof motionScaling>;
   readonly #average: boolean;
   /** First frames, which have no earlier picture. */
   readonly #lead: number;
@@ -123,17 +132,13 @@ class MotionSequence implements Finisher {
   constructor(instance: ExtractorInstance, format: VideoFormat, compat: Compat) {
     this.#single = compat === 'libvmaf-3.0';
     this.#samples = format.width * format.height;
-    this.#forceZero = flagOption(instance, 'motion_force_zero');
-    this.#blendFactor = numberOption(instance, 'motion_blend_factor');
-    this.#blendOffset = numberOption(instance, 'motion_blend_offset');
-    this.#weight = numberOption(instance, 'motion_fps_weight');
-    this.#maximum = numberOption(instance, 'motion_max_val');
+    this.#scaling = motionScaling(instance);
     this.#average = flagOption(instance, 'motion_moving_average');
     this.#lead = windowOf(instance);
   }
 
   push(frame: number, fields: Fields, emit: Emit): void {
-    const value = this.#forceZero || frame < this.#lead ? 0 : this.#scale(fields(0));
+    const value = this.#scaling.forceZero || frame < this.#lead ? 0 : this.#scale(fields(0));
     this.#values.push(value);
     emit(frame, 'VMAF_integer_feature_motion_sad_score', value);
     emit(frame, 'VMAF_integer_feature_motion_score', value);
@@ -149,15 +154,7 @@ class MotionSequence implements Finisher {
   #scale(sad: number): number {
     const { fround } = Math;
     const mean = this.#single ? fround(fround(sad / 256) / fround(this.#samples)) : sad / 256 / this.#samples;
-    return this.#cap(mean * this.#weight);
-  }
-
-  #cap(x: number): number {
-    return Math.min(x, this.#maximum);
-  }
-
-  #blend(x: number): number {
-    return x * this.#blendFactor + (1 - this.#blendFactor) * Math.min(x, this.#blendOffset);
+    return this.#scaling.cap(mean * this.#scaling.weight);
   }
 
   #value(frame: number): number {
@@ -169,14 +166,15 @@ class MotionSequence implements Finisher {
   /** Makes the next frame final, with `known` frames measured so far. */
   #settle(known: number, emit: Emit): void {
     const frame = this.#next++;
+    const { cap, blend } = this.#scaling;
     let motion2 = 0;
     let motion3: number;
     if (frame < this.#lead) {
-      motion3 = known > this.#lead ? this.#cap(this.#blend(this.#value(this.#lead))) : 0;
+      motion3 = known > this.#lead ? cap(blend(this.#value(this.#lead))) : 0;
       this.#previous = motion3;
     } else {
       motion2 = this.#damped(frame, known);
-      const blended = this.#cap(this.#blend(motion2));
+      const blended = cap(blend(motion2));
       motion3 = this.#average ? (blended + this.#previous) / 2 : blended;
       this.#previous = blended;
     }

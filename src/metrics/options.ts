@@ -108,8 +108,8 @@ export function refuseFolders(options: OptionTexts, where: string): void {
   if (name === undefined) return;
   throw new AnyvmafError(
     'model',
-    `The ${where} sets ${name}, but a model's file cannot have files written; remove it there, and pass ${name} as an ` +
-      'option of a feature or model that you name.',
+    `The ${where} sets ${name}, but a model file must not write files; remove it there, and pass ${name} as an option ` +
+      'of a feature or model in your own arguments.',
   );
 }
 

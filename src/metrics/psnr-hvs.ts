@@ -25,8 +25,8 @@ export const PSNR_HVS: Metric = {
     if (format.bitDepth > 12) {
       throw new AnyvmafError(
         'feature',
-        `The psnr_hvs extractor takes up to 12 bits per sample but the video has ${format.bitDepth}; leave psnr_hvs ` +
-          'out, or reduce the bit depth first.',
+        `The psnr_hvs extractor supports up to 12 bits per sample but the video has ${format.bitDepth}; leave out ` +
+          'psnr_hvs, or reduce the bit depth first.',
       );
     }
     return ONLY;

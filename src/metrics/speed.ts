@@ -29,7 +29,7 @@ const SPEED_OPTIONS: readonly OptionSpec[] = [
     alias: 'nnf',
     description: 'Blocks of less entropy than the noise raised by this share do not count.',
   }),
-  real('speed_max_val', 1000, 0, 1000, { alias: 'mxv', description: 'Largest value given.' }),
+  real('speed_max_val', 1000, 0, 1000, { alias: 'mxv', description: 'Upper limit of the values.' }),
 ];
 
 /** @throws {AnyvmafError} `feature` for planes that are too small once prescaled */
@@ -43,7 +43,7 @@ function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSi
   throw new AnyvmafError(
     'feature',
     `The ${name} extractor needs ${plane} of at least ${LEAST_SIDE}x${LEAST_SIDE} samples but here it has ` +
-      `${width}x${height}; leave ${name} out, or choose a larger speed_prescale.`,
+      `${width}x${height}; leave out ${name}, or choose a larger speed_prescale.`,
   );
 }
 

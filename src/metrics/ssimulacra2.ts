@@ -54,8 +54,8 @@ function refuseHdr(side: string, { transfer }: ScoredColour): void {
   const name = transfer.toUpperCase();
   throw new AnyvmafError(
     'feature',
-    `The ssimulacra2 extractor is not defined for ${name}, which the ${side} video is: its weights are fitted to pictures in SDR, and ` +
-      `no white of ${name} stands for theirs; measure cvvdp=display=standard_hdr_${transfer} or butteraugli, or convert the video to ` +
-      'standard dynamic range first.',
+    `The ssimulacra2 extractor is not defined for ${name}, which the ${side} video is: its weights were fitted to SDR pictures, ` +
+      `whose white has no equivalent in ${name}; use cvvdp=display=standard_hdr_${transfer} or butteraugli, or convert the video ` +
+      'to standard dynamic range first.',
   );
 }

@@ -43,7 +43,7 @@ export const VIF_OPTIONS = {
   skipScale0: flag('vif_skip_scale0', false, {
     alias: 'ssclz',
     inName: true,
-    description: 'Leave out scale 0; its value is then 0.',
+    description: 'Skip scale 0; its value is then 0.',
   }),
 };
 
@@ -73,10 +73,29 @@ export const VIF: Metric = {
         group.some(({ extent: [scale0] }) => scale0 === 1) ? 0 : 1,
       ),
     ),
-  finish: finishVif,
+  finish: (instance) =>
+    finishVif(instance, 'VMAF_integer_feature_vif', 'integer_vif', {
+      // A float quotient of floats: dividing in double and rounding once more gives the same.
+      value: (_, quotient) => Math.fround(quotient),
+      // libvmaf's debug values of a skipped scale.
+      skipped: [0, -1],
+    }),
 };
 
-function finishVif(instance: ExtractorInstance): Finisher {
+/**
+ * @param scales start of the internal names of the scales' features
+ * @param parts start of the names of numerators and denominators
+ * @param how the value of a scale from its quotient, and the parts of a skipped scale if not as measured
+ */
+export function finishVif(
+  instance: ExtractorInstance,
+  scales: string,
+  parts: string,
+  how: {
+    readonly value: (scale: number, quotient: number) => number;
+    readonly skipped?: readonly [num: number, den: number];
+  },
+): Finisher {
   const skipScale0 = flagOption(instance, 'vif_skip_scale0');
   return {
     push: (frame, fields, emit) => {
@@ -84,21 +103,18 @@ function finishVif(instance: ExtractorInstance): Finisher {
       let totalDen = 0;
       for (const scale of SCALES) {
         const skip = scale === 0 && skipScale0;
-        // libvmaf's debug values of a skipped scale.
-        const num = skip ? 0 : fields(scale);
-        const den = skip ? -1 : fields(4 + scale);
+        const [num, den] = (skip && how.skipped) || [fields(scale), fields(4 + scale)];
         if (!skip) {
           totalNum += num;
           totalDen += den;
         }
-        // A float quotient of floats: dividing in double and rounding once more gives the same.
-        emit(frame, `VMAF_integer_feature_vif_scale${scale}_score`, skip ? 0 : Math.fround(num / den));
-        emit(frame, `integer_vif_num_scale${scale}`, num);
-        emit(frame, `integer_vif_den_scale${scale}`, den);
+        emit(frame, `${scales}_scale${scale}_score`, how.value(scale, skip ? 0 : num / den));
+        emit(frame, `${parts}_num_scale${scale}`, num);
+        emit(frame, `${parts}_den_scale${scale}`, den);
       }
-      emit(frame, 'integer_vif', totalDen === 0 ? 1 : totalNum / totalDen);
-      emit(frame, 'integer_vif_num', totalNum);
-      emit(frame, 'integer_vif_den', totalDen);
+      emit(frame, parts, totalDen === 0 ? 1 : totalNum / totalDen);
+      emit(frame, `${parts}_num`, totalNum);
+      emit(frame, `${parts}_den`, totalDen);
     },
   };
 }

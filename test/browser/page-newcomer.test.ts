@@ -131,7 +131,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     const notes = page.locator('.flaw-note');
     expect(await notes.count()).toBe(1);
     await says(notes).toContain('[offset');
-    await says(notes).toContain('reference frame 1 is what distorted frame 0 shows');
+    await says(notes).toContain('distorted frame 0 shows reference frame 1');
     // The number does not stand at full weight, and what follows from the cause is folded.
     const weight = await page.locator('.score').evaluate((element) => getComputedStyle(element).fontWeight);
     expect(weight).toBe('400');

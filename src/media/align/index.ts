@@ -5,7 +5,7 @@
 import { counted } from '../../core/printable.js';
 import { Evidence } from './evidence.js';
 import { search } from './search.js';
-import { type Slip, SlipDetector } from './slips.js';
+import { BEGINNING, type Slip, SlipDetector } from './slips.js';
 import { type LumaFormat, THUMBNAIL, Thumbnailer } from './thumbnail.js';
 import type { AlignOptions, AlignReason, AlignResult, Thumbs } from './types.js';
 import { DEFAULT_WINDOW } from './types.js';
@@ -128,9 +128,6 @@ export class PassingThumbs implements Thumbs {
   }
 }
 
-/** A slip before this pair is an offset from the start. */
-const BEGINNING = 4;
-
 /** Log likelihood ratio required on either side of a slip. */
 const ENOUGH = 6;
 
@@ -162,9 +159,9 @@ function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, b
     ambiguous: false,
     reason: 'clear',
     explanation:
-      `Distorted frame ${match.distorted} shows reference frame ${match.reference}, but at distorted frame ` +
-      `${frame + Math.max(0, -base)} ${counted(Math.abs(slip.by), 'frame')} ${slip.by > 0 ? 'are missing' : 'are added'}, ` +
-      'so that no offset fits all.',
+      `Distorted frame ${match.distorted} shows reference frame ${match.reference}, but ` +
+      `${counted(Math.abs(slip.by), 'frame')} ${Math.abs(slip.by) === 1 ? 'is' : 'are'} ` +
+      `${slip.by > 0 ? 'missing' : 'added'} at distorted frame ${frame + Math.max(0, -base)}, so no single offset fits.`,
     slip,
   };
 }

@@ -43,6 +43,9 @@ const STILL = 0.05 ** 2;
 /** A picture whose block averages have a larger mean squared change has moved on. */
 const MOVES = 0.3 ** 2;
 
+/** Reasons for an answer if there are enough frames. */
+type Reason = Exclude<AlignReason, 'short'>;
+
 /**
  * Searches among offsets of at most `window` frames.
  * @param assumed the offset to return if the pictures do not decide
@@ -194,17 +197,15 @@ function explainDoubt(
   best: number,
   window: number,
   related: boolean,
-): AlignReason {
+): Reason {
   if (!related) return 'unrelated';
-  // Contiguous offsets mean too little motion; gaps mean that pictures repeat.
   const offsets = candidates.map(({ offset }) => offset).sort((a, b) => a - b);
-  const unbroken = offsets.every((offset, k) => k === 0 || offset - offsets[k - 1]! === 1);
   // If all fitting offsets are at one end, a better one lies beyond.
   const beyond =
     Math.abs(best) > window && offsets.every((offset) => offset * Math.sign(best) > window - AT_END);
   if (beyond) return 'edge';
-  if (offsets.length > 1) return unbroken ? 'static' : 'repetitive';
-  return 'static';
+  // Contiguous offsets mean too little motion; gaps mean that pictures repeat.
+  return offsets.every((offset, k) => k === 0 || offset - offsets[k - 1]! === 1) ? 'static' : 'repetitive';
 }
 
 function tooShort(evidence: Evidence, assumed: number, base: number): AlignResult {
@@ -225,7 +226,7 @@ function tooShort(evidence: Evidence, assumed: number, base: number): AlignResul
 }
 
 function explain(
-  reason: AlignReason,
+  reason: Reason,
   best: number,
   candidates: readonly AlignCandidate[],
   [lowest, highest]: readonly [lowest: number, highest: number],
@@ -239,8 +240,10 @@ function explain(
       return `Distorted frame ${match.distorted} shows reference frame ${match.reference}, over ${pairs} pairs.`;
     case 'static':
       return (
-        'Too little changes from frame to frame in what was compared, or compression removed it: ' +
-        `offsets ${low} to ${high} fit about equally well.`
+        'Too little motion in the compared frames, or compression removed it: ' +
+        (low === high
+          ? `offset ${best} fits best, but not clearly.`
+          : `offsets ${low} to ${high} fit about equally well.`)
       );
     case 'repetitive': {
       const shown = offsets.slice(0, MAX_CANDIDATES).join(', ');
@@ -250,8 +253,6 @@ function explain(
     case 'edge':
       return `The best offset lies beyond the ${(highest - lowest) / 2} frames searched; search a wider window.`;
     case 'unrelated':
-      return `No offset from ${lowest} to ${highest} makes the two videos look alike: they show different things, or one is cropped or framed differently.`;
-    case 'short':
-      return 'There are too few frames to find an offset.';
+      return `No offset from ${lowest} to ${highest} fits: the videos show different content, or one is cropped or framed differently.`;
   }
 }

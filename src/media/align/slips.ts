@@ -30,6 +30,9 @@ export interface Displacement {
   readonly freezes: readonly Freeze[];
 }
 
+/** A slip before this pair is an offset from the start. */
+export const BEGINNING = 4;
+
 /** Largest total offset that can be found, in frames. */
 const REACH = 125;
 

@@ -4,6 +4,7 @@
  */
 
 import { samplesOf } from '../../core/frame.js';
+import { mean } from './statistics.js';
 
 /** Consecutive frames to measure at one place: five steps, the period of 3:2 pulldown. */
 export const FIELD_RUN = 6;
@@ -219,10 +220,6 @@ function firstBeside(mine: readonly FieldStep[], other: readonly FieldStep[]): F
   const alike = mine.filter((step) => sign * step.order > 0).length;
   if (Math.min(sign * order, more) < BESIDE.order || alike < BESIDE.share * mine.length) return undefined;
   return sign > 0 ? 'top-first' : 'bottom-first';
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 export function isCombed(steps: readonly FieldStep[], beside: readonly FieldStep[] = []): boolean {

@@ -12,7 +12,7 @@ export interface Picture {
   readonly bitDepth: number;
 }
 
-export interface PicturePair {
+interface PicturePair {
   readonly reference: Picture;
   readonly distorted: Picture;
 }

@@ -12,7 +12,7 @@ export interface Colours {
   readonly cr: ArrayLike<number>;
 }
 
-export interface ColourPair {
+interface ColourPair {
   readonly reference: Colours;
   readonly distorted: Colours;
 }

@@ -14,7 +14,7 @@ export interface RateFacts {
   readonly duration?: number | null;
 }
 
-export interface CommonInterval {
+interface CommonInterval {
   /** Seconds. */
   readonly seconds: number;
   /** Largest effect of rounded times, in seconds. */
@@ -59,9 +59,23 @@ function commonInterval(times: Float64Array): CommonInterval | undefined {
 /** Times of long files are large, and several checks ask for their interval. */
 const remembered = new WeakMap<Float64Array, CommonInterval | null>();
 
+/** Seconds between consecutive times. */
+export function intervalsOf(times: ArrayLike<number>): Float64Array {
+  const intervals = new Float64Array(Math.max(0, times.length - 1));
+  for (let i = 0; i < intervals.length; i++)
+    intervals[i] = (times[i + 1] ?? Number.NaN) - (times[i] ?? Number.NaN);
+  return intervals;
+}
+
+/** `undefined` for fewer than two times. */
+export function medianInterval(times: ArrayLike<number>): number | undefined {
+  const intervals = intervalsOf(times).sort();
+  return intervals[intervals.length >> 1];
+}
+
 function findInterval(times: Float64Array): CommonInterval | undefined {
   if (times.length < 2) return undefined;
-  const steps = times.subarray(1).map((time, i) => time - (times[i] ?? Number.NaN));
+  const steps = intervalsOf(times);
   const sorted = steps.filter((step) => step > 0).sort();
   const clock = clockOf(times);
   const rounded = mostWithin(sorted, (least) => least + 1.05 * Math.min(clock ?? 0.001, least / 2));

@@ -1,7 +1,7 @@
 /**
  * @module media/evidence/vpx
- * Reads facts from undecoded packets: hidden frames, film grain, shared times. Source: RFC 6386, section 9.1; VP9
- * bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
+ * Reads facts from undecoded packets: hidden frames of VP8 and VP9, film grain of AV1. Source: RFC 6386, section 9.1;
+ * VP9 bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
  */
 
 /** True if packets of a codec may hold a frame that is only referred to and never shown. */
@@ -48,54 +48,4 @@ function bitBeforeTrailing(unit: Uint8Array): boolean {
   const end = unit.findLastIndex((byte) => byte !== 0);
   const two = ((unit[end - 1] ?? 0) << 8) | (unit[end] ?? 0);
   return ((two / (two & -two)) & 2) !== 0;
-}
-
-/** Share of the median interval below which two frames are too close for both to be shown. */
-const CROWDED = 0.3;
-
-/** True if ascending times are so close that some may belong to hidden frames. */
-export function isCrowded(times: ArrayLike<number>): boolean {
-  const steps = Float64Array.from({ length: Math.max(0, times.length - 1) }, (_, i) => {
-    return (times[i + 1] ?? Number.NaN) - (times[i] ?? Number.NaN);
-  });
-  const usual = steps.slice().sort()[steps.length >> 1] ?? 0;
-  return steps.some((step) => step < CROWDED * usual);
-}
-
-interface PacketFacts {
-  /** ffmpeg's name, like `fieldOrder`. */
-  readonly codec: string;
-  readonly fieldOrder: string;
-  /** Of packets, ascending. */
-  readonly times: ArrayLike<number>;
-  /** Frame interval by the stream's rate, in the unit of `times`; NaN if unknown. */
-  readonly frameTime?: number;
-}
-
-/** More packets per frame than this are fields. */
-const FIELDS = 1.5;
-
-const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
-
-/**
- * What packets of one time hold: `frames` of their own (a coarse clock), `one` frame (two fields, or a hidden frame
- * and the shown one), or `unknown` until decoded (such as fields with a time each).
- */
-export function packetsOfOneTime({
-  codec,
-  fieldOrder,
-  times,
-  frameTime = Number.NaN,
-}: PacketFacts): 'frames' | 'one' | 'unknown' {
-  if (hidesFrames(codec)) {
-    const distinct = Array.from(times).filter((time, i, all) => i === 0 || time !== all[i - 1]);
-    return isCrowded(distinct) ? 'unknown' : 'one';
-  }
-  if (!FIELD_CODECS.includes(codec) || fieldOrder === 'progressive') return 'frames';
-  let shared = 0;
-  for (let i = 1; i < times.length; i++) if (times[i] === times[i - 1]) shared++;
-  // Fields may have their own times: then there are twice as many packets as frames.
-  const span = (times[times.length - 1] ?? 0) - (times[0] ?? 0);
-  if (shared === 0) return (times.length - 1) * frameTime > FIELDS * span ? 'unknown' : 'frames';
-  return 2 * shared === times.length ? 'one' : 'unknown';
 }

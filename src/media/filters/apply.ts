@@ -3,6 +3,7 @@
  * Filters both videos before comparison: in ffmpeg if it decodes, else with this package's own filters.
  */
 import type { ColorMatrix } from '../../core/choices.js';
+import { usualMatrix } from '../../core/colour.js';
 import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { FilterOptions } from '../../core/options.js';
@@ -11,7 +12,6 @@ import { type Decoder, stillKnown, type TrackFacts } from '../decoder.js';
 import {
   delivery,
   EXACT,
-  isStandardDefinition,
   pixelFormat,
   pixelFormatName,
   type SampleFormat,
@@ -39,7 +39,7 @@ export function checkFilters(options: FilterOptions, foreign: boolean): void {
     if (options[name] === undefined) continue;
     parseArea(name, options[name]);
     if (options.crop !== undefined) {
-      throw usageError('and crop auto both say what to cut off; leave one of them out.', { about: name });
+      throw usageError('conflicts with crop auto; leave one of them out.', { about: name });
     }
   }
   if (options.pixelFormat !== undefined) targetFormat(options.pixelFormat);
@@ -61,7 +61,7 @@ export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions
   if (matrix !== undefined && known === undefined) {
     throw usageError(
       `the ${role} has the matrix ${shown(String(facts.matrix))}, which cannot be converted to ${matrix}; convert the video ` +
-        'without loss with ffmpeg first.',
+        'losslessly with ffmpeg first.',
     );
   }
   return {
@@ -90,11 +90,11 @@ function sameFormat(a: SampleFormat, b: SampleFormat): boolean {
 
 /** Why this package cannot filter by itself; `undefined` if it can. */
 function beyondOwn(facts: VideoFormat, { deinterlace, vf, matrix, format }: SideFilters): string | undefined {
-  if (deinterlace) return 'deinterlacing is a filter of ffmpeg (bwdif)';
-  if (vf !== undefined) return `${quoted(vf)} are filters of ffmpeg`;
-  if (matrix) return `the matrix is converted by a filter of ffmpeg (scale)`;
+  if (deinterlace) return 'deinterlacing needs ffmpeg (bwdif)';
+  if (vf !== undefined) return `the filters ${quoted(vf)} need ffmpeg`;
+  if (matrix) return 'matrix conversion needs ffmpeg (scale)';
   if (format && (format.chroma !== facts.chroma || format.bitDepth < facts.bitDepth)) {
-    return `${nameOfFormat(facts)} becomes ${nameOfFormat(format)} by a filter of ffmpeg (scale)`;
+    return `conversion from ${nameOfFormat(facts)} to ${nameOfFormat(format)} needs ffmpeg (scale)`;
   }
   return undefined;
 }
@@ -179,7 +179,7 @@ function notHere(role: string, side: Side, problem: string): Error {
       ? `the ${role} is decoded by ${side.video.decoder.id}`
       : `the ${role} is ${side.source.info.container === 'y4m' ? 'Y4M that is not read from a file' : 'not encoded'}`;
   return usageError(
-    `${who}, but ${problem}; install ffmpeg and let it decode the video, or convert the video without loss with it first.`,
+    `${who}, but ${problem}; install ffmpeg to decode the video with it, or convert the video losslessly with it first.`,
   );
 }
 
@@ -219,15 +219,15 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
   }
   if (vf !== undefined) said.push(`filtered by ffmpeg's ${vf}`);
   if (range) {
-    const stated = facts.colorRange ? '' : ' (none stated)';
+    const stated = facts.colorRange ? '' : ' (assumed)';
     said.push(`colour range ${range.from}${stated} to ${range.to}`);
   }
   if (matrix) {
-    const stated = facts.matrix ? '' : ' (none stated)';
+    const stated = facts.matrix ? '' : ' (assumed)';
     said.push(`matrix ${matrix.from}${stated} to ${matrix.to}`);
   }
   if (format && !sameFormat(format, facts)) {
-    said.push(`${nameOfFormat(facts)} to ${nameOfFormat(format)}, as asked`);
+    said.push(`${nameOfFormat(facts)} to ${nameOfFormat(format)}, as requested`);
   }
   return said;
 }
@@ -261,7 +261,7 @@ function targetFormat(name: string): SampleFormat {
   const format = typeof name === 'string' && /^(?:yuv4|gray)/.test(name) ? pixelFormat(name) : undefined;
   if (format && pixelFormatName(format) === name) return format;
   throw usageError(
-    `is ${quoted(String(name))}, but it must be a planar format by ffmpeg's name: yuv420p, yuv422p or yuv444p, ` +
+    `is ${quoted(String(name))}, but it must be one of ffmpeg's planar formats: yuv420p, yuv422p or yuv444p, ` +
       'with 10le, 12le, 14le or 16le for more than 8 bits, or gray.',
     { about: 'pixelFormat' },
   );
@@ -270,7 +270,7 @@ function targetFormat(name: string): SampleFormat {
 /** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert from it. */
 function matrixOf(facts: Facts): ColorMatrix | undefined {
   if (facts.matrix !== undefined) return scaleMatrix(facts.matrix);
-  return isStandardDefinition(facts) ? 'bt601' : 'bt709';
+  return usualMatrix(facts);
 }
 
 type CropOption = 'cropReference' | 'cropDistorted';
@@ -312,8 +312,8 @@ function areaIn(option: CropOption, text: string, facts: Facts): CropArea {
   const odd = width % steps.x || x % steps.x || height % steps.y || y % steps.y;
   if (odd) {
     throw usageError(
-      `is ${quoted(text)}, but a picture of ${[...facts.chroma].join(':')} chroma is cut between pairs of samples ` +
-        `only; use even numbers${steps.y === 1 ? ' across' : ''}.`,
+      `is ${quoted(text)}, but ${[...facts.chroma].join(':')} chroma requires even numbers` +
+        `${steps.y === 1 ? ' for WIDTH and X' : ''}.`,
       { about: option },
     );
   }

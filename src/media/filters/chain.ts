@@ -3,6 +3,7 @@
  * Checks ffmpeg filter chains: pictures to pictures only, no files or network, and bounded work for remote users.
  */
 import { usageError } from '../../core/errors.js';
+import { MAX_SIDE } from '../../core/frame.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import { parseSides } from '../../core/size.js';
@@ -38,9 +39,6 @@ const FRAME_BY_FRAME = /^(?:send_frame|send_frame_nospatial|frame|0|2)$/;
 
 const MAX_LENGTH = 2000;
 
-/** Largest number in a remote user's chain: the longest side of a picture. */
-const MAX_NUMBER = 16384;
-
 interface Filter {
   readonly name: string;
   readonly args: string;
@@ -61,8 +59,8 @@ type FilterText = 'vfReference' | 'vfDistorted';
 export function checkChain(option: FilterText, text: string, foreign: boolean): CheckedChain {
   if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text)) {
     throw usageError(
-      `is ${quoted(String(text).slice(0, 100))}, but it must be a chain of ffmpeg's filters such as crop=1920:800 in ` +
-        `up to ${MAX_LENGTH} characters.`,
+      `is ${quoted(String(text).slice(0, 100))}, but it must be an ffmpeg filter chain such as crop=1920:800, of up to ` +
+        `${MAX_LENGTH} characters.`,
       { about: option },
     );
   }
@@ -73,7 +71,7 @@ export function checkChain(option: FilterText, text: string, foreign: boolean): 
     : undefined;
   if (excess) {
     const { filter, why } = excess;
-    throw usageError(`gives the filter ${filter.name} ${quoted(filter.args)}; here ${why}.`, {
+    throw usageError(`uses the filter ${filter.name} with ${quoted(filter.args)}, but here ${why}.`, {
       about: option,
     });
   }
@@ -98,14 +96,14 @@ function split(option: FilterText, text: string): Filter[] {
     if (letter === "'") quote = !quote;
     if (!quote && /[[\];]/.test(letter)) {
       throw usageError(
-        `is ${quoted(text)}, but it must be one chain from one video to one, without [ ] and ;.`,
+        `is ${quoted(text)}, but it must be one chain with one input and one output, without [ ] and ;.`,
         { about: option },
       );
     }
     if (letter === ',' && !quote) parts.push('');
     else parts[last] += letter;
   }
-  if (quote) throw usageError(`is ${quoted(text)}, in which a quote (') is not closed.`, { about: option });
+  if (quote) throw usageError(`is ${quoted(text)}, which has an unclosed quote (').`, { about: option });
   return parts.map((part) => {
     const equals = part.indexOf('=');
     const name = (equals < 0 ? part : part.slice(0, equals)).trim();
@@ -117,11 +115,11 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
   const allowed = foreign ? FOREIGN : KNOWN;
   if (!allowed.has(name)) {
     const near = nearest(name, [...allowed]);
-    const why = KNOWN.has(name) ? 'is not allowed here' : 'is not one that only changes pictures';
+    const why = KNOWN.has(name) ? 'is not allowed here' : 'is not a supported picture filter';
     const instead = near === undefined || near === name ? '' : ` (did you mean ${near}?)`;
     throw usageError(
       `names the filter ${quoted(name)}, which ${why}${instead}: filters that open files or the network, take ` +
-        'commands or have several inputs are refused; prepare the video with ffmpeg itself for these.',
+        'commands or have several inputs are refused; run these in ffmpeg first.',
       { about: option },
     );
   }
@@ -129,7 +127,7 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
   // ffmpeg reads an option's value from a file if its name begins with a slash.
   const reads = /(?:^|:)\s*\//.test(bare) || (name === 'curves' && /(?:psfile|plot)\s*=/.test(bare));
   if (reads)
-    throw usageError(`lets the filter ${name} open a file (${quoted(args)}), which is refused.`, {
+    throw usageError(`makes the filter ${name} open a file (${quoted(args)}), which is refused.`, {
       about: option,
     });
   if (!foreign) return;
@@ -139,10 +137,10 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
     /\b0x|[\d.]e[+-]?\d/i.test(bare) ||
     /[\d.](?:[hkKMGTPEZY]i?B?|B)\b/.test(bare) ||
     /[^\w.:=+\-*/()|@ ]|while|print|random/.test(bare) ||
-    numbers.some((one) => Number(one) > MAX_NUMBER)
+    numbers.some((one) => Number(one) > MAX_SIDE)
   ) {
     throw usageError(
-      `gives the filter ${name} ${quoted(args)}; here only plain values and numbers up to ${MAX_NUMBER} are taken.`,
+      `uses the filter ${name} with ${quoted(args)}, but here only plain values and numbers up to ${MAX_SIDE} are accepted.`,
       { about: option },
     );
   }
@@ -178,7 +176,6 @@ const MAX_RATE = 1000;
 const MAX_AREA = 8192 * 8192;
 /** Largest ratio of a size to those that its expression names. */
 const MAX_FACTOR = 4;
-const MAX_SIDE = 16_384;
 
 const RESIZING = new Set(['pad', 'scale', 'zscale']);
 const NO_SIZE =

@@ -16,7 +16,7 @@ export interface CutOff {
   readonly end: EarlyEnd | undefined;
 }
 
-export interface CutOffSide {
+interface CutOffSide {
   readonly video: EncodedVideo;
   readonly times: Float64Array | null;
 }
@@ -37,7 +37,7 @@ export function refuseCutOff({ video, end }: CutOff, role: InputRole): void {
   if (end) throw aboutInput(earlyEndError(video.facts, end), role);
 }
 
-export interface CutOffOptions {
+interface CutOffOptions {
   /** Warn instead of throwing. */
   readonly allowed: boolean;
   /** Requested frames, `Infinity` for all; an end after them does not matter. */

@@ -52,7 +52,7 @@ export interface Sides {
   readonly distorted: Side;
 }
 
-export interface PairingPlanOptions {
+interface PairingPlanOptions {
   readonly pairing: OptionsOf<'pair'> & {
     /** Score a damaged video up to its damage, or refuse it. */
     readonly damage: 'accept' | 'refuse';
@@ -92,7 +92,7 @@ export interface PairingPlan {
   readonly seeks?: true;
 }
 
-export interface MappedFrames {
+interface MappedFrames {
   readonly role: InputRole;
   readonly source: MappedSource;
 }
@@ -192,7 +192,7 @@ function planByDistorted(
 function withoutTimes({ reference, distorted }: Sides): AnyvmafError {
   const side = reference.times ? distorted : reference;
   return usageError(
-    `is distorted, but ${shown(nameOf(side))} has no frame times, without which frames pair by number; leave it out.`,
+    `is distorted, but ${shown(nameOf(side))} has no frame times, so frames pair by number; leave it out.`,
     { about: 'pairBy' },
   );
 }
@@ -435,7 +435,7 @@ function frameRange(reference: Side, range: FrameRange | undefined): { start: nu
   const count = frameCountOf(reference);
   if (count !== null && start >= count) {
     throw usageError(
-      `the range begins at ${inUnit(range, range.start)}, but the reference ${shown(nameOf(reference))} has only ` +
+      `the range starts at ${inUnit(range, range.start)}, but the reference ${shown(nameOf(reference))} has only ` +
         `${count === 1 ? '1 frame' : `${count} frames`}.`,
     );
   }
@@ -484,12 +484,11 @@ function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): vo
     );
   }
   const faults = [
-    named(paired.missing, 'the distorted video lacks a frame for reference'),
-    named(paired.repeated, 'more than one reference frame falls on distorted'),
-    named(paired.dropped, 'no reference frame falls on distorted'),
+    named(paired.missing, 'no distorted frame for reference'),
+    named(paired.repeated, 'several reference frames for distorted'),
+    named(paired.dropped, 'no reference frame for distorted'),
   ].filter((fault) => fault !== undefined);
-  if (faults.length > 0)
-    throw unequal(`frames do not go together one by one (${both}): ${faults.join('; ')}`);
+  if (faults.length > 0) throw unequal(`frames do not pair one to one (${both}): ${faults.join('; ')}`);
 }
 
 function unequal(what: string): AnyvmafError {

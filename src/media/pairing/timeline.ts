@@ -2,7 +2,7 @@
  * @module media/pairing/timeline
  * Pairs frames by their presentation times.
  */
-import { rateOfTimes, ratesDiffer } from '../evidence/rate.js';
+import { medianInterval, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 
 export interface TimesToPair {
   /** Seconds, ascending; likewise `distorted`. */
@@ -38,16 +38,8 @@ const TICK = 0.0011;
 /** Largest relative difference of rates that pair one to one. */
 const EQUAL_RATIO = 0.01;
 
-function frameInterval(times: Float64Array): number | undefined {
-  if (times.length < 2) return undefined;
-  const steps = new Float64Array(times.length - 1);
-  for (let i = 0; i < steps.length; i++) steps[i] = times[i + 1]! - times[i]!;
-  steps.sort();
-  return steps[steps.length >> 1];
-}
-
 export function isConstantRate(times: Float64Array): boolean {
-  const interval = frameInterval(times) ?? 0;
+  const interval = medianInterval(times) ?? 0;
   return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
 }
 
@@ -97,8 +89,8 @@ export function pairTimes(times: TimesToPair): PairedTimes {
   if (origin.distorted >= distorted.length) return gather('nearest', new Int32Array(0), []);
   const { shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0) } = times;
   // A still picture lasts as long as the other video's frames, or forever if both are stills.
-  const interval = frameInterval(reference) ?? frameInterval(distorted) ?? Number.POSITIVE_INFINITY;
-  const shown = frameInterval(distorted) ?? interval;
+  const interval = medianInterval(reference) ?? medianInterval(distorted) ?? Number.POSITIVE_INFINITY;
+  const shown = medianInterval(distorted) ?? interval;
   const end = (distorted.at(-1) ?? 0) + shown;
   const frames = new Int32Array(Math.max(0, times.end - times.start));
   const missing: number[] = [];
@@ -138,7 +130,7 @@ export function distortedRange({ reference, distorted, origin, shift, start, end
 } {
   const moved = shift ?? (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0);
   // Nearer to this frame than to the one before.
-  const slack = (frameInterval(reference) ?? 0) * 0.499;
+  const slack = (medianInterval(reference) ?? 0) * 0.499;
   const firstFrom = (frame: number) => {
     const found = distorted.findIndex((time) => time - moved >= reference[frame]! - slack);
     return found < 0 ? distorted.length : found;

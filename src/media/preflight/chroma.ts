@@ -3,7 +3,7 @@
  * Findings about colour, which VMAF ignores: chroma that is lost, constant, different or swapped.
  */
 
-import { correlation } from './squares.js';
+import { correlation } from '../evidence/statistics.js';
 import { finding, rounded, showSameMoment, vf } from './text.js';
 import type { Finding, PreflightContext, SideFacts } from './types.js';
 
@@ -42,7 +42,7 @@ export function* chromaFindings(
   { alignment, offset = 0 }: PreflightContext,
 ): Generator<Finding> {
   if (!alignment || alignment.similarity < COMPARABLE || alignment.offset !== offset) return;
-  const found = coloursOf(reference, distorted);
+  const found = comparedChroma(reference, distorted);
   if (!found) return;
   const { samples, cb, cr, swapped } = found;
   const all = { reference: cb.reference + cr.reference, difference: cb.difference + cr.difference };
@@ -52,7 +52,7 @@ export function* chromaFindings(
     finding(
       'chroma',
       'warning',
-      `${what}; VMAF measures luma only, so that the score does not show it.`,
+      `${what}; VMAF measures luma only, so the score does not show it.`,
       values,
       fix === undefined ? undefined : vf('distorted', fix),
     );
@@ -63,19 +63,19 @@ export function* chromaFindings(
   ];
   if (none && all.difference > GONE * all.reference) {
     const grey = [left.Cb, left.Cr].every((mean) => Math.abs(Number(mean) - 128) < COLOURED);
-    const what = grey ? 'has none' : `has one colour all over (Cb ${left.Cb}, Cr ${left.Cr})`;
+    const what = grey ? 'is grey' : `has constant chroma (Cb ${left.Cb}, Cr ${left.Cr})`;
     const value = grey ? 'grey' : `${left.Cb}, ${left.Cr}`;
-    yield about(`Reference has colours, but distorted ${what}`, ['coloured', value]);
+    yield about(`Distorted ${what} but reference has colour`, ['coloured', value]);
   } else if (gone[0] && gone.length === 1) {
     const [plane] = gone;
-    yield about(`Distorted has lost its plane ${plane}, which is ${left[plane]} all over`, [
+    yield about(`${plane} of distorted is constant (${left[plane]})`, [
       'coloured',
       `${plane} ${left[plane]}`,
     ]);
   } else if (all.difference > OFF * all.reference) {
     yield swapped < GONE * all.reference
-      ? about('Distorted has the two planes of chroma swapped', ['Cb, Cr', 'Cr, Cb'], 'shuffleplanes=0:2:1')
-      : about('Distorted has other colours than reference', ['as they are', 'others']);
+      ? about('Distorted has Cb and Cr swapped', ['Cb, Cr', 'Cr, Cb'], 'shuffleplanes=0:2:1')
+      : about('Distorted differs from reference in colour', ['original', 'different']);
   }
 }
 
@@ -85,7 +85,7 @@ function isGone({ reference, distorted, difference }: Plane, samples: number): b
   return coloured && distorted < GONE ** 2 * reference && difference > GONE * reference;
 }
 
-function coloursOf(reference: SideFacts, distorted: SideFacts): Colours | undefined {
+function comparedChroma(reference: SideFacts, distorted: SideFacts): Colours | undefined {
   const plane = (): Plane => ({ reference: 0, distorted: 0, difference: 0, sum: 0 });
   const found: Colours = { samples: 0, cb: plane(), cr: plane(), swapped: 0 };
   const others = distorted.measured?.chroma ?? [];

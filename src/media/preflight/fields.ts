@@ -3,7 +3,7 @@
  * Findings about interlacing: what the pictures show, else what the labels say.
  */
 import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '../evidence/fields.js';
-import { filterFiles, finding, type Role } from './text.js';
+import { filterFiles, finding, otherRole, type Role } from './text.js';
 import type { Finding, FindingValue, OptionHint, PrepareHint, SideFacts } from './types.js';
 
 interface Fields {
@@ -30,11 +30,11 @@ export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Gene
   const of = (kind: FieldEvidence['kind']) => both.filter(({ seen }) => seen?.kind === kind);
   const [pulldown, exchanged] = [of('pulldown'), of('exchanged')];
   if (pulldown.length > 0) {
-    const said = `${named(pulldown)} repeated fields, as film at 29.97 frames a second: two frames in five are made of two pictures.`;
+    const said = `${named(pulldown)} 3:2 pulldown (film at 29.97 fps): two of every five frames mix two pictures.`;
     yield finding('interlaced', 'warning', said, values, filtered(pulldown, pulldownFilter));
   }
   if (exchanged.length > 0) {
-    const said = `${named(exchanged)} lines of the two fields in each other's place, as after a fault of capture or cropping.`;
+    const said = `${named(exchanged)} swapped field lines, as after a capture or cropping error.`;
     yield finding(
       'interlaced',
       'warning',
@@ -50,19 +50,20 @@ export function* fieldFindings(reference: SideFacts, distorted: SideFacts): Gene
     const who =
       woven.length === 2
         ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
-        : `${first.role} is interlaced (${scanOf(first)}) but ${other(first.role)} is not`;
+        : `${first.role} is interlaced (${scanOf(first)}) but ${otherRole(first.role)} is not`;
     const unlabelled = woven.every(({ labelled, seen }) => !labelled && seen);
     const against =
       woven.length === 2 && unlabelled
-        ? ', which their pictures show, although neither is labelled'
+        ? ', as their pictures show, although neither is labelled'
         : woven.map(contradicted).join('');
-    const effect = '; both fields of a frame are compared as one picture, for which VMAF was not made.';
+    const effect =
+      '; VMAF is not designed for interlaced frames, whose two fields it compares as one picture.';
     yield finding('interlaced', 'warning', `${who}${against}${effect}`, values, bothDeinterlaced(woven));
   }
   const whole = both.filter(({ labelled, seen }) => labelled && seen?.kind === 'progressive');
   if (whole.length > 0 && !first) {
     const who = whole.length === 2 ? 'both videos are' : `${whole[0]?.role} is`;
-    const said = `${who} labelled as interlaced, but the pictures are not woven of two fields: nothing needs to be deinterlaced.`;
+    const said = `${who} labelled as interlaced, but the pictures are progressive: no deinterlacing is needed.`;
     yield finding('interlaced', 'info', said, values);
   }
 }
@@ -78,24 +79,21 @@ function pulldownFilter({ seen }: Fields): string {
   return `fieldmatch${order},decimate`;
 }
 
-function other(role: Role): Role {
-  return role === 'reference' ? 'distorted' : 'reference';
-}
-
 function named(sides: readonly Fields[]): string {
   return sides.length === 2 ? 'both videos have' : `${sides[0]?.role} has`;
 }
 
-function scanOf({ facts, seen }: Fields): FindingValue {
+function scanOf({ facts, labelled, seen }: Fields): FindingValue {
   if (seen?.kind === 'pulldown' || seen?.kind === 'exchanged') return seen.kind;
-  return (seen?.kind === 'woven' && seen.first) || (facts.fieldOrder ?? null);
+  if (seen?.kind === 'woven') return seen.first ?? (labelled ? (facts.fieldOrder ?? null) : 'unknown order');
+  return facts.fieldOrder ?? null;
 }
 
 function contradicted({ role, facts, labelled, seen }: Fields): string {
   if (seen?.kind !== 'woven') return '';
-  if (!labelled) return `, which the pictures of the ${role} show, although it is not labelled`;
+  if (!labelled) return `, as the pictures of ${role} show, although it is not labelled`;
   return seen.first && seen.first !== facts.fieldOrder
-    ? `, while the ${role} is labelled ${facts.fieldOrder}`
+    ? `, although ${role} is labelled ${facts.fieldOrder}`
     : '';
 }
 

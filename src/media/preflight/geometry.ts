@@ -9,7 +9,15 @@ import type { Framing } from '../evidence/framing.js';
 import { zoomOf } from '../evidence/zoom.js';
 import { EDGES, forEdges, lengthAcross } from './borders.js';
 import { hidesPart, turnOf } from './squares.js';
-import { filterFiles, finding, nearbyFraction, type Role, rounded, showSameMoment } from './text.js';
+import {
+  filterFiles,
+  finding,
+  nearbyFraction,
+  otherRole,
+  type Role,
+  rounded,
+  showSameMoment,
+} from './text.js';
 import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
 
 /** Least difference of borders, as a share of the side. */
@@ -71,16 +79,15 @@ function framingFinding(
   distorted: SideFacts,
   { whole, area, padding, rough = false }: Framing,
 ): Finding {
-  const other = whole === 'reference' ? 'distorted' : 'reference';
   const side = whole === 'reference' ? reference : distorted;
   const { width, height, x, y } = area;
   return finding(
     'framing',
     'warning',
-    `distorted is ${formatSize(distorted)} and reference ${formatSize(reference)}, and pixels show that ${other} is ` +
-      `${rough ? 'about ' : ''}${formatSize(area)} of ${whole}'s picture, from ${x},${y} on` +
-      `${padding ? ', beyond which is only padding' : ''}; scaled to one size, different parts are compared with each ` +
-      'other, which no score survives.',
+    `distorted is ${formatSize(distorted)} and reference ${formatSize(reference)}, and pixels show that ${otherRole(whole)} is ` +
+      `only the area of ${rough ? 'about ' : ''}${formatSize(area)} at ${x},${y} in ${whole}` +
+      `${padding ? ', outside of which is only padding' : ''}; scaled to one size, different parts are compared, and the ` +
+      'score is meaningless.',
     [formatSize(reference), formatSize(distorted)],
     cropFiles([whole, side, `${width}:${height}:${x}:${y}`]),
   );
@@ -111,8 +118,8 @@ function* sizeFindings(
   yield finding(
     'size',
     meant ? 'info' : 'warning',
-    `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before they are compared, and the score ` +
-      'depends on how.',
+    `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before the comparison, and the score depends on ` +
+      'the filter.',
     [ref, dis],
     meant ? undefined : { purpose: 'accept', option: 'scale', value: 'bicubic' },
   );
@@ -140,7 +147,7 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
       'sample-aspect',
       'warning',
       `distorted has the sample aspect ratio ${said(distorted)} but reference has ${said(reference)}; samples are ` +
-        'compared as stored, so one of the two labels, or one of the pictures, is wrong.',
+        'compared as stored, so one of the labels or pictures is wrong.',
       [sample(reference), sample(distorted)],
       relabel(reference, distorted, ref),
     );
@@ -149,7 +156,7 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
     yield finding(
       'display-aspect',
       'warning',
-      `distorted is shown ${rounded(dis)}:1 but reference ${rounded(ref)}:1; ${why}.`,
+      `distorted has the display aspect ratio ${rounded(dis)}:1 but reference has ${rounded(ref)}:1; ${why}.`,
       [Number(rounded(ref)), Number(rounded(dis))],
       hint,
     );
@@ -157,8 +164,8 @@ function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: Shap
     yield finding(
       'sample-aspect',
       'info',
-      `distorted has the sample aspect ratio ${said(distorted)} and reference ${said(reference)}; shown, both have ` +
-        'the same shape.',
+      `distorted has the sample aspect ratio ${said(distorted)} and reference ${said(reference)}; the display ` +
+        'aspect ratios are equal.',
       [sample(reference), sample(distorted)],
     );
   }
@@ -178,25 +185,25 @@ function otherShape(
   distorted: SideFacts,
   { cut, alike }: ShapeClues,
 ): { readonly why: string; readonly hint?: Hint } {
-  if (cut) return { why: 'one of them has black borders that the other has not', hint: cut };
+  if (cut) return { why: 'only one has black borders', hint: cut };
   if (isTurned(reference, distorted)) {
     const way = turnOf(reference.measured, distorted.measured);
     return {
       why:
-        'one of them is turned by 90 degrees and must be turned back' +
-        (way ? '' : '; where the command turns it upside down, use transpose=cclock'),
+        'one is rotated by 90 degrees; rotate it back' +
+        (way ? '' : ', and if the result is upside down, use transpose=cclock'),
       hint: filterFiles([['distorted', distorted, `transpose=${way ?? 'clock'}`]]),
     };
   }
   if (alike) {
     return {
-      why: 'the pictures show the same details in the same places, so that one of the two labels is wrong',
+      why: 'the pictures match in detail, so one of the labels is wrong',
       hint: relabel(reference, distorted, displayAspect(reference)),
     };
   }
   return (
     croppedPart(reference, distorted) ?? {
-      why: 'one of them is cropped, padded or stretched, and scaling does not bring the same details to the same place',
+      why: 'one is cropped, padded or stretched, and scaling does not align them',
     }
   );
 }
@@ -227,9 +234,7 @@ function croppedPart(
   const factor = Math.min(from.width / part.width, from.height / part.height);
   const even = (value: number) => 2 * Math.round((value * factor) / 2);
   return {
-    why:
-      `${whole === 'reference' ? 'distorted' : 'reference'} shows a part of the picture only, which the command cuts ` +
-      'out of the middle of the other, or is stretched',
+    why: `${otherRole(whole)} is cropped, probably to the middle of the picture, or stretched`,
     hint: cropFiles([whole, from, `${even(part.width)}:${even(part.height)}`]),
   };
 }
@@ -240,8 +245,8 @@ function* rotationFindings(reference: SideFacts, distorted: SideFacts): Generato
   yield finding(
     'rotation',
     'info',
-    `distorted is marked to be turned by ${dis} degrees and reference by ${ref}; both are compared upright, as ` +
-      'players show them.',
+    `distorted has a rotation of ${dis} degrees and reference of ${ref}; both are compared upright, as players ` +
+      'show them.',
     [ref, dis],
   );
 }
@@ -254,9 +259,9 @@ function* cropFindings(reference: SideFacts, distorted: SideFacts): Generator<Fi
   yield finding(
     'crop',
     'info',
-    `${dis === null ? 'distorted has no crop' : `distorted is marked to be cropped (${dis})`} and ` +
-      `${ref === null ? 'reference has none' : `reference is marked to be cropped (${ref})`}; both are compared ` +
-      'after cropping, as players show them.',
+    `distorted has ${dis === null ? 'no crop' : `a crop (${dis})`} and reference has ` +
+      `${ref === null ? 'none' : `${dis === null ? 'one' : 'a crop'} (${ref})`}; both are compared after cropping, as players ` +
+      'show them.',
     [ref, dis],
   );
 }
@@ -269,11 +274,11 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
   const [ref, dis] = [reference.measured?.borders, distorted.measured?.borders];
   if (!ref || !dis) return;
   const sides = [
-    { name: 'distorted', other: 'reference', side: distorted, mine: dis, theirs: ref, against: reference },
-    { name: 'reference', other: 'distorted', side: reference, mine: ref, theirs: dis, against: distorted },
+    { name: 'distorted', side: distorted, mine: dis, theirs: ref, against: reference },
+    { name: 'reference', side: reference, mine: ref, theirs: dis, against: distorted },
   ] as const;
   const values = [bordersText(ref.certain), bordersText(dis.certain)] as const;
-  for (const { name, other, side, mine, theirs, against } of sides) {
+  for (const { name, side, mine, theirs, against } of sides) {
     const more = EDGES.filter((edge) => {
       const [length, otherLength] = [lengthAcross(side, edge), lengthAcross(against, edge)];
       const extra = mine.certain[edge] / length - theirs.possible[edge] / otherLength;
@@ -284,8 +289,8 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     yield finding(
       'black-borders',
       'warning',
-      `${name} ${formatSize(side)} has black borders (${named}) where ${other} has picture; different parts of the ` +
-        'scene are compared with each other.',
+      `${name} ${formatSize(side)} has black borders (${named}) where ${otherRole(name)} has picture; the score compares ` +
+        'different parts of the scene.',
       values,
       cutHint(name, side, mine.certain, against),
     );
@@ -299,8 +304,8 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
   yield finding(
     'black-borders',
     'info',
-    `both videos have black borders over ${Math.round(100 * part)} % of the picture, which raise the score: black on ` +
-      'black is perfect.',
+    `both videos have black borders over ${Math.round(100 * part)} % of the picture, which raise the score, since ` +
+      'black areas match perfectly.',
     values,
   );
 }
@@ -310,19 +315,16 @@ function bordersText({ left, top, right, bottom }: Borders): string {
 }
 
 /** Crops the borders, and also the part of the other video that they hide. */
-function cutHint(
-  name: 'reference' | 'distorted',
-  side: SideFacts,
-  borders: Borders,
-  against: SideFacts,
-): Hint {
+function cutHint(name: Role, side: SideFacts, borders: Borders, against: SideFacts): Hint {
   const shares = forEdges((edge) => borders[edge] / lengthAcross(side, edge));
   const sameShape = Math.abs(displayAspect(side) / displayAspect(against) - 1) <= SAME_ASPECT;
   if (!sameShape || !hidesPart(side.measured, against.measured, shares))
     return cropFiles([name, side, areaWithin(side, borders)]);
   const hidden = forEdges((edge) => Math.round(shares[edge] * lengthAcross(against, edge)));
-  const other = name === 'reference' ? 'distorted' : 'reference';
-  return cropFiles([name, side, areaWithin(side, borders)], [other, against, areaWithin(against, hidden)]);
+  return cropFiles(
+    [name, side, areaWithin(side, borders)],
+    [otherRole(name), against, areaWithin(against, hidden)],
+  );
 }
 
 /** Even positions, for subsampled chroma. */

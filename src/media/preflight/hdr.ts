@@ -2,7 +2,7 @@
  * @module media/preflight/hdr
  * Findings about high dynamic range: PQ, HLG, pairs that mix dynamic ranges, and Dolby Vision profile 5.
  */
-import { filterFiles, finding } from './text.js';
+import { filterFiles, finding, otherRole } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** HDR transfer functions by ffmpeg's names. */
@@ -30,12 +30,12 @@ function toneMapping(side: SideFacts): string {
 
 export function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts): Finding {
   const named = ({ transfer }: SideFacts) =>
-    HDR.get(transfer ?? '') ?? `standard dynamic range (${transfer ?? 'by its levels, nothing is stated'})`;
+    HDR.get(transfer ?? '') ?? `standard dynamic range (${transfer ?? 'unlabelled, by its levels'})`;
   return finding(
     'dynamic-range',
     'warning',
     `reference is ${named(reference)} but distorted is ${named(distorted)}; equal sample values mean different light, so ` +
-      'the score of this pair means nothing, however high it is.',
+      'the score is meaningless, however high it is.',
     [reference.transfer ?? null, distorted.transfer ?? null],
     isHdr(reference) && isHdr(distorted)
       ? convertTransfer(reference, distorted)
@@ -78,7 +78,7 @@ export function* hdrFindings(
     'warning',
     `${who} high dynamic range (${kinds}), but ${models.map(({ name }) => name).join(', ')} was trained on standard ` +
       'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other' +
-      `${display ? `, or measure ColorVideoVDP, which is made for ${kinds} too` : ''}.`,
+      `${display ? `, or use ColorVideoVDP, which supports ${kinds}` : ''}.`,
     [ref, dis],
     display
       ? { purpose: 'fix', option: 'features', value: `cvvdp=display=${display}` }
@@ -99,7 +99,7 @@ function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
 const UNSHOWABLE = 5;
 
 const SAMPLES =
-  'its samples are IPT in PQ, which metadata reshapes for the display, and decoders hand them out as they are';
+  'samples are IPT in PQ, which decoders output without the reshaping that the metadata describes';
 
 /** The only finding about transfer and colours if either video is profile 5. */
 export function* dolbyVisionFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
@@ -111,18 +111,18 @@ export function* dolbyVisionFindings(reference: SideFacts, distorted: SideFacts)
     yield finding(
       'hdr',
       'warning',
-      `both videos are Dolby Vision profile 5: ${SAMPLES}, so that VMAF, trained on standard dynamic range, reads PQ intensity ` +
-        'before it is reshaped; compare such scores only with each other.',
+      `both videos are Dolby Vision profile 5: ${SAMPLES}, so VMAF, trained on standard dynamic range, measures PQ intensity ` +
+        'before reshaping; compare such scores only with each other.',
       values,
     );
     return;
   }
-  const [who, other] = ref ? ['reference', 'distorted'] : ['distorted', 'reference'];
+  const who = ref ? 'reference' : 'distorted';
   yield finding(
     'dolby-vision',
     'warning',
-    `${who} is Dolby Vision profile 5 but ${other} is not: ${SAMPLES}; equal sample values mean other light and colours, so the ` +
-      'score of this pair means nothing, however high it is. Compare what both were encoded from, or two videos of profile 5.',
+    `${who} is Dolby Vision profile 5 but ${otherRole(who)} is not: ${SAMPLES}; equal sample values mean different light and colours, so ` +
+      'the score is meaningless, however high it is. Compare the sources of both, or two videos of profile 5.',
     values,
   );
 }

@@ -55,15 +55,15 @@ function* trackFindings(
     if (!track) continue;
     const { index, tracks } = track;
     const others = tracks.flatMap((_, i) => (i === index ? [] : trackText(tracks, i))).join(', ');
-    const read = `${who} has ${tracks.length} video tracks, of which ${trackText(tracks, index)} is read, not ${others}`;
+    const read = `${who} has ${tracks.length} video tracks; ${trackText(tracks, index)} is used, not ${others}`;
     const option = who === 'reference' ? 'trackReference' : 'trackDistorted';
     const as = (size: Pick<SideFacts, 'width' | 'height'>) => formatSize(size) === formatSize(other);
     const fitting = isClearTrack(track) || as(side) ? -1 : tracks.findIndex(as);
     const clear = isClearTrack(track) || (alike && fitting < 0);
     const named =
       fitting < 0
-        ? 'if another one is meant, name it, or the score is of other pictures'
-        : `${trackText(tracks, fitting)} is as large as the other video`;
+        ? 'select another one if this is wrong, or the score compares different content'
+        : `${trackText(tracks, fitting)} has the size of the other video`;
     const value = `${index} of ${tracks.length}`;
     const hint: Hint =
       fitting < 0 ? { purpose: 'accept', option, value: index } : { purpose: 'fix', option, value: fitting };

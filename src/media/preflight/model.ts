@@ -39,8 +39,8 @@ export function* modelFindings(
     yield finding(
       'model-size',
       'warning',
-      `${names(hd)} is for 1080p, but ${compared} is compared; seen from three heights of such a screen its details ` +
-        'vanish, and the score is not what a 4k viewer would give.',
+      `${names(hd)} is for 1080p, but ${compared} is compared; from three screen heights, its viewing distance, 4K details ` +
+        'vanish, so the score is not that of a 4K viewer.',
       values,
       AUTO,
     );
@@ -49,8 +49,8 @@ export function* modelFindings(
     yield finding(
       'model-size',
       'warning',
-      `${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not what ` +
-        'its viewers would give.',
+      `${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not that ` +
+        'of its viewers.',
       values,
       AUTO,
     );
@@ -59,8 +59,8 @@ export function* modelFindings(
     yield finding(
       'viewing-distance',
       'info',
-      `${compared} is scored by ${names(hd)} as if seen from three heights of so small a picture; scaled up to a ` +
-        'whole screen, as it usually is, its faults show more than the score says.',
+      `${names(hd)} scores ${compared} as seen from three times the height of so small a picture; players usually scale it ` +
+        'up to the whole screen, where artifacts are more visible than the score says.',
       values,
       { purpose: 'fix', option: 'scaleTo', value: screenSize(displayAspect(reference)) },
     );
@@ -72,7 +72,7 @@ export function* modelFindings(
     yield finding(
       'viewing-distance',
       'warning',
-      `${model.name} was made for a viewer at ${made} screen heights, but ${rounded(asked, 2)} are asked for.`,
+      `${model.name} is for a viewing distance of ${made} screen heights, but ${rounded(asked, 2)} was requested.`,
       values,
       modelFor(asked),
     );

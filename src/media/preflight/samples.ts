@@ -2,13 +2,14 @@
  * @module media/preflight/samples
  * Findings about what sample values mean: depth, range, levels and colour description.
  */
+import { usualMatrix } from '../../core/colour.js';
 import type { AlignResult } from '../align/types.js';
-import { EXACT, isStandardDefinition, scaleMatrix } from '../delivery.js';
+import { EXACT, scaleMatrix } from '../delivery.js';
 import { type Colours, matrixFitOf } from '../evidence/matrix.js';
+import { mean } from '../evidence/statistics.js';
 import { chromaFindings } from './chroma.js';
 import { dolbyVisionFindings, dynamicRangeFinding, hdrFindings, isHdr, isProfile5 } from './hdr.js';
-import { mean } from './squares.js';
-import { filterFiles, finding, prepareFiles, rounded, vf } from './text.js';
+import { filterFiles, finding, otherRole, prepareFiles, rounded, vf } from './text.js';
 import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
 
 /** Equivalent names, since BT.601 and BT.2020 reuse definitions of other standards. */
@@ -81,8 +82,8 @@ function* depthFindings(
     yield finding(
       'bit-depth',
       'info',
-      `distorted has ${dis} bits a sample and reference ${ref}; the lower is ${light ? 'brought' : 'shifted up'} to ` +
-        `${Math.max(ref, dis)} bits, which changes no picture.`,
+      `distorted has ${dis} bits per sample and reference ${ref}; the lower is ${light ? 'converted' : 'shifted up'} to ` +
+        `${Math.max(ref, dis)} bits without loss.`,
       [ref, dis],
     );
   }
@@ -94,7 +95,7 @@ function* depthFindings(
       `distorted has ${name(distorted)} chroma and reference ${name(reference)}; ` +
         (light
           ? 'the coarser one is interpolated.'
-          : 'VMAF looks at luma, which this leaves alone, but features of chroma compare repeated samples.'),
+          : 'VMAF measures luma only, but chroma features compare repeated samples.'),
       [name(reference), name(distorted)],
     );
   }
@@ -106,9 +107,9 @@ function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
   yield finding(
     'film-grain',
     'info',
-    'distorted is AV1 with film grain synthesis: its encoder took the grain out, and the decoder adds grain of the same look but ' +
-      'other places, which VMAF counts as a loss; viewers see less of a difference than the score says, and encodes with and without ' +
-      'it cannot be compared by it.',
+    'distorted is AV1 with film grain synthesis: its encoder removed the grain, and the decoder adds similar grain at other ' +
+      'positions, which VMAF counts as a loss; viewers see less difference than the score says, and it cannot compare encodes ' +
+      'with and without synthesis.',
     [null, true],
     { purpose: 'fix', option: 'grain', value: 'off' },
   );
@@ -143,8 +144,8 @@ function isEven({ measured }: SideFacts): boolean {
 }
 
 const EFFECT = {
-  expanded: 'more contrast than the reference counts as an enhancement, so that the score is too high',
-  reduced: 'less contrast than the reference counts as a loss, so that the score is too low',
+  expanded: 'added contrast counts as an enhancement, so the score is too high',
+  reduced: 'reduced contrast counts as a loss, so the score is too low',
 } as const;
 
 function* rangeFindings(
@@ -156,7 +157,7 @@ function* rangeFindings(
   // Players assume limited range by default.
   const [from, to] = [dis ?? 'limited', ref ?? 'limited'] as const;
   if (from === to) return;
-  const said = (range: string | null) => range ?? 'none stated (which means limited)';
+  const said = (range: string | null) => range ?? 'unspecified (limited assumed)';
   const differ = `distorted has colour range ${said(dis)} but reference ${said(ref)}, and sample values are compared as stored`;
   const converted = from === 'full' ? 'expanded' : 'reduced';
   const spread = alignment && !isEven(reference) ? spreadOf(alignment) : undefined;
@@ -166,8 +167,8 @@ function* rangeFindings(
     yield finding(
       'color-range',
       silent ? 'info' : 'warning',
-      `${differ}; the samples of both are spread alike, so that only a label differs: the score is that of the samples, ` +
-        `but players show the distorted video with ${from === 'full' ? 'less' : 'more'} contrast.`,
+      `${differ}; both have the same contrast, so only a label differs: the score is right, but players show the ` +
+        `distorted video with ${from === 'full' ? 'less' : 'more'} contrast.`,
       [ref, dis],
       relabelRange(distorted, to),
     );
@@ -178,8 +179,8 @@ function* rangeFindings(
     spread === converted
       ? `the samples were converted too: ${EFFECT[converted]}`
       : spread === undefined
-        ? `where the samples were converted too, ${EFFECT[converted]}; where only a label differs, the score is right`
-        : 'what a difference of contrast does to the score is not what viewers see';
+        ? `if the samples were converted too, ${EFFECT[converted]}; if only a label differs, the score is right`
+        : 'contrast differs, which the score weighs differently than viewers do';
   yield finding(
     'color-range',
     'warning',
@@ -229,9 +230,9 @@ function* levelFindings(
     yield finding(
       'levels',
       'warning',
-      `distorted has ${rounded(contrast, 2)} times the reference's contrast, as when ` +
-        `${spread === 'expanded' ? 'limited range was expanded to full' : 'full range was reduced to limited'}, and ` +
-        `no label says so; ${EFFECT[spread]}.`,
+      `distorted has ${rounded(contrast, 2)} times the contrast of reference, as if ` +
+        `${spread === 'expanded' ? 'limited range was expanded to full' : 'full range was reduced to limited'}, which ` +
+        `no label states; ${EFFECT[spread]}.`,
       values,
       spread === 'expanded'
         ? convertRange(distorted, 'full', 'limited', false)
@@ -244,9 +245,9 @@ function* levelFindings(
   yield finding(
     'levels',
     'warning',
-    `distorted has ${rounded(contrast, 2)} times the reference's contrast, and mid-grey is ` +
-      `${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; the picture was graded, not only ` +
-      'encoded, and the score is about both.',
+    `distorted has ${rounded(contrast, 2)} times the contrast of reference, and mid-grey is ` +
+      `${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well as encoded, and ` +
+      'the score includes both.',
     values,
   );
 }
@@ -300,7 +301,7 @@ function* colourFindings(
       part,
       'warning',
       `distorted ${stated(dis, name)} but reference ${stated(ref, name)}; sample values are ` +
-        'compared as stored, and mean different light.',
+        'compared as stored, but mean different light.',
       [ref, dis],
       ref === null ? undefined : convertPart(part, ref, distorted),
     );
@@ -320,8 +321,8 @@ function* fixedMatrix({ codec }: SideFacts, reference: SideFacts, distorted: Sid
   yield finding(
     'matrix',
     'info',
-    `one video is labelled ${label}, and ${codec} has no label: it is BT.601 by definition, but encoders store samples ` +
-      'as they get them; sample values are compared as stored.',
+    `one video is labelled ${label} and ${codec} has no label: it is BT.601 by definition, but encoders store samples ` +
+      'unconverted; sample values are compared as stored.',
     [ref, dis],
   );
 }
@@ -334,18 +335,18 @@ function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts
 }
 
 function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
-  const [who, other, { fromRgb, matrix }] = reference.fromRgb
-    ? (['reference', 'distorted', reference] as const)
-    : (['distorted', 'reference', distorted] as const);
+  const who = reference.fromRgb ? 'reference' : 'distorted';
+  const { fromRgb, matrix } = { reference, distorted }[who];
+  const other = otherRole(who);
   const why = {
-    stated: `which ${other} states`,
-    pictures: `which fits the colours of ${other}, that states none`,
-    assumed: `as most encoders do, for neither a label nor the colours of ${other} tell`,
+    stated: `as ${other} states`,
+    pictures: `which fits the colours of untagged ${other}`,
+    assumed: `as most encoders do, since neither a label nor the colours of ${other} decide`,
   };
   return finding(
     'matrix',
     'info',
-    `${who} is RGB and became luma and chroma by the matrix ${matrix}, ${why[fromRgb ?? 'assumed']}.`,
+    `${who} is RGB and was converted to YCbCr with the matrix ${matrix}, ${why[fromRgb ?? 'assumed']}.`,
     [reference.matrix ?? null, distorted.matrix ?? null],
   );
 }
@@ -371,23 +372,23 @@ function* silentMatrix(
   }
   const known = reference.matrix ?? distorted.matrix;
   const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
-  const usual = isStandardDefinition(silent) ? 'smpte170m' : 'bt709';
+  const usual = usualMatrix(silent) === 'bt601' ? 'smpte170m' : 'bt709';
   const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
   // Other matrices, such as RGB and BT.2020, come with other differences.
   if (known === usual || bt601 || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
-  const [who, other] = stating === distorted ? ['distorted', 'reference'] : ['reference', 'distorted'];
+  const who = stating === distorted ? 'distorted' : 'reference';
   yield finding(
     'matrix',
     'warning',
-    `${who} has the matrix ${known}, but ${other} states none, and videos of its size are usually in ${usual}; if one was ` +
-      'converted, sample values are compared as stored, and mean different colours.',
+    `${who} has the matrix ${known}, but ${otherRole(who)} states none, and videos of its size usually have ${usual}; if that is true ` +
+      'here, equal sample values mean different colours.',
     [reference.matrix ?? null, distorted.matrix ?? null],
     stating === distorted ? convertPart('matrix', usual, distorted) : undefined,
   );
 }
 
 function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const [ref, dis] = [coloursOf(reference), coloursOf(distorted)];
+  const [ref, dis] = [averagesOf(reference), averagesOf(distorted)];
   const fit = matrixFitOf(ref.flatMap((one, i) => (dis[i] ? { reference: one, distorted: dis[i] } : [])));
   if (fit === undefined || fit === 'as stored') return;
   const [from, to] = fit === '601 to 709' ? ['601', '709'] : ['709', '601'];
@@ -396,14 +397,14 @@ function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Fin
   yield finding(
     'matrix',
     'warning',
-    `the colours show that distorted was converted from BT.${from} to BT.${to}, whatever is stated (${stated(reference)} of ` +
-      `reference, ${stated(distorted)} of distorted); sample values are compared as stored, and mean different colours.`,
+    `the colours show that distorted was converted from BT.${from} to BT.${to}, regardless of the labels (reference: ` +
+      `${stated(reference)}, distorted: ${stated(distorted)}); equal sample values mean different colours.`,
     [reference.matrix ?? null, distorted.matrix ?? null],
     filterFiles([['distorted', distorted, filter]]),
   );
 }
 
-function coloursOf({ measured }: SideFacts): Colours[] {
+function averagesOf({ measured }: SideFacts): Colours[] {
   return (measured?.squares ?? []).flatMap((y, i) => {
     const chroma = measured?.chroma?.[i];
     return chroma ? { y, ...chroma } : [];
@@ -411,5 +412,5 @@ function coloursOf({ measured }: SideFacts): Colours[] {
 }
 
 function stated(value: string | undefined | null, name: string): string {
-  return value ? `has the ${name} ${value}` : `states no ${name}`;
+  return value ? `has the ${name} ${value}` : `does not state its ${name}`;
 }

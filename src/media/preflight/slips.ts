@@ -4,12 +4,9 @@
  */
 
 import { counted } from '../../core/printable.js';
-import type { Displacement, Freeze, Slip } from '../align/slips.js';
+import { BEGINNING, type Displacement, type Freeze, type Slip } from '../align/slips.js';
 import { finding } from './text.js';
 import type { Finding } from './types.js';
-
-/** A slip before this pair is an offset from the start. */
-const BEGINNING = 4;
 
 const NAMED = 5;
 
@@ -41,7 +38,7 @@ export function unwatchedFinding(why: string): Finding {
   return finding(
     'unwatched',
     'info',
-    `whether frames are lost or doubled after the first seconds was not looked at, because ${why}.`,
+    `not checked for lost or repeated frames after the first seconds, because ${why}.`,
     [null, null],
   );
 }
@@ -50,15 +47,14 @@ function offsetFinding({ ahead }: Slip): Finding {
   return finding(
     'offset',
     'warning',
-    `the pictures do not belong together from the start: distorted runs ${counted(Math.abs(ahead), 'frame')} ` +
-      `${ahead > 0 ? 'ahead of' : 'behind'} reference, and frames that are compared show different moments.`,
+    `${where(ahead)} from the start, so the compared frames show different moments.`,
     [null, null],
     { purpose: 'fix', option: 'offset', value: 'auto' },
   );
 }
 
 export function slipFinding(slips: readonly Slip[]): Finding {
-  const texts = slips.slice(0, NAMED).map(({ frame, ahead }) => `from frame ${frame} on ${where(ahead)}`);
+  const texts = slips.slice(0, NAMED).map(({ frame, ahead }) => `from frame ${frame} on, ${where(ahead)}`);
   const more = slips.length - texts.length;
   const lost = slips.reduce((sum, { by }) => sum + Math.max(0, by), 0);
   const added = slips.reduce((sum, { by }) => sum + Math.max(0, -by), 0);
@@ -79,7 +75,7 @@ export function slipFinding(slips: readonly Slip[]): Finding {
 }
 
 function where(ahead: number): string {
-  if (ahead === 0) return 'distorted is with reference again';
+  if (ahead === 0) return 'distorted is in step with reference again';
   const frames = counted(Math.abs(ahead), 'frame');
   return `distorted runs ${frames} ${ahead > 0 ? 'ahead of' : 'behind'} reference`;
 }
@@ -93,8 +89,8 @@ function freezeFinding(freezes: readonly Freeze[]): Finding {
     ...finding(
       'freeze',
       'warning',
-      `distorted shows the same picture again where reference moves on: ${texts.join(', ')}` +
-        `${more > 0 ? `, and in ${counted(more, 'other place')}` : ''}; the score counts these frames as they are.`,
+      `distorted freezes while reference moves on: ${texts.join(', ')}` +
+        `${more > 0 ? `, and in ${counted(more, 'other place')}` : ''}; the score includes these frames.`,
       [null, null],
     ),
     places: freezes.slice(0, LISTED).map(({ frame, frames }) => ({ frame, frames })),

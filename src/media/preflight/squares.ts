@@ -2,6 +2,7 @@
  * @module media/preflight/squares
  * Compares small squares of both videos: which way one is rotated, and whether bars hide or frame the picture.
  */
+import { correlation, mean } from '../evidence/statistics.js';
 import type { Borders, SideMeasurements } from './types.js';
 
 /** Boxes along each side of a square, whatever the aspect ratio. */
@@ -38,25 +39,6 @@ export function turnOf(
 
 function turned(square: Float32Array, from: (x: number, y: number) => number): Float32Array {
   return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
-}
-
-export function mean(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i] ?? 0;
-  return sum / values.length;
-}
-
-/** -1..1; 0 if either has no contrast. */
-export function correlation(a: Float32Array, b: Float32Array): number {
-  const [ma, mb] = [mean(a), mean(b)];
-  let [both, aa, bb] = [0, 0, 0];
-  for (const [i, value] of a.entries()) {
-    const [da, db] = [value - ma, (b[i] ?? Number.NaN) - mb];
-    both += da * db;
-    aa += da * da;
-    bb += db * db;
-  }
-  return aa > 0 && bb > 0 ? both / Math.sqrt(aa * bb) : 0;
 }
 
 /** True if the picture within bars (shares of the sides) is a part of the other one, rather than a smaller copy. */

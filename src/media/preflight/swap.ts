@@ -4,7 +4,7 @@
  */
 import { formatSize } from '../../core/size.js';
 import { isCombed } from '../evidence/fields.js';
-import { mean } from './squares.js';
+import { mean } from '../evidence/statistics.js';
 import { finding, rounded } from './text.js';
 import type { Finding, SideFacts } from './types.js';
 
@@ -77,7 +77,7 @@ export function* swapFindings(reference: SideFacts, distorted: SideFacts): Gener
   yield finding(
     'swapped',
     'warning',
-    `reference and distorted look swapped: ${evidence.join(', ')}; the reference should be the better of the two.`,
+    `reference and distorted look swapped: ${evidence.join(', ')}; the reference should have the higher quality.`,
     [reference.name, distorted.name],
     {
       purpose: 'fix',
@@ -90,7 +90,7 @@ export function* swapFindings(reference: SideFacts, distorted: SideFacts): Gener
 function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
   const across = reference.width / distorted.width;
   const down = reference.height / distorted.height;
-  const text = `the reference is only ${formatSize(reference)} against ${formatSize(distorted)}`;
+  const text = `reference is only ${formatSize(reference)} but distorted ${formatSize(distorted)}`;
   // Both must be smaller: only one means a crop or added bars.
   if (Math.max(across, down) < 0.9) return { kind: 'size', weight: 1, text };
   return Math.min(across, down) > 1.1 ? { kind: 'size', weight: -2, text: '' } : undefined;
@@ -104,7 +104,7 @@ function codecClue(reference: SideFacts, distorted: SideFacts): Clue | undefined
   return {
     kind: 'streams',
     weight: 1,
-    text: `the reference is ${reference.codec} but the distorted video is ${nameOf(distorted)}`,
+    text: `reference is ${reference.codec} but distorted ${nameOf(distorted)}`,
   };
 }
 
@@ -141,7 +141,7 @@ function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefin
   const worth = ({ codec }: SideFacts, rate: number) => rate * (EFFICIENCY.get(codec ?? '') ?? 2);
   const part = worth(reference, ref) / worth(distorted, dis);
   const kilobits = (rate: number) => `${Math.round(rate / 1000)} kbit/s`;
-  const text = `the reference has only ${kilobits(ref)} against ${kilobits(dis)}`;
+  const text = `reference has only ${kilobits(ref)} but distorted ${kilobits(dis)}`;
   if (part < 0.75) return { kind: 'streams', weight: 1, text };
   return part > 1.35 ? { kind: 'streams', weight: -1.5, text: '' } : undefined;
 }
@@ -150,7 +150,7 @@ function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undef
   const measured = sharpnessRatio(reference, distorted);
   if (measured === undefined) return undefined;
   const { ratio, same } = measured;
-  const text = `the reference's frames have ${rounded(ratio, ratio > 0.97 ? 3 : 2)} times the sharpness of the distorted video's`;
+  const text = `reference has ${rounded(ratio, ratio > 0.97 ? 3 : 2)} times the sharpness of distorted`;
   const softer = !same ? MUCH_SOFTER : gradeOf(distorted) === Grade.lossless ? SOFTER_THAN_LOSSLESS : SOFTER;
   if (ratio < softer) return { kind: 'pictures', weight: 1, text };
   return ratio > 1 / softer ? { kind: 'pictures', weight: -1.5, text: '' } : undefined;
@@ -183,6 +183,6 @@ function sharpnessRatio(
 
 function depthClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
   if (reference.bitDepth === distorted.bitDepth) return undefined;
-  const text = `the reference has only ${reference.bitDepth} bits a sample against ${distorted.bitDepth}`;
+  const text = `reference has only ${reference.bitDepth} bits per sample but distorted ${distorted.bitDepth}`;
   return { kind: 'streams', weight: reference.bitDepth < distorted.bitDepth ? 0.5 : -0.5, text };
 }

@@ -5,7 +5,7 @@
 import { hintText } from '../../core/hint.js';
 import { type Fraction, quotientOf } from '../../core/rational.js';
 import { pixelFormatName } from '../delivery.js';
-import { rateOf as evidentRate } from '../evidence/rate.js';
+import { rateOf } from '../evidence/rate.js';
 import type {
   FfmpegCommand,
   Finding,
@@ -47,6 +47,10 @@ export function vf(side: Role, value: string): OptionHint {
 }
 
 export type Role = FfmpegCommand['side'];
+
+export function otherRole(role: Role): Role {
+  return role === 'reference' ? 'distorted' : 'reference';
+}
 
 /** @param instead options that do the same without new files. Default: the same filters while ffmpeg decodes */
 export function filterFiles(
@@ -106,7 +110,7 @@ function preparedName(name: string, suffix: string, copies: boolean): string {
 /** @param what was not checked */
 export function uncheckedFinding(what: string, error: unknown): Finding {
   const reason = error instanceof Error ? error.message : String(error);
-  const sentence = `preflight could not look at ${what}, so that what is wrong with them may go unsaid: ${reason}`;
+  const sentence = `preflight could not check ${what}: ${reason}`;
   return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
 }
 
@@ -133,14 +137,14 @@ export function framesOf(side: SideFacts): number | null {
 }
 
 /** Frames per second, if known. */
-export function rateOf(side: SideFacts): number | undefined {
-  return quotientOf(evidentRate(side));
+export function framesPerSecond(side: SideFacts): number | undefined {
+  return quotientOf(rateOf(side));
 }
 
 /** Seconds, if known. */
 export function durationOf(side: SideFacts): number | undefined {
   const frames = framesOf(side);
-  const rate = rateOf(side);
+  const rate = framesPerSecond(side);
   if (side.timestamps && side.timestamps.length > 1 && rate) {
     const [first = Number.NaN] = side.timestamps;
     return (side.timestamps.at(-1) ?? Number.NaN) - first + 1 / rate;
@@ -152,7 +156,7 @@ export function durationOf(side: SideFacts): number | undefined {
 export function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
   const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
   if (ref === undefined || dis === undefined) return false;
-  const [refRate, disRate] = [rateOf(reference), rateOf(distorted)];
+  const [refRate, disRate] = [framesPerSecond(reference), framesPerSecond(distorted)];
   if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
   return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
 }

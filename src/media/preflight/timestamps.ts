@@ -3,6 +3,8 @@
  * Analyses presentation times: variable rate, missing and doubled frames, and same moments of two videos.
  */
 
+import { intervalsOf, medianInterval } from '../evidence/rate.js';
+
 export interface Gap {
   readonly after: number;
   readonly frames: number;
@@ -34,8 +36,8 @@ const FAULTY = 0.15;
 /** `undefined` for fewer than three times, which ascend in seconds. */
 export function analyseTimestamps(times: Float64Array): TimestampAnalysis | undefined {
   if (times.length < 3) return undefined;
-  const intervals = times.subarray(1).map((time, i) => time - (times[i] ?? Number.NaN));
-  const interval = intervals.toSorted()[intervals.length >> 1] ?? Number.NaN;
+  const intervals = intervalsOf(times);
+  const interval = medianInterval(times) ?? Number.NaN;
   if (!(interval > 0)) return { interval, variable: true, gaps: [], doubled: [] };
   const slack = Math.max(ROUNDING, JITTER * interval);
   const gaps: Gap[] = [];

@@ -6,11 +6,11 @@ import { counted } from '../../core/printable.js';
 import { fractionText } from '../../core/rational.js';
 import type { AlignReason, AlignResult } from '../align/types.js';
 import { WIDEST_ADVISED } from '../align/types.js';
-import { isNominal, rateOf as rateFraction, ratesDiffer } from '../evidence/rate.js';
+import { intervalsOf, isNominal, rateOf, ratesDiffer } from '../evidence/rate.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import { fieldFindings, pulldownFix } from './fields.js';
 import { slipFinding } from './slips.js';
-import { durationOf, finding, framesOf, rateOf, rounded } from './text.js';
+import { durationOf, finding, framesOf, framesPerSecond, rounded } from './text.js';
 import {
   analyseTimestamps,
   type Gap,
@@ -80,12 +80,13 @@ function* noRateFindings(
 ): Generator<Finding> {
   const sides = [reference, distorted];
   const [value] = rated;
-  if (value === undefined || sides.some(rateOf) || sides.every(({ frameCount }) => frameCount === 1)) return;
+  if (value === undefined || sides.some(framesPerSecond) || sides.every(({ frameCount }) => frameCount === 1))
+    return;
   yield finding(
     'no-frame-rate',
     'warning',
-    'neither video states a frame rate, so that ColorVideoVDP sees each frame as a still: motion does not hide differences, and ' +
-      'flicker does not count; give the true rate, which need not be 25.',
+    'neither video states a frame rate, so ColorVideoVDP treats each frame as a still: motion hides no differences, and ' +
+      'flicker does not count; set the true rate, which may not be 25.',
     [null, null],
     { purpose: 'fix', option: 'features', value },
   );
@@ -124,13 +125,13 @@ function* rateFindings(
 ): Generator<Finding> {
   if (!ratesDiffer(reference, distorted) || pairInTime(partners)) return;
   const text = (side: SideFacts) => {
-    const rate = rateFraction(side);
-    return rate && isNominal(rate) ? fractionText(rate) : rounded(rateOf(side) ?? 0);
+    const rate = rateOf(side);
+    return rate && isNominal(rate) ? fractionText(rate) : rounded(framesPerSecond(side) ?? 0);
   };
   const values = [text(reference), text(distorted)] as const;
   const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
   if (frameRatePolicy === 'strict') {
-    const refused = `${what}, and frames are only compared at equal times; they do not go together one by one.`;
+    const refused = `${what}, so frames do not pair one to one at equal times, as the policy strict requires.`;
     yield finding('frame-rate', 'error', refused, values, { ...BY_TIME, purpose: 'fix' });
     return;
   }
@@ -144,8 +145,8 @@ function* rateFindings(
     'frame-rate',
     accepted ? 'info' : 'warning',
     isRetimed(reference, distorted)
-      ? `${what}; the same frames are shown at another speed, and are compared by number.`
-      : `${what}; frames that are compared do not all show the same moment.`,
+      ? `${what}; the same frames run at another speed, and are compared by number.`
+      : `${what}; some compared frames show different moments.`,
     values,
     accepted
       ? undefined
@@ -179,7 +180,7 @@ function* lengthFindings(
   const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
   const differs = ratesDiffer(reference, distorted);
   const [ref, dis] = [durationOf(reference), durationOf(distorted)];
-  const twoFrames = 2 / Math.min(rateOf(reference) ?? 25, rateOf(distorted) ?? 25);
+  const twoFrames = 2 / Math.min(framesPerSecond(reference) ?? 25, framesPerSecond(distorted) ?? 25);
   const asLong =
     ref !== undefined && dis !== undefined && Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames);
   const lost = lostFinding(reference, distorted, context, beginTogether);
@@ -199,9 +200,9 @@ function* lengthFindings(
       accepted ? 'info' : 'warning',
       `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ` +
         (byTime
-          ? 'frames are compared by their times, so that some have no partner of their own.'
-          : `${counted(pairs, 'pair')} can be compared, and where frames are missing inside, later ones do not ` +
-            'belong together.'),
+          ? 'frames are paired by time, so some have no match of their own.'
+          : `${counted(pairs, 'pair')} can be compared; if frames are missing in the middle, later pairs show ` +
+            'different moments.'),
       [refFrames, disFrames],
       accepted ? undefined : within ? BY_TIME : beginTogether ? commonFrames(pairs) : FIND_OFFSET,
     );
@@ -244,11 +245,11 @@ function lostFinding(
   if (!undecoded && !torn && shown >= expected * (1 - MOST_LOST)) return undefined;
   const [who, other] = ref < dis ? ['reference', 'distorted'] : ['distorted', 'reference'];
   const why = undecoded
-    ? `by its length of ${rounded(short.duration ?? 0)} s it should have about ${room}, so that it is damaged or incomplete: ` +
-      'get it again, or encode it again.'
+    ? `its duration of ${rounded(short.duration ?? 0)} s implies about ${room}, so it is damaged or incomplete: download or ` +
+      'encode it again.'
     : torn
-      ? 'where they are missing, one picture is compared with many, as after damage.'
-      : `a score of ${((100 * shown) / expected).toFixed(0)} % of the frames says nothing of the others.`;
+      ? 'where frames are missing, one frame is compared with many, as after damage.'
+      : `a score of ${((100 * shown) / expected).toFixed(0)} % of the frames says nothing about the others.`;
   const common = beginTogether || offset !== 0 ? commonFrames(shown) : FIND_OFFSET;
   const values = [ref, dis] as const;
   const said = `${who} has ${counted(Math.min(ref, dis), 'frame')} but ${other} has ${Math.max(ref, dis)}; ${why}`;
@@ -257,17 +258,19 @@ function lostFinding(
 
 /** Frame intervals that a video covers, and those of pictures held for more than {@link LONGEST_HOLD}. */
 function timeShown(side: SideFacts): { readonly shown: number; readonly held: number } {
-  const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, rateOf(side), side];
+  const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, framesPerSecond(side), side];
   if (!timestamps || !rate) return { shown: frames, held: 0 };
   const span = (timestamps.at(-1) ?? 0) - (timestamps[0] ?? 0);
-  const steps = Array.from(timestamps.subarray(1), (time, i) => time - (timestamps[i] as number));
-  const held = steps.reduce((sum, step) => sum + (step > LONGEST_HOLD ? step * rate - 1 : 0), 0);
+  const held = intervalsOf(timestamps).reduce(
+    (sum, step) => sum + (step > LONGEST_HOLD ? step * rate - 1 : 0),
+    0,
+  );
   return { shown: Math.max(frames, Math.round(span * rate) + 1), held };
 }
 
 /** Frames that fit the declared duration, at least those that exist. */
 function roomFor(side: SideFacts): number {
-  const rate = rateOf(side);
+  const rate = framesPerSecond(side);
   return Math.max(framesOf(side) ?? 0, side.duration && rate ? Math.round(side.duration * rate) : 0);
 }
 
@@ -308,7 +311,7 @@ function* timestampFindings(
     yield finding(
       'variable-frame-rate',
       severity,
-      `${who} a variable frame rate; frames are paired by their times, and a frame may be compared twice or never.`,
+      `${who} a variable frame rate; frames are paired by time, so some may be compared twice or not at all.`,
       [ref?.variable ?? null, dis?.variable ?? null],
       advice.fix,
     );
@@ -352,7 +355,7 @@ function* missingFrames(
     uncompared ? severity : 'info',
     uncompared
       ? `${places.join(', and ')}; at these times the nearest frame is used.`
-      : `${places.join(', and ')}; every frame of reference is compared with the one at its time.`,
+      : `${places.join(', and ')}; every reference frame is still compared with the frame at its time.`,
     [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
     uncompared ? fix : undefined,
   );
@@ -379,11 +382,11 @@ function* duplicateFrames(
   if (repeated.reference === 0 && repeated.distorted === 0) return;
   const said = (['distorted', 'reference'] as const)
     .filter((side) => repeated[side] > 0)
-    .map((side) => `${side} shows the same picture again in ${counted(repeated[side], 'frame')}`);
+    .map((side) => `${side} repeats the previous picture in ${counted(repeated[side], 'frame')}`);
   yield finding(
     'duplicate-frames',
     severity,
-    `${said.join(', and ')} where the other video moves on; pairs after such a frame may be off by one.`,
+    `${said.join(', and ')} while the other video moves on; pairs after such a frame may be off by one.`,
     [repeated.reference, repeated.distorted],
     fix,
   );
@@ -411,13 +414,13 @@ export function setBackText(
     const seconds = named.map((time) => `${time.toFixed(3)} s`);
     const more = setBacks.length > NAMED ? ` and ${counted(setBacks.length - NAMED, 'other place')}` : '';
     return [
-      `of ${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})${more}`,
+      `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})${more}`,
     ];
   });
   if (said.length === 0) return undefined;
   return (
-    `time stamps go back, as where recordings are joined: ${said.join(', ')}; all frames are used, as if the clock had ` +
-    'gone on.'
+    `timestamps jump back, as in joined recordings: ${said.join(', ')}; all frames are used, with continuous ` +
+    'times.'
   );
 }
 
@@ -441,7 +444,7 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
     yield finding(
       'unrelated',
       'warning',
-      `the first seconds of the two videos do not look alike at any offset: ${lowered(explanation)}`,
+      `the videos do not match in the first seconds: ${lowered(explanation)}`,
       [null, null],
       WIDER,
     );
@@ -451,12 +454,12 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
           .slice(0, NAMED)
           .map((candidate) => candidate.offset)
           .join(', ')} fit better`
-      : `reference frame ${match.reference} is what distorted frame ${match.distorted} shows`;
+      : `distorted frame ${match.distorted} shows reference frame ${match.reference}`;
     yield finding(
       'offset',
       'warning',
-      `the pictures do not belong together at offset ${used}: ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % ` +
-        'certain), and frames that are compared show different moments.',
+      `the pictures do not match at offset ${used}: ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % ` +
+        'certain), so the compared frames show different moments.',
       [match.reference, match.distorted],
       { purpose: 'fix', option: 'offset', value: offset },
     );
@@ -464,7 +467,7 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
     yield finding(
       'offset',
       'warning',
-      `the pictures do not belong together at offset ${used}: ${lowered(explanation)}`,
+      `the pictures do not match at offset ${used}: ${lowered(explanation)}`,
       [null, null],
       WIDER,
     );
@@ -472,7 +475,7 @@ function* alignmentFindings(alignment: AlignResult, used: number): Generator<Fin
     yield finding(
       'offset-unclear',
       'info',
-      `whether the two videos begin at the same moment cannot be told from the first seconds: ${lowered(explanation)}`,
+      `could not verify that both videos start at the same moment: ${lowered(explanation)}`,
       [null, null],
     );
   }
@@ -490,9 +493,9 @@ function doubtFinding(alignment: AlignResult, { window = WIDEST_ADVISED }: Prefl
 export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
   const others = reason === 'static' || reason === 'repetitive' ? candidates : [];
   const named = others.filter((candidate) => candidate.offset !== offset).slice(0, NAMED);
-  const fits = named.length > 0 ? ` Others that fit: ${named.map((one) => one.offset).join(', ')}.` : '';
+  const fits = named.length > 0 ? ` Other candidates: ${named.map((one) => one.offset).join(', ')}.` : '';
   return (
-    `The offset was searched and not found; ${offset} is used, which is a guess (confidence ${confidence.toFixed(2)}). ` +
+    `The offset search found no clear answer; ${offset} is used as a guess (confidence ${confidence.toFixed(2)}). ` +
     `${explanation}${fits}`
   );
 }

@@ -3,8 +3,8 @@
  * Presentation times of all frames, from ffprobe's lines about packets.
  */
 
+import { packetsOfOneTime } from '../../media/evidence/packets.js';
 import { isUntimed } from '../../media/evidence/rate.js';
-import { packetsOfOneTime } from '../../media/evidence/vpx.js';
 import type { IndexedTimes } from '../../media/mp4-times.js';
 import { framesArgs, packetsArgs } from './commands.js';
 

@@ -5,7 +5,8 @@
 import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { hidesFrames, isCrowded } from '../../media/evidence/vpx.js';
+import { isCrowded } from '../../media/evidence/packets.js';
+import { hidesFrames } from '../../media/evidence/vpx.js';
 import type { LentVideo, TrackPackets } from './calls.js';
 import { MediabunnySource } from './source.js';
 import {

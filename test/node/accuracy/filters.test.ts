@@ -224,7 +224,7 @@ const CASES: readonly Case[] = [
     distorted: storedBoxed,
     options: { pixelFormat: 'yuv420p10le', cropDistorted: '512:288' },
     filters: ['format=yuv420p10le', 'crop=512:288,format=yuv420p10le'],
-    said: ['cropped to 512x288 at 0,20 of 512x328', 'yuv420p to yuv420p10le, as asked'],
+    said: ['cropped to 512x288 at 0,20 of 512x328', 'yuv420p to yuv420p10le, as requested'],
   },
   {
     what: 'stored video of another chroma, which ffmpeg reads for it',

@@ -137,9 +137,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     expect(shut.stderr).toMatch(
       /anyvmaf: --fail-under fails because the score cannot be trusted: \[offset\] [^\n]*\(fix: --offset 5\)/,
     );
-    expect(shut.stderr.split('\n')[0]).toMatch(
-      /^anyvmaf: untrusted score: The pictures do not belong together/,
-    );
+    expect(shut.stderr.split('\n')[0]).toMatch(/^anyvmaf: untrusted score: The pictures do not match/);
     const open = await anyvmaf([...args, '--accept-untrusted']);
     expect(open.code).toBe(0);
     expect(open.stderr).toContain('--fail-under judges a score that is untrusted: [offset]');
@@ -314,7 +312,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expectFailure(
         await anyvmaf([ref, encrypted, '--decoder', decoder]),
         2,
-        /secret\.mp4 is encrypted; its frames cannot be decoded, score the video before encryption\.$/m,
+        /secret\.mp4 is encrypted, so its frames cannot be decoded; score the video before encryption\.$/m,
       );
     });
 
@@ -366,7 +364,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expectFailure(
         await anyvmaf([ref, half, '--decoder', 'mediabunny']),
         2,
-        /mediabunny finds no frame in .*half\.mkv that is there as a whole; .*the file is cut off: its segment should have/,
+        /mediabunny finds no frame in .*half\.mkv that is there as a whole; .*the file is cut off: found only \d+ of \d+ bytes of its segment/,
       );
     });
 

@@ -267,7 +267,7 @@ describe('bad input', () => {
   test.each([
     ['--crop-ref 99:99:0:0', 1, '--crop-ref is "99:99:0:0", which goes beyond the picture of 64x48'],
     ['--vf-dis movie=a.mkv', 1, '--vf-dis names the filter "movie", which'],
-    ['--pix-fmt nv12', 1, '--pix-fmt is "nv12", but it must be a planar format'],
+    ['--pix-fmt nv12', 1, '--pix-fmt is "nv12", but it must be one of ffmpeg\'s planar formats'],
     ['--rate 25', 1, '--rate is 25, but neither video is an image sequence'],
     [
       '--deinterlace',
@@ -347,8 +347,8 @@ describe('bad input', () => {
     refused(
       [ref, dis, ...geometry.split(' ')],
       2,
-      `anyvmaf: ${ref} is a Y4M file of 64x48 4:2:0 8 bit, but the format given for raw video is ${given}; ` +
-        'correct -w, -h, -p and -b, or leave them out when both videos are Y4M.\n',
+      `anyvmaf: ${ref} is a Y4M file of 64x48 4:2:0 8 bit, but the given raw format is ${given}; ` +
+        'correct -w, -h, -p and -b, or leave them out if both videos are Y4M.\n',
     ),
   );
 

@@ -44,7 +44,7 @@ describe('filters of stored video', () => {
       preflight: false,
       features: ['psnr'],
     });
-    const said = ['cropped to 32x24 at 8,4 of 48x36', 'yuv420p to yuv420p10le, as asked'];
+    const said = ['cropped to 32x24 at 8,4 of 48x36', 'yuv420p to yuv420p10le, as requested'];
     expect(report.pairing).toMatchObject({
       ...{ width: 32, height: 24, bitDepth: 10 },
       reference: { conversions: said },
@@ -59,7 +59,7 @@ describe('filters of stored video', () => {
       { cropReference: '40:40:0:0' },
       /cropReference is "40:40:0:0", which goes beyond the picture of 48x36/,
     ],
-    ['between samples of chroma', { cropDistorted: '20:20:3:0' }, /cropDistorted .* use even numbers/],
+    ['between samples of chroma', { cropDistorted: '20:20:3:0' }, /cropDistorted .* requires even numbers\./],
     ['of nothing', { cropDistorted: '0:20' }, /WIDTH:HEIGHT/],
     ['with words', { cropDistorted: 'iw:ih/2' }, /WIDTH:HEIGHT/],
     ['twice', { crop: 'auto', cropReference: '20:20' }, /leave one of them out/],
@@ -67,15 +67,15 @@ describe('filters of stored video', () => {
     [
       'that ffmpeg has, of raw video',
       { vfDistorted: 'hflip' },
-      /the distorted is not encoded, but "hflip" are filters of ffmpeg/,
+      /the distorted is not encoded, but the filters "hflip" need ffmpeg/,
     ],
+    ['for another matrix, of raw video', { matrix: 'bt709' }, /matrix conversion needs ffmpeg/],
+    ['to fewer bits', { pixelFormat: 'yuv444p' }, /conversion from yuv420p to yuv444p needs ffmpeg/],
     [
-      'for another matrix, of raw video',
-      { matrix: 'bt709' },
-      /the matrix is converted by a filter of ffmpeg/,
+      'to RGB',
+      { pixelFormat: 'gbrp' },
+      /pixelFormat is "gbrp", but it must be one of ffmpeg's planar formats/,
     ],
-    ['to fewer bits', { pixelFormat: 'yuv444p' }, /yuv420p becomes yuv444p by a filter of ffmpeg/],
-    ['to RGB', { pixelFormat: 'gbrp' }, /pixelFormat is "gbrp", but it must be a planar format/],
     ['to a packed format', { pixelFormat: 'nv12' }, /pixelFormat is "nv12"/],
     ['of fields, where there are none', { deinterlace: true }, /no video is marked as interlaced/],
     ['that open files', { vfReference: 'movie=a.mkv' }, /vfReference names the filter "movie"/],
@@ -114,7 +114,7 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
       const pair = { reference: distorted(), distorted: distorted() };
       const run = score(pair, { decoder, vfDistorted: 'hflip', threads: 0 });
       await expect(run).rejects.toThrow(
-        `the distorted is decoded by ${decoder}, but "hflip" are filters of ffmpeg`,
+        `the distorted is decoded by ${decoder}, but the filters "hflip" need ffmpeg`,
       );
     },
   );

@@ -343,7 +343,7 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
       () => score({ reference: master(), distorted }, { ...EVERY_PLANE, frameRatePolicy: 'strict' }),
       'mismatch',
     );
-    expect(message).toContain('lacks a frame for reference frames 20, 21');
+    expect(message).toContain('no distorted frame for reference frames 20, 21');
     expect(message).toContain("pass frameRatePolicy: 'nearest' to compare each");
   });
 
@@ -444,7 +444,7 @@ describe('pictures too small to be measured', () => {
     const { reference, distorted } = y4mPair(SMALL, 1);
     const withXpsnr = { models: [], features: ['ssimulacra2', 'xpsnr'] };
     expect(await tooSmall(withXpsnr)).toContain(
-      'ssimulacra2, butteraugli and cvvdp without a VMAF model take',
+      'ssimulacra2, butteraugli and cvvdp without a VMAF model accept',
     );
     const shrunk = () => score({ reference, distorted }, { scaleTo: { width: 40, height: 16 } });
     expect(await failure(shrunk, 'media')).toContain('40x16, too small to be measured');
@@ -564,7 +564,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     expect(pairing?.frames.policy).toBe('number');
     const told = preflight.filter(({ severity }) => severity === 'warning');
     expect(told.map(({ code }) => code)).toEqual(['frame-rate']);
-    expect(told[0]?.message).toContain('shown at another speed, and are compared by number');
+    expect(told[0]?.message).toContain('run at another speed, and are compared by number');
   });
 
   it('is no reason to refuse a pair, however far they are apart', async () => {

@@ -43,7 +43,7 @@ describe('frames lost in the middle', () => {
   const slip = {
     code: 'slip',
     severity: 'error',
-    message: expect.stringContaining('From frame 60 on distorted runs 10 frames ahead of reference'),
+    message: expect.stringContaining('From frame 60 on, distorted runs 10 frames ahead of reference'),
     places: [{ frame: 60, frames: 10 }],
   };
 
@@ -80,12 +80,12 @@ describe('frames lost in the middle', () => {
     expect(unwatched.preflight).toBeUndefined();
     const read = readReport(formatReport(report, 'json'));
     expect(read.preflight).toContainEqual(expect.objectContaining({ code: 'slip', places: slip.places }));
-    expect(summarize(report)).toContain('From frame 60 on distorted runs');
+    expect(summarize(report)).toContain('From frame 60 on, distorted runs');
   });
 
   it('refuse a pair that must be without objection', async () => {
     const strict = score({ reference, distorted }, { ...PSNR, strict: true, threads: 1 });
-    await expect(strict).rejects.toThrow('From frame 60 on distorted runs 10 frames ahead');
+    await expect(strict).rejects.toThrow('From frame 60 on, distorted runs 10 frames ahead');
   });
 
   it('are not looked for where only some frames are scored, which is said', async () => {
@@ -134,14 +134,14 @@ describe('an offset that is searched', () => {
     const doubt = report.preflight?.find(({ code }) => code === trustOf(report).codes[0]);
     expect(doubt).toMatchObject({ severity: 'warning', hint: { option: 'window', value: 500 } });
     expect(doubt?.message).toContain(
-      `The offset was searched and not found; ${report.pairing?.frames.offset} is used`,
+      `The offset search found no clear answer; ${report.pairing?.frames.offset} is used`,
     );
     expect(summarize(report)).toMatch(/offset -?\d+ \((not found|ambiguous), a guess/);
     await expect(score({ reference, distorted: late }, { ...options, strict: true })).rejects.toThrow(
-      'The offset was searched and not found',
+      'The offset search found no clear answer',
     );
     const { warnings } = await score({ reference, distorted: late }, { ...options, preflight: false });
-    expect(warnings.join(' ')).toContain('The offset was searched and not found');
+    expect(warnings.join(' ')).toContain('The offset search found no clear answer');
   });
 
   it('is not called found where nothing moves', async () => {
@@ -252,7 +252,7 @@ describe.runIf(hasFfmpeg)(`a defect of preflight, ${needsFfmpeg}`, () => {
       const { preflight = [], frames } = await score(request(), PSNR);
       expect(frames).toEqual(whole.frames);
       expect(preflight[0]).toMatchObject({ code: 'unchecked', severity: 'warning' });
-      expect(preflight[0]?.message).toContain('Preflight could not look at the pictures');
+      expect(preflight[0]?.message).toContain('Preflight could not check the pictures');
       expect(preflight[0]?.message).toContain('table is undefined.');
     },
   );

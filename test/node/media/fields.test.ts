@@ -84,7 +84,7 @@ describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
   it('are shown in the order of the pictures, whatever the labels say', async () => {
     const [finding] = await found(labelled('tff'), labelled('bff'));
     expect(finding).toMatchObject({ severity: 'warning', reference: 'top-first', distorted: 'top-first' });
-    expect(finding?.message).toContain('while the distorted is labelled bottom-first');
+    expect(finding?.message).toContain('although distorted is labelled bottom-first');
     const byHand = await psnr(
       filtered(labelled('tff'), 'hand-tff.mkv', WHOLE),
       filtered(labelled('bff'), 'hand-bff.mkv', WHOLE),

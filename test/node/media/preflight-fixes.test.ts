@@ -311,7 +311,7 @@ it.runIf(hasFfmpeg)(
   async () => {
     const here = mkdtempSync(join(PREPARED, 'run-'));
     const distorted = encode('advised.mp4', '');
-    const [, command = ''] = /without loss first: (ffmpeg .*)$/.exec(CONVERT_WITHOUT_LOSS) ?? [];
+    const [, command = ''] = /losslessly first: (ffmpeg .*)$/.exec(CONVERT_WITHOUT_LOSS) ?? [];
     const filled = command.replace('VIDEO', distorted).replace('ffmpeg', 'ffmpeg -nostdin -v error');
     execFileSync('sh', ['-c', filled], { cwd: here });
     const scored = async (file: string) =>

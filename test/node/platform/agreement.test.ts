@@ -218,8 +218,8 @@ async function scored(): Promise<readonly number[]> {
 }
 
 const MESSAGE =
-  'Time stamps go back, as where recordings are joined: of reference after 40 of 70 frames (1.600 s), of distorted ' +
-  'after 40 of 70 frames (1.600 s); all frames are used, as if the clock had gone on.';
+  'Timestamps jump back, as in joined recordings: reference after 40 of 70 frames (1.600 s), distorted after 40 of 70 ' +
+  'frames (1.600 s); all frames are used, with continuous times.';
 
 describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffmpeg/core)`, () => {
   it.each(decoders)('give all their frames, at times that go on: $id', async (decoder) => {
@@ -304,6 +304,6 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
   it('are told of where only one of the two is joined', async () => {
     const { findings } = await inspect({ reference: recording(10), distorted: parts(34)[0] });
     const found = findings.find(({ code }) => code === 'clock-set-back');
-    expect(found?.message).toContain('of reference after 40 of 70 frames (1.600 s); all frames');
+    expect(found?.message).toContain('reference after 40 of 70 frames (1.600 s); all frames');
   });
 });

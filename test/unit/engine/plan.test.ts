@@ -262,17 +262,17 @@ describe('what is refused', () => {
     ['float_ssim=scale=9', SMALL, /float_ssim extractor needs pictures of at least 99x99 with scale 9/],
     ['ciede', GREY, /ciede extractor measures colour but the video is 4:0:0/],
     ['psnr_hvs', GREY, /psnr_hvs extractor measures colour/],
-    ['psnr_hvs', videoFormat(160, 90, { bitDepth: 16 }), /takes up to 12 bits per sample .* has 16/],
+    ['psnr_hvs', videoFormat(160, 90, { bitDepth: 16 }), /supports up to 12 bits per sample .* has 16/],
     ['speed_chroma', GREY, /speed_chroma extractor measures colour/],
     [
       'float_motion=motion_add_uv=true',
       GREY,
-      /float_motion extractor measures colour with motion_add_uv but .* leave motion_add_uv out\.$/,
+      /float_motion extractor measures colour with motion_add_uv but .* leave out motion_add_uv\.$/,
     ],
     [
       'float_vif=vif_prescale=4:vif_prescale_method=bilinear',
       videoFormat(3840, 2160),
-      /prescale to 15360 columns, but bilinear goes up to 7680/,
+      /prescale to 15360 columns, but bilinear supports at most 7680/,
     ],
     [
       'float_vif=vif_prescale=0.1',

@@ -5,7 +5,9 @@
  */
 
 import { describe, expect, it } from 'vitest';
+import type { Evidence } from '../../../src/media/align/evidence.js';
 import { RecordedThumbs } from '../../../src/media/align/recorded.js';
+import { search } from '../../../src/media/align/search.js';
 import { type Displacement, SlipDetector } from '../../../src/media/align/slips.js';
 import {
   type LumaFormat,
@@ -212,19 +214,47 @@ describe('align doubts', () => {
   });
 });
 
+describe('search', () => {
+  it('names the best offset if no other is nearly as likely, but all others together are', () => {
+    const fitness = { pairs: 20, similarity: 1, changes: 1, gain: 1, bias: 0, error: 0, rank: 0 };
+    const evidence = {
+      oneByOne: true,
+      frames: { reference: 30, distorted: 30 },
+      range: () => [0, 20],
+      fitness: (offset: number) => ({ ...fitness, rank: -Math.abs(offset - 3) }),
+      // Each is 25 times less likely than offset 3.
+      favours: (offset: number) => (offset === 3 ? Math.log(25) : -1),
+      tellsApart: () => true,
+      repeated: () => ({ reference: 0, distorted: 0 }),
+    } as unknown as Evidence;
+    const { reason, candidates, explanation } = search(evidence, 5, 3);
+    expect({ reason, candidates }).toEqual({ reason: 'static', candidates: [{ offset: 3, similarity: 1 }] });
+    expect(explanation).toContain('offset 3 fits best, but not clearly');
+  });
+});
+
 describe('align finds that no offset holds for all of the first seconds', () => {
   const content = moving(12);
   const doubled = video(content, { order: (i) => (i <= 30 ? i : Math.max(30, i - 4)), quantiser: 8 });
   const lost = video(content, { order: (i) => (i < 50 ? i : i + 6), quantiser: 8 });
+  const one = video(content, { order: (i) => (i < 50 ? i : i + 1), quantiser: 8 });
 
   it.each([
-    ['frames are doubled', doubled, 0, { by: -4, ahead: -4 }],
-    ['the offset after doubled frames is assumed', doubled, -4, { by: -4, ahead: 0 }],
-    ['frames are lost', lost, 0, { frame: 50, by: 6, ahead: 6 }],
-  ])('where %s', async (_, distorted, assumed, slip) => {
+    ['frames are doubled', doubled, 0, { by: -4, ahead: -4 }, '4 frames are added'],
+    ['the offset after doubled frames is assumed', doubled, -4, { by: -4, ahead: 0 }, '4 frames are added'],
+    [
+      'frames are lost',
+      lost,
+      0,
+      { frame: 50, by: 6, ahead: 6 },
+      '6 frames are missing at distorted frame 50,',
+    ],
+    ['a frame is lost', one, 0, { frame: 50, by: 1, ahead: 1 }, '1 frame is missing at distorted frame 50,'],
+  ])('where %s', async (_, distorted, assumed, slip, what) => {
     const found = await align(video(content), distorted, { assumed });
     expect(found).toMatchObject({ offset: 0, reason: 'clear', slip });
-    expect(found.explanation).toContain('so that no offset fits all');
+    expect(found.explanation).toContain(`, but ${what}`);
+    expect(found.explanation).toContain('so no single offset fits');
   });
 
   it('but not where nothing moves before both show the same', async () => {

@@ -128,7 +128,7 @@ describe('what a decoder needs', () => {
   it('is named with what to do where it may not or cannot be fetched', async () => {
     const decoders = [decoder('ffmpeg', 'absent'), refusing('backend')];
     expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
-      'clip.mp4 is an MP4 or MOV file, and there is no decoder for it (ffmpeg: ffmpeg is not installed; install it; ' +
+      'clip.mp4 is an MP4 or MOV file, but there is no decoder for it (ffmpeg: ffmpeg is not installed; install it; ' +
         'wasm: the package core is not here); run npm install core@1, or install ffmpeg, or convert the video first: ' +
         'ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.',
     );
@@ -153,7 +153,7 @@ describe('what a decoder needs', () => {
     const said = (all: Decoder[]) =>
       failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media');
     expect(await said([named])).toBe(
-      'clip.mp4 is an MP4 or MOV file, and there is no decoder for it (mediabunny: there is no WebCodecs); pass decoder: ' +
+      'clip.mp4 is an MP4 or MOV file, but there is no decoder for it (mediabunny: there is no WebCodecs); pass decoder: ' +
         "'wasm' (it needs none), or convert the video first: ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.",
     );
     expect(await said([named, refusing('backend')])).not.toContain('pass decoder');
@@ -226,7 +226,7 @@ describe('choosing a decoder', () => {
     const decoders = [decoder('ffmpeg', 'works'), decoder('wasm', 'works')];
     expect((await chooseDecoder(clip, { choice: 'wasm', decoders })).decoder.id).toBe('wasm');
     expect(await failure(() => chooseDecoder(clip, { choice: 'mediabunny', decoders }), 'usage')).toBe(
-      'there is no decoder "mediabunny" here; there are auto, ffmpeg, wasm, none.',
+      'decoder "mediabunny" is not available here; choose one of auto, ffmpeg, wasm, none.',
     );
     expect(decoders[0]?.asked).toEqual([]);
   });
@@ -268,7 +268,7 @@ describe('choosing a decoder', () => {
     );
     const none = decoders.slice(0, 2);
     const message = await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: none }), 'media');
-    expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, and there is no decoder for it \(ffmpeg: /);
+    expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, but there is no decoder for it \(ffmpeg: /);
     expect(message).toContain('ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m');
   });
 

@@ -16,6 +16,7 @@ import {
   judgeFields,
 } from '../../../src/media/evidence/fields.js';
 import { type MatrixFit, matrixFitOf } from '../../../src/media/evidence/matrix.js';
+import { isCrowded, packetsOfOneTime } from '../../../src/media/evidence/packets.js';
 import {
   declaredRate,
   meantRate,
@@ -24,7 +25,7 @@ import {
   ratesDiffer,
 } from '../../../src/media/evidence/rate.js';
 import { chooseTrack, isClearTrack, type VideoTrack } from '../../../src/media/evidence/track.js';
-import { addsGrain, isCrowded, packetsOfOneTime, showsFrame } from '../../../src/media/evidence/vpx.js';
+import { addsGrain, showsFrame } from '../../../src/media/evidence/vpx.js';
 import { declaredBitrate, declaredFrames, packetBitrate } from '../../../src/media/facts.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 import { partnersInTime } from '../../../src/media/preflight/timestamps.js';

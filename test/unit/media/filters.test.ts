@@ -4,6 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
+import { filtersFor } from '../../../src/media/filters/apply.js';
 import { checkChain } from '../../../src/media/filters/chain.js';
 import { openVideo } from '../../../src/media/open.js';
 import { filteredFormat, filteredSource } from '../../../src/media/own-filters.js';
@@ -95,7 +96,7 @@ describe('checkChain', () => {
     'null,',
     ',null',
   ])('refuses %j', (text) => {
-    expect(refused(text)).toMatch(/^vfDistorted (is|names|lets) /);
+    expect(refused(text)).toMatch(/^vfDistorted (is|names|makes) /);
   });
 
   it.each([
@@ -179,7 +180,7 @@ describe('checkChain', () => {
     'scale=9\\9999:100',
     `${'null,'.repeat(24)}null`,
   ])('refuses %s of somebody else', (text) => {
-    expect(refused(text, true)).toMatch(/^vfDistorted (names|gives) /);
+    expect(refused(text, true)).toMatch(/^vfDistorted (names|uses) /);
   });
 
   it('says which filter was meant', () => {
@@ -209,6 +210,17 @@ const FRAME = Uint8Array.from([
   ...[0, 128, 16, 255],
   ...[1, 127, 240, 129],
 ]);
+
+describe('filtersFor', () => {
+  it.each([
+    [1216, 512, 'bt601'],
+    [1024, 577, 'bt709'],
+    [1280, 512, 'bt709'],
+  ] as const)('takes untagged video of %ix%i for %s, as colour metrics do', (width, height, from) => {
+    const facts = { width, height, bitDepth: 8, chroma: '420' } as const;
+    expect(filtersFor('distorted', facts, { matrix: 'bt2020' })).toEqual({ matrix: { from, to: 'bt2020' } });
+  });
+});
 
 describe('filters of this package', () => {
   it('cut a part out of every plane', async () => {

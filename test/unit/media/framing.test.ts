@@ -217,8 +217,10 @@ describe('preflight of videos of one size', () => {
     expect(first).toMatchObject({ code: 'framing', severity: 'warning' });
     expect(first?.hint).toMatchObject({ instead: [{ option: 'cropReference', value: '282:162:16:0' }] });
     expect(more.filter(({ severity }) => severity !== 'info')).toEqual([]);
-    expect(first?.message).toContain("distorted is 282x162 of reference's picture");
-    expect(seen(side(cropped, { width: 640, height: 360 }))[0]?.message).toContain('is 282x162 of');
+    expect(first?.message).toContain('distorted is only the area of 282x162 at 16,0 in reference');
+    expect(seen(side(cropped, { width: 640, height: 360 }))[0]?.message).toContain(
+      'only the area of 282x162',
+    );
   });
 
   const encode = side(worse(cropped, 12));

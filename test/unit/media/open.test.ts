@@ -47,7 +47,7 @@ describe('not a video', () => {
   ])('recognises %s', async (what, start) => {
     expect(sniffContent(ascii(start))).toBe(what);
     expect(await failure(() => open(ascii(start), undefined, 'my clip.bin'), 'media')).toBe(
-      `my clip.bin is not a Y4M file but ${what}; give encoded video as a file, which a decoder can read, or ` +
+      `my clip.bin is not a Y4M file but ${what}; pass encoded video as a file, which a decoder can read, or ` +
         "convert it first: ffmpeg -i 'my clip.bin' -strict -1 OUTPUT.y4m",
     );
   });
@@ -152,7 +152,7 @@ describe('raw format', () => {
     const y4m = y4mVideo(small, '420', 2);
     expect((await open(y4m, small)).info).toMatchObject({ container: 'y4m', frameCount: 2 });
     expect(await failure(() => open(y4m, { ...small, width: 34 }, 'x.y4m'), 'mismatch')).toContain(
-      'x.y4m is a Y4M file of 32x20 4:2:0 8 bit, but the format given for raw video is 34x20 4:2:0 8 bit',
+      'x.y4m is a Y4M file of 32x20 4:2:0 8 bit, but the given raw format is 34x20 4:2:0 8 bit',
     );
   });
 
@@ -385,9 +385,9 @@ it('URLs are not fetched by the page', async () => {
   const open = (urls: boolean | readonly string[]) =>
     openInput(url, { platform: browserFiles, decoding: { urls } });
   await expect(open(['media.example.com'])).rejects.toThrow(
-    'https://media.example.com/a.mp4?... is a URL, and nothing is fetched here; download the video',
+    'https://media.example.com/a.mp4?... is a URL, but nothing can be fetched here; download the video',
   );
-  await expect(open(false)).rejects.toThrow('which is not fetched unless asked for');
+  await expect(open(false)).rejects.toThrow('which is not fetched by default');
 });
 
 it('names, passwords and queries of URLs are not shown', () => {

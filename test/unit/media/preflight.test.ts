@@ -63,12 +63,13 @@ const measured = (sharpness: readonly (number | null)[], top = 0, bottom = 0) =>
 };
 
 /** What ten moving frames show of fields; pictures of fields begin with the top one. */
-const withFields = (shown: 'whole' | 'woven' | 'pulldown' | 'exchanged'): SideMeasurements => ({
+const withFields = (shown: 'whole' | 'woven' | 'unordered' | 'pulldown' | 'exchanged'): SideMeasurements => ({
   ...measured([0.1, 0.1]),
   fields: Array.from({ length: 10 }, (_, frame) => {
-    const woven = shown === 'woven' || (shown === 'pulldown' && frame % 5 >= 3);
+    const woven = shown === 'woven' || shown === 'unordered' || (shown === 'pulldown' && frame % 5 >= 3);
     const exchanged = shown === 'exchanged' ? 0.7 : 1.1;
-    return { frame, moves: true, combed: woven ? 0.5 : 0, order: woven ? 0.8 : 0, exchanged };
+    const order = shown === 'unordered' && frame % 2 > 0 ? -0.8 : 0.8;
+    return { frame, moves: true, combed: woven ? 0.5 : 0, order: woven ? order : 0, exchanged };
   }),
 });
 
@@ -151,7 +152,7 @@ describe('preflight', () => {
       expect(seen(rgb, { ...small, measured: by601 })).toMatchObject([
         {
           severity: 'info',
-          message: expect.stringContaining('fits the colours of distorted, that states none'),
+          message: expect.stringContaining('which fits the colours of untagged distorted'),
         },
       ]);
     });
@@ -241,14 +242,9 @@ const CHROMA: readonly (readonly [
   says: string,
   fix?: string,
 ])[] = [
-  ['no colours', () => [128, 128], ['coloured', 'grey'], 'Reference has colours, but distorted has none'],
-  ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'one colour all over (Cb 0, Cr 0)'],
-  [
-    'one plane only',
-    (i) => [128, 170 - i / 3],
-    ['coloured', 'Cb 128'],
-    'lost its plane Cb, which is 128 all over',
-  ],
+  ['no colours', () => [128, 128], ['coloured', 'grey'], 'Distorted is grey but reference has colour'],
+  ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'Distorted has constant chroma (Cb 0, Cr 0)'],
+  ['one plane only', (i) => [128, 170 - i / 3], ['coloured', 'Cb 128'], 'Cb of distorted is constant (128)'],
   [
     'chroma planes that are swapped',
     (i) => [170 - i / 3, 90 + i / 4],
@@ -256,7 +252,12 @@ const CHROMA: readonly (readonly [
     'swapped',
     '--vf-dis shuffleplanes=0:2:1',
   ],
-  ['other colours', (i) => [170 - i / 4, 90 + i / 3], ['as they are', 'others'], 'other colours'],
+  [
+    'other colours',
+    (i) => [170 - i / 4, 90 + i / 3],
+    ['original', 'different'],
+    'differs from reference in colour',
+  ],
 ];
 
 const TONE_MAPPED =
@@ -322,7 +323,7 @@ const CASES: readonly Case[] = [
     values: ['1920x1080', '1920x1088'],
     fix: '--crop-dis 1920:1080:0:0',
     command: 'ffmpeg -i encode.mp4 -vf crop=1920:1080:0:0 -an -c:v ffv1 encode-prepared.mkv',
-    says: "reference is 1920x1080 of distorted's picture, from 0,0 on, beyond which is only padding",
+    says: 'reference is only the area of 1920x1080 at 0,0 in distorted, outside of which is only padding',
   }),
   warning('a part of the picture', 'framing', {
     distorted: { height: 800 },
@@ -332,7 +333,7 @@ const CASES: readonly Case[] = [
     values: ['1920x1080', '1920x800'],
     fix: '--crop-ref 1920:800:0:100',
     command: 'ffmpeg -i master.mov -vf crop=1920:800:0:100 -an -c:v ffv1 master-prepared.mkv',
-    says: "distorted is 1920x800 of reference's picture, from 0,100 on; scaled",
+    says: 'distorted is only the area of 1920x800 at 0,100 in reference; scaled',
   }),
   warning('bars in the distorted video only', 'black-borders', {
     reference: { measured: measured([0.1]) },
@@ -369,12 +370,12 @@ const CASES: readonly Case[] = [
     reference: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.08] },
     distorted: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.04, 0.12] },
     values: [1, 2],
-    says: 'of reference after 2 of 4 frames (0.080 s), of distorted after 1, 3 of 4 frames (0.040 s, 0.120 s); all',
+    says: 'reference after 2 of 4 frames (0.080 s), distorted after 1, 3 of 4 frames (0.040 s, 0.120 s); all',
   }),
   warning('no rate beside a metric of time', 'no-frame-rate', {
     both: { frameRate: undefined },
     context: { rated: ['cvvdp=display=standard_fhd:fps=25'] },
-    says: 'sees each frame as a still',
+    says: 'treats each frame as a still',
     fix: '--feature cvvdp=display=standard_fhd:fps=25',
   }),
   warning('another rate', 'frame-rate', {
@@ -418,12 +419,12 @@ const CASES: readonly Case[] = [
     distorted: { frameCount: 100, duration: 4 },
     values: [250, 100],
     fix: '--offset auto',
-    says: 'a score of 40 % of the frames says nothing of the others',
+    says: 'a score of 40 % of the frames says nothing about the others',
   }),
   warning('a file that decodes to less than its length has room for', 'lost-frames', {
     distorted: { timestamps: times(200, 25), duration: 10 },
     values: [250, 200],
-    says: 'by its length of 10 s it should have about 250',
+    says: 'its duration of 10 s implies about 250, so it is damaged or incomplete',
   }),
   warning('an average rate as a number', 'frame-rate', {
     distorted: { frameRate: { num: 136, den: 5 }, frameCount: 272 },
@@ -465,7 +466,7 @@ const CASES: readonly Case[] = [
   warning('pictures shown twice', 'duplicate-frames', {
     context: { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 12 } } },
     values: [0, 12],
-    says: 'Distorted shows the same picture again in 12 frames',
+    says: 'Distorted repeats the previous picture in 12 frames',
   }),
   warning('times that stand still', 'duplicate-frames', {
     reference: { timestamps: times(250, 25) },
@@ -481,26 +482,31 @@ const CASES: readonly Case[] = [
   info('whole pictures that are labelled as interlaced', 'interlaced', {
     reference: { fieldOrder: 'top-first', measured: withFields('whole') },
     fix: undefined,
-    says: 'the pictures are not woven of two fields',
+    says: 'the pictures are progressive',
   }),
   warning('combed pictures without a label', 'interlaced', {
     distorted: { fieldOrder: 'progressive', measured: withFields('woven') },
     values: ['progressive', 'top-first'],
     fix: '--deinterlace',
-    says: 'which the pictures of the distorted show, although it is not labelled',
+    says: 'as the pictures of distorted show, although it is not labelled',
     command: 'ffmpeg -i encode.mp4 -vf bwdif=mode=send_frame:parity=tff -an -c:v ffv1 encode-prepared.mkv',
   }),
   warning('combed pictures of both without labels', 'interlaced', {
     both: { fieldOrder: 'progressive', measured: withFields('woven') },
     values: ['top-first', 'top-first'],
     fix: '--deinterlace',
-    says: 'distorted top-first), which their pictures show, although neither is labelled; both fields',
+    says: 'distorted top-first), as their pictures show, although neither is labelled; VMAF',
+  }),
+  warning('combed pictures whose first field nothing tells', 'interlaced', {
+    distorted: { fieldOrder: 'unknown', measured: withFields('unordered') },
+    values: ['progressive', 'unknown order'],
+    says: 'Distorted is interlaced (unknown order) but reference is not, as the pictures of distorted show',
   }),
   warning('fields in another order than labelled', 'interlaced', {
     distorted: { fieldOrder: 'bottom-first', measured: withFields('woven') },
     values: ['progressive', 'top-first'],
     fix: '--deinterlace',
-    says: 'while the distorted is labelled bottom-first',
+    says: 'although distorted is labelled bottom-first',
   }),
   warning('film with pulldown', 'interlaced', {
     distorted: { measured: withFields('pulldown') },
@@ -516,7 +522,7 @@ const CASES: readonly Case[] = [
     context: { alignment: { ...ALIGNED, offset: 3, candidates: [{ offset: 3, similarity: 0.99 }] } },
     values: [3, 0],
     fix: '--offset 3',
-    says: 'reference frame 3 is what distorted frame 0 shows',
+    says: 'distorted frame 0 shows reference frame 3',
   }),
   warning('a better offset than the one asked for', 'offset', {
     context: {
@@ -544,7 +550,7 @@ const CASES: readonly Case[] = [
       alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
     },
     fix: undefined,
-    says: 'The offset was searched and not found',
+    says: 'The offset search found no clear answer',
   }),
   warning('videos of different things whose offset was searched nearby', 'unrelated', {
     context: {
@@ -580,13 +586,13 @@ const CASES: readonly Case[] = [
     reference: { colorRange: 'limited' },
     distorted: { colorRange: 'full' },
     context: { alignment: ALIGNED },
-    says: 'the score is that of the samples',
+    says: 'so only a label differs: the score is right',
     fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
   }),
   info('a label of the same samples where the other video has none', 'color-range', {
     distorted: { colorRange: 'full' },
     context: { alignment: ALIGNED },
-    says: 'the score is that of the samples',
+    says: 'so only a label differs: the score is right',
     fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
   }),
   // 16..235 to 0..255: gain 255/219 = 1.1644, bias -16 * 1.1644 = -18.63.
@@ -631,9 +637,17 @@ const CASES: readonly Case[] = [
     distorted: { width: 720, height: 480, matrix: 'bt709' },
     context: { models: [] },
     values: [null, 'bt709'],
-    says: 'videos of its size are usually in smpte170m',
+    says: 'videos of its size usually have smpte170m',
     fix: '--matrix bt601',
     command: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
+  }),
+  warning('a matrix beside a wide picture below 1280 samples that states none', 'matrix', {
+    reference: { width: 1216, height: 512 },
+    distorted: { width: 1216, height: 512, matrix: 'bt709' },
+    context: { models: [] },
+    values: [null, 'bt709'],
+    says: 'videos of its size usually have smpte170m',
+    fix: '--matrix bt601',
   }),
   warning('another transfer function', 'transfer', {
     reference: { transfer: 'bt709' },
@@ -652,7 +666,7 @@ const CASES: readonly Case[] = [
     reference: { transfer: 'smpte2084', primaries: 'bt2020' },
     distorted: { transfer: 'bt709', primaries: 'bt2020' },
     values: ['smpte2084', 'bt709'],
-    says: 'the score of this pair means nothing, however high it is',
+    says: 'the score is meaningless, however high it is',
     fix: `--vf-ref ${TONE_MAPPED}`,
   }),
   warning('PQ against HLG', 'dynamic-range', {
@@ -674,12 +688,12 @@ const CASES: readonly Case[] = [
     reference: { dolbyVision: 5 },
     distorted: { transfer: 'smpte2084' },
     values: ['profile 5', null],
-    says: 'the score of this pair means nothing, however high it is',
+    says: 'the score is meaningless, however high it is',
   }),
   warning('two of these', 'hdr', {
     both: { dolbyVision: 5 },
     values: ['profile 5', 'profile 5'],
-    says: 'reads PQ intensity before it is reshaped',
+    says: 'measures PQ intensity before reshaping',
   }),
   info('grain that a decoder adds', 'film-grain', {
     distorted: { codec: 'av1', filmGrain: 'added' },
@@ -689,14 +703,14 @@ const CASES: readonly Case[] = [
   warning('two tracks of one size', 'tracks', {
     distorted: { track: { index: 0, tracks: [TRACK, TRACK], asked: false } },
     values: [null, '0 of 2'],
-    says: 'of which track 0 (1920x1080, default) is read, not track 1 (1920x1080, default)',
+    says: 'track 0 (1920x1080, default) is used, not track 1 (1920x1080, default)',
     fix: 'to accept, pass --track-dis 0',
   }),
   info('two tracks, of which the one with the other video’s pictures is read', 'tracks', {
     distorted: { track: { index: 0, tracks: [TRACK, TRACK], asked: false } },
     context: { alignment: { ...ALIGNED, similarity: 0.97 } },
     values: [null, '0 of 2'],
-    says: 'Distorted has 2 video tracks, of which track 0 (1920x1080, default) is read, not track 1 (1920x1080, default).',
+    says: 'Distorted has 2 video tracks; track 0 (1920x1080, default) is used, not track 1 (1920x1080, default).',
   }),
   warning('a small default track beside one of the reference’s size', 'tracks', {
     distorted: {
@@ -705,7 +719,7 @@ const CASES: readonly Case[] = [
     },
     context: { scale: 'bicubic' },
     values: [null, '0 of 2'],
-    says: 'track 1 (1920x1080, default) is as large as the other video',
+    says: 'track 1 (1920x1080, default) has the size of the other video',
     fix: '--track-dis 1',
   }),
   warning('high dynamic range', 'hdr', {
@@ -717,7 +731,7 @@ const CASES: readonly Case[] = [
   warning('high dynamic range as broadcast', 'hdr', {
     both: { transfer: 'arib-std-b67' },
     values: ['HLG', 'HLG'],
-    says: 'or measure ColorVideoVDP, which is made for HLG too.',
+    says: 'or use ColorVideoVDP, which supports HLG.',
     fix: '--feature cvvdp=display=standard_hdr_hlg',
   }),
   warning('high dynamic range that ColorVideoVDP measures already', 'hdr', {
@@ -731,22 +745,22 @@ const CASES: readonly Case[] = [
     reference: { bitrate: 1_000_000, measured: measured([0.08, 0.08]) },
     distorted: { bitrate: 9_000_000, measured: measured([0.1, 0.1]) },
     values: ['master.mov', 'encode.mp4'],
-    says: "the reference has only 1000 kbit/s against 9000 kbit/s, the reference's frames have 0.8 times the sharpness",
+    says: 'reference has only 1000 kbit/s but distorted 9000 kbit/s, reference has 0.8 times the sharpness',
   }),
   warning('a little softer reference beside video without loss', 'swapped', {
     reference: { measured: measured([0.0992]) },
     distorted: { codec: 'ffv1', measured: measured([0.1]) },
-    says: 'the reference is h264 but the distorted video is ffv1',
+    says: 'reference is h264 but distorted ffv1',
   }),
   warning('the same beside stored frames', 'swapped', {
     reference: { measured: measured([0.0992]) },
     distorted: { container: 'y4m', codec: 'rawvideo', bitrate: null, measured: measured([0.1]) },
-    says: 'the distorted video is rawvideo',
+    says: 'but distorted rawvideo',
   }),
   warning('a delivery codec as reference of a master', 'swapped', {
     reference: { bitrate: 5_000_000, measured: measured([0.09]) },
     distorted: { bitrate: 90_000_000, codec: 'prores', measured: measured([0.1]) },
-    says: 'the reference is h264 but the distorted video is prores',
+    says: 'reference is h264 but distorted prores',
   }),
   warning('an HD model on 2160p', 'model-size', {
     both: { width: 3840, height: 2160 },
@@ -803,14 +817,14 @@ describe('preflight finds', () => {
       { severity: 'warning', fix: 'to accept, pass --frame-rate-policy nearest' },
       {
         severity: 'info',
-        message: expect.stringContaining('compared by their times'),
+        message: expect.stringContaining('frames are paired by time'),
         follows: 'missing-frames',
       },
     ]);
     expect(found('nearest').map(({ severity }) => severity)).toEqual(['info', 'info']);
     const torn = { timestamps: even.filter((time) => time < 1 || time > 5) };
     expect(findings({ timestamps: even }, torn).find(({ code }) => code === 'lost-frames')).toMatchObject({
-      message: expect.stringContaining('one picture is compared with many'),
+      message: expect.stringContaining('one frame is compared with many'),
       fix: 'to accept, pass --frame-rate-policy nearest',
     });
     const known = findings({ timestamps: even }, torn, { frameRatePolicy: 'nearest' });
@@ -849,9 +863,7 @@ describe('preflight finds', () => {
     const film = { timestamps: times(240, 24), frameRate: { num: 24, den: 1 } };
     const told = findings(film, { timestamps: times(240, 25) });
     expect(told.map(({ code }) => code)).toEqual(['frame-rate']);
-    expect(told[0]?.message).toContain(
-      'the same frames are shown at another speed, and are compared by number',
-    );
+    expect(told[0]?.message).toContain('the same frames run at another speed, and are compared by number');
   });
 
   it('every code in one of these cases', () => {

@@ -143,7 +143,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     const source = await open(wrap(bytes));
     for (let i = 0; i < 2; i++) await holds(source, i, format);
     expect(await readAll(source, 2)).toBeUndefined();
-    expect(source.info.warnings).toEqual([expect.stringMatching(/ has alpha, which is left out\.$/)]);
+    expect(source.info.warnings).toEqual([expect.stringMatching(/ has alpha, which is ignored\.$/)]);
   });
 
   it('reports the frame in which a Y4M file ends, after giving the frames before it', async () => {
@@ -182,7 +182,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     await holds(source, 1, format);
     expect(await failure(() => readAll(source, 2), 'media')).toBe(
       'frame 2 of x.yuv is incomplete: 540 bytes expected, 20 found; 1100 bytes hold 2 whole frames of ' +
-        '20x18 4:2:0 8 bit (540 bytes each), so that the video is truncated or its format another; check ' +
+        '20x18 4:2:0 8 bit (540 bytes each), so the video is truncated or the declared format is wrong; check ' +
         'width, height, chroma and bitDepth of raw.',
     );
   });
@@ -226,7 +226,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
       for (let i = 0; i < 4; i++) await readAll(source, i);
     }, 'media');
     expect(message).toContain(
-      `frame 2 of x.y4m should begin with "FRAME" at byte ${cut}, but "?FRAM" stands there`,
+      `frame 2 of x.y4m should start with "FRAME" at byte ${cut}, found "?FRAM" instead`,
     );
   });
 
@@ -254,7 +254,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
       ['it has the size of a frame', new Uint8Array(546)],
     ] as const) {
       const message = await failure(() => open(concat(whole, rest), undefined, 'x.y4m'), 'media');
-      expect(message, what).toContain('frame 2 of x.y4m should begin with "FRAME"');
+      expect(message, what).toContain('frame 2 of x.y4m should start with "FRAME"');
     }
     const header = ascii('YUV4MPEG2 W20 H18 F25:1 Ip\n');
     expect(await failure(() => open(concat(header, junk), undefined, 'x.y4m'), 'media')).toContain(

@@ -127,13 +127,13 @@ describe('stream header', () => {
   it('warns of mixed frames', () => {
     const { details } = parse('YUV4MPEG2 W64 H32 F25:1 Im\n');
     expect(details.warnings).toEqual([
-      'x.y4m mixes interlaced and progressive frames (Im); compared as they are.',
+      'x.y4m mixes interlaced and progressive frames (Im), which are compared as stored.',
     ]);
   });
 
   it.each(['', ' I?', ' I'])('takes video as progressive with a warning when it says "%s"', (tag) => {
     const { warnings } = parse(`YUV4MPEG2 W64 H32 F25:1${tag}\n`).details;
-    expect(warnings).toEqual(['x.y4m does not say whether it is interlaced; it was taken as progressive.']);
+    expect(warnings).toEqual(['x.y4m does not state whether it is interlaced; progressive is assumed.']);
   });
 
   it('refuses unknown interlacing letters', async () => {
@@ -193,7 +193,7 @@ describe('frame header', () => {
   it('is reported with its frame, its place and what stands there', () => {
     const { message } = badFrameHeader('lost', 'x.y4m', 7, 1234, ascii('\0abcdef'));
     expect(message).toContain(
-      'frame 7 of x.y4m should begin with "FRAME" at byte 1234, but "\\x00abcd" stands there',
+      'frame 7 of x.y4m should start with "FRAME" at byte 1234, found "\\x00abcd" instead',
     );
   });
 });
@@ -219,7 +219,9 @@ describe('10-bit frames of odd width', () => {
       const bytes = video(frames, true);
       for (const input of [bytes, new Blob([bytes]).stream()]) {
         const said = await outcome(input);
-        expect(said.at(-1)).toMatch(/lack a byte in each row of chroma: ffmpeg up to 5\.1 .* "-f rawvideo"/);
+        expect(said.at(-1)).toMatch(
+          /lack a byte in each row of chroma, which ffmpeg up to 5\.1 drops .* "-f rawvideo"/,
+        );
       }
     },
   );

@@ -386,7 +386,7 @@ describe('admCsf', () => {
       4,
       1080,
       2,
-      /adm_csf_mode 2 has no factors for adm_norm_view_dist 4 x adm_ref_display_height 1080; it knows 3 x 1080/,
+      /adm_csf_mode 2 has no factors for adm_norm_view_dist 4 x adm_ref_display_height 1080; supported: 3 x 1080/,
     ],
     [3.5, 1080, 3, /adm_csf_mode 3 has no factors/],
   ])('refuses %d x %d in mode %d', (distance, height, mode, message) => {

@@ -258,9 +258,9 @@ describe('colours of a metric', () => {
   it('are refused where a video codes its own by no matrix of RGB, unless an option names one', () => {
     const coded = { ...video, colours: { reference, distorted: { ...distorted, unsupported: 'ictcp' } } };
     expect(() => coloursOf(parseFeature('cvvdp'), coded)).toThrow(
-      'The cvvdp extractor cannot make RGB of the distorted video, whose colours are coded by ictcp, which is no matrix of ' +
-        'RGB; convert it first, for example with ffmpeg -vf zscale=matrix=2020_ncl, or name the matrix of its samples if ' +
-        'the file states a wrong one: cvvdp=matrix=bt2020.',
+      'The cvvdp extractor cannot convert the distorted video to RGB, since its matrix ictcp is not supported; convert it ' +
+        'first, for example with ffmpeg -vf zscale=matrix=2020_ncl, or set its true matrix if the file states a wrong one: ' +
+        'cvvdp=matrix=bt2020.',
     );
     const named = coloursOf(parseFeature('cvvdp=matrix=bt2020'), coded);
     expect(named.distorted).toEqual({ ...distorted, matrix: 'bt2020' });
@@ -268,27 +268,30 @@ describe('colours of a metric', () => {
 
   it('are asked for where frames do not tell them', () => {
     expect(() => coloursOf(parseFeature('butteraugli=matrix=bt709'), format(64, 64))).toThrow(
-      'The butteraugli extractor needs the colours of both videos, which frames without a container do not tell; name ' +
+      'The butteraugli extractor needs the colours of both videos, which frames without a container do not state; set ' +
         'them in format.colours.',
     );
   });
 
   it.each([
-    ['butteraugli=matrix=ictcp', 'ictcp with the transfer srgb: ICtCp is of PQ or HLG; name which,'],
+    [
+      'butteraugli=matrix=ictcp',
+      'ictcp with the transfer srgb, but ICtCp is defined for PQ and HLG only; set one,',
+    ],
     [
       'cvvdp=matrix=bt2020c:transfer=pq',
-      'bt2020c with the transfer pq: constant luminance is of the curve of BT.2020;',
+      'bt2020c with the transfer pq, but constant luminance is defined for SDR only; set',
     ],
   ])('are refused where no standard defines them: %s', (feature, why) => {
     expect(() => coloursOf(parseFeature(feature), video)).toThrow(
-      `The ${feature.split('=')[0]} extractor cannot make RGB of the reference video, ${why}`,
+      `The ${feature.split('=')[0]} extractor cannot convert the reference video to RGB: it is ${why}`,
     );
   });
 
   it('are refused by SSIMULACRA2 where they are of HDR, with what measures it', () => {
     const instance = parseFeature('ssimulacra2=transfer=hlg');
     expect(() => metricOf(instance).measure(instance, video, 'libvmaf-3.2')).toThrow(
-      /^The ssimulacra2 extractor is not defined for HLG, which the reference video is: .* measure cvvdp=display=standard_hdr_hlg or/,
+      /^The ssimulacra2 extractor is not defined for HLG, which the reference video is: .* use cvvdp=display=standard_hdr_hlg or/,
     );
   });
 });

@@ -299,9 +299,7 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     it('are the first thing that the summary of a score says, and data beside it', async () => {
       const answer = await score(ref(), late());
       expect(answer.trust).toMatchObject({ verdict: 'untrusted', codes: ['offset'] });
-      expect(answer.summary).toMatch(
-        /^Do not trust this score \(offset\): The pictures do not belong together/,
-      );
+      expect(answer.summary).toMatch(/^Do not trust this score \(offset\): The pictures do not match/);
       // One judgement, before the score and with it.
       const before = await ask(inspectPairTool, { reference: ref(), distorted: late() });
       expect(before).toMatchObject({ comparable: false, trust: { verdict: 'untrusted', codes: ['offset'] } });
