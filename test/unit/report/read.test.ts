@@ -127,6 +127,31 @@ describe('what was written is read back', () => {
     expect(formatReport(read as Report, format)).toBe(text);
   });
 
+  test('XML: every key of the schema but tiny models', () => {
+    const keys = [inputs, preparation, models, run, outcome].map(({ fields }) => valuesOf(fields));
+    const { version, fps } = report();
+    const { tiny: _, ...original }: Report = Object.assign({ ...printed, version, fps }, ...keys);
+    const text = formatReport(original, 'xml');
+    const { format: _f, computed: _c, notes: _n, ...read } = readReport(text);
+    expect(read).toEqual(original);
+    expect(formatReport(read as Report, 'xml')).toBe(text);
+  });
+
+  test.each(['json', 'ndjson', 'xml'] as const)(
+    '%s tells an empty list from one that is absent',
+    (format) => {
+      const empty = readReport(formatReport({ ...printed, preflight: [], withoutGrain: [] }, format));
+      expect(empty).toMatchObject({ preflight: [], withoutGrain: [] });
+      const absent = readReport(formatReport(printed, format));
+      expect([absent.preflight, absent.withoutGrain]).toEqual([undefined, undefined]);
+    },
+  );
+
+  test('XML has values without film grain that are not finite', () => {
+    const withoutGrain = [Number.POSITIVE_INFINITY, Number.NaN].map((value) => ({ metric: 'psnr_y', value }));
+    expect(readReport(formatReport({ ...printed, withoutGrain }, 'xml')).withoutGrain).toEqual(withoutGrain);
+  });
+
   test('the direction of a tiny model is that of most, unless the file says otherwise', () => {
     const [tiny] = valuesOf(models.fields).tiny as NonNullable<Report['tiny']>;
     for (const better of ['higher', 'lower'] as const) {
