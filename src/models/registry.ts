@@ -111,7 +111,7 @@ export async function readRegistry(store: ModelStore): Promise<readonly Registry
   } catch {
     // Invalid JSON is reported below.
   }
-  throw new AnyvmafError('internal', 'models/registry.json is damaged; install the package again.');
+  throw new AnyvmafError('internal', 'model/registry.json is damaged; install the package again.');
 }
 
 function isEntry(value: unknown): value is RegistryEntry {

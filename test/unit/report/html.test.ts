@@ -8,6 +8,7 @@ import { writeHtml } from '../../../src/report/html/document.js';
 import { formatHtml } from '../../../src/report/html/index.js';
 import { escapeHtml, html, raw, scriptJson } from '../../../src/report/html/markup.js';
 import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/page.js';
+import { plainPage } from '../../../src/report/html/plain-page.js';
 import type { FrameMetrics, Report } from '../../../src/report/types.js';
 import { histogram } from '../../../src/report/view/distribution.js';
 import { extentOf, linePath, roundStep, ticks } from '../../../src/report/view/scales.js';
@@ -178,6 +179,27 @@ describe('a model whose scores go beyond 100', () => {
     expect(page).toContain('not clipped to a range');
     expect(page).toContain('<span class="tick" style="left:85.47%">100</span>');
   });
+});
+
+it('draws a curve of a search in the colour of its points and its key, also the ninth', () => {
+  const curves = Array.from({ length: 20 }, (_, i) => ({
+    name: `c${i}`,
+    points: [1000, 20_000].map((kbps) => ({ kbps, quality: 80 + i, label: '' })),
+  }));
+  const set = { quality: 'vmaf', curves, hull: [], chosen: [], target: 90 };
+  const page = plainPage('search', [
+    { headline: 'H', about: 'A' },
+    { title: 'T', curves: set },
+  ]);
+  const strokes = [...page.matchAll(/stroke="(var\(--e[^"]*)"/g)].map(([, colour]) => colour);
+  const swatches = [...page.matchAll(/class="swatch" style="--c:([^;]*);/g)].map(([, colour]) => colour);
+  const dots = [...page.matchAll(/class="dot small" style="--c:([^;]*);/g)].map(([, colour]) => colour);
+  expect(strokes).toHaveLength(20);
+  expect(strokes).toEqual(swatches);
+  expect(dots).toEqual(swatches.flatMap((colour) => [colour, colour]));
+  expect(new Set(strokes).size).toBe(20);
+  expect(page).toContain('bit rate in Mb/s, logarithmic');
+  expect(page).toContain('>10</span>');
 });
 
 describe('quality over bit rate', () => {
