@@ -8,7 +8,7 @@ import type { AlignResult } from '../media/align/types.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
 import { bitrateText, chromaText, joined, rateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { type Layout, layoutOf, type Section, sectionsText } from './sections.js';
+import { type Layout, layoutOf, type Section, sectionsText, type TerminalOptions } from './sections.js';
 import { clock, columns, cut, type Paint, pad, widest } from './terminal.js';
 import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
@@ -17,13 +17,6 @@ export interface InspectionView {
   readonly distorted: SideFacts;
   readonly findings: readonly Finding[];
   readonly alignment?: AlignResult;
-}
-
-export interface InspectionOptions {
-  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
-  readonly width?: number;
-  /** ANSI colours. Default false. */
-  readonly color?: boolean;
 }
 
 type Fact = readonly [name: string, of: (side: SideFacts) => string | undefined];
@@ -49,7 +42,7 @@ const FACTS: readonly Fact[] = [
 /** Facts that differ between any two encodes, so a difference is not marked. */
 const ALWAYS_DIFFERENT: readonly string[] = ['codec', 'container', 'bit rate', 'file size'];
 
-export function inspectionText(found: InspectionView, options: InspectionOptions = {}): string {
+export function inspectionText(found: InspectionView, options: TerminalOptions = {}): string {
   const layout = layoutOf(options);
   const { style } = layout;
   const { alignment, findings } = found;
@@ -146,11 +139,7 @@ function known(parts: readonly (string | undefined)[], separator: string): strin
   return joined(parts, separator) || undefined;
 }
 
-export interface AlignmentOptions {
-  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
-  readonly width?: number;
-  /** ANSI colours. Default false. */
-  readonly color?: boolean;
+export interface AlignmentOptions extends TerminalOptions {
   /** Frames per second of the reference, for times. */
   readonly rate?: number;
   /** Last line: the caller's advice on what to do with the result. */

@@ -43,8 +43,8 @@ const TRIES = [
 /** Best lossless compression to expect: bytes of samples per byte of file. */
 const COMPRESSIBLE = 4;
 
-/** Bytes of a moment's pictures at most: a page accepts no larger file. */
-const LARGEST = 1 << 20;
+/** Bytes of one picture of a page at most, and of a moment's pictures together. */
+export const LARGEST_PICTURE = 1 << 20;
 
 export interface PictureTry {
   /** Longest side at most, in pixels. */
@@ -87,7 +87,7 @@ class PictureRoom {
   async take<T extends PictureFiles>(
     make: (one: PictureTry) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const share = Math.min(LARGEST, this.#left / Math.max(1, this.#moments--));
+    const share = Math.min(LARGEST_PICTURE, this.#left / Math.max(1, this.#moments--));
     const fits = (samples: number) => 3 * samples <= COMPRESSIBLE * share;
     let made: T | undefined;
     let used = 0;

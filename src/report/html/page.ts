@@ -6,7 +6,7 @@ import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { axisOrigin } from '../facts.js';
-import type { PictureFiles } from '../picture-room.js';
+import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
 import type { FailedEncode, FrameMetrics, Report } from '../types.js';
 import type { CurveChoice } from '../view/bd.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
@@ -118,9 +118,6 @@ export interface HtmlPictures extends PictureFiles {
   readonly aspect?: number;
 }
 
-/** Bytes of a picture at most, because a page holds many. */
-const MOST = 1 << 20;
-
 /** First bytes of files; -1 is any byte. AVIF begins with the size of its `ftyp` box (ISO/IEC 23000-22). */
 const STARTS = [
   ['image/jpeg', [0xff, 0xd8, 0xff]],
@@ -133,8 +130,10 @@ const STARTS = [
 export function pictureUrl(name: string, bytes: unknown): string {
   if (!(bytes instanceof Uint8Array))
     throw usageError(`${name} must be the bytes of a JPEG, PNG, WebP or AVIF file.`);
-  if (bytes.length > MOST)
-    throw usageError(`${name} has ${bytes.length} bytes, but may have at most ${MOST}: make it smaller.`);
+  if (bytes.length > LARGEST_PICTURE)
+    throw usageError(
+      `${name} has ${bytes.length} bytes, but at most ${LARGEST_PICTURE} are allowed; make it smaller.`,
+    );
   const type = STARTS.find(([, start]) => start.every((byte, i) => byte === -1 || bytes[i] === byte))?.[0];
   if (type === undefined) throw usageError(`${name} is no JPEG, PNG, WebP or AVIF file.`);
   return `data:${type};base64,${base64(bytes)}`;
