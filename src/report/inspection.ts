@@ -25,9 +25,9 @@ const FACTS: readonly Fact[] = [
   ['codec', ({ codec, profile }) => known([codec, profile && `(${profile})`], ' ')],
   ['container', ({ container }) => container],
   ['track', ({ track }) => track && `${track.index} of ${track.tracks.length}`],
-  ['picture', ({ width, height }) => `${width}x${height}`],
-  ['sample shape', ({ sampleAspect }) => sampleAspect && `${sampleAspect.num}:${sampleAspect.den}`],
-  ['turned', ({ rotation }) => (rotation ? `${rotation} degrees` : undefined)],
+  ['size', ({ width, height }) => `${width}x${height}`],
+  ['sample aspect', ({ sampleAspect }) => sampleAspect && `${sampleAspect.num}:${sampleAspect.den}`],
+  ['rotation', ({ rotation }) => (rotation ? `${rotation} degrees` : undefined)],
   ['samples', ({ bitDepth, chroma }) => `${bitDepth} bit ${chromaText(chroma)}`],
   ['range', ({ colorRange }) => colorRange],
   ['colour', ({ primaries, transfer, matrix }) => known([primaries, transfer, matrix], ' / ')],
@@ -88,9 +88,9 @@ function factTable({ reference, distorted }: InspectionView, { width, style }: L
 }
 
 function alignmentPhrase({ offset, confidence, ambiguous, reason }: AlignResult): string {
-  if (reason === 'unrelated') return 'the pictures do not resemble each other';
-  if (ambiguous) return `not certain (${reason})`;
-  const where = offset === 0 ? 'the videos begin together' : `offset ${counted(offset, 'frame')}`;
+  if (reason === 'unrelated') return 'the videos do not resemble each other';
+  if (ambiguous) return `uncertain (${reason})`;
+  const where = offset === 0 ? 'the videos start together' : `offset ${counted(offset, 'frame')}`;
   return `${where}, confidence ${confidence.toFixed(2)}`;
 }
 
@@ -160,7 +160,7 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
   const sure = `confidence ${confidence.toFixed(2)}`;
   const value = `offset ${counted(offset, 'frame')}${time}`;
   const heading = ambiguous
-    ? `${style.warn(value)}  ${style.warn('not certain')}  ${style.dim(`${sure}, ${reason}`)}`
+    ? `${style.warn(value)}  ${style.warn('uncertain')}  ${style.dim(`${sure}, ${reason}`)}`
     : `${style.bold(style.good(value))}  ${style.dim(sure)}`;
   return sectionsText(
     [

@@ -119,10 +119,10 @@ class PictureRoom {
       return made === 0
         ? []
         : [
-            `There are no pictures: without them the page has ${without} MB of at most ${this.#megabytes}; ${remedy} allows more.`,
+            `No pictures: the page has ${without} MB without them, and the limit is ${this.#megabytes} MB; ${remedy} allows more.`,
           ];
     }
-    const limit = `for the page to stay below ${this.#megabytes} MB; ${remedy} allows more.`;
+    const limit = `to keep the page below ${this.#megabytes} MB; ${remedy} allows more.`;
     return [
       ...(shown < made ? [`${made - shown} of ${made} moments have no pictures, ${limit}`] : []),
       ...(shown > 0 && this.#least < TRIES[0][0]
@@ -215,7 +215,7 @@ export async function pagePicturesOf<E extends ListedEncode>(
 }
 
 export function noPictures(names: readonly string[], why: string): string {
-  return `There are no pictures of ${names.join(', ')}: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
+  return `No pictures of ${names.join(', ')}: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
 }
 
 /** The worst of every encode, then the second of every encode. */

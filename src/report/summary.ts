@@ -190,7 +190,7 @@ function confidence(report: Report, { collection }: ReportModel, number: View['n
   if (bagging === undefined) return [];
   return [
     `bagging ${bagging}, ci.p95: [${low}, ${high}], stddev: ${stddev}`,
-    `(${counted(collection.members, 'bootstrap model')}, whose own scores are not listed here)`,
+    `(${counted(collection.members, 'bootstrap model')}; their own scores are not listed)`,
   ];
 }
 
@@ -259,7 +259,7 @@ function run(report: Report, { style, width }: View): string[] {
   const { frameCount, subsample, backend_requested: requested, backend_used: used, threads } = report;
   const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
   const speed = Number.isFinite(report.fps) ? `, ${formatFixed(report.fps, 2)} fps` : '';
-  const asked = requested === used ? '' : ` (asked for: ${requested})`;
+  const asked = requested === used ? '' : ` (requested: ${requested})`;
   const workers = threads > 0 ? counted(threads, 'worker') : 'the calling thread';
   const rows: [string, string][] = [
     ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],

@@ -95,14 +95,14 @@ function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
     const { colour = 0, series = '' } = one;
     if (!Number.isInteger(colour) || colour < 0 || typeof series !== 'string')
       throw usageError(
-        `options.looks[${i}] is ${showValue(one)}, but its colour must be a whole number from 0 and its series a text.`,
+        `options.looks[${i}] is ${showValue(one)}, but colour must be a whole number, 0 or more, and series a string.`,
       );
   }
   requireObject('options.curves', curves, 'an object such as { anchor: "h264" }');
   const { metric = '', anchor = '' } = curves;
   if (typeof metric !== 'string' || typeof anchor !== 'string')
     throw usageError(
-      `options.curves is ${showValue(curves)}, but its metric and its anchor must be texts: names of a metric and of a curve.`,
+      `options.curves is ${showValue(curves)}, but metric and anchor must be strings: the names of a metric and of a curve.`,
     );
 }
 
@@ -135,7 +135,7 @@ export function pictureUrl(name: string, bytes: unknown): string {
       `${name} has ${bytes.length} bytes, but at most ${LARGEST_PICTURE} are allowed; make it smaller.`,
     );
   const type = STARTS.find(([, start]) => start.every((byte, i) => byte === -1 || bytes[i] === byte))?.[0];
-  if (type === undefined) throw usageError(`${name} is no JPEG, PNG, WebP or AVIF file.`);
+  if (type === undefined) throw usageError(`${name} is not a JPEG, PNG, WebP or AVIF file.`);
   return `data:${type};base64,${base64(bytes)}`;
 }
 

@@ -163,7 +163,7 @@ function markup(saved: SavedText, from: number): number {
     if (text[at + 1] !== '!' && text[at + 1] !== '?') return at;
     const close = text.startsWith('<!--', at) ? '-->' : '>';
     const end = text.indexOf(close, at + 2);
-    if (end < 0) throw faultAt(saved, at, `expected what ends with ${close}`);
+    if (end < 0) throw faultAt(saved, at, `expected a closing ${close}`);
     at = end + close.length;
   }
 }
@@ -204,15 +204,15 @@ export function readCsv(saved: SavedText): SavedParts {
     const frameNum = wholeNumber(first);
     if (frameNum === undefined) throw faultAt(saved, offset, 'expected a frame number');
     if (!ended && closed && !content.endsWith(',')) {
-      notes.push(`Line ${number} is cut off and was left out.`);
+      notes.push(`Line ${number} is cut off and was ignored.`);
       continue;
     }
     if (values.length > metrics.length)
       throw faultAt(saved, offset, `expected ${metrics.length} values, not ${values.length}`);
     if (values.length < metrics.length) {
       notes.push(
-        `Line ${number} has ${values.length} values for ${metrics.length} metrics and was left out: which ones are ` +
-          'missing cannot be told.',
+        `Line ${number} has ${values.length} values for ${metrics.length} metrics and was ignored: it does not say ` +
+          'which are missing.',
       );
       continue;
     }
@@ -244,7 +244,7 @@ export function readSub(saved: SavedText): SavedParts {
     if (opening === undefined || frameNum === undefined)
       throw faultAt(saved, offset, 'expected {N}{N+1}frame: N|');
     if (!ended && !content.endsWith('|')) {
-      notes.push(`Line ${number} is cut off and was left out.`);
+      notes.push(`Line ${number} is cut off and was ignored.`);
       continue;
     }
     const metrics: [string, number][] = [];
@@ -294,5 +294,5 @@ function cells(line: string): string[] {
 
 function summarized(notes: readonly string[]): string[] {
   const shown = notes.slice(0, 3);
-  return notes.length > 3 ? [...shown, `${notes.length - 3} more lines were left out.`] : shown;
+  return notes.length > 3 ? [...shown, `${notes.length - 3} more lines were ignored.`] : shown;
 }

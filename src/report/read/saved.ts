@@ -39,7 +39,7 @@ export function faultAt({ name, text }: SavedText, offset: number, what: string)
 export function notReport({ name }: Pick<SavedText, 'name'>, why: string): AnyvmafError {
   return new AnyvmafError(
     'io',
-    `${name} is no report: ${why}. Reports are the JSON, NDJSON, XML, CSV and SUB files that anyvmaf and libvmaf write.`,
+    `${name} is not a report: ${why}. Reports are the JSON, NDJSON, XML, CSV and SUB files that anyvmaf and libvmaf write.`,
   );
 }
 

@@ -34,7 +34,7 @@ const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted
 export function leftOutText(encodes: EncodeList<Encode>): string {
   const said = (list: readonly Encode[], one: string, several: string) =>
     list.length > 0 &&
-    `Left out, as ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
+    `Left out because ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
   const stopped = encodes.taken.filter(({ partial }) => partial);
   const wrong = encodes.taken.filter((encode) => !encode.partial && isUntrusted(encode));
   return joined(
@@ -149,7 +149,7 @@ function curveColour(
 }
 
 function curveKey<T>(html: Templates<T>['html'], curve: string | undefined, colour: string, i: number): T {
-  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${curve ?? 'codec not known'}</span>`;
+  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${curve ?? 'unknown codec'}</span>`;
 }
 
 /** Approximate pixels of a letter and of a line of text. */

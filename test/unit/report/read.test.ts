@@ -302,11 +302,11 @@ describe('what is not whole', () => {
   });
 
   test('a line that is cut off is left out and told of', () => {
-    expect(readReport('Frame,a,b,\n0,1,2,\n1,3,4').notes).toEqual(['Line 3 is cut off and was left out.']);
+    expect(readReport('Frame,a,b,\n0,1,2,\n1,3,4').notes).toEqual(['Line 3 is cut off and was ignored.']);
     const whole = formatReport(printed, 'ndjson');
     const cut = readReport(whole.slice(0, whole.indexOf('"frameNum":1') + 20));
     expect(cut.frames.map(({ frameNum }) => frameNum)).toEqual([0]);
-    expect(cut.notes).toEqual(['Line 3 is cut off and was left out.', expect.stringMatching(/no summary/)]);
+    expect(cut.notes).toEqual(['Line 3 is cut off and was ignored.', expect.stringMatching(/no summary/)]);
     expect(cut.metrics).toEqual(printed.metrics);
     expect(cut.computed).toEqual(['pooled_metrics', 'distribution']);
   });
@@ -321,13 +321,13 @@ describe('what is not whole', () => {
 
   test('frames in another order are put in order; the same frame twice is refused', () => {
     expect(readReport('Frame,a,\n2,1,\n0,2,\n').frames.map(({ frameNum }) => frameNum)).toEqual([0, 2]);
-    expect(() => readReport('Frame,a,\n2,1,\n2,2,\n')).toThrow('frame 2 comes twice');
+    expect(() => readReport('Frame,a,\n2,1,\n2,2,\n')).toThrow('frame 2 occurs twice');
   });
 });
 
 describe('what is broken is refused with its place', () => {
   test.each([
-    ['', 'r.json is no report: it is empty'],
+    ['', 'r.json is not a report: it is empty'],
     ['hello', 'r.json, line 1, column 1: expected a report, found "hello"'],
     ['[1]', 'its JSON is a list'],
     ['{"a":1}', 'its JSON has no list "frames"'],
@@ -406,7 +406,7 @@ describe('hostile files', () => {
       ['elements 20,000 deep', '<a>'.repeat(20_000), 'at most 32 deep'],
       ['a name of 2 MB', `<VMAF ${'a'.repeat(2_000_000)}`, 'expected an element'],
       ['attributes without end', `<VMAF ${'a = '.repeat(500_000)}`, 'expected an element'],
-      ['an open comment', `<VMAF>${'<!-- '.repeat(500_000)}`, 'expected what ends with -->'],
+      ['an open comment', `<VMAF>${'<!-- '.repeat(500_000)}`, 'expected a closing -->'],
     ])('of XML with %s is refused at once', (_, text, why) => {
       expect(refusal(text)).toContain(why);
     });

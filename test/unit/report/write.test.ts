@@ -472,7 +472,7 @@ describe('every format', () => {
 describe('a format that there is not', () => {
   it.each(['yaml', '', 'toString', undefined])('is refused: %s', (format) => {
     const named = format === undefined ? 'undefined' : `"${format}"`;
-    const message = `There is no report format ${named}; there are xml, json, csv, sub, ndjson.`;
+    const message = `The report format is ${named}, but it must be one of xml, json, csv, sub, ndjson.`;
     const refusal = expect.objectContaining({ code: 'usage', message });
     expect(() => Reflect.apply(formatReport, null, [printed, format])).toThrow(refusal);
     expect(() => [...Reflect.apply(writeReport, null, [printed, format])]).toThrow(refusal);

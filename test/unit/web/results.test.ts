@@ -639,7 +639,7 @@ describe('what compares', () => {
       [false, false, true, true],
     ]);
     expect(ratePoints(shown, 'vmaf').map(({ name }) => name)).toEqual(['c', 'a']);
-    expect(leftOutText(shown)).toBe('Left out, as its run was stopped: b.');
+    expect(leftOutText(shown)).toBe('Left out because its run was stopped: b.');
   });
 });
 
