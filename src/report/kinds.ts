@@ -88,7 +88,8 @@ function scalar<T extends Scalar>(
   return kindOf(type, {
     ...extras,
     read,
-    json: (value) => (typeof value === 'string' ? quote(value) : String(value)),
+    // Like JSON.stringify, which writes numbers that are not finite as null.
+    json: (value) => JSON.stringify(value),
     attributes: (key, value) => (value === null ? [] : [[key, String(value)]]),
   });
 }

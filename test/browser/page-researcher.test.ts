@@ -415,7 +415,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
         { ...report, reference: { ...report.reference, skipped: 7 } },
         /it starts at reference frame 7, this run at frame 0/,
       ],
-      [{ ...report, subsample: 2 }, /its subsample is 2, here it is 1/],
+      [{ ...report, subsample: 2 }, /its subsample is 2, this run has 1/],
       [
         { ...report, models: model ? [{ ...model, source: 'vmaf_float_v0.6.1' }] : [] },
         /uses "?vmaf_float_v0.6.1"?, this run uses "?vmaf_v0.6.1/,

@@ -38,7 +38,7 @@ const READERS: Readonly<Record<ReportFormat, (saved: SavedText) => SavedParts>> 
 /**
  * Reads a report written by `anyvmaf`, `vmaf` or ffmpeg's libvmaf filter. Detects the format from the content.
  * @param name of the file, for messages
- * @throws {AnyvmafError} `io` if it is no report or damaged; the message says where
+ * @throws {AnyvmafError} `io` if it is damaged or not a report; the message says where
  */
 export function readReport(text: string, name = 'The file'): ReadReport {
   requireText('text', text, 'the text of a report');

@@ -147,6 +147,17 @@ describe('what was written is read back', () => {
     },
   );
 
+  test.each(['json', 'ndjson', 'xml'] as const)('%s leaves out an interval that is not finite', (format) => {
+    const interval = { metric: 'float_ssim', statistic: 'mean', low: 90, high: 91 };
+    const sampling = {
+      ...{ runs: 1, run_frames: 9, frames: 9, total: 100, seed: 1, level: 0.95, starts: [3] },
+      intervals: [{ ...interval, low: Number.NaN, high: Number.NaN }, interval],
+    };
+    const text = formatReport({ ...printed, sampling }, format);
+    if (format === 'json') expect(JSON.parse(text).sampling.intervals[0].low).toBeNull();
+    expect(readReport(text).sampling).toEqual({ ...sampling, intervals: [interval] });
+  });
+
   test('XML has values without film grain that are not finite', () => {
     const withoutGrain = [Number.POSITIVE_INFINITY, Number.NaN].map((value) => ({ metric: 'psnr_y', value }));
     expect(readReport(formatReport({ ...printed, withoutGrain }, 'xml')).withoutGrain).toEqual(withoutGrain);
