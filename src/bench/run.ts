@@ -265,7 +265,7 @@ export function chooseShapes(names: readonly string[] | undefined, full: boolean
   const known = SHAPES.map(({ name }) => name);
   const unknown = names?.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw usageError(`There is no benchmark of ${unknown}; there are ${known.join(', ')}.`);
+    throw usageError(`There is no benchmark ${unknown}; choose from ${known.join(', ')}.`);
   }
   return SHAPES.filter(({ name }) => names === undefined || names.includes(name)).map((shape) => ({
     ...shape,
@@ -348,7 +348,7 @@ async function makePair(
     if (failure) {
       throw new AnyvmafError(
         'io',
-        `The videos of the benchmark cannot be made in ${folder}: ${failure.message}.`,
+        `The benchmark cannot create its videos in ${folder}: ${failure.message}.`,
         {
           cause: failure,
         },

@@ -69,7 +69,7 @@ function problem(shape: string, { backend, error, identical }: BenchRun): string
   if (error !== null) return [`${shape} on ${backend}: ${error}`];
   if (backend === 'cpu' && identical === false) {
     return [
-      `${shape} on cpu: its numbers differ from the portable core's, which is a defect; please report it.`,
+      `${shape} on cpu: its numbers differ from the portable core's, which is a bug; please report it.`,
     ];
   }
   return [];

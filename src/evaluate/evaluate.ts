@@ -161,7 +161,7 @@ export async function compare(
   table: TableColumns,
   options: EvaluateOptions = {},
 ): Promise<Comparison> {
-  if (models.length === 0) throw usageError('There is no model to compare; name at least one.');
+  if (models.length === 0) throw usageError('No model to compare; name at least one.');
   const rows = await selectRows(table, options.split ?? 'test', options.target ?? TARGET_COLUMN);
   const done: Evaluation[] = [];
   const errors: FailedEvaluation[] = [];
@@ -224,7 +224,7 @@ async function evaluateOn(
     device,
     notes: [
       ...selected.notes,
-      ...(lost > 0 ? [`${counted(lost, 'row')} left out: a feature is missing or not finite there.`] : []),
+      ...(lost > 0 ? [`${counted(lost, 'row')} left out: a feature is missing or not finite.`] : []),
       ...figures.notes,
       ...(model.entry?.smoke ? [`The registry calls ${quoted(source)} a model for load tests only.`] : []),
       ...model.warnings,
@@ -243,8 +243,8 @@ function requireFinite(
   if (bad < 0) return;
   throw new AnyvmafError(
     'model',
-    `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${rowOf(bad)} of ${table.name}, though all of ` +
-      'its inputs are finite; it cannot be evaluated.',
+    `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${rowOf(bad)} of ${table.name}, although all ` +
+      'inputs are finite; it cannot be evaluated.',
   );
 }
 
@@ -299,7 +299,7 @@ function scoresOf(
   if (!output) {
     throw new AnyvmafError(
       'model',
-      `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph gives ` +
+      `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph has ` +
         `${Object.keys(outputs)
           .map((name) => quoted(name))
           .join(', ')}.`,
@@ -366,16 +366,14 @@ export function figuresOf(
       : null;
   if (draws > 0) {
     if (units.count < 2) {
-      notes.push(
-        `All rows belong to one ${unit}: nothing can be said of other ones, so there are no intervals.`,
-      );
+      notes.push(`All rows belong to one ${unit}: results do not generalise, so there are no intervals.`);
     } else if (units.count < FEW_UNITS) {
-      notes.push(`The intervals rest on ${units.count} ${unit}s only and are rough.`);
+      notes.push(`The intervals are rough: they rest on only ${units.count} ${unit}s.`);
     }
     if (unit === 'row') {
       notes.push(
-        'The table has no keys, so single rows were drawn for the intervals; frames of one clip are alike, and the true ' +
-          'intervals are wider.',
+        'The table has no keys, so the bootstrap drew single rows; frames of one clip are similar, so the true intervals ' +
+          'are wider.',
       );
     }
   }
@@ -392,7 +390,7 @@ export function figuresOf(
 function constantNotes(values: Float64Array, what: string): string[] {
   const [first = 0] = values;
   if (values.some((value) => value !== first)) return [];
-  return [`All ${what} are ${first}, so that correlations are not defined.`];
+  return [`All ${what} are ${first}, so correlations are undefined.`];
 }
 
 /** Figures over the means of clips. Drawing a key draws all of its clips. */

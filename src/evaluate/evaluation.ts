@@ -158,6 +158,6 @@ async function openBytes(features: TableInput, name: string, files: FilePlatform
   if (file.kind === 'random') return file.reader;
   file.stream.close();
   throw usageError(
-    `${name} is a stream, but the description of a Parquet file is at its end; give it as a file.`,
+    `${name} is a stream, but Parquet metadata is at the end of the file; pass a regular file.`,
   );
 }

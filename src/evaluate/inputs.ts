@@ -70,7 +70,7 @@ export async function bindInputs(
   if (fixed !== undefined) {
     throw refused(
       model,
-      `it takes ${fixed} rows at a time, but only one or any number is possible; export it again`,
+      `it takes ${fixed} rows at a time, but only one or any number is supported; export it again`,
     );
   }
   return {
@@ -95,7 +95,7 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   if (port.dims && port.dims.length !== 2) {
     throw refused(
       model,
-      `its input ${quoted(port.name)} has the shape ${shape(port.dims)}, that of pictures, but a table has features; score ` +
+      `its input ${quoted(port.name)} has the shape ${shape(port.dims)}, so it reads pictures, but a table has features; score ` +
         'videos with it instead',
     );
   }
@@ -177,8 +177,8 @@ async function codecInput(
   const rates = options.crf === undefined && table.has('crf') ? await table.numbers('crf') : undefined;
   if ((options.codec === undefined && !codecs) || (options.crf === undefined && !rates)) {
     throw usageError(
-      `${titled(model)} must know how each row was encoded: ${table.name} needs the columns "codec" and "crf" ("preset" may ` +
-        `be left out), or one codec and crf given for all rows; it has ${listed(table.columns)}.`,
+      `${titled(model)} needs the encoder settings of each row: the columns "codec" and "crf" ("preset" is optional) of ` +
+        `${table.name}, or one codec and crf for all rows; it has ${listed(table.columns)}.`,
     );
   }
   const data = new Float32Array(rows.length * width);
@@ -219,7 +219,7 @@ async function columnInput(
   const missing = columns.filter((column) => !table.has(column));
   if (missing.length > 0) {
     throw usageError(
-      `${titled(model)} has a further input ${quoted(name)} of ${width} numbers, for which ${table.name} lacks the columns ` +
+      `${titled(model)} has another input ${quoted(name)} of ${width} numbers, but ${table.name} lacks the columns ` +
         `${listed(missing)}; for a codec block, the sidecar must have encoder_vocab.`,
     );
   }

@@ -52,7 +52,7 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
     throw new AnyvmafError(
       'usage',
       `${table.name} has no column ${quoted(target)} to compare predictions with; it has ${listed(table.columns)}. ` +
-        'Name another one as the target.',
+        'Name another column as the target.',
     );
   }
   const targets = await table.numbers(target);
@@ -62,7 +62,7 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
   const notes: string[] = [];
   if (!keys && wanted !== 'all') {
     notes.push(
-      `${table.name} has no column ${quoted(KEY_COLUMN)}, so it cannot be split: all of its rows were evaluated, not those ` +
+      `${table.name} has no column ${quoted(KEY_COLUMN)}, so it cannot be split: all rows were evaluated instead ` +
         `of the split ${wanted}.`,
     );
   }
@@ -71,13 +71,11 @@ export async function selectRows(table: TableColumns, wanted: Split, target: str
   if (rows.length < 2) throw tooFew(table, split, rows.length, count, rowsOf, keyCount);
   if (count.no_key > 0) {
     notes.push(
-      `${counted(count.no_key, 'row')} without a key: ${split === 'all' ? 'taken as one unnamed key' : 'of no split, and left out'}.`,
+      `${counted(count.no_key, 'row')} without a key: ${split === 'all' ? 'treated as one unnamed key' : 'in no split, so left out'}.`,
     );
   }
   if (count.no_target > 0) {
-    notes.push(
-      `${counted(count.no_target, 'row')} left out: ${quoted(target)} is missing or not finite there.`,
-    );
+    notes.push(`${counted(count.no_target, 'row')} left out: ${quoted(target)} is missing or not finite.`);
   }
   return {
     split,

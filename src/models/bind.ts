@@ -29,7 +29,7 @@ export function bindInputs(
     if (used.includes(extractor)) continue;
     throw new AnyvmafError(
       'model',
-      `Model ${quoted(source)} does not use the extractor ${quoted(extractor)}, so ${shown(`${extractor}.${option}`)} has no meaning for it; ` +
+      `Model ${quoted(source)} does not use the extractor ${quoted(extractor)}, so ${shown(`${extractor}.${option}`)} cannot be set; ` +
         `it uses ${used.join(', ')}.`,
     );
   }
@@ -50,7 +50,7 @@ function requireProvider(feature: string, source: string): NonNullable<ReturnTyp
   const known = EXTRACTORS.map(({ name }) => name).join(', ');
   throw new AnyvmafError(
     'model',
-    `Model ${quoted(source)} reads the feature ${quoted(feature)}, which none of the extractors here gives (there are ${known}); ` +
+    `Model ${quoted(source)} needs the feature ${quoted(feature)}, which no extractor provides (extractors: ${known}); ` +
       'choose another model.',
   );
 }

@@ -67,7 +67,7 @@ export function parseModelString(text: string): ModelRequest {
       throw usageError(`Problem parsing model ${whole}: unknown item ${quoted(key)}; ${meant(key)}${HELP}.`);
   }
   requireLength('The name of a model', name);
-  if (name === '') throw usageError(`Model string ${whole} gives an empty name; leave name= out.`);
+  if (name === '') throw usageError(`Model string ${whole} has an empty name; omit name=.`);
   const short = version?.toLowerCase() ?? '';
   const source = version
     ? ({ kind: 'version', version: SHORT_MODEL_NAMES.get(short) ?? version } as const)

@@ -29,8 +29,8 @@ export async function loadModels(
   for (const { name, text } of requests) {
     if (names.has(name)) {
       throw usageError(
-        `Model string ${quoted(text)} gives its score the name ${quoted(name)}, which another model has already; ` +
-          'add name=NAME so that each has its own.',
+        `Model string ${quoted(text)} names its score ${quoted(name)}, as another model does; ` +
+          'add name=NAME so that each has its own name.',
       );
     }
     names.add(name);

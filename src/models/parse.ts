@@ -34,7 +34,7 @@ export function parseModelFile(text: string, name: string): ModelFile {
   if (keys.length < 2 || keys.some((key, i) => key !== String(i))) {
     throw new AnyvmafError(
       'model',
-      `${where} is a collection, whose keys must be "0", "1", ... and at least two.`,
+      `${where} is a collection, so its keys must be "0", "1", ..., at least two.`,
     );
   }
   return {
@@ -51,11 +51,9 @@ function parseJson(text: string, where: string): unknown {
     // Engines quote the text, which may contain line breaks and binary data.
     const line = reason.replaceAll(/\s+/g, ' ');
     const text = !/[\p{C}\uFFFD]/u.test(line);
-    throw new AnyvmafError(
-      'model',
-      `${where} is not JSON: ${text ? line : 'it has characters that no text has'}.`,
-      { cause },
-    );
+    throw new AnyvmafError('model', `${where} is not JSON: ${text ? line : 'it contains binary data'}.`, {
+      cause,
+    });
   }
 }
 
@@ -81,7 +79,7 @@ function parseModel(value: unknown, where: string): ModelDefinition {
       if (names.filter((name) => name.includes(part)).length !== 1) {
         throw new AnyvmafError(
           'model',
-          `${where} has a chroma correction, for which one feature must be ${part}.`,
+          `${where} has a chroma correction, which needs exactly one ${part} feature.`,
         );
       }
     }

@@ -87,7 +87,7 @@ class MemberPredictor {
       throw new AnyvmafError(
         'model',
         `Model ${quoted(model.source)} reads the feature ${logName}, which the ${instance.spec.name} extractor does not ` +
-          'give in this run: its options leave it out, or libvmaf 3.0 did not have it yet.',
+          'provide in this run: its options exclude it, or libvmaf 3.0 lacks it.',
       );
     });
   }

@@ -52,7 +52,7 @@ function keepOf({ keep }: ModelStore): ModelCache {
   if (keep) return keep;
   throw new AnyvmafError(
     'io',
-    'There is no place to keep pulled models; give the model file by path=FILE instead.',
+    'Pulled models cannot be stored here; pass the model file with path=FILE instead.',
   );
 }
 
@@ -68,8 +68,8 @@ async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOption
   if (found !== sha256) {
     throw new AnyvmafError(
       'model',
-      `What ${url} gave for ${name} has the sha256 ${found}, not ${sha256}, so it was not kept; check the mirror or ` +
-        'proxy in between and pull again.',
+      `The file from ${url} for ${name} has the SHA-256 ${found}, not ${sha256}, so it was discarded; check the mirror or ` +
+        'proxy and pull again.',
     );
   }
   await keep.write(file, bytes);
@@ -83,7 +83,7 @@ function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, fro
   const base = from.slice(0, end);
   if (!/^https?:\/\/./.test(base)) {
     throw usageError(
-      `The address to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
+      `The URL to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
     );
   }
   return `${base}/${repository}/${tag}/${folder}/${file}`;
@@ -95,7 +95,7 @@ async function download(
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const limit = AbortSignal.timeout(TIMEOUT);
-  const elsewhere = 'give path=FILE with the file from elsewhere';
+  const elsewhere = 'get the file elsewhere and pass path=FILE';
   const from = { purpose: 'choose', option: 'from' } as const;
   let response: Response;
   let bytes: Uint8Array<ArrayBuffer> | undefined;
@@ -120,7 +120,7 @@ async function download(
   if (bytes) return bytes;
   throw new AnyvmafError(
     'model',
-    `What ${url} gave for ${name} has more than ${MOST_BYTES} bytes and is no model; check the mirror or proxy in between.`,
+    `The file from ${url} for ${name} has more than ${MOST_BYTES} bytes, so it is not a model; check the mirror or proxy.`,
   );
 }
 

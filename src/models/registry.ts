@@ -111,7 +111,7 @@ export async function readRegistry(store: ModelStore): Promise<readonly Registry
   } catch {
     // Invalid JSON is reported below.
   }
-  throw new AnyvmafError('internal', 'models/registry.json is damaged; install the package again.');
+  throw new AnyvmafError('internal', 'model/registry.json is damaged; install the package again.');
 }
 
 function isEntry(value: unknown): value is RegistryEntry {
@@ -152,7 +152,7 @@ export async function sumOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (!globalThis.crypto?.subtle) {
     throw new AnyvmafError(
       'io',
-      'This page cannot check the sum of a pulled model, because it was not loaded over https; serve it over https.',
+      'This page cannot verify the checksum of a pulled model, because it was not loaded over https; serve it over https.',
     );
   }
   const digest = await crypto.subtle.digest('SHA-256', bytes);

@@ -141,9 +141,8 @@ function summarizeFacts(facts: WordlessFacts): string {
     .sort((a, b) => WEIGHT[facts[b].level] - WEIGHT[facts[a].level])
     .map((name) => `${facts[name].level} ${TEXTS[name](facts)}`);
   const clauses = [...found, ...asides(facts)];
-  const what =
-    clauses.length === 0 ? 'None of the measured defects stands out' : capitalized(clauses.join('; '));
-  const where = difference.share >= GATHERED ? `, most of all in the ${difference.part} of the picture` : '';
+  const what = clauses.length === 0 ? 'No measured defect stands out' : capitalized(clauses.join('; '));
+  const where = difference.share >= GATHERED ? `, mostly in the ${difference.part} of the picture` : '';
   return `${what}. Luma differs by ${difference.mean.toFixed(1)} of 255 levels on average${where}.`;
 }
 

@@ -68,7 +68,7 @@ export async function measuredMaster(
     out[i] = rest.replace(':', `:${measured},`).replace(/,$/, '');
     streams++;
   }
-  if (streams === 0) throw refused('it names no streams');
+  if (streams === 0) throw refused('it lists no streams');
   const peaks = new Map<string, number>();
   for (const [name, found] of known) peaks.set(name, Math.ceil((await found).peak));
   return { text: out.join('\n'), peaks };
@@ -84,7 +84,7 @@ export function measuredManifest(manifest: string, peaks: ReadonlyMap<string, nu
 }
 
 async function ratesOf(name: string, files: PlaylistFiles): Promise<Rates> {
-  if (!PLAIN.test(name)) throw refused(`it names ${shown(name)}, which is no file beside it`);
+  if (!PLAIN.test(name)) throw refused(`it names ${shown(name)}, which is not a file in the same folder`);
   const lines = (await files.text(name)).split(/\r?\n/);
   const target = Number(lines.find((line) => line.startsWith('#EXT-X-TARGETDURATION:'))?.split(':')[1]);
   const segments: Segment[] = [];
@@ -94,7 +94,8 @@ async function ratesOf(name: string, files: PlaylistFiles): Promise<Rates> {
     if (line.startsWith('#EXTINF:')) seconds = Number.parseFloat(line.slice(8));
     else if (line.startsWith('#EXT-X-BYTERANGE:')) range = line.slice(17);
     else if (line !== '' && !line.startsWith('#')) {
-      if (!PLAIN.test(line)) throw refused(`${name} names ${shown(line)}, which is no file beside it`);
+      if (!PLAIN.test(line))
+        throw refused(`${name} names ${shown(line)}, which is not a file in the same folder`);
       const bytes = range === undefined ? await files.bytes(line) : Number.parseInt(range, 10);
       segments.push({ bytes, seconds });
       [seconds, range] = [Number.NaN, undefined];
@@ -132,5 +133,5 @@ function attributesOf(line: string): Readonly<Record<string, string>> {
 }
 
 function refused(why: string): AnyvmafError {
-  return new AnyvmafError('usage', `This is no HLS master playlist of files in one folder: ${why}.`);
+  return new AnyvmafError('usage', `Not an HLS master playlist of files in one folder: ${why}.`);
 }

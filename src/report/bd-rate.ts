@@ -133,7 +133,7 @@ function unitOf(points: readonly Record<string, unknown>[]): Unit {
   if (has('kbps')) return 'kbps';
   if (has('bytes')) return 'bytes';
   throw usageError(
-    'points of anchor and test need one kind of rate: give all of them kbps, or all of them bytes.',
+    'points of anchor and test need the same kind of rate: give every point kbps, or every point bytes.',
   );
 }
 

@@ -17,7 +17,7 @@ export function joined(parts: readonly (string | false | null | undefined)[], se
 
 /** `adm, motion, vif of 300 pairs on the GPU Acme Anvil`. */
 export function measurerText({ extractors, frames, adapter }: ReportMeasurer): string {
-  const where = adapter ? `on the GPU ${adapterName(adapter)}` : 'with the own core';
+  const where = adapter ? `on the GPU ${adapterName(adapter)}` : 'with the built-in core';
   return `${extractors.join(', ')} of ${counted(frames, 'pair')} ${where}`;
 }
 
@@ -30,7 +30,7 @@ export function adapterName({
 }: NonNullable<ReportMeasurer['adapter']>): string {
   // Dawn puts the driver into `description` and the GPU's name into `device`; software is named by its driver.
   const name = (software ? '' : device) || description || `${vendor} ${device || architecture}`.trim();
-  return `${name || 'without a name'}${software ? ' (software)' : ''}`;
+  return `${name || 'unnamed'}${software ? ' (software)' : ''}`;
 }
 
 /** A score as all views print it: two decimals, never rounded up to 100. */
@@ -54,7 +54,7 @@ export function comparedText({
   const parts = [
     `Compared at ${width}×${height}`,
     `reference frames ${grouped(reference.skipped)} to ${grouped(last)}`,
-    subsample > 1 && `one of ${subsample}`,
+    subsample > 1 && `one in ${subsample}`,
     offset !== 0 && `offset ${offset}`,
   ];
   return `${joined(parts)}.`;
@@ -126,7 +126,7 @@ export function inputFacts(input: ReportInput): string[] {
     chromaText(chroma),
     `${bitDepth} bit`,
     rateText(input),
-    frameCount === null ? 'frames not counted' : counted(frameCount, 'frame'),
+    frameCount === null ? 'frame count unknown' : counted(frameCount, 'frame'),
     skipped > 0 ? `${skipped} skipped` : undefined,
   ].filter((fact) => fact !== undefined);
 }
@@ -216,7 +216,7 @@ export function offsetStateText({ offsetState }: Pick<FramePairing, 'offsetState
 }
 
 /** Note for scores with and without film grain if no decoder adds grain. */
-export const NO_GRAIN = 'no decoder adds any, so that one measurement stands for both';
+export const NO_GRAIN = 'no decoder adds film grain; both scores are equal';
 
 const MATRIX_WORDS: Readonly<Record<Colour['matrix'], string>> = {
   gbr: 'RGB',

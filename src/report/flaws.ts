@@ -63,7 +63,7 @@ export function doubtLines(
   while (count < all.length && lines + (all[count]?.length ?? 0) <= most - (count + 1 < all.length ? 1 : 0))
     lines += all[count++]?.length ?? 0;
   const rest = flaws.slice(count).flatMap(({ of }) => of).length;
-  const others = rest > 0 ? [`  and ${rest} more that ${rest === 1 ? 'is' : 'are'} marked above`] : [];
+  const others = rest > 0 ? [`  and ${rest} more, marked above`] : [];
   return [...all.slice(0, count).flat(), ...others.map(layout.style.warn)];
 }
 

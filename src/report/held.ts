@@ -43,7 +43,7 @@ export function pooledValues(
     const scores = scoreNames(report);
     if (scores.length === 0) {
       throw usageError(
-        `${statistic} is that of a model's score, but no model ran; name a metric: psnr_y.${statistic}`,
+        `${statistic} needs a model or a metric, but no model ran; name a metric, such as psnr_y.${statistic}`,
       );
     }
     return scores.map((name) => pooledValue(report, name, statistic));

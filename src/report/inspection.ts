@@ -8,7 +8,7 @@ import type { AlignResult } from '../media/align/types.js';
 import type { Finding, SideFacts } from '../media/preflight/types.js';
 import { bitrateText, chromaText, joined, rateText, sizeText } from './facts.js';
 import { remarkLines, remarks } from './findings.js';
-import { type Layout, layoutOf, type Section, sectionsText } from './sections.js';
+import { type Layout, layoutOf, type Section, sectionsText, type TerminalOptions } from './sections.js';
 import { clock, columns, cut, type Paint, pad, widest } from './terminal.js';
 import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
@@ -19,22 +19,15 @@ export interface InspectionView {
   readonly alignment?: AlignResult;
 }
 
-export interface InspectionOptions {
-  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
-  readonly width?: number;
-  /** ANSI colours. Default false. */
-  readonly color?: boolean;
-}
-
 type Fact = readonly [name: string, of: (side: SideFacts) => string | undefined];
 
 const FACTS: readonly Fact[] = [
   ['codec', ({ codec, profile }) => known([codec, profile && `(${profile})`], ' ')],
   ['container', ({ container }) => container],
   ['track', ({ track }) => track && `${track.index} of ${track.tracks.length}`],
-  ['picture', ({ width, height }) => `${width}x${height}`],
-  ['sample shape', ({ sampleAspect }) => sampleAspect && `${sampleAspect.num}:${sampleAspect.den}`],
-  ['turned', ({ rotation }) => (rotation ? `${rotation} degrees` : undefined)],
+  ['size', ({ width, height }) => `${width}x${height}`],
+  ['sample aspect', ({ sampleAspect }) => sampleAspect && `${sampleAspect.num}:${sampleAspect.den}`],
+  ['rotation', ({ rotation }) => (rotation ? `${rotation} degrees` : undefined)],
   ['samples', ({ bitDepth, chroma }) => `${bitDepth} bit ${chromaText(chroma)}`],
   ['range', ({ colorRange }) => colorRange],
   ['colour', ({ primaries, transfer, matrix }) => known([primaries, transfer, matrix], ' / ')],
@@ -49,7 +42,7 @@ const FACTS: readonly Fact[] = [
 /** Facts that differ between any two encodes, so a difference is not marked. */
 const ALWAYS_DIFFERENT: readonly string[] = ['codec', 'container', 'bit rate', 'file size'];
 
-export function inspectionText(found: InspectionView, options: InspectionOptions = {}): string {
+export function inspectionText(found: InspectionView, options: TerminalOptions = {}): string {
   const layout = layoutOf(options);
   const { style } = layout;
   const { alignment, findings } = found;
@@ -95,9 +88,9 @@ function factTable({ reference, distorted }: InspectionView, { width, style }: L
 }
 
 function alignmentPhrase({ offset, confidence, ambiguous, reason }: AlignResult): string {
-  if (reason === 'unrelated') return 'the pictures do not resemble each other';
-  if (ambiguous) return `not certain (${reason})`;
-  const where = offset === 0 ? 'the videos begin together' : `offset ${counted(offset, 'frame')}`;
+  if (reason === 'unrelated') return 'the videos do not resemble each other';
+  if (ambiguous) return `uncertain (${reason})`;
+  const where = offset === 0 ? 'the videos start together' : `offset ${counted(offset, 'frame')}`;
   return `${where}, confidence ${confidence.toFixed(2)}`;
 }
 
@@ -146,11 +139,7 @@ function known(parts: readonly (string | undefined)[], separator: string): strin
   return joined(parts, separator) || undefined;
 }
 
-export interface AlignmentOptions {
-  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
-  readonly width?: number;
-  /** ANSI colours. Default false. */
-  readonly color?: boolean;
+export interface AlignmentOptions extends TerminalOptions {
   /** Frames per second of the reference, for times. */
   readonly rate?: number;
   /** Last line: the caller's advice on what to do with the result. */
@@ -171,7 +160,7 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
   const sure = `confidence ${confidence.toFixed(2)}`;
   const value = `offset ${counted(offset, 'frame')}${time}`;
   const heading = ambiguous
-    ? `${style.warn(value)}  ${style.warn('not certain')}  ${style.dim(`${sure}, ${reason}`)}`
+    ? `${style.warn(value)}  ${style.warn('uncertain')}  ${style.dim(`${sure}, ${reason}`)}`
     : `${style.bold(style.good(value))}  ${style.dim(sure)}`;
   return sectionsText(
     [

@@ -3,6 +3,7 @@
  * Kinds of report values: how each is written as JSON and as XML attributes, and read back.
  */
 import { isObject } from '../core/arguments.js';
+import { decimalNumber } from '../core/numbers.js';
 import type { Fraction } from '../core/rational.js';
 
 /** A formatted scalar, a list or an ordered map: numbers keep their digits, keys their order. */
@@ -87,7 +88,8 @@ function scalar<T extends Scalar>(
   return kindOf(type, {
     ...extras,
     read,
-    json: (value) => (typeof value === 'string' ? quote(value) : String(value)),
+    // Like JSON.stringify, which writes numbers that are not finite as null.
+    json: (value) => JSON.stringify(value),
     attributes: (key, value) => (value === null ? [] : [[key, String(value)]]),
   });
 }
@@ -124,8 +126,21 @@ export const plain = scalar('scalar', (value) =>
 export const measured = kindOf<number>('measured', {
   json: (value, write) => write(value),
   attributes: (key, value, write) => [[key, write(value)]],
-  read: (value) => (value === null ? Number.NaN : readNumber(value)),
+  read: (value) => {
+    if (value === null) return Number.NaN;
+    return typeof value === 'string' ? measuredText(value) : readNumber(value);
+  },
 });
+
+/** Parses a value as text formats and printf write it; `undefined` for other text. */
+export function measuredText(text: string): number | undefined {
+  const special = /^([-+]?)(nan|inf)(?:inity)?$/i.exec(text);
+  if (special) {
+    if (special[2]?.toLowerCase() === 'nan') return Number.NaN;
+    return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+  }
+  return decimalNumber(text);
+}
 
 /** JSON data as is; the reader checks it. */
 export const verbatim = kindOf<unknown>('any', {

@@ -105,7 +105,7 @@ export function metricIn(
 
 export function notMeasured(metric: string, { metrics }: Pick<Report, 'metrics'>): Error {
   return usageError(
-    `${showValue(metric)} is not measured in this run; measured are ${shown(metrics.join(', '), 1000)}`,
+    `${showValue(metric)} is not measured; this run measures ${shown(metrics.join(', '), 1000)}`,
   );
 }
 

@@ -48,8 +48,7 @@ export function viewerOpinion(
   const { width, height } = report.pairing ?? report.reference;
   const edge = Math.max(width, height);
   const [from, below, view] = condition;
-  const votes =
-    edge < from || edge >= below ? 'as if shown pixel for pixel on a' : "an average viewer's vote,";
+  const shown = edge < from || edge >= below ? ' if shown pixel for pixel' : '';
   const word = WORDS[Math.min(4, Math.max(0, Math.round(score / 20) - 1))];
-  return word && { word, means: `In words: ${votes} ${view} away.` };
+  return word && { word, means: `Average viewer's rating${shown} on a ${view} away.` };
 }

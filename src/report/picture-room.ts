@@ -43,8 +43,8 @@ const TRIES = [
 /** Best lossless compression to expect: bytes of samples per byte of file. */
 const COMPRESSIBLE = 4;
 
-/** Bytes of a moment's pictures at most: a page accepts no larger file. */
-const LARGEST = 1 << 20;
+/** Bytes of one picture of a page at most, and of a moment's pictures together. */
+export const LARGEST_PICTURE = 1 << 20;
 
 export interface PictureTry {
   /** Longest side at most, in pixels. */
@@ -87,7 +87,7 @@ class PictureRoom {
   async take<T extends PictureFiles>(
     make: (one: PictureTry) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const share = Math.min(LARGEST, this.#left / Math.max(1, this.#moments--));
+    const share = Math.min(LARGEST_PICTURE, this.#left / Math.max(1, this.#moments--));
     const fits = (samples: number) => 3 * samples <= COMPRESSIBLE * share;
     let made: T | undefined;
     let used = 0;
@@ -119,10 +119,10 @@ class PictureRoom {
       return made === 0
         ? []
         : [
-            `There are no pictures: without them the page has ${without} MB of at most ${this.#megabytes}; ${remedy} allows more.`,
+            `No pictures: the page has ${without} MB without them, and the limit is ${this.#megabytes} MB; ${remedy} allows more.`,
           ];
     }
-    const limit = `for the page to stay below ${this.#megabytes} MB; ${remedy} allows more.`;
+    const limit = `to keep the page below ${this.#megabytes} MB; ${remedy} allows more.`;
     return [
       ...(shown < made ? [`${made - shown} of ${made} moments have no pictures, ${limit}`] : []),
       ...(shown > 0 && this.#least < TRIES[0][0]
@@ -215,7 +215,7 @@ export async function pagePicturesOf<E extends ListedEncode>(
 }
 
 export function noPictures(names: readonly string[], why: string): string {
-  return `There are no pictures of ${names.join(', ')}: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
+  return `No pictures of ${names.join(', ')}: ${/[.!?]$/.test(why) ? why : `${why}.`}`;
 }
 
 /** The worst of every encode, then the second of every encode. */

@@ -74,6 +74,12 @@ function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
   };
 }
 
+/** May be empty, which absence is not: then an attribute without text in XML. */
+function orEmpty<T>(item: Kind<T>): Kind<readonly T[]> {
+  const kind = list(item);
+  return { ...kind, attributes: (key, values) => (values.length === 0 ? [[key, '']] : []) };
+}
+
 /** Omits the usual value in files. */
 function unless<T>(usual: T, kind: Kind<T>): Kind<T> {
   return {
@@ -271,17 +277,17 @@ export const tinyModel = object({
 /** A tiny ONNX model as it ran. */
 export interface ReportTinyModel extends ValueOf<typeof tinyModel> {}
 
-const nativeRun = object({
+export const nativeRun = object({
   /** libvmaf's own tool, or an ffmpeg tool with the libvmaf filter. */
   flavour: choice<NativeFlavour>('vmaf', 'ffmpeg', 'ffprobe'),
   /** Absolute path. */
   path: text,
   /** Version that the program reports. */
-  version: nullable(text),
+  version: or(nullable(text), () => null),
   /** Version of libvmaf in the log. */
-  libvmaf: nullable(text),
+  libvmaf: or(nullable(text), () => null),
   /** Decimals of its values: stock libvmaf prints six. `null`: all digits. */
-  decimals: nullable<6>(number as Kind<6>),
+  decimals: or(nullable<6>(number as Kind<6>), () => null),
   /**
    * `printed`: pooled by libvmaf before its values were rounded; `computed`: pooled here. Percentiles and
    * standard deviations always come from the printed values of the frames.
@@ -318,18 +324,24 @@ export const measurer = object({
 /** A backend that measured some extractors of a run. */
 export interface ReportMeasurer extends ValueOf<typeof measurer> {}
 
-const frameNumbers = or(list(number), () => []);
+const frameNumbers = or(list(number, ' '), () => []);
 
-/** XML has only the count. */
+/** In XML, `missing="3" missing_frames="7 8 9"`. */
 const frameList = or<FrameList>(
   {
     ...objectOf<FrameList>({
       count: or(integer, (source) => frameNumbers.take(source, 'frames')?.length ?? 0),
       frames: frameNumbers,
     }),
-    attributes: (key, { count }) => [[key, String(count)]],
+    attributes: (key, { count, frames }) => [
+      [key, String(count)],
+      ...(frames.length > 0 ? [[`${key}_frames`, frames.join(' ')] as const] : []),
+    ],
   },
-  (source, key) => ({ count: integer.take(source, key) ?? 0, frames: [] }),
+  (source, key) => ({
+    count: integer.take(source, key) ?? 0,
+    frames: frameNumbers.take(source, `${key}_frames`) ?? [],
+  }),
 );
 
 export const inputPairing = objectOf<InputPairing>({
@@ -383,6 +395,8 @@ export const pairing = objectOf<Pairing>({
   frames: inline(framePairing),
 });
 
+export const findingPlace = objectOf<FindingPlace>({ frame: integer, frames: integer });
+
 /** In XML, the message is the content of the element. */
 export const finding = objectOf<Omit<Finding, 'hint'>>({
   code: openChoice<FindingCode>(),
@@ -392,7 +406,7 @@ export const finding = objectOf<Omit<Finding, 'hint'>>({
   distorted: optional(plain),
   fix: optional(text),
   follows: optional(openChoice<FindingCode>()),
-  places: optional(list(objectOf<FindingPlace>({ frame: integer, frames: integer }))),
+  places: optional(list(findingPlace)),
 });
 
 export const trust = object({
@@ -431,7 +445,7 @@ export const preparation = object({
   /** How the two were brought together; absent if stored frames were compared as they are, by number. */
   pairing: optional<Kind<Pairing>>(pairing),
   /** Findings about the pair; absent without preflight. */
-  preflight: optional(list<Finding>(finding)),
+  preflight: optional(orEmpty<Finding>(finding)),
 });
 
 export const models = object({
@@ -453,7 +467,7 @@ export const run = object({
   subsample: integer,
 });
 
-const swap = object({
+export const swap = object({
   /** First frame that the new model scored. */
   frame: integer,
   /** Key of the score that ended with the frame before. */
@@ -465,7 +479,7 @@ const swap = object({
 /** A change of models during a run. */
 export interface ReportSwap extends ValueOf<typeof swap> {}
 
-const sampledInterval = object({
+export const sampledInterval = object({
   metric: text,
   /** `mean`, `p1`, `p5`, `p10` or `p50`. */
   statistic: text,
@@ -473,7 +487,7 @@ const sampledInterval = object({
   high: number,
 });
 
-const sampling = object({
+export const sampling = object({
   /** Runs of pairs that were scored, and pairs per run. */
   runs: integer,
   run_frames: integer,
@@ -487,13 +501,13 @@ const sampling = object({
   /** First pair of each run. */
   starts: list(number, ' '),
   /** Confidence intervals of the whole video's pooled values. */
-  intervals: list(sampledInterval),
+  intervals: or(list(sampledInterval), () => []),
 });
 
 /** The scored part of a pair that was sampled. */
 export interface ReportSampling extends ValueOf<typeof sampling> {}
 
-const metricValue = object({
+export const metricValue = object({
   /** A key of the pooled values or of the aggregates. */
   metric: text,
   /** Mean of the frames, or value of the whole run. */
@@ -506,7 +520,7 @@ export const outcome = object({
   /** Runs scored in place of all pairs; pooled values are then estimates. */
   sampling: optional<Kind<ReportSampling>>(sampling),
   /** Values without the film grain that decoders add, if requested; empty if they add none, so both are equal. */
-  withoutGrain: optional(list<ValueOf<typeof metricValue>>(metricValue)),
+  withoutGrain: optional(orEmpty<ValueOf<typeof metricValue>>(metricValue)),
   /** Pairs measured, before subsampling. */
   frameCount: integer,
   /** What each backend measured; set if a GPU measured. */

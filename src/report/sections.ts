@@ -85,7 +85,14 @@ export interface Layout {
   readonly indent?: number;
 }
 
-export function layoutOf({ width = 80, color = false }: { width?: number; color?: boolean }): Layout {
+export interface TerminalOptions {
+  /** Columns of the terminal; fewer than 60 count as 60. Default 80. A long word may exceed it. */
+  readonly width?: number;
+  /** ANSI colours. Default false. */
+  readonly color?: boolean;
+}
+
+export function layoutOf({ width = 80, color = false }: TerminalOptions): Layout {
   return { width: Math.max(60, width), style: paint(color) };
 }
 

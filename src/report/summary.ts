@@ -25,17 +25,20 @@ import { remarkLines, remarks } from './findings.js';
 import { type Precision, textNumber } from './format.js';
 import { viewerOpinion } from './opinion.js';
 import { pooledMetric } from './pool.js';
-import { type Layout, type Line, layoutOf, type Section, sectionsText } from './sections.js';
+import {
+  type Layout,
+  type Line,
+  layoutOf,
+  type Section,
+  sectionsText,
+  type TerminalOptions,
+} from './sections.js';
 import { aligned, clock, columns, cut, grid, pad, widest, wrap } from './terminal.js';
 import { causeText, flawOf, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
 import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } from './types.js';
 import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
 
-export interface SummaryOptions {
-  /** Columns of the terminal; fewer than 60 count as 60. Default 80. A long word may exceed it. */
-  readonly width?: number;
-  /** ANSI colours. Default false. */
-  readonly color?: boolean;
+export interface SummaryOptions extends TerminalOptions {
   /** Precision of the scores at the top; tables have four decimals. Default `legacy`. */
   readonly precision?: Precision;
   /** Number of worst frames to list. Default 5; 0 omits the section. */
@@ -187,7 +190,7 @@ function confidence(report: Report, { collection }: ReportModel, number: View['n
   if (bagging === undefined) return [];
   return [
     `bagging ${bagging}, ci.p95: [${low}, ${high}], stddev: ${stddev}`,
-    `(${counted(collection.members, 'bootstrap model')}, whose own scores are not listed here)`,
+    `(${counted(collection.members, 'bootstrap model')}; their own scores are not listed)`,
   ];
 }
 
@@ -256,7 +259,7 @@ function run(report: Report, { style, width }: View): string[] {
   const { frameCount, subsample, backend_requested: requested, backend_used: used, threads } = report;
   const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
   const speed = Number.isFinite(report.fps) ? `, ${formatFixed(report.fps, 2)} fps` : '';
-  const asked = requested === used ? '' : ` (asked for: ${requested})`;
+  const asked = requested === used ? '' : ` (requested: ${requested})`;
   const workers = threads > 0 ? counted(threads, 'worker') : 'the calling thread';
   const rows: [string, string][] = [
     ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],

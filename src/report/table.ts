@@ -20,17 +20,13 @@ import { type Precision, textNumber } from './format.js';
 import { isWorseHigh } from './limits.js';
 import { pooledMetric } from './pool.js';
 import { askedOf, mainOf, runValue, wholeOf } from './quality-metrics.js';
-import { type Layout, type Line, layoutOf, sectionsText } from './sections.js';
+import { type Layout, type Line, layoutOf, sectionsText, type TerminalOptions } from './sections.js';
 import { columns, cut } from './terminal.js';
 import { TRUST_SIGNS, TRUST_WORDS, type Trust, trustOf } from './trust.js';
 import type { FailedEncode, Report, ReportInput } from './types.js';
 import { ranking } from './worst.js';
 
-export interface TableOptions {
-  /** Columns of the terminal; fewer than 60 count as 60. Default 80. */
-  readonly width?: number;
-  /** ANSI colours. Default false. */
-  readonly color?: boolean;
+export interface TableOptions extends TerminalOptions {
   /** Precision of the scores. Default `legacy`. */
   readonly precision?: Precision;
   /**

@@ -135,7 +135,7 @@ const MAX_BAR = 40;
  * there is neither percentage nor bar.
  */
 export function formatProgress(progress: ProgressView, options: ProgressOptions = {}): string {
-  requireObject('progress', progress, 'what onProgress tells');
+  requireObject('progress', progress, 'the progress passed to onProgress');
   requireObject('options', options);
   const { width = 80, color = false } = options;
   const { framesDone, framesTotal, fps, secondsLeft } = progress;

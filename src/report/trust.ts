@@ -23,16 +23,16 @@ const WRONG_PAIR: readonly string[] = [...MISMATCHED, 'framing', 'black-borders'
 export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };
 
 export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
-  fine: 'nothing found against it',
-  doubtful: 'read the warnings before you believe this score',
+  fine: 'no problems found',
+  doubtful: 'check the warnings before you trust this score',
   untrusted: 'do not trust this score',
 };
 
 /** Verdict on a pair before it is scored. */
 export const TRUST_OUTLOOK: Readonly<Record<Verdict, string>> = {
-  fine: 'Nothing stands against scoring this pair',
-  doubtful: 'A score of this pair would be doubtful',
-  untrusted: 'A score of this pair could not be trusted',
+  fine: 'No problems found',
+  doubtful: 'A score of this pair may be misleading',
+  untrusted: 'A score of this pair cannot be trusted',
 };
 
 export type Judged = Partial<Pick<Report, 'preflight' | 'warnings'>>;

@@ -86,8 +86,7 @@ export function requireParts(name: string, report: unknown, parts: readonly (key
   const lacking = parts.filter((part) => !fits(part, members.get(part)));
   if (lacking.length === 0) return;
   throw usageError(
-    `${name} has no ${lacking.join(', ')}, so it is not all of a report; pass what score gives, or of what readReport ` +
-      'gives that for which isReport is true.',
+    `${name} has no ${lacking.join(', ')}; pass a report from score(), or from readReport() if isReport() is true.`,
   );
 }
 

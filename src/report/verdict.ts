@@ -107,7 +107,7 @@ export function baselineOf({ name, reports }: Baseline, distorted: string, encod
   const names = reports.map((report) => report.distorted.name).join(', ');
   throw new AnyvmafError(
     'mismatch',
-    `the baseline ${shown(name)} has ${more ? 'more than one report' : 'no report'} of ${shown(distorted)}; it has those of ${shown(names)}`,
+    `the baseline ${shown(name)} has ${more ? 'more than one report' : 'no report'} of ${shown(distorted)}; it has reports of ${shown(names)}`,
   );
 }
 
@@ -127,13 +127,15 @@ export function checkBaseline(
   for (const metric of metrics) {
     const [now, then] = [head, before].map(({ models }) => models.find((model) => model.name === metric));
     if (now && then && modelText(now) !== modelText(then)) {
-      throw refuse(`its ${shown(metric)} is of ${modelText(then)}, that of this run of ${modelText(now)}`);
+      throw refuse(`its ${shown(metric)} uses ${modelText(then)}, this run uses ${modelText(now)}`);
     }
     const [tinyNow, tinyThen] = [head, before].map(({ tiny = [] }) =>
       tiny.find((model) => model.metrics.includes(metric)),
     );
     if (tinyNow && tinyThen && tinyNow.manifest_sha256 !== tinyThen.manifest_sha256) {
-      throw refuse(`its ${shown(metric)} is of another version of the tiny model ${shown(tinyThen.source)}`);
+      throw refuse(
+        `its ${shown(metric)} is from another version of the tiny model ${shown(tinyThen.source)}`,
+      );
     }
     if (metricIn(before, metric) === undefined) {
       throw refuse(`it has no ${shown(metric)}, only ${shown(before.metrics.join(', '), 600)}`);
@@ -142,10 +144,10 @@ export function checkBaseline(
   const facts = [
     ['compat', before.compat, head.compat],
     ['subsample', before.subsample, head.subsample],
-    ['size of the reference', sizeOf(before), sizeOf(head)],
+    ['reference size', sizeOf(before), sizeOf(head)],
   ] as const;
   for (const [what, then, now] of facts)
-    if (then !== now) throw refuse(`its ${what} is ${then}, here it is ${now}`);
+    if (then !== now) throw refuse(`its ${what} is ${then}, this run has ${now}`);
 }
 
 /** @throws {AnyvmafError} `mismatch` for different frames; `usage` for a metric that was not measured */
@@ -156,19 +158,17 @@ export function holdAgainstBaseline(
   drop: Drop,
 ): readonly DropResult[] {
   if (report.frameCount !== before.frameCount) {
-    const pairs = `${before.frameCount} pairs of frames, this run of ${report.frameCount}`;
-    throw incomparable(name, `it is of ${pairs}`);
+    throw incomparable(name, `it has ${before.frameCount} frame pairs, this run has ${report.frameCount}`);
   }
   const [here, there] = [report, before].map(firstFrame);
   if (here !== there) {
-    const first = `frame ${there} of the reference, that of this run frame ${here}`;
-    throw incomparable(name, `its first pair is ${first}`);
+    throw incomparable(name, `it starts at reference frame ${there}, this run at frame ${here}`);
   }
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
     const [value, earlier] = [now.value, then?.value];
     if (earlier === undefined) {
-      throw new AnyvmafError('mismatch', `the baseline ${shown(name)} has no value of ${shown(now.name)}`);
+      throw new AnyvmafError('mismatch', `the baseline ${shown(name)} has no value for ${shown(now.name)}`);
     }
     const worse = value === undefined ? Number.POSITIVE_INFINITY : earlier - value;
     const fallen = value !== undefined && isWorseHigh(report, now.metric) ? -worse : worse;

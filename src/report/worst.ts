@@ -67,7 +67,7 @@ export function worstFrames(
   gap = frameGap(report),
 ): WorstFrame[] {
   requireParts('report', report, ['frames']);
-  requireObject('by', by, 'what ranking() gives: a metric, and low or high');
+  requireObject('by', by, 'the result of ranking(): a metric, and low or high');
   requireText('by.metric', by.metric, 'the name of a metric');
   requireNumber('count', count);
   requireNumber('gap', gap);

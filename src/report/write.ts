@@ -43,7 +43,7 @@ export function* writeReport(
 ): Generator<string, void, undefined> {
   if (typeof format !== 'string' || !Object.hasOwn(WRITERS, format)) {
     throw usageError(
-      `There is no report format ${showValue(format)}; there are ${Object.keys(WRITERS).join(', ')}.`,
+      `The report format is ${showValue(format)}, but it must be one of ${Object.keys(WRITERS).join(', ')}.`,
     );
   }
   requireObject('options', options);

@@ -8,15 +8,23 @@ import { type Attributes, attributesOf, type Fields, type NumberText } from './k
 import { pooledMetric } from './pool.js';
 import {
   finding,
+  findingPlace,
   input,
   inputPairing,
+  inputs,
   measurer,
+  metricValue,
   model,
+  nativeRun,
   outcome,
   pairing,
   pooled,
+  preparation,
   run,
+  sampledInterval,
+  sampling,
   spread,
+  swap,
   tinyModel,
 } from './schema.js';
 import type { Report } from './types.js';
@@ -58,21 +66,32 @@ export function* writeXml(
 function* ownElement(report: Report, number: NumberText): Generator<string, void, undefined> {
   const attributes = ({ fields }: { readonly fields: Fields }, value: object) =>
     attributeText(attributesOf(fields, value, number));
-  yield `  <anyvmaf ${(attributes(run, report) + attributes(outcome, report)).trimEnd()}>\n`;
-  for (const role of ROLES) yield `    <${role} ${attributes(input, report[role])}/>\n`;
-  const { pairing: paired } = report;
+  const elements = (name: string, kind: { readonly fields: Fields }, values: readonly object[] = []) =>
+    values.map((one) => `    <${name} ${attributes(kind, one)}/>\n`).join('');
+  const facts = [run, inputs, preparation, outcome].map((kind) => attributes(kind, report)).join('');
+  yield `  <anyvmaf ${facts.trimEnd()}>\n`;
+  for (const role of ROLES) yield elements(role, input, [report[role]]);
+  const { pairing: paired, native, sampling: sampled } = report;
   if (paired) {
     yield `    <pairing ${attributes(pairing, paired).trimEnd()}>\n`;
-    for (const role of ROLES) yield `      <${role} ${attributes(inputPairing, paired[role])}/>\n`;
+    for (const role of ROLES) yield `  ${elements(role, inputPairing, [paired[role]])}`;
     yield '    </pairing>\n';
   }
-  for (const one of report.preflight ?? [])
-    yield `    <finding ${attributes(finding, one).trimEnd()}>${escapeXml(one.message)}</finding>\n`;
-  for (const one of report.models) yield `    <model ${attributes(model, one)}/>\n`;
-  for (const one of report.tiny ?? []) yield `    <tiny ${attributes(tinyModel, one)}/>\n`;
-  for (const one of report.measurers ?? []) yield `    <measurer ${attributes(measurer, one)}/>\n`;
-  for (const { metric, value } of report.withoutGrain ?? [])
-    yield `    <without_grain metric="${escapeXml(metric)}" value="${number(value)}" />\n`;
+  for (const one of report.preflight ?? []) {
+    const places = (one.places ?? []).map((place) => `<place ${attributes(findingPlace, place)}/>`).join('');
+    yield `    <finding ${attributes(finding, one).trimEnd()}>${escapeXml(one.message)}${places}</finding>\n`;
+  }
+  yield elements('model', model, report.models);
+  yield elements('tiny', tinyModel, report.tiny);
+  if (native) yield elements('native', nativeRun, [native]);
+  yield elements('measurer', measurer, report.measurers);
+  yield elements('swap', swap, report.swaps);
+  if (sampled) {
+    yield `    <sampling ${attributes(sampling, sampled).trimEnd()}>\n`;
+    for (const one of sampled.intervals) yield `  ${elements('interval', sampledInterval, [one])}`;
+    yield '    </sampling>\n';
+  }
+  yield elements('without_grain', metricValue, report.withoutGrain);
   for (const name of report.metrics) {
     const values = report.distribution[name];
     if (values?.percentiles === undefined) continue;

@@ -95,8 +95,11 @@ const MOST_TEXTURES = 8;
 
 /** Periodic value noise of four octaves, 0..65535: `TILE` rows of `TILE` samples. Shared, so read-only. */
 export function makeTexture(seed: number): Uint16Array {
-  const made = textures.get(seed) ?? noise(seed);
-  if (textures.size >= MOST_TEXTURES) textures.clear();
+  const known = textures.get(seed);
+  if (known) return known;
+  const made = noise(seed);
+  const [oldest] = textures.keys();
+  if (oldest !== undefined && textures.size >= MOST_TEXTURES) textures.delete(oldest);
   textures.set(seed, made);
   return made;
 }

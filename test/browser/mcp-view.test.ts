@@ -166,7 +166,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     expect(await line()).toBe('80%');
     const caption = view.locator('.split figcaption');
     const before = await caption.textContent();
-    expect(before).toMatch(/^frame \d+.*: the encode left of the line/);
+    expect(before).toMatch(/^frame \d+.*: encode left of the line/);
     if ((await moments.count()) > 1) {
       await moments.nth(1).click();
       expect(await caption.textContent()).not.toBe(before);

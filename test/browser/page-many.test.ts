@@ -484,7 +484,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         await page.locator('.inner > summary').click();
         await inner.waitFor();
         expect(await page.locator('.inner .meaning').allTextContents()).toContain(
-          'contrast of edges and texture that is left',
+          'contrast of edges and texture preserved',
         );
         await page.getByLabel('Metric').selectOption('ciede2000');
         await page.getByRole('slider', { name: 'CIEDE2000 of every frame' }).waitFor();

@@ -99,8 +99,8 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     expect(await page.locator('.take :focus').count()).toBe(1);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(2 * 900);
     await page.locator('#results .details > summary').click();
-    const run = page.locator('#results .details .run > div').filter({ hasText: 'What measured' });
-    expect(await run.textContent()).toContain('the processor, WebAssembly (simd128)');
+    const run = page.locator('#results .details .run > div').filter({ hasText: 'Backends' });
+    expect(await run.textContent()).toContain('CPU, WebAssembly (simd128)');
     expect(await run.locator('dt').allTextContents()).toEqual(['metrics', 'threads']);
     await screenshot(page, 'page-sample');
     await page.locator('#results .details > summary').click();
@@ -115,7 +115,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
       'holiday.mp4',
       'holiday-small.mp4',
     ]);
-    await says(page.locator('#findings .wrong')).toBe('A score of this pair could not be trusted.');
+    await says(page.locator('#findings .wrong')).toBe('A score of this pair cannot be trusted.');
     // Never scored so far; the sample's result stays until then.
     await says(page.locator('button.primary')).toBe('Score');
     await says(page.locator('#result-heading')).toBe('sample-encode.y4m');

@@ -438,7 +438,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       const device = page.locator('dd', { hasText: 'onnxruntime-web' });
       await device.first().waitFor({ state: 'attached' });
       expect(await device.allTextContents()).toEqual([
-        expect.stringMatching(/^the (processor|GPU)\b.*, onnxruntime-web, .*asked for: auto$/),
+        expect.stringMatching(/^(CPU|GPU)\b.*, onnxruntime-web, .*requested: auto$/),
       ]);
       expect(await page.locator('dt', { hasText: 'tiny_nr' }).count()).toBe(1);
       // From now on it works offline.
@@ -560,7 +560,9 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
     await failure.filter({ hasText: `${NAME} is not part of the page` }).waitFor();
     expect(site.served.asked).not.toContain(AT);
     await fetchIt(page).click();
-    await failure.filter({ hasText: /has the sha256 44136fa.*, not e4cf8c.* so it was not kept/ }).waitFor();
+    await failure
+      .filter({ hasText: /has the SHA-256 44136fa.*, not e4cf8c.* so it was discarded/ })
+      .waitFor();
     expect(site.served.asked).toContain(AT);
     const models = await page.evaluate(
       async () => (await (await caches.open('anyvmaf-models')).keys()).length,

@@ -410,15 +410,15 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     const card = page.locator('.changes');
     const [model] = report.models;
     const others: readonly (readonly [Report, RegExp])[] = [
-      [scoredBy(report, (value) => value, 40), /it is of 40 pairs of frames, this run of 60/],
+      [scoredBy(report, (value) => value, 40), /it has 40 frame pairs, this run has 60/],
       [
         { ...report, reference: { ...report.reference, skipped: 7 } },
-        /its first pair is frame 7 of the reference, that of this run frame 0/,
+        /it starts at reference frame 7, this run at frame 0/,
       ],
-      [{ ...report, subsample: 2 }, /its subsample is 2, here it is 1/],
+      [{ ...report, subsample: 2 }, /its subsample is 2, this run has 1/],
       [
         { ...report, models: model ? [{ ...model, source: 'vmaf_float_v0.6.1' }] : [] },
-        /is of "?vmaf_float_v0.6.1"?, that of this run of "?vmaf_v0.6.1/,
+        /uses "?vmaf_float_v0.6.1"?, this run uses "?vmaf_v0.6.1/,
       ],
     ];
     for (const [i, [other, why]] of others.entries()) {

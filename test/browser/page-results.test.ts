@@ -452,7 +452,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     it('shows scores of a model that goes beyond 100 on its own range', async () => {
       const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
       await open([of500('wide.mp4', 104, { models: [wide] })]);
-      await says(page.locator('.answer')).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
+      await says(page.locator('.answer')).toContain('by vmaf_v1.0.16_3d0h_2160, scale 0 to 110.');
       const ticks = page.locator('.scale .tick');
       await expect.poll(() => ticks.allTextContents()).toEqual(['0', '20', '40', '60', '80', '100']);
       // 100 of 110.
@@ -815,7 +815,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     await size().fill('0.2');
     const { text } = await saved(page, 'HTML report');
     expect(text.length).toBeLessThan(2e5);
-    const why = /Some pictures are at most (\d+) pixels wide, for the page to stay below 0\.2 MB;/;
+    const why = /Some pictures are at most (\d+) pixels wide, to keep the page below 0\.2 MB;/;
     await says(said()).toMatch(why);
     const widths = await withoutScripts(text);
     expect(Math.min(...widths)).toBe(Number(why.exec(text)?.[1]));
@@ -841,7 +841,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
   it('says of which encode the video can no longer be read, and has pictures of the others', async () => {
     rmSync(second);
     const { text } = await saved(page, 'HTML report');
-    const why = /There are no pictures of sent-b\.y4m: reading sent-b\.y4m failed: [^.]+\.(?!\.)/;
+    const why = /No pictures of sent-b\.y4m: reading sent-b\.y4m failed: [^.]+\.(?!\.)/;
     await says(said()).toMatch(why);
     expect(text).toMatch(why);
     expect(types(text)).toHaveLength(6);

@@ -299,7 +299,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
         sign === '×' ? '[offset]' : '[size]',
       );
     }
-    await says(card()).toContain(`Left out, as its score cannot be trusted: ${LATE_ONE}.`);
+    await says(card()).toContain(`Left out because its score cannot be trusted: ${LATE_ONE}.`);
     await card().getByText('Series', { exact: true }).click();
     await expect.poll(series).toEqual([
       ...['h264 fast', 'h264 slow', 'vp9 fast', 'vp9 slow'].map((name) => [name, 2]),

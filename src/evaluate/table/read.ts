@@ -227,11 +227,10 @@ async function checkEnds(reader: ByteReader, name: string): Promise<void> {
     );
   }
   const footer = new DataView(tail).getUint32(0, true);
-  if (footer > size - 12)
-    throw damaged(name, `its description has ${footer} bytes, which is more than there are`);
+  if (footer > size - 12) throw damaged(name, `its metadata has ${footer} bytes, more than the file`);
   if (footer > MAX_FOOTER) {
     throw usageError(
-      `The description of ${name} has ${footer} bytes, but at most ${MAX_FOOTER} are read; write it with fewer columns or ` +
+      `The metadata of ${name} has ${footer} bytes, but at most ${MAX_FOOTER} are read; write it with fewer columns or ` +
         'larger row groups.',
     );
   }
@@ -244,7 +243,7 @@ function checkMetadata(
 ): void {
   if (rows > MAX_ROWS) {
     throw usageError(
-      `${name} has ${rows} rows, but at most ${MAX_ROWS} are read; write the rows that you need into a file of their own.`,
+      `${name} has ${rows} rows, but at most ${MAX_ROWS} are read; write the rows that you need to a separate file.`,
     );
   }
   let sum = 0n;
@@ -256,11 +255,12 @@ function checkMetadata(
       const start = column.dictionary_page_offset ?? column.data_page_offset;
       const end = start + column.total_compressed_size;
       if (start < 0n || column.total_compressed_size < 0n || end > BigInt(size)) {
-        throw damaged(name, `the column ${quoted(column.path_in_schema.join('.'))} reaches beyond its end`);
+        throw damaged(name, `the column ${quoted(column.path_in_schema.join('.'))} extends beyond its end`);
       }
     }
   }
-  if (sum !== rows || rows < 0n) throw damaged(name, `its row groups have ${sum} rows, but it says ${rows}`);
+  if (sum !== rows || rows < 0n)
+    throw damaged(name, `its row groups have ${sum} rows, but its metadata says ${rows}`);
 }
 
 /** Reads bytes `start` to `end`; fails if any is missing. */

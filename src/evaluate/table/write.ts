@@ -58,7 +58,7 @@ export class DatasetWriter {
       const column = columnFor(logName);
       if (named.has(column) || IDENTITY.includes(column)) {
         throw usageError(
-          `Two columns of the table would be called ${quoted(column)}; leave out the feature ${logName}.`,
+          `Two columns of the table would be named ${quoted(column)}; leave out the feature ${logName}.`,
         );
       }
       named.set(column, logName);

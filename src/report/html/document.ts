@@ -70,7 +70,7 @@ ${failureSection(page)}
     html`<div class="folds">${pooledSection(page)}${runSection(page)}</div>`,
   ];
   for (const section of body) if (section) yield `${section.text}\n`;
-  yield `<footer>${html`anyvmaf ${first.version}${options.written && ` · ${options.written}`}`.text} · nothing on this page was loaded from elsewhere</footer>\n</main>\n`;
+  yield `<footer>${html`anyvmaf ${first.version}${options.written && ` · ${options.written}`}`.text} · this page loads nothing from the network</footer>\n</main>\n`;
   yield* data(page);
   yield `<script>${VIEWER_SCRIPT}</script>\n</body>\n</html>\n`;
 }

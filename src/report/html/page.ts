@@ -6,7 +6,7 @@ import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { axisOrigin } from '../facts.js';
-import type { PictureFiles } from '../picture-room.js';
+import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
 import type { FailedEncode, FrameMetrics, Report } from '../types.js';
 import type { CurveChoice } from '../view/bd.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
@@ -95,14 +95,14 @@ function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
     const { colour = 0, series = '' } = one;
     if (!Number.isInteger(colour) || colour < 0 || typeof series !== 'string')
       throw usageError(
-        `options.looks[${i}] is ${showValue(one)}, but its colour must be a whole number from 0 and its series a text.`,
+        `options.looks[${i}] is ${showValue(one)}, but colour must be a whole number, 0 or more, and series a string.`,
       );
   }
   requireObject('options.curves', curves, 'an object such as { anchor: "h264" }');
   const { metric = '', anchor = '' } = curves;
   if (typeof metric !== 'string' || typeof anchor !== 'string')
     throw usageError(
-      `options.curves is ${showValue(curves)}, but its metric and its anchor must be texts: names of a metric and of a curve.`,
+      `options.curves is ${showValue(curves)}, but metric and anchor must be strings: the names of a metric and of a curve.`,
     );
 }
 
@@ -118,9 +118,6 @@ export interface HtmlPictures extends PictureFiles {
   readonly aspect?: number;
 }
 
-/** Bytes of a picture at most, because a page holds many. */
-const MOST = 1 << 20;
-
 /** First bytes of files; -1 is any byte. AVIF begins with the size of its `ftyp` box (ISO/IEC 23000-22). */
 const STARTS = [
   ['image/jpeg', [0xff, 0xd8, 0xff]],
@@ -133,10 +130,12 @@ const STARTS = [
 export function pictureUrl(name: string, bytes: unknown): string {
   if (!(bytes instanceof Uint8Array))
     throw usageError(`${name} must be the bytes of a JPEG, PNG, WebP or AVIF file.`);
-  if (bytes.length > MOST)
-    throw usageError(`${name} has ${bytes.length} bytes, but may have at most ${MOST}: make it smaller.`);
+  if (bytes.length > LARGEST_PICTURE)
+    throw usageError(
+      `${name} has ${bytes.length} bytes, but at most ${LARGEST_PICTURE} are allowed; make it smaller.`,
+    );
   const type = STARTS.find(([, start]) => start.every((byte, i) => byte === -1 || bytes[i] === byte))?.[0];
-  if (type === undefined) throw usageError(`${name} is no JPEG, PNG, WebP or AVIF file.`);
+  if (type === undefined) throw usageError(`${name} is not a JPEG, PNG, WebP or AVIF file.`);
   return `data:${type};base64,${base64(bytes)}`;
 }
 

@@ -27,7 +27,7 @@ export function plainPage(kind: string, sections: readonly Section[]): string {
     (drawing, label) => html`<div class="plot" role="img" aria-label="${label}">${drawing}</div>`,
   );
   return html`${pageOpening({ title: sections[0]?.headline, version, styles: STYLES + OWN_STYLES, kind })}${shown}
-<footer>anyvmaf ${version} · nothing on this page was loaded from elsewhere</footer>
+<footer>anyvmaf ${version} · this page loads nothing from the network</footer>
 </main>
 </body>
 </html>
@@ -38,8 +38,8 @@ export function plainPage(kind: string, sections: readonly Section[]): string {
 export function batchPage(lines: readonly string[], command: string): string {
   const rows = lines.map(batchRow);
   const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
-  const about = `${count('scored')} passed, ${count('below')} below the limit or not to be trusted, ${count('failed')} failed.`;
-  const title = 'Mean and the value that one frame in a hundred falls short of';
+  const about = `${count('scored')} passed, ${count('below')} below the limit or untrusted, ${count('failed')} failed.`;
+  const title = 'Mean and 1st percentile';
   return plainPage('batch', [
     { headline: `${rows.length} jobs`, about, command },
     { title, table: batchTable(rows) },

@@ -100,9 +100,9 @@ export function worstSection(page: Page): Markup | undefined {
 }
 
 const VIEWS = [
-  ['split', 'Split', 'the encode left of the line, the reference right of it'],
-  ['blink', 'Blink', 'the encode and the reference in turn'],
-  ['difference', 'Difference', 'the difference of these pictures, four times as strong'],
+  ['split', 'Split', 'encode left of the line, reference right of it'],
+  ['blink', 'Blink', 'encode and reference in turn'],
+  ['difference', 'Difference', 'difference of these pictures, amplified 4 times'],
   ['loss', 'Loss', 'where quality is lost'],
 ] as const;
 
@@ -156,7 +156,7 @@ function single(page: Page, encode: ReportEncode): Markup {
   const top = headlineOf(page, encode);
   const { trust, model, word, tone, text } = meaningOf(page, encode);
   const reference = referenceOf(facts);
-  const against = reference ? `against ${baseName(reference.name)}` : 'by itself';
+  const against = reference ? `against ${baseName(reference.name)}` : 'no reference';
   return html`<section>
 <h1>${baseName(facts.distorted.name)}</h1>
 <p class="files">${joined([against, ...inputFacts(facts.reference), matchText(facts)], ' · ')}</p>
@@ -210,7 +210,7 @@ ${apart && html`<div class="skipped soft small">skipped at the start: ${skippedT
   return html`<section>
 <h1>${list.length} encodes of ${baseName(first.reference.name)}</h1>
 <p class="files">${joined([...inputFacts(reference), model?.source, matchText(...page.list.map(({ facts }) => facts))], ' · ')}</p>
-<div class="encodes${further.length > 0 && ' more'}${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}the bar holds 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
+<div class="encodes${further.length > 0 && ' more'}${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}bar: 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>
 ${flaws(page)}
 ${rateCurve(page)}
@@ -295,7 +295,7 @@ export function featureSections(page: Page): Markup {
     html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, asked)}</section>`;
   const folded =
     inner.length > 0 &&
-    html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">what the score is made of: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`;
+    html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">inputs of the score: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`;
   return html`${shown}${folded}`;
 }
 

@@ -38,7 +38,7 @@ const READERS: Readonly<Record<ReportFormat, (saved: SavedText) => SavedParts>> 
 /**
  * Reads a report written by `anyvmaf`, `vmaf` or ffmpeg's libvmaf filter. Detects the format from the content.
  * @param name of the file, for messages
- * @throws {AnyvmafError} `io` if it is no report or damaged; the message says where
+ * @throws {AnyvmafError} `io` if it is damaged or not a report; the message says where
  */
 export function readReport(text: string, name = 'The file'): ReadReport {
   requireText('text', text, 'the text of a report');
@@ -64,7 +64,7 @@ export function readReport(text: string, name = 'The file'): ReadReport {
 
 /** Whether a file has everything of a report, as our JSON, NDJSON and XML do, so that it can be written again. */
 export function isReport(read: ReadReport): read is ReadReport & Report {
-  requireObject('read', read, 'what readReport gives');
+  requireObject('read', read, 'the result of readReport');
   const stated = new Map(Object.entries(read));
   return Object.entries<Kind<unknown>>(OWN_FIELDS).every(
     ([name, { optional }]) => optional || stated.get(name) !== undefined,
@@ -85,7 +85,7 @@ export function baselineFrom(reads: readonly ReadReport[], name: string): Baseli
     if (isReport(read)) return read;
     throw new AnyvmafError(
       'io',
-      `the baseline ${shown(name)} does not say which models made its scores; use a report that anyvmaf wrote as JSON`,
+      `the baseline ${shown(name)} does not name the models of its scores; use a JSON report written by anyvmaf`,
     );
   });
   if (reports.length === 0) throw new AnyvmafError('io', `the baseline ${shown(name)} has no report`);
@@ -122,7 +122,7 @@ function formatOf(saved: SavedText): ReportFormat {
   const line = text.slice(start, start + 4096).split('\n', 1)[0] ?? '';
   if (line.startsWith('<')) {
     if (/^<(!doctype\s+html|html)\b/i.test(line))
-      throw notReport(saved, 'it is an HTML page, which is for reading; open the JSON beside it');
+      throw notReport(saved, 'it is an HTML page; open the JSON report instead');
     return 'xml';
   }
   if (/^\{\d+\}\{\d+\}/.test(line)) return 'sub';
@@ -137,7 +137,7 @@ function formatOf(saved: SavedText): ReportFormat {
 function inOrder(frames: readonly FrameMetrics[], saved: SavedText): FrameMetrics[] {
   const sorted = frames.toSorted((a, b) => a.frameNum - b.frameNum);
   const twice = sorted.find(({ frameNum }, i) => frameNum === sorted[i - 1]?.frameNum);
-  if (twice) throw notReport(saved, `frame ${twice.frameNum} comes twice`);
+  if (twice) throw notReport(saved, `frame ${twice.frameNum} occurs twice`);
   return sorted;
 }
 

@@ -41,7 +41,7 @@ export function readNdjson(saved: SavedText): SavedParts {
     if (content.trim() === '') continue;
     // The line that was being written when the program ended.
     if (end < 0 && line > 1 && jsonFault(content)) {
-      notes.push(`Line ${line} is cut off and was left out.`);
+      notes.push(`Line ${line} is cut off and was ignored.`);
       break;
     }
     const value = parse(saved, content, at);
@@ -53,9 +53,9 @@ export function readNdjson(saved: SavedText): SavedParts {
     else if (isObject(value) && type === 'summary') {
       summary = true;
       parts = { ...parts, ...ownParts(value), ...summaryParts(value) };
-    } else throw notReport(saved, `line ${line} is no header, frame or summary`);
+    } else throw notReport(saved, `line ${line} is not a header, frame or summary`);
   }
-  if (!summary) notes.push('The file has no summary: the run had not ended when it was written.');
+  if (!summary) notes.push('The file has no summary: the run had not finished when it was written.');
   return { ...parts, ...(metrics && { metrics }), frames, notes };
 }
 
@@ -72,7 +72,7 @@ function parse(saved: SavedText, text: string, offset: number): unknown {
 }
 
 function frameOf(frame: unknown, where: string, saved: SavedText): FrameMetrics {
-  if (!isObject(frame)) throw notReport(saved, `${where} is no object`);
+  if (!isObject(frame)) throw notReport(saved, `${where} is not an object`);
   const { frameNum, metrics } = frame;
   if (typeof frameNum !== 'number' || !Number.isSafeInteger(frameNum) || frameNum < 0)
     throw notReport(saved, `${where} has no frame number "frameNum"`);

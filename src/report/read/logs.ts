@@ -4,9 +4,10 @@
  */
 import { wholeNumber } from '../../core/numbers.js';
 import { quoted, shown } from '../../core/printable.js';
+import { measuredText } from '../kinds.js';
 import { spread, pooled as statistics } from '../schema.js';
 import type { FrameMetrics, MetricDistribution, PooledMetric } from '../types.js';
-import { faultAt, measuredText, notReport, ownParts, type SavedParts, type SavedText } from './saved.js';
+import { faultAt, notReport, ownParts, type SavedParts, type SavedText } from './saved.js';
 
 interface Tag {
   readonly name: string;
@@ -21,6 +22,21 @@ interface Tag {
 /** Reports are three elements deep. */
 const MAX_DEPTH = 32;
 
+/** Elements inside `<anyvmaf>` that occur once in theirs, under their own name. */
+const PARTS: readonly string[] = ['reference', 'distorted', 'pairing', 'native', 'sampling'];
+
+/** The others, each an item of the list of a key. */
+const LISTS: ReadonlyMap<string, string> = new Map([
+  ['model', 'models'],
+  ['finding', 'preflight'],
+  ['place', 'places'],
+  ['measurer', 'measurers'],
+  ['swap', 'swaps'],
+  ['interval', 'intervals'],
+  ['without_grain', 'without_grain'],
+  ['warning', 'warnings'],
+]);
+
 const START = /<\/?[A-Za-z_][\w.:-]*/y;
 const ATTRIBUTE = /\s+([^\s=<>"/]+)\s*=\s*"([^"]*)"/y;
 const END = /\s*\/?>/y;
@@ -32,50 +48,38 @@ export function readXml(saved: SavedText): SavedParts {
   const distributions: [string, MetricDistribution][] = [];
   const aggregates: [string, number][] = [];
   const own: Record<string, unknown> = {};
-  const pairing: Record<string, unknown> = {};
-  const lists: Record<'models' | 'preflight' | 'warnings', unknown[]> = {
-    models: [],
-    preflight: [],
-    warnings: [],
-  };
+  /** The last element at each path, which has those inside it. */
+  const last = new Map<string, Record<string, unknown>>([['anyvmaf', own]]);
   const seen = new Set<string>();
   for (const tag of tags(saved)) {
     const path = [...tag.inside.slice(1), tag.name].join('/');
     seen.add(path);
     const record = () => Object.fromEntries(tag.attributes);
     if (path === 'frames/frame') frames.push(frameOf(tag, saved));
-    else if (path === 'VMAF' || path === 'fyi' || path === 'anyvmaf') Object.assign(own, record());
+    else if (path === 'VMAF' || path === 'fyi') Object.assign(own, record());
+    else if (path === 'anyvmaf') Object.assign(own, record(), { models: [], warnings: [] });
     else if (path === 'pooled_metrics/metric') {
       const name = attribute(tag, 'name');
       if (name === undefined) throw faultAt(saved, tag.offset, 'expected a metric with a name');
       pooled.push([name, statistics.read(Object.fromEntries(numbers(tag, saved, 'name'))) ?? {}]);
     } else if (path === 'aggregate_metrics') {
       aggregates.push(...numbers(tag, saved));
-    } else if (path === 'anyvmaf/reference' || path === 'anyvmaf/distorted') own[tag.name] = record();
-    else if (path === 'anyvmaf/pairing') Object.assign(pairing, record());
-    else if (path === 'anyvmaf/pairing/reference' || path === 'anyvmaf/pairing/distorted')
-      pairing[tag.name] = record();
-    else if (path === 'anyvmaf/model') lists.models.push(record());
-    else if (path === 'anyvmaf/finding') lists.preflight.push({ ...record(), message: tag.content });
-    else if (path === 'anyvmaf/warning') lists.warnings.push(tag.content);
-    else if (path === 'anyvmaf/distribution') {
+    } else if (path === 'anyvmaf/distribution') {
       const values = spread.read(Object.fromEntries(numbers(tag, saved, 'metric')));
       const metric = attribute(tag, 'metric');
       if (metric !== undefined && values) distributions.push([metric, values]);
+    } else if (path.startsWith('anyvmaf/')) {
+      const parent = last.get(path.slice(0, path.lastIndexOf('/')));
+      const value = { ...record(), ...(path === 'anyvmaf/finding' && { message: tag.content }) };
+      last.set(path, value);
+      const list = LISTS.get(tag.name);
+      if (parent && list) addTo(parent, list, tag.name === 'warning' ? tag.content : value);
+      else if (parent && PARTS.includes(tag.name)) parent[tag.name] = value;
     }
   }
   if (!seen.has('frames')) throw notReport(saved, 'its XML has no element <frames>');
-  if (Object.keys(pairing).length > 0) own.pairing = pairing;
-  if (seen.has('anyvmaf')) {
-    Object.assign(own, { models: lists.models, warnings: lists.warnings });
-    if (lists.preflight.length > 0) own.preflight = lists.preflight;
-  }
-  const { fps, ...rest } = ownParts(own);
-  // C's inf and nan, if nothing was measured.
-  const speed = fps ?? measuredText(String(own.fps));
   return {
-    ...rest,
-    ...(speed !== undefined && { fps: speed }),
+    ...ownParts(own),
     frames,
     ...(seen.has('pooled_metrics') && {
       metrics: pooled.map(([name]) => name),
@@ -85,6 +89,12 @@ export function readXml(saved: SavedText): SavedParts {
     ...(seen.has('anyvmaf') && { distribution: Object.fromEntries(distributions) }),
     notes: [],
   };
+}
+
+function addTo(parent: Record<string, unknown>, key: string, item: unknown): void {
+  const list = parent[key];
+  if (Array.isArray(list)) list.push(item);
+  else parent[key] = [item];
 }
 
 function frameOf(tag: Tag, saved: SavedText): FrameMetrics {
@@ -153,7 +163,7 @@ function markup(saved: SavedText, from: number): number {
     if (text[at + 1] !== '!' && text[at + 1] !== '?') return at;
     const close = text.startsWith('<!--', at) ? '-->' : '>';
     const end = text.indexOf(close, at + 2);
-    if (end < 0) throw faultAt(saved, at, `expected what ends with ${close}`);
+    if (end < 0) throw faultAt(saved, at, `expected a closing ${close}`);
     at = end + close.length;
   }
 }
@@ -194,15 +204,15 @@ export function readCsv(saved: SavedText): SavedParts {
     const frameNum = wholeNumber(first);
     if (frameNum === undefined) throw faultAt(saved, offset, 'expected a frame number');
     if (!ended && closed && !content.endsWith(',')) {
-      notes.push(`Line ${number} is cut off and was left out.`);
+      notes.push(`Line ${number} is cut off and was ignored.`);
       continue;
     }
     if (values.length > metrics.length)
       throw faultAt(saved, offset, `expected ${metrics.length} values, not ${values.length}`);
     if (values.length < metrics.length) {
       notes.push(
-        `Line ${number} has ${values.length} values for ${metrics.length} metrics and was left out: which ones are ` +
-          'missing cannot be told.',
+        `Line ${number} has ${values.length} values for ${metrics.length} metrics and was ignored: it does not say ` +
+          'which are missing.',
       );
       continue;
     }
@@ -234,7 +244,7 @@ export function readSub(saved: SavedText): SavedParts {
     if (opening === undefined || frameNum === undefined)
       throw faultAt(saved, offset, 'expected {N}{N+1}frame: N|');
     if (!ended && !content.endsWith('|')) {
-      notes.push(`Line ${number} is cut off and was left out.`);
+      notes.push(`Line ${number} is cut off and was ignored.`);
       continue;
     }
     const metrics: [string, number][] = [];
@@ -284,5 +294,5 @@ function cells(line: string): string[] {
 
 function summarized(notes: readonly string[]): string[] {
   const shown = notes.slice(0, 3);
-  return notes.length > 3 ? [...shown, `${notes.length - 3} more lines were left out.`] : shown;
+  return notes.length > 3 ? [...shown, `${notes.length - 3} more lines were ignored.`] : shown;
 }

@@ -3,7 +3,6 @@
  * Shared by the readers of all formats: the text and its error positions, and the parts found in it.
  */
 import { AnyvmafError } from '../../core/errors.js';
-import { decimalNumber } from '../../core/numbers.js';
 import { measured, readFields, type Source, text } from '../kinds.js';
 import { inputs, models, outcome, preparation, run } from '../schema.js';
 import type { FrameMetrics, Report } from '../types.js';
@@ -40,7 +39,7 @@ export function faultAt({ name, text }: SavedText, offset: number, what: string)
 export function notReport({ name }: Pick<SavedText, 'name'>, why: string): AnyvmafError {
   return new AnyvmafError(
     'io',
-    `${name} is no report: ${why}. Reports are the JSON, NDJSON, XML, CSV and SUB files that anyvmaf and libvmaf write.`,
+    `${name} is not a report: ${why}. Reports are the JSON, NDJSON, XML, CSV and SUB files that anyvmaf and libvmaf write.`,
   );
 }
 
@@ -64,14 +63,4 @@ export const OWN_FIELDS = {
 /** Everything but the measured values, as far as it is present and complete. */
 export function ownParts(source: Source): Omit<SavedParts, 'frames' | 'notes'> {
   return readFields(OWN_FIELDS, source);
-}
-
-/** Parses a value as text formats and printf write it; `undefined` for other text. */
-export function measuredText(text: string): number | undefined {
-  const special = /^([-+]?)(nan|inf)(?:inity)?$/i.exec(text);
-  if (special) {
-    if (special[2]?.toLowerCase() === 'nan') return Number.NaN;
-    return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  }
-  return decimalNumber(text);
 }

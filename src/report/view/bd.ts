@@ -132,9 +132,9 @@ export function bdTable<T>(
     ? againstAnchor(templates, anchor, curves, asked)
     : againstEach(templates, curves, asked);
   const heading = 'BD-rate between curves';
-  const left = without.length > 0 ? [`Without ${without.join(', ')}, whose numbers do not compare.`] : [];
+  const left = without.length > 0 ? [`Without ${without.join(', ')}: not comparable.`] : [];
   const notes = [...left, ...notesOf(curves, asked)].map((note) => html`<p class="soft small">${note}</p>`);
-  return html`<div class="bd"><h3>${heading}</h3><p class="soft small">The mean difference of bit rate at equal ${labelOf(metric)}: one with a value below zero needs less than the one above it.</p>
+  return html`<div class="bd"><h3>${heading}</h3><p class="soft small">Mean difference in bit rate at equal ${labelOf(metric)}; negative: needs a lower bit rate than the curve in the heading.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">curve</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
 ${notes}</div>`;
 }
@@ -207,17 +207,21 @@ function notesOf(curves: readonly RateCurve[], choice: CurveChoice): string[] {
     const compared = comparedWith(anchor, test, choice);
     if ('refused' in compared)
       return [
-        `${names}: none, since the qualities of their encodes do not overlap${choice.rates ? ' at these bit rates' : ''}.`,
+        `${names}: no value, as their quality ranges do not overlap${choice.rates ? ' at these bit rates' : ''}.`,
       ];
     const { overlap } = compared.rate;
     if (overlap >= 0.5) return [];
-    return [`${names}: only ${percent(overlap)} of the shorter curve is compared, so the value says little.`];
+    return [
+      `${names}: only ${percent(overlap)} of the shorter curve is compared, so the value is unreliable.`,
+    ];
   });
   const uneven = curves.filter(({ points }) => !bdRate(points, points).monotone.anchor);
   const few = curves.filter(({ points }) => points.length < 4);
   return [
     ...notes,
-    ...uneven.map(({ name }) => `${name}: an encode of a higher rate is no better than one of a lower rate.`),
-    ...(few.length > 0 ? [`From fewer than four encodes: ${few.map(({ name }) => name).join(', ')}.`] : []),
+    ...uneven.map(({ name }) => `${name}: quality does not always rise with bit rate.`),
+    ...(few.length > 0
+      ? [`Curves with fewer than four encodes: ${few.map(({ name }) => name).join(', ')}.`]
+      : []),
   ];
 }

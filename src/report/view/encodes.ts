@@ -209,7 +209,7 @@ export abstract class EncodeList<E extends Encode> {
 
   isScore(metric: string | undefined): boolean {
     return this.list.some(({ facts }) =>
-      facts.models ? facts.models.some(({ name }) => name === metric) : /^vmaf(_|$)/.test(metric ?? ''),
+      facts.models ? facts.models.some(({ name }) => name === metric) : SCORE.test(metric ?? ''),
     );
   }
 

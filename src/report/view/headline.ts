@@ -55,7 +55,7 @@ export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): 
       ? viewerOpinion({ reference, pooled_metrics, pairing }, model)
       : undefined;
   const range = encodes.rangeOf(metric);
-  const within = range ? `from ${range[0]} to ${range[1]}` : 'not clipped to a range';
+  const within = range ? `scale ${range[0]} to ${range[1]}` : 'not clipped to a range';
   const mean = `Mean over ${frames}${model === undefined ? '' : ` by ${model.source}`}, ${within}.`;
   const text =
     metric === undefined
@@ -75,7 +75,7 @@ function featureText<E extends Encode>(
 ): string {
   const frames = framesText(encode.count);
   const meaning = valueMeaning(metric);
-  if (wholeOf(metric, [encode.facts]) !== metric) return `Of ${frames} together. ${meaning}`;
+  if (wholeOf(metric, [encode.facts]) !== metric) return `Computed over ${frames}. ${meaning}`;
   const unit = isDecibels(encodes.pooled(encode, metric), metric) ? ' in dB' : '';
   const better = `Mean of ${metric}${unit} over ${frames}; ${worse === 'low' ? 'higher' : 'lower'} is better.`;
   return meaning ? `${better} ${meaning}` : better;
@@ -94,8 +94,8 @@ export function headlineOf<E extends Encode>(
 }
 
 const NO_OPINION =
-  'This model has no words for its scores: compare them with those of the same model at the same size.';
-const NO_MODEL = 'The file does not name the model, so the number cannot be put into words.';
+  'This model has no opinion scale: compare its scores only with others of the same model at the same size.';
+const NO_MODEL = 'The file does not name the model, so the score has no rating.';
 
 /** SSIM may be in decibels, which its name does not show, but a value above 1 does. */
 function isDecibels(pooled: Pooled | undefined, metric: string): boolean {

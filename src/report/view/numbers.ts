@@ -139,13 +139,13 @@ export function numberedColour(number: number, of: number | '' = ''): [name: str
 const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/motion/, 'motion: how much the original changes from frame to frame'],
   [/aim/, 'added impairment: detail that the original does not have'],
-  [/vif_scale0/, 'finest detail that is left'],
-  [/vif_scale1/, 'fine detail that is left'],
-  [/vif_scale[23]/, 'coarse detail that is left'],
-  [/vif/, 'detail that is left, at all scales'],
+  [/vif_scale0/, 'finest detail preserved'],
+  [/vif_scale1/, 'fine detail preserved'],
+  [/vif_scale[23]/, 'coarse detail preserved'],
+  [/vif/, 'detail preserved, at all scales'],
   [/adm_scale0/, 'contrast of the finest edges and texture'],
   [/adm_scale[123]/, 'contrast of coarser edges and texture'],
-  [/adm/, 'contrast of edges and texture that is left'],
+  [/adm/, 'contrast of edges and texture preserved'],
   [/speed_chroma/, 'detail of colours'],
   [/speed_temporal/, 'detail of changes over time'],
 ];

@@ -11,11 +11,10 @@ import {
   encodeColour,
   joined,
   labelOf,
-  percentOf,
   shortName,
   type Templates,
 } from './numbers.js';
-import { fittedRange, fixed, logTicks, ticks } from './scales.js';
+import { RatePlot, type Room } from './rate-plot.js';
 
 /** An encode with a bit rate and a quality. */
 export interface RatePoint {
@@ -35,7 +34,7 @@ const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted
 export function leftOutText(encodes: EncodeList<Encode>): string {
   const said = (list: readonly Encode[], one: string, several: string) =>
     list.length > 0 &&
-    `Left out, as ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
+    `Left out because ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
   const stopped = encodes.taken.filter(({ partial }) => partial);
   const wrong = encodes.taken.filter((encode) => !encode.partial && isUntrusted(encode));
   return joined(
@@ -74,39 +73,11 @@ export function ratePoints<E extends Encode>(
     .sort((a, b) => a.rate - b.rate);
 }
 
-/** Axes for points and `coming` bit rates: `across` in logarithms, `up` in quality, `bits` per second of a `unit`. */
-function rateAxes(
-  points: readonly RatePoint[],
-  limits: readonly [number, number] | undefined,
-  coming: readonly number[],
-) {
-  const rates = [...points.map(({ rate }) => rate), ...coming].map((rate) => Math.log(rate));
-  const [low, high] = [Math.min(...rates), Math.max(...rates)];
-  const air = Math.max(0.06 * (high - low), 0.05);
-  const across = [low - air, high + air] as const;
-  const mega = Math.exp(high) >= 1e7;
-  return {
-    across,
-    up: fittedRange(
-      points.map(({ quality }) => quality),
-      limits,
-    ),
-    bits: mega ? 1e6 : 1e3,
-    unit: mega ? 'Mb/s' : 'kb/s',
-  } as const;
-}
-
 /** Dash patterns of the curves: pixels drawn and left out in turn. */
 const DASHES: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 
 function dashOf(group: number): string {
   return DASHES[group % DASHES.length]?.join(' ') ?? '';
-}
-
-/** Size of a chart in pixels, for placing names. */
-export interface Room {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** The area between a curve and the one it is compared with. */
@@ -127,7 +98,7 @@ export interface RateChart<T> {
 
 /** Needs at least one point. Draws the areas of `compared` curves, and leaves room for `coming` bit rates. */
 export function rateChart<T, E extends Encode>(
-  { html, svg }: Templates<T>,
+  templates: Templates<T>,
   encodes: EncodeList<E>,
   metric: string,
   points: readonly RatePoint[],
@@ -135,24 +106,22 @@ export function rateChart<T, E extends Encode>(
   compared: readonly Area[] = [],
   coming: readonly number[] = [],
 ): RateChart<T> {
+  const { html, svg } = templates;
   const limits = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
-  const { across, up, bits, unit } = rateAxes(points, limits, coming);
-  const x = (rate: number) => percentOf(Math.log(rate), ...across);
-  const y = (quality: number) => Number(fixed(100 - percentOf(quality, ...up)));
-  const places = points.map((point) => ({ point, x: x(point.rate), y: y(point.quality) }));
+  const rates = [...points.map(({ rate }) => rate), ...coming];
+  const plot = new RatePlot({ rates, qualities: points.map(({ quality }) => quality), limits }, room);
+  const places = points.map((point) => ({ point, x: plot.x(point.rate), y: plot.y(point.quality) }));
   const named = [...new Set(points.map(({ curve }) => curve))];
   const curves = named.map((curve) => places.filter(({ point }) => point.curve === curve));
   const colours = curves.map(curveColour);
   const lines = curves.map((line, i) => {
-    const path = line.map((at, n) => `${n === 0 ? 'M' : 'L'}${at.x} ${at.y}`).join('');
+    const path = plot.path(line.map(({ point }) => [point.rate, point.quality]));
     return svg`<path d="${path}" fill="none" stroke="${colours[i]}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
   });
-  const areas = compared.map(({ test, outline }) => {
-    const path = outline
-      .map(([rate, quality], n) => `${n === 0 ? 'M' : 'L'}${x(rate)} ${y(quality)}`)
-      .join('');
-    return svg`<path class="overlap" d="${path}Z" fill="${colours[named.indexOf(test)]}" opacity="0.13"></path>`;
-  });
+  const areas = compared.map(
+    ({ test, outline }) =>
+      svg`<path class="overlap" d="${plot.path(outline)}Z" fill="${colours[named.indexOf(test)]}" opacity="0.13"></path>`,
+  );
   const names = points.map(({ name }) => shortName(name, room.width < 480 ? 14 : 28));
   const sides = nameSides(places, names, curves, room);
   const dots = places.map(({ point, ...at }, i) => {
@@ -162,23 +131,8 @@ export function rateChart<T, E extends Encode>(
     const side = sides[i];
     return html`<span class="dot" .style=${`${colourOf(point.index)};${place}`} title="${title}"></span>${side === undefined ? '' : html`<span class="tag${side && ` ${side}`}" .style=${place}>${names[i]}</span>`}`;
   });
-  const gridY = ticks(...up, Math.max(2, room.height / 40)).map(
-    (value) =>
-      html`<i class="gy" .style=${`top:${y(value)}%`}></i><span class="y" .style=${`top:${y(value)}%`}>${String(Number(value.toFixed(6)))}</span>`,
-  );
-  const [from, to] = across.map(Math.exp) as [number, number];
-  const gridX = logTicks(from / bits, to / bits, Math.max(2, room.width / 90)).map((value) => {
-    const left = `left:${x(value * bits)}%`;
-    return html`<i class="gx" .style=${left}></i><span class="x" .style=${left}>${String(value)}</span>`;
-  });
   return {
-    drawing: [
-      ...gridY,
-      ...gridX,
-      html`<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${areas}${lines}</svg>`,
-      ...dots,
-      html`<span class="axis">bit rate in ${unit}, logarithmic</span>`,
-    ],
+    drawing: plot.drawing(templates, [areas, lines], dots),
     key: named.length > 1 ? named.map((curve, i) => curveKey(html, curve, colours[i] ?? '', i)) : [],
     places,
   };
@@ -195,7 +149,7 @@ function curveColour(
 }
 
 function curveKey<T>(html: Templates<T>['html'], curve: string | undefined, colour: string, i: number): T {
-  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${curve ?? 'codec not known'}</span>`;
+  return html`<span><svg width="28" height="8"><line x2="28" y1="4" y2="4" stroke="${colour}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}"></line></svg>${curve ?? 'unknown codec'}</span>`;
 }
 
 /** Approximate pixels of a letter and of a line of text. */

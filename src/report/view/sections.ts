@@ -4,8 +4,8 @@
  * of quality over a logarithmic bit rate, with the hull of measured points and chosen points.
  */
 import type { Cell, CurvePoint, CurveSet, Section, Table } from '../sections.js';
-import { colourOf, joined, percentOf, type Templates } from './numbers.js';
-import { fittedRange, fixed, logTicks, ticks } from './scales.js';
+import { colourOf, encodeColour, joined, type Templates } from './numbers.js';
+import { RatePlot } from './rate-plot.js';
 
 /** @param plot puts a chart into an element of its size; `label` says what it shows */
 export function htmlSections<T>(
@@ -56,38 +56,29 @@ interface CurveChart<T> {
   readonly key: readonly T[];
 }
 
+/** Size that the number of ticks suits; pages differ in width. */
+const ROOM = { width: 720, height: 240 } as const;
+
 /** Needs at least one point. */
-function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): CurveChart<T> {
-  const { curves, hull, chosen, target } = set;
+function curveChart<T>(templates: Templates<T>, set: CurveSet): CurveChart<T> {
+  const { html, svg } = templates;
+  const { curves, hull, chosen, target, limits } = set;
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
-  const across = rateRange(points);
-  const up = fittedRange(
-    [...points.map(({ quality }) => quality), ...(target === undefined ? [] : [target])],
-    set.limits,
-  );
-  const x = (kbps: number) => percentOf(Math.log(kbps), Math.log(across[0]), Math.log(across[1]));
-  const y = (quality: number) => Number(fixed(100 - percentOf(quality, ...up)));
+  const rates = points.map(({ kbps }) => 1000 * kbps);
+  const qualities = [...points.map(({ quality }) => quality), ...(target === undefined ? [] : [target])];
+  const plot = new RatePlot({ rates, qualities, limits }, ROOM);
   const path = (line: readonly CurvePoint[]) =>
-    line.map(({ kbps, quality }, i) => `${i === 0 ? 'M' : 'L'}${x(kbps)} ${y(quality)}`).join('');
-  const place = ({ kbps, quality }: CurvePoint) => `left:${x(kbps)}%;top:${y(quality)}%`;
-  const scale = across[1] >= 1e4 ? 1000 : 1;
-  const gridY = ticks(...up, 6).map(
-    (value) =>
-      html`<i class="gy" .style=${`top:${y(value)}%`}></i><span class="y" .style=${`top:${y(value)}%`}>${numberText(value)}</span>`,
-  );
-  const gridX = logTicks(...across, 8).map(
-    (value) =>
-      html`<i class="gx" .style=${`left:${x(value)}%`}></i><span class="x" .style=${`left:${x(value)}%`}>${numberText(value / scale)}</span>`,
-  );
+    plot.path(line.map(({ kbps, quality }) => [1000 * kbps, quality]));
+  const place = ({ kbps, quality }: CurvePoint) => `left:${plot.x(1000 * kbps)}%;top:${plot.y(quality)}%`;
   const lines = curves.map(
     (curve, i) =>
-      svg`<path d="${path(curve.points)}" fill="none" stroke="var(--s${i % 8})" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`,
+      svg`<path d="${path(curve.points)}" fill="none" stroke="${encodeColour(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`,
   );
   const band = svg`<path d="${path(hull)}" fill="none" stroke="var(--line)" stroke-width="9" stroke-linecap="round" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
   const wanted =
     target === undefined
       ? ''
-      : svg`<path d="${`M0 ${y(target)}H100`}" fill="none" stroke="var(--faint)" stroke-width="1" stroke-dasharray="4 4" vector-effect="non-scaling-stroke"></path>`;
+      : svg`<path d="${`M0 ${plot.y(target)}H100`}" fill="none" stroke="var(--faint)" stroke-width="1" stroke-dasharray="4 4" vector-effect="non-scaling-stroke"></path>`;
   const dots = curves.flatMap((curve, i) =>
     curve.points.map(
       (point) =>
@@ -96,32 +87,13 @@ function curveChart<T>({ html, svg }: Templates<T>, set: CurveSet): CurveChart<T
   );
   const rings = chosen.map(
     (point) =>
-      html`<i class="ring" .style=${place(point)} title="${point.label}"></i><span class="tag${x(point.kbps) > 70 ? ' left' : ''}" .style=${place(point)}>${point.label}</span>`,
+      html`<i class="ring" .style=${place(point)} title="${point.label}"></i><span class="tag${plot.x(1000 * point.kbps) > 70 ? ' left' : ''}" .style=${place(point)}>${point.label}</span>`,
   );
   return {
-    drawing: [
-      ...gridY,
-      ...gridX,
-      html`<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${[hull.length > 1 ? band : '', wanted, ...lines]}</svg>`,
-      ...dots,
-      ...rings,
-      html`<span class="axis">bit rate in ${scale === 1 ? 'kb/s' : 'Mb/s'}, each step as many times</span>`,
-    ],
+    drawing: plot.drawing(templates, [hull.length > 1 ? band : '', wanted, ...lines], [...dots, ...rings]),
     key: curves.map(
       ({ name }, i) =>
         html`<span><span class="swatch" .style=${colourOf(i)}></span><span>${name}</span></span>`,
     ),
   };
-}
-
-/** All rates, with a margin of the same factor on both sides. */
-function rateRange(points: readonly CurvePoint[]): readonly [number, number] {
-  const rates = points.map(({ kbps }) => kbps);
-  const [low, high] = [Math.min(...rates), Math.max(...rates)];
-  const air = Math.max(1.05, (high / low) ** 0.05);
-  return [low / air, high * air];
-}
-
-function numberText(value: number): string {
-  return String(Number(value.toPrecision(6)));
 }

@@ -116,7 +116,7 @@ export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: 
     ),
     ['Comparison', comparisons[0]?.filter(isCommon) ?? []],
     ['Engine', engineRows(first.facts)],
-    ['What measured', measuredRows(first.facts)],
+    ['Backends', measuredRows(first.facts)],
   ];
   return groups.flatMap(([title, rows]) => {
     const known = rows.filter(([, value]) => value);
@@ -208,23 +208,23 @@ function engineRows(facts: Facts): Row[] {
     [used === undefined ? 'written by' : 'anyvmaf', facts.version],
     [
       'backend',
-      used && joined([asked === used ? used : `${used} (asked for: ${asked})`, facts.implementation]),
+      used && joined([asked === used ? used : `${used} (requested: ${asked})`, facts.implementation]),
     ],
-    ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} frames a second`],
+    ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} fps`],
     ['arithmetic', facts.compat],
   ];
 }
 
 const DEVICES: Readonly<Record<string, string>> = {
-  cpu: 'the processor',
-  wasm: 'the processor',
-  webgpu: 'the GPU',
+  cpu: 'CPU',
+  wasm: 'CPU',
+  webgpu: 'GPU',
 };
 
 function measuredRows(facts: Facts): Row[] {
   const { backend_used: used, implementation, measurers, native, threads, tiny = [] } = facts;
   if (used === undefined) return [];
-  const core = native ? joined([used, implementation]) : `the processor, WebAssembly (${implementation})`;
+  const core = native ? joined([used, implementation]) : `CPU, WebAssembly (${implementation})`;
   return [
     ...(measurers?.map((one): Row => ['metrics', measurerText(one)]) ?? [['metrics', core] as const]),
     ['threads', threads === 0 ? 'the calling thread' : workersText(facts)],
@@ -239,6 +239,6 @@ function tinyText({ device, device_requested: asked, runtime, adapter, threads }
     adapter,
     runtime,
     threads !== undefined && (threads === 1 ? '1 thread' : `${threads} threads`),
-    asked !== device && `asked for: ${asked}`,
+    asked !== device && `requested: ${asked}`,
   ]);
 }

@@ -97,7 +97,7 @@ describe('anyvmaf bench', () => {
 
   it.each([
     [['clip.y4m'], /takes no videos/],
-    [['--shape', '640x480'], /no benchmark of 640x480/],
+    [['--shape', '640x480'], /no benchmark 640x480/],
     [['--backend', 'vulkan'], /--backend is "vulkan", but it must be cpu, native-cpu/],
     [['--threads', '0'], /--threads is "0"/],
     [['--ful'], undefined],
@@ -171,7 +171,7 @@ describe('shapes', () => {
   });
 
   it('are refused by an unknown name', () => {
-    expect(() => chooseShapes(['640x480'], false)).toThrow(/no benchmark of 640x480; there are 576x324/);
+    expect(() => chooseShapes(['640x480'], false)).toThrow(/no benchmark 640x480; choose from 576x324/);
   });
 });
 

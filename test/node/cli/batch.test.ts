@@ -76,7 +76,7 @@ describe('batch', () => {
       single.frames.map(({ metrics }: { metrics: { vmaf: number } }) => metrics.vmaf),
     );
     const text = readFileSync(page, 'utf8');
-    expect(text).toContain('3 passed, 1 below the limit or not to be trusted, 1 failed');
+    expect(text).toContain('3 passed, 1 below the limit or untrusted, 1 failed');
     expect(text).toContain('missing.y4m');
   });
 

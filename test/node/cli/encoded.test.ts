@@ -207,7 +207,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       const small = ffmpeg(files.at('small.mp4'), ['-i', late, '-vf', 'scale=96:64', '-crf', '10']);
       const { code, stdout } = await anyvmaf(['inspect', ref, small]);
       expect(code).toBe(0);
-      expect(stdout).toMatch(/^picture +192x128 +≠ +96x64$/m);
+      expect(stdout).toMatch(/^size +192x128 +≠ +96x64$/m);
       expect(stdout).toContain('[size]');
       for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
       const strict = await anyvmaf(['inspect', ref, small, '--strict', '--json']);

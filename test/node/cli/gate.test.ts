@@ -118,7 +118,7 @@ describe('limits on pooled values', () => {
     [['--fail-under', 'vmaf.p6>=80'], 1, '"vmaf.p6" is not measured'],
     [['--fail-under', 'vmaf.p5>80'], 1, 'a pooled value and its bound such as vmaf.p5>=80'],
     [['--fail-under', 'vmaf.p5>='], 1, 'must be a number'],
-    [['--fail-under', 'nothing.mean>=1'], 1, '"nothing" is not measured in this run; measured are '],
+    [['--fail-under', 'nothing.mean>=1'], 1, '"nothing" is not measured; this run measures '],
     [['--fail-under', '__proto__.mean>=1'], 1, '"__proto__" is not measured'],
     [['--fail-under', 'apsnr_y>=1'], 1, '"apsnr_y" is not measured'],
     [['--fail-under', 'p5>=1', '-n'], 1, 'makes none'],
@@ -201,15 +201,11 @@ describe('a baseline', () => {
   });
 
   test.each([
-    [
-      'another model',
-      ['-m', 'vmaf_v0.6.1neg'],
-      'its vmaf is of vmaf_v0.6.1, that of this run of vmaf_v0.6.1neg',
-    ],
+    ['another model', ['-m', 'vmaf_v0.6.1neg'], 'its vmaf uses vmaf_v0.6.1, this run uses vmaf_v0.6.1neg'],
     ['other options of the model', ['-m', 'vmaf_v0.6.1:enable_transform'], 'with enable_transform'],
-    ['other arithmetic', ['--compat', 'libvmaf-3.0'], 'its compat is libvmaf-3.2, here it is libvmaf-3.0'],
-    ['other frames', ['--frame_cnt', '7'], 'it is of 12 pairs of frames, this run of 7'],
-    ['every other frame', ['--subsample', '2'], 'its subsample is 1, here it is 2'],
+    ['other arithmetic', ['--compat', 'libvmaf-3.0'], 'its compat is libvmaf-3.2, this run has libvmaf-3.0'],
+    ['other frames', ['--frame_cnt', '7'], 'it has 12 frame pairs, this run has 7'],
+    ['every other frame', ['--subsample', '2'], 'its subsample is 1, this run has 2'],
     ['a metric that it lacks', ['--max-drop', 'ciede=1'], 'it has no ciede2000, only '],
     ['a metric of no run', ['--max-drop', 'nothing.p5=1'], '"nothing" is not measured'],
   ])('of %s is refused', async (_, args, text) => {
@@ -223,11 +219,11 @@ describe('a baseline', () => {
   test('that is no report, damaged or of libvmaf is refused before anything is scored', async () => {
     const text = JSON.stringify(await saved());
     const lies: [string, string][] = [
-      ['{"frames": []}', 'does not say which models'],
+      ['{"frames": []}', 'does not name the models of its scores'],
       [text.slice(0, 3000), 'base-'],
       ['[]', 'has no report'],
       ['[{]', 'is damaged'],
-      ['{"frames": [{"frameNum": 0, "metrics": {"vmaf": 1}}]}', 'does not say which models'],
+      ['{"frames": [{"frameNum": 0, "metrics": {"vmaf": 1}}]}', 'does not name the models of its scores'],
       ['', 'it is empty'],
     ];
     for (const [content, why] of lies) {

@@ -281,7 +281,7 @@ describe('bad input', () => {
     [
       '-m version=vmaf_v0.6.1:name=',
       1,
-      'anyvmaf: Model string "version=vmaf_v0.6.1:name=" gives an empty name; leave name= out.\n',
+      'anyvmaf: Model string "version=vmaf_v0.6.1:name=" has an empty name; omit name=.\n',
     ],
     ['-m version=vmaf_v0.6.1 -m version=vmaf_4k_v0.6.1', 1, 'name='],
     ['-m path=no.json', 2, 'no.json'],

@@ -387,7 +387,9 @@ describe('anyvmaf models pull', () => {
     const origin = await mirror({ [AT]: '{}' });
     const wrong = await pull([NAME], 'a', origin);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toMatch(/^anyvmaf: What http:.* has the sha256 44136fa.*, not e4cf8c.*\n$/);
+    expect(wrong.stderr).toMatch(
+      /^anyvmaf: The file from http:.* has the SHA-256 44136fa.*, not e4cf8c.*\n$/,
+    );
     const absent = await pull(['vmaf_v1.0.16_5d0h', '--from', origin], 'a');
     expect(absent.code).toBe(2);
     expect(absent.stderr).toMatch(/the server answered 404/);

@@ -163,7 +163,7 @@ describe('pictures of the worst frames', () => {
     expect(new Set(pictures.map((one) => one.report))).toEqual(new Set([1]));
     expect(lacking).toEqual([
       expect.stringMatching(
-        /^There are no pictures of .*pictured-gone\.y4m: .*pictured-gone\.y4m: there is no such file\.$/,
+        /^No pictures of .*pictured-gone\.y4m: .*pictured-gone\.y4m: there is no such file\.$/,
       ),
       expect.stringMatching(/standard input cannot be read twice\.$/),
     ]);
@@ -182,7 +182,7 @@ describe('pictures of the worst frames', () => {
     const { pictures, lacking } = await pagePictures([encode({ distorted: cut })], never);
     expect(pictures).toEqual([]);
     expect(lacking).toHaveLength(1);
-    expect(lacking[0]).toMatch(/^There are no pictures of [^\n]+[.!?]$/);
+    expect(lacking[0]).toMatch(/^No pictures of [^\n]+[.!?]$/);
   });
 
   /** A video of noise, which does not compress: the largest that pictures get. */
@@ -230,7 +230,7 @@ describe('pictures of the worst frames', () => {
     expect(sizeOf(pictures[0]?.reference)).toBe(192);
     // One more would be too many.
     expect(page.length + page.length / count).toBeGreaterThan(3e6);
-    const limit = 'for the page to stay below 3 MB; --html-size allows more.';
+    const limit = 'to keep the page below 3 MB; --html-size allows more.';
     expect(lacking).toEqual([
       `${24 - count} of 24 moments have no pictures, ${limit}`,
       `Some pictures are at most 192 pixels wide, ${limit}`,

@@ -135,7 +135,7 @@ it('takes further models and features beside a preset, under other names', async
   expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'vmaf_neg', 'uhd']);
   expect(report.metrics).toContain('float_moment_ref1st');
   const again = () => score(request(), { nflxCtc: 'v1.0', models: ['version=vmaf_v0.6.1'], threads: 0 });
-  expect(await refusalOf('usage', again)).toMatch(/the name "vmaf", which another model has already/);
+  expect(await refusalOf('usage', again)).toMatch(/names its score "vmaf", as another model does/);
 });
 
 it('compares at a common bit depth from v6.0 on, by a shift', async () => {

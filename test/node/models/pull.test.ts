@@ -95,7 +95,7 @@ describe('pullModel', () => {
     const { store, kept } = storeFor('a model');
     const sentence = await refusalOf('model', () => pullModels(NAME, store, { from: origin }));
     const found = createHash('sha256').update('something else').digest('hex');
-    expect(sentence).toContain(`gave for ${NAME} has the sha256 ${found}`);
+    expect(sentence).toContain(`for ${NAME} has the SHA-256 ${found}`);
     expect(kept.size).toBe(0);
   });
 
@@ -103,9 +103,11 @@ describe('pullModel', () => {
     const origin = await from({ [AT.replace('3d0h', '5d0h')]: new Uint8Array((1 << 20) + 1) });
     const refusal = (code: 'io' | 'model' | 'usage', name: string, address: string) =>
       refusalOf(code, () => pullModel(name, { from: address }));
-    expect(await refusal('io', NAME, origin)).toMatch(/the server answered 404; give path=FILE/);
+    expect(await refusal('io', NAME, origin)).toMatch(
+      /the server answered 404; get the file elsewhere and pass path=FILE/,
+    );
     expect(await refusal('model', NAME.replace('3d0h', '5d0h'), origin)).toMatch(
-      /more than 1048576 bytes and is no model/,
+      /more than 1048576 bytes, so it is not a model/,
     );
     await server?.stop();
     expect(await refusal('io', NAME, origin)).toMatch(/cannot be fetched from .*ECONNREFUSED.* pull again/);
@@ -128,7 +130,9 @@ describe('pullModel', () => {
     await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
     const { port } = endless.address() as AddressInfo;
     const run = () => pullModel(NAME, { from: `http://127.0.0.1:${port}` });
-    expect(await refusalOf('model', run)).toMatch(/gave for vmaf_v1\.0\.16_3d0h has more than 1048576 bytes/);
+    expect(await refusalOf('model', run)).toMatch(
+      /^The file from http:.* for vmaf_v1\.0\.16_3d0h has more than 1048576 bytes/,
+    );
     await gone;
     await new Promise((resolve) => endless.close(resolve));
   });

@@ -86,7 +86,9 @@ describe('listModels', () => {
   it('says when the registry is damaged', async () => {
     for (const text of ['{"models":[{}]}', '{}', '<html>', 'null']) {
       const store = { ...modelStore(), readBuiltIn: async () => text };
-      expect(await refusalOf('internal', () => listModels(store))).toMatch(/registry.json is damaged/);
+      expect(await refusalOf('internal', () => listModels(store))).toMatch(
+        /^model\/registry\.json is damaged/,
+      );
     }
   });
 });

@@ -121,7 +121,7 @@ describe('a file', () => {
     [
       'a footer beyond the start',
       withFooter(good, 0x7fffffff),
-      /description has 2147483647 bytes, which is more/,
+      /metadata has 2147483647 bytes, more than the file/,
     ],
   ])('that is %s is refused', async (_, bytes, message) => {
     const opened = tableOf(bytes);
@@ -250,10 +250,8 @@ describe('a table of features', () => {
 
   it('refuses features that would share a column', () => {
     const shape = { target: false, teacher: false };
-    expect(() => new DatasetWriter({ ...shape, features: ['adm2', 'integer_adm2'] })).toThrow(
-      /called "adm2"/,
-    );
-    expect(() => new DatasetWriter({ ...shape, features: ['key'] })).toThrow(/called "key"/);
+    expect(() => new DatasetWriter({ ...shape, features: ['adm2', 'integer_adm2'] })).toThrow(/named "adm2"/);
+    expect(() => new DatasetWriter({ ...shape, features: ['key'] })).toThrow(/named "key"/);
   });
 });
 

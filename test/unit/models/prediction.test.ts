@@ -107,7 +107,7 @@ describe('single models', () => {
   it('says which feature a run does not have', async () => {
     const names = INPUTS.filter((name) => name !== 'integer_vif_scale2');
     expect(await refusalOf('model', () => predict(['version=vmaf_v0.6.1'], A, names))).toMatch(
-      /Model "vmaf_v0.6.1" reads the feature integer_vif_scale2, which the vif extractor does not give/,
+      /Model "vmaf_v0.6.1" reads the feature integer_vif_scale2, which the vif extractor does not provide/,
     );
   });
 

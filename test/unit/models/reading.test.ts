@@ -173,15 +173,15 @@ describe('parseModelFile', () => {
   it.each<[string, RegExp]>([
     ['', /Model "m.json" is not JSON: /],
     ['{"a":\n\n1', /^[^\n]+$/],
-    ['\x00\x01\x7fELF', /^Model "m.json" is not JSON: it has characters that no text has\.$/],
-    ['YUV\uFFFD\uFFFD', /^Model "m.json" is not JSON: it has characters that no text has\.$/],
+    ['\x00\x01\x7fELF', /^Model "m.json" is not JSON: it contains binary data\.$/],
+    ['YUV\uFFFD\uFFFD', /^Model "m.json" is not JSON: it contains binary data\.$/],
     ['hello', /^Model "m.json" is not JSON: .*hello/],
     ['[]', /is \[\] but must be an object/],
     ['null', /is null but must be an object/],
     ['{}', /neither a member "model_dict" nor "0"/],
     ['{"model_dict":3}', /"model_dict" is 3 but must be an object/],
-    [JSON.stringify({ 0: smallModel() }), /is a collection, whose keys must be/],
-    [JSON.stringify({ 0: smallModel(), 2: smallModel() }), /is a collection, whose keys must be/],
+    [JSON.stringify({ 0: smallModel() }), /is a collection, so its keys must be/],
+    [JSON.stringify({ 0: smallModel(), 2: smallModel() }), /is a collection, so its keys must be/],
     [JSON.stringify({ 0: smallModel(), 1: {} }), /member "1", member "model_dict" is missing/],
   ])('refuses what is not a model file: %s', async (text, message) => {
     const refusal = await refusalOf('model', () => parseModelFile(text, 'm.json'));
@@ -217,7 +217,7 @@ describe('parseModelFile', () => {
     [{ score_transform: { out_gte_in: true } }, /"out_gte_in" is true but must be "true" or "false"/],
     [{ score_transform: { knots: [[0, 0, 0]] } }, /must be 2 numbers/],
     [{ score_transform: { knots: Array.from({ length: 11 }, (_, i) => [i, i]) } }, /at most 10 points/],
-    [{ chroma_correction_parameter: 120 }, /chroma correction, for which one feature must be adm3/],
+    [{ chroma_correction_parameter: 120 }, /chroma correction, which needs exactly one adm3 feature/],
     [{ model: 3 }, /"model" is 3 but must be a string/],
     [{ model: 'svm' }, /without the line "SV"/],
   ])('refuses a damaged member: %j', async (changes, message) => {
@@ -406,7 +406,7 @@ describe('parseModelString', () => {
     ['name=x', /needs version= or path=/],
     ['version=', /needs version= or path=/],
     ['version=v:name=', /empty name/],
-    ['name=:version=v', /^Model string "name=:version=v" gives an empty name; leave name= out\.$/],
+    ['name=:version=v', /^Model string "name=:version=v" has an empty name; omit name=\.$/],
   ])('refuses "%s"', async (text, message) => {
     const refusal = await refusalOf('usage', () => parseModelString(text));
     expect(refusal).toMatch(message);
@@ -475,9 +475,9 @@ describe('loadModels', () => {
     [
       'path=unknown.json',
       'model',
-      /reads the feature "VMAF_feature_ssim_score", which none of the extractors here gives/,
+      /needs the feature "VMAF_feature_ssim_score", which no extractor provides/,
     ],
-    ['path=aggregate.json', 'model', /reads the feature "apsnr_y"/],
+    ['path=aggregate.json', 'model', /needs the feature "apsnr_y"/],
     ['path=option.json', 'feature', /adm extractor has no option "adm_gain" \(in model "option.json"\)/],
     [
       'version=vmaf_v0.6.1:psnr.enable_mse=true',
@@ -510,7 +510,7 @@ describe('loadModels', () => {
   it('wants every model to have its own name', async () => {
     const same = ['version=vmaf_v0.6.1', 'version=vmaf_4k_v0.6.1'];
     expect(await refusalOf('usage', () => loadModels(same, modelStore()))).toMatch(
-      /"version=vmaf_4k_v0.6.1" gives its score the name "vmaf", which another model has already; add name=NAME/,
+      /"version=vmaf_4k_v0.6.1" names its score "vmaf", as another model does; add name=NAME/,
     );
   });
 });

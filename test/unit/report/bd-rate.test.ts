@@ -177,7 +177,7 @@ describe('what they refuse', () => {
       anchor,
       [{ bytes: 5, quality: 5 }],
       {},
-      /give all of them kbps, or all of them bytes/,
+      /give every point kbps, or every point bytes/,
     ],
     [
       'a number too great',

@@ -8,6 +8,7 @@ import { writeHtml } from '../../../src/report/html/document.js';
 import { formatHtml } from '../../../src/report/html/index.js';
 import { escapeHtml, html, raw, scriptJson } from '../../../src/report/html/markup.js';
 import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/page.js';
+import { plainPage } from '../../../src/report/html/plain-page.js';
 import type { FrameMetrics, Report } from '../../../src/report/types.js';
 import { histogram } from '../../../src/report/view/distribution.js';
 import { extentOf, linePath, roundStep, ticks } from '../../../src/report/view/scales.js';
@@ -50,7 +51,7 @@ describe('pictures of worst frames', () => {
   it.each([
     [
       { reference: new Uint8Array([60, 115, 118, 103]), distorted: png },
-      'the reference picture of frame 2 is no JPEG',
+      'the reference picture of frame 2 is not a JPEG',
     ],
     [{ reference: png, distorted: 'data:' as never }, 'must be the bytes'],
     [{ reference: png, distorted: new Uint8Array(2 ** 21) }, 'make it smaller'],
@@ -163,12 +164,12 @@ describe('a model whose scores go beyond 100', () => {
 
   it('is shown on its own range', () => {
     const page = text(scored([99, 108, 105], { models: [wide] }));
-    expect(page).toContain('by vmaf_v1.0.16_3d0h_2160, from 0 to 110.');
+    expect(page).toContain('by vmaf_v1.0.16_3d0h_2160, scale 0 to 110.');
     // The mean of 104 is 94.55 % of the way, 100 is 90.91 % of it.
     expect(page).toContain('<span class="dot" style="left:94.55%"></span>');
     expect(page).toContain('<span class="tick" style="left:90.91%">100</span>');
     expect(text([scored([99], { models: [wide] }), scored([108], { models: [wide] })])).toContain(
-      '0 to 110, the bar',
+      '0 to 110, bar: ',
     );
   });
 
@@ -178,6 +179,27 @@ describe('a model whose scores go beyond 100', () => {
     expect(page).toContain('not clipped to a range');
     expect(page).toContain('<span class="tick" style="left:85.47%">100</span>');
   });
+});
+
+it('draws a curve of a search in the colour of its points and its key, also the ninth', () => {
+  const curves = Array.from({ length: 20 }, (_, i) => ({
+    name: `c${i}`,
+    points: [1000, 20_000].map((kbps) => ({ kbps, quality: 80 + i, label: '' })),
+  }));
+  const set = { quality: 'vmaf', curves, hull: [], chosen: [], target: 90 };
+  const page = plainPage('search', [
+    { headline: 'H', about: 'A' },
+    { title: 'T', curves: set },
+  ]);
+  const strokes = [...page.matchAll(/stroke="(var\(--e[^"]*)"/g)].map(([, colour]) => colour);
+  const swatches = [...page.matchAll(/class="swatch" style="--c:([^;]*);/g)].map(([, colour]) => colour);
+  const dots = [...page.matchAll(/class="dot small" style="--c:([^;]*);/g)].map(([, colour]) => colour);
+  expect(strokes).toHaveLength(20);
+  expect(strokes).toEqual(swatches);
+  expect(dots).toEqual(swatches.flatMap((colour) => [colour, colour]));
+  expect(new Set(strokes).size).toBe(20);
+  expect(page).toContain('bit rate in Mb/s, logarithmic');
+  expect(page).toContain('>10</span>');
 });
 
 describe('quality over bit rate', () => {
@@ -252,7 +274,7 @@ describe('quality over bit rate', () => {
       /<th scope="row">h264 slow<\/th>.*−25\.0 %/,
     );
     expect(text([...curve('h264', 1), ...curve('av1', 0.75).slice(1)])).toContain(
-      'From fewer than four encodes: av1.',
+      'Curves with fewer than four encodes: av1.',
     );
     // A wrong pair is in no curve; nothing is stated of other models.
     const wrong = { preflight: [{ code: 'offset', severity: 'error', message: 'Other moments.' } as const] };
@@ -265,7 +287,7 @@ describe('quality over bit rate', () => {
       reference: { ...scored([1]).reference, name: 'other.y4m' },
     });
     const mixed = text([...curve('h264', 1), ...curve('av1', 0.75), short]);
-    expect(mixed).toMatch(/Left out, as its score cannot be trusted: \S/);
+    expect(mixed).toMatch(/Left out because its score cannot be trusted: \S/);
     expect(mixed).toContain('−25.0 %');
     expect(page).not.toContain('Left out');
     const others = curve('av1', 0.75).map((one) => ({
@@ -304,7 +326,7 @@ it('is about a perceptual metric where no model ran, and says what its values me
   expect(text([named('xpsnr_weighted', 41)])).toContain('Mean of xpsnr_weighted in dB over 2 frames');
   const clip = text([named('cvvdp_q', 2.5, { cvvdp: 9.75 })]);
   expect(clip).toContain('9.750<sup>ColorVideoVDP</sup>');
-  expect(clip).toContain('Of 2 frames together. ColorVideoVDP in JOD');
+  expect(clip).toContain('Computed over 2 frames. ColorVideoVDP in JOD');
   expect(clip).toContain('<dt>mean of Q</dt><dd>2.500</dd>');
 });
 

@@ -79,7 +79,7 @@ describe('pictures of a page', () => {
       tries: ['960 0.9', '960 0.75', '640 0.75'],
       bytes: [640 * 640 * 0.15],
       lacking: [
-        'Some pictures are at most 640 pixels wide, for the page to stay below 0.1 MB; a larger page allows more.',
+        'Some pictures are at most 640 pixels wide, to keep the page below 0.1 MB; a larger page allows more.',
       ],
     });
   });
@@ -103,7 +103,7 @@ describe('pictures of a page', () => {
     expect(shown).toEqual(['0:5', '1:8', '0:1']);
     expect(bytes.reduce((sum, one) => sum + one)).toBeLessThan(0.74 * 130_000);
     expect(lacking[0]).toBe(
-      '1 of 4 moments have no pictures, for the page to stay below 0.13 MB; a larger page allows more.',
+      '1 of 4 moments have no pictures, to keep the page below 0.13 MB; a larger page allows more.',
     );
   });
 
@@ -112,7 +112,7 @@ describe('pictures of a page', () => {
       tries: [],
       shown: [],
       lacking: [
-        'There are no pictures: without them the page has 0.2 MB of at most 0.1; a larger page allows more.',
+        'No pictures: the page has 0.2 MB without them, and the limit is 0.1 MB; a larger page allows more.',
       ],
     });
     expect((await pictures({ megabytes: 0.1, bytes: 234_000 }, { encodes: [[]] })).lacking).toEqual([]);
@@ -125,7 +125,7 @@ describe('pictures of a page', () => {
     expect(await pictures({ megabytes: 2.5 }, { encodes, broken })).toMatchObject({
       shown: ['1:3'],
       tries: ['960 1'],
-      lacking: ['There are no pictures of encode 0, encode 2: it is gone.'],
+      lacking: ['No pictures of encode 0, encode 2: it is gone.'],
     });
   });
 

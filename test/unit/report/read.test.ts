@@ -127,6 +127,42 @@ describe('what was written is read back', () => {
     expect(formatReport(read as Report, format)).toBe(text);
   });
 
+  test('XML: every key of the schema but tiny models', () => {
+    const keys = [inputs, preparation, models, run, outcome].map(({ fields }) => valuesOf(fields));
+    const { version, fps } = report();
+    const { tiny: _, ...original }: Report = Object.assign({ ...printed, version, fps }, ...keys);
+    const text = formatReport(original, 'xml');
+    const { format: _f, computed: _c, notes: _n, ...read } = readReport(text);
+    expect(read).toEqual(original);
+    expect(formatReport(read as Report, 'xml')).toBe(text);
+  });
+
+  test.each(['json', 'ndjson', 'xml'] as const)(
+    '%s tells an empty list from one that is absent',
+    (format) => {
+      const empty = readReport(formatReport({ ...printed, preflight: [], withoutGrain: [] }, format));
+      expect(empty).toMatchObject({ preflight: [], withoutGrain: [] });
+      const absent = readReport(formatReport(printed, format));
+      expect([absent.preflight, absent.withoutGrain]).toEqual([undefined, undefined]);
+    },
+  );
+
+  test.each(['json', 'ndjson', 'xml'] as const)('%s leaves out an interval that is not finite', (format) => {
+    const interval = { metric: 'float_ssim', statistic: 'mean', low: 90, high: 91 };
+    const sampling = {
+      ...{ runs: 1, run_frames: 9, frames: 9, total: 100, seed: 1, level: 0.95, starts: [3] },
+      intervals: [{ ...interval, low: Number.NaN, high: Number.NaN }, interval],
+    };
+    const text = formatReport({ ...printed, sampling }, format);
+    if (format === 'json') expect(JSON.parse(text).sampling.intervals[0].low).toBeNull();
+    expect(readReport(text).sampling).toEqual({ ...sampling, intervals: [interval] });
+  });
+
+  test('XML has values without film grain that are not finite', () => {
+    const withoutGrain = [Number.POSITIVE_INFINITY, Number.NaN].map((value) => ({ metric: 'psnr_y', value }));
+    expect(readReport(formatReport({ ...printed, withoutGrain }, 'xml')).withoutGrain).toEqual(withoutGrain);
+  });
+
   test('the direction of a tiny model is that of most, unless the file says otherwise', () => {
     const [tiny] = valuesOf(models.fields).tiny as NonNullable<Report['tiny']>;
     for (const better of ['higher', 'lower'] as const) {
@@ -277,11 +313,11 @@ describe('what is not whole', () => {
   });
 
   test('a line that is cut off is left out and told of', () => {
-    expect(readReport('Frame,a,b,\n0,1,2,\n1,3,4').notes).toEqual(['Line 3 is cut off and was left out.']);
+    expect(readReport('Frame,a,b,\n0,1,2,\n1,3,4').notes).toEqual(['Line 3 is cut off and was ignored.']);
     const whole = formatReport(printed, 'ndjson');
     const cut = readReport(whole.slice(0, whole.indexOf('"frameNum":1') + 20));
     expect(cut.frames.map(({ frameNum }) => frameNum)).toEqual([0]);
-    expect(cut.notes).toEqual(['Line 3 is cut off and was left out.', expect.stringMatching(/no summary/)]);
+    expect(cut.notes).toEqual(['Line 3 is cut off and was ignored.', expect.stringMatching(/no summary/)]);
     expect(cut.metrics).toEqual(printed.metrics);
     expect(cut.computed).toEqual(['pooled_metrics', 'distribution']);
   });
@@ -296,13 +332,13 @@ describe('what is not whole', () => {
 
   test('frames in another order are put in order; the same frame twice is refused', () => {
     expect(readReport('Frame,a,\n2,1,\n0,2,\n').frames.map(({ frameNum }) => frameNum)).toEqual([0, 2]);
-    expect(() => readReport('Frame,a,\n2,1,\n2,2,\n')).toThrow('frame 2 comes twice');
+    expect(() => readReport('Frame,a,\n2,1,\n2,2,\n')).toThrow('frame 2 occurs twice');
   });
 });
 
 describe('what is broken is refused with its place', () => {
   test.each([
-    ['', 'r.json is no report: it is empty'],
+    ['', 'r.json is not a report: it is empty'],
     ['hello', 'r.json, line 1, column 1: expected a report, found "hello"'],
     ['[1]', 'its JSON is a list'],
     ['{"a":1}', 'its JSON has no list "frames"'],
@@ -381,7 +417,7 @@ describe('hostile files', () => {
       ['elements 20,000 deep', '<a>'.repeat(20_000), 'at most 32 deep'],
       ['a name of 2 MB', `<VMAF ${'a'.repeat(2_000_000)}`, 'expected an element'],
       ['attributes without end', `<VMAF ${'a = '.repeat(500_000)}`, 'expected an element'],
-      ['an open comment', `<VMAF>${'<!-- '.repeat(500_000)}`, 'expected what ends with -->'],
+      ['an open comment', `<VMAF>${'<!-- '.repeat(500_000)}`, 'expected a closing -->'],
     ])('of XML with %s is refused at once', (_, text, why) => {
       expect(refusal(text)).toContain(why);
     });

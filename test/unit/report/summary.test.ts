@@ -43,8 +43,8 @@ distorted  1920x1080  4:2:0  8 bit  25 fps  100 frames, 2 skipped  dis.y4m
 
 Score
   vmaf  88.910000 !  good  vmaf_v0.6.1
-  ! read the warnings before you believe this score: Something to know.
-  In words: an average viewer's vote, 1080p screen, three screen heights away.
+  ! check the warnings before you trust this score: Something to know.
+  Average viewer's rating on a 1080p screen, three screen heights away.
 
 Pooled over 100 frames      min     mean  harmonic      max  stddev
   vmaf                  50.0000  88.9100   88.1928  90.0000  6.2468
@@ -91,7 +91,7 @@ Warning
     expect(text).toContain(`
   vmaf  81.000000  good  vmaf_b_v0.6.3
     bagging 80.790020, ci.p95: [78.341050, 83.653128], stddev: 1.622961
-    (20 bootstrap models, whose own scores are not listed here)
+    (20 bootstrap models; their own scores are not listed)
 `);
     expect(text).not.toContain('vmaf_0001');
     expect(text).not.toContain('vmaf_0020');
@@ -168,10 +168,10 @@ Warning
       ),
     );
     expect(text).toContain('frames      2 pairs, one in 3 scored\n');
-    expect(text).toContain('wasm (asked for: auto), simd128, the calling thread\n');
+    expect(text).toContain('wasm (requested: auto), simd128, the calling thread\n');
     expect(text).toContain('vmaf = vmaf_v0.6.1, disable_clip, enable_transform: integer_adm2');
     expect(text).toContain('luma only');
-    expect(text).toContain('frames not counted');
+    expect(text).toContain('frame count unknown');
     expect(text).toContain('\n  vmaf  not predicted  vmaf_v0.6.1\n');
     expect(text).toMatch(/\n {2}vmaf +incomplete\n/);
   });
@@ -339,18 +339,14 @@ describe('the word for a score', () => {
   });
 
   it.each([
-    [18.85, 640, 1920, 'bad', "an average viewer's vote, 1080p screen, three screen heights away."],
-    [18.85, 1920, 640, 'bad', 'as if shown pixel for pixel on a 1080p screen, three screen heights away.'],
-    [
-      95,
-      3840,
-      3840,
-      'excellent',
-      'as if shown pixel for pixel on a 1080p screen, three screen heights away.',
-    ],
+    [18.85, 640, 1920, 'bad', 'on a 1080p screen, three screen heights away.'],
+    [18.85, 1920, 640, 'bad', 'if shown pixel for pixel on a 1080p screen, three screen heights away.'],
+    [95, 3840, 3840, 'excellent', 'if shown pixel for pixel on a 1080p screen, three screen heights away.'],
   ])('of %d, from %d scored at %d samples, is %s: %s', (score, width, scored, word, means) => {
     expect(line(score, {}, width, scored)).toContain(`  ${word}  vmaf_v0.6.1`);
-    expect(all(score, {}, width, scored).replaceAll(/\s+/g, ' ')).toContain(`In words: ${means}`);
+    expect(all(score, {}, width, scored).replaceAll(/\s+/g, ' ')).toContain(
+      `Average viewer's rating ${means}`,
+    );
   });
 
   it('is not said of other models or settings', () => {

@@ -102,7 +102,7 @@ c.mp4      95.000000      95.00          -       -
       ]);
       const many = Array.from({ length: 11 }, (_, i) => flawed(`${i}.mp4`, 'offset', `--offset ${i}`));
       expect(causes(many)).toHaveLength(5);
-      expect(causes(many).at(-1)).toBe('  and 7 more that are marked above');
+      expect(causes(many).at(-1)).toBe('  and 7 more, marked above');
       expect(causes(many.slice(0, 5)).at(-1)).toContain('4.mp4');
     });
 
@@ -303,7 +303,7 @@ describe('trust', () => {
       expect(text).toContain('80.000000 !');
       expect(text).toContain('70.000000  ');
       expect(text).toContain('× best.mp4: do not trust this score [offset]');
-      expect(text).toContain('! doubtful.mp4: read the warnings before you believe this score [size]');
+      expect(text).toContain('! doubtful.mp4: check the warnings before you trust this score [size]');
       const bold = (name: string) => `\u001b[1m${name}`;
       expect(text).toContain(bold('doubtful.mp4'));
       expect(text).not.toContain(bold('best.mp4'));

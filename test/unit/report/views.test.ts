@@ -58,7 +58,7 @@ To score with it: --offset 12
   it('lists what fits equally well when it is not certain', () => {
     const candidates = [5, 17].map((offset) => ({ offset, similarity: 0.98765 }));
     const text = alignmentText({ ...aligned, offset: 5, ambiguous: true, reason: 'repetitive', candidates });
-    expect(text).toContain('not certain');
+    expect(text).toContain('uncertain');
     expect(text).toContain('       5      0.9877\n      17      0.9877\n');
   });
 });
@@ -87,23 +87,23 @@ describe('inspectionText', () => {
     expect(text).toBe(`            reference               distorted
 file        ref.mov                 dis.mp4
 codec       prores                  h264
-picture     1920x1080               1920x1080
+size        1920x1080               1920x1080
 samples     10 bit 4:2:2         ≠  8 bit 4:2:0
 range       limited              ≠  full
 scan        progressive             progressive
 frame rate  23.976 fps              23.976 fps
 frames      250                     250
 
-alignment  the videos begin together, confidence 0.97
+alignment  the videos start together, confidence 0.97
 
-Nothing stands against scoring this pair.
+No problems found.
 `);
   });
 
   it.each([
-    ['offset', 'warning', '× A score of this pair could not be trusted.', 'untrusted'],
-    ['levels', 'warning', '! A score of this pair would be doubtful.', 'doubtful'],
-    ['bit-depth', 'info', 'Nothing stands against scoring this pair.', 'fine'],
+    ['offset', 'warning', '× A score of this pair cannot be trusted.', 'untrusted'],
+    ['levels', 'warning', '! A score of this pair may be misleading.', 'doubtful'],
+    ['bit-depth', 'info', 'No problems found.', 'fine'],
   ] as const)('judges %s (%s) as a score of the pair is judged', (code, severity, ends, verdict) => {
     const found = { reference: side, distorted: side, findings: [{ code, severity, message: 'So it is.' }] };
     expect(inspectionText(found)).toMatch(new RegExp(`\n${ends}\n$`));

@@ -410,7 +410,7 @@ describe('what was done to the frames, and what was found', () => {
     expect(own).toContain(
       '    <pairing width="640" height="360" bit_depth="10" chroma="420" scale="bicubic" range_unit="frames" ' +
         'range_start="5" policy="nearest" offset="2" offset_requested="auto" pairs="2" missing="0" repeated="3" ' +
-        'dropped="0">\n',
+        'repeated_frames="1 2 3" dropped="0">\n',
     );
     expect(own).toContain(
       'frame_rate="25/1" scaled_by="swscale bicubic" conversions="8 to 10 bit; a &lt; b" />\n    </pairing>\n',
@@ -472,7 +472,7 @@ describe('every format', () => {
 describe('a format that there is not', () => {
   it.each(['yaml', '', 'toString', undefined])('is refused: %s', (format) => {
     const named = format === undefined ? 'undefined' : `"${format}"`;
-    const message = `There is no report format ${named}; there are xml, json, csv, sub, ndjson.`;
+    const message = `The report format is ${named}, but it must be one of xml, json, csv, sub, ndjson.`;
     const refusal = expect.objectContaining({ code: 'usage', message });
     expect(() => Reflect.apply(formatReport, null, [printed, format])).toThrow(refusal);
     expect(() => [...Reflect.apply(writeReport, null, [printed, format])]).toThrow(refusal);

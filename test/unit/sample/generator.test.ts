@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChromaFormat, VideoFormat } from '../../../src/core/frame.js';
 import { sampleBytes, sampleSource, y4mFile, y4mHeader, yuvFile } from '../../../src/sample/files.js';
-import { makeSample } from '../../../src/sample/generator.js';
+import { makeSample, makeTexture } from '../../../src/sample/generator.js';
 import { makeTestImage } from '../../support/test-image.js';
 
 const SMALL: VideoFormat = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
@@ -73,6 +73,14 @@ describe('sample pairs', () => {
     };
     expect(difference(0, 1)).toBeGreaterThan(0);
     expect(difference(1, 2)).toBeGreaterThan(2 * difference(0, 1));
+  });
+});
+
+describe('textures', () => {
+  it('stay cached while there are as many as the cache holds', () => {
+    const seeds = Array.from({ length: 8 }, (_, i) => 1000 + i);
+    const made = seeds.map(makeTexture);
+    expect(seeds.map(makeTexture).every((texture, i) => texture === made[i])).toBe(true);
   });
 });
 

@@ -251,9 +251,9 @@ describe('the bandwidth of streams', () => {
   });
 
   it.each([
-    ['#EXTM3U\n', 'it names no streams'],
+    ['#EXTM3U\n', 'it lists no streams'],
     ['<MPD>', 'does not begin with #EXTM3U'],
-    [MASTER.replace('media_0.m3u8', '../media_0.m3u8'), 'no file beside it'],
+    [MASTER.replace('media_0.m3u8', '../media_0.m3u8'), 'not a file in the same folder'],
     [MASTER.replace('media_0.m3u8', 'media_9.m3u8'), 'no segments'],
   ])('%j is refused', (text, why) => expect(measuredMaster(text, files)).rejects.toThrow(why));
 });

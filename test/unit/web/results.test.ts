@@ -321,6 +321,14 @@ class List extends EncodeList<Encode> {
   }
 }
 
+it('takes the spread of a bootstrap collection for no score, also in logs that name no models', () => {
+  const [encode] = encodes([undefined, 1]);
+  const list = new List(encode ? [encode] : []);
+  expect(['vmaf', 'vmaf_neg'].map((metric) => list.isScore(metric))).toEqual([true, true]);
+  for (const metric of ['vmaf_bagging', 'vmaf_stddev', 'vmaf_ci_p95_lo', 'psnr_y'])
+    expect(list.isScore(metric), metric).toBe(false);
+});
+
 /**
  * What each kind of eye sees of linear RGB: all cones, and without L, M or S cones. Machado, Oliveira and Fernandes (2009), severity 1.
  */
@@ -631,7 +639,7 @@ describe('what compares', () => {
       [false, false, true, true],
     ]);
     expect(ratePoints(shown, 'vmaf').map(({ name }) => name)).toEqual(['c', 'a']);
-    expect(leftOutText(shown)).toBe('Left out, as its run was stopped: b.');
+    expect(leftOutText(shown)).toBe('Left out because its run was stopped: b.');
   });
 });
 

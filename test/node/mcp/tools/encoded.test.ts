@@ -304,7 +304,7 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
       const before = await ask(inspectPairTool, { reference: ref(), distorted: late() });
       expect(before).toMatchObject({ comparable: false, trust: { verdict: 'untrusted', codes: ['offset'] } });
       expect(before.summary).toMatch(
-        /^A score of this pair could not be trusted: \[offset\] .* Fix: \{"offset":7\}\.$/,
+        /^A score of this pair cannot be trusted: \[offset\] .* Fix: \{"offset":7\}\.$/,
       );
       const aligned = await score(ref(), late(), { offset: 7 });
       expect(aligned.trust?.verdict).not.toBe('untrusted');
