@@ -234,6 +234,8 @@ describe('the settings link', () => {
 
   it.each([
     '#scale=nearest&offset=soon&range=9-3&subsample=0&threads=1e9&raw=axb,8,420&scale-to=big&rate=no&model=&feature=&tiny=&tiny=/etc/passwd',
+    '#threads=0',
+    '#threads=65',
     '#%zz=1&=&&',
     '#raw=352x288,7,420',
     '#raw=0x288,8,420&scale-to=1920x0',

@@ -4,7 +4,7 @@
  */
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
 import { formatSize, parseSize } from 'anyvmaf/view';
-import { DEFAULT_SETTINGS, type Settings } from '../session.js';
+import { DEFAULT_SETTINGS, MOST_THREADS, type Settings } from '../session.js';
 import { formatRange, parseArea, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
@@ -61,7 +61,7 @@ const ROWS = [
   row('offset', 'offset', (text) => oneOf('auto')(text) ?? whole(-1e6, 1e6)(text)),
   row('range', 'range', parseRange, formatRange),
   row('subsample', 'subsample', whole(1, 1e6)),
-  row('threads', 'threads', whole(0, 64)),
+  row('threads', 'threads', whole(1, MOST_THREADS)),
   row(
     'damaged',
     'allowDamaged',

@@ -6,7 +6,7 @@
 import { announce, button, fill, h } from '../dom.js';
 import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
-import { DEFAULT_SETTINGS, isActive, type Session } from '../session.js';
+import { DEFAULT_SETTINGS, isActive, MOST_THREADS, type Session } from '../session.js';
 import { text } from '../text.js';
 import { check, choice, field, whole } from './fields.js';
 import { rawFiles } from './files.js';
@@ -142,11 +142,11 @@ function runningFields(set: Change): Part {
   const threads = field('threads', text.settings.threads, {
     type: 'number',
     min: 1,
-    max: 64,
+    max: MOST_THREADS,
     step: 1,
     placeholder: text.settings.threadsAuto(navigator.hardwareConcurrency || 4),
   });
-  whole(threads.input, 1, 64, (threads) => set({ threads }));
+  whole(threads.input, 1, MOST_THREADS, (threads) => set({ threads }));
   const backend = choice('backend', text.settings.backend, text.settings.backends, (backend) =>
     set({ backend }),
   );
