@@ -70,7 +70,7 @@ export function chromaSize({ width, height, chroma }: PictureFormat): PlaneSize 
 }
 
 /** Longest side of a picture in samples: the core's limit (anyvmaf.h). */
-const MAX_SIDE = 16384;
+export const MAX_SIDE = 16384;
 
 /** Shortest side for which vif and adm are defined (integer-features 4.3). */
 export const MIN_SIDE = 17;

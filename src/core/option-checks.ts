@@ -4,10 +4,9 @@
  */
 import { isObject, oneOf, requireObject, wrongType } from './arguments.js';
 import { usageError } from './errors.js';
-import { type FrameRange, MOST_FRAMES } from './frame.js';
+import { type FrameRange, MAX_SIDE, MOST_FRAMES } from './frame.js';
 import {
   MOST_SECONDS,
-  MOST_SIDE,
   OPTIONS,
   type OptionKind,
   type OptionRow,
@@ -112,7 +111,7 @@ function isRate(rate: unknown): boolean {
 function checkSize(name: string, size: unknown): void {
   if (size === 'ref' || size === 'dis') return;
   if (!isObject(size)) throw wrongType(name, size, 'ref, dis or a width and height');
-  for (const side of ['width', 'height']) checkCount(`${name}.${side}`, size[side], 1, MOST_SIDE);
+  for (const side of ['width', 'height']) checkCount(`${name}.${side}`, size[side], 1, MAX_SIDE);
 }
 
 function checkRange(name: string, value: unknown): void {

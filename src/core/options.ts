@@ -93,8 +93,6 @@ const FLAG = { kind: 'flag', default: false } as const;
 const MOST_THREADS = 1024;
 /** No container has as many video tracks. */
 const MOST_TRACKS = 999;
-/** Longest side of a picture, the core's limit. */
-export const MOST_SIDE = 16384;
 /** A year, in seconds: the longest time limit. */
 export const MOST_SECONDS = 366 * 86_400;
 

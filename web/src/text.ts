@@ -573,6 +573,7 @@ export const text = {
       type: 'type',
       bytes: 'bytes',
       quantizer: 'quantizer',
+      rate: 'bits per second',
       from: 'from',
       to: 'to',
     },
@@ -845,8 +846,8 @@ export const text = {
     apart: (name: string) =>
       `${name} has no picture of this moment. Choose another frame, or another video to compare with.`,
     failed: 'This frame cannot be shown',
-    gone: (names: string) =>
-      `${names} cannot be read again. One of the files may have been moved, changed or deleted. Choose the files again to see frames; the scores stay.`,
+    gone: (reference: string, distorted: string) =>
+      `${reference} or ${distorted} cannot be read again. One of the files may have been moved, changed or deleted. Choose the files again to see frames; the scores stay.`,
     saved: 'A saved report holds scores, not pictures. To see frames, drop the two videos on the page.',
     colours: (matrix: string, range: string, guessed: boolean) =>
       `${matrix}${guessed ? ' (guessed from the size)' : ''}, ${range} range`,

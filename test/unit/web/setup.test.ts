@@ -20,7 +20,7 @@ import {
   Session,
   settingsOf,
 } from '../../../web/src/session.js';
-import { formatBytes, formatTime } from '../../../web/src/setup/facts.js';
+import { describeFacts } from '../../../web/src/setup/facts.js';
 import {
   absentModel,
   advisedSettings,
@@ -705,21 +705,25 @@ describe('progress of several encodes', () => {
   });
 });
 
-describe('quantities in words', () => {
-  it.each([
-    [999, '999 B'],
-    [1000, '1.0 kB'],
-    [51_840_958, '51.8 MB'],
-    [400_000_000, '400 MB'],
-    [2_500_000_000, '2.5 GB'],
-  ])('%i bytes', (size, said) => {
-    expect(formatBytes(size)).toBe(said);
-  });
-  it.each([
-    [5, '0:05'],
-    [59.6, '1:00'],
-    [3723, '1:02:03'],
-  ])('%d seconds', (seconds, said) => {
-    expect(formatTime(seconds)).toBe(said);
+describe('facts of a video', () => {
+  const plain = {
+    name: 'a.mp4',
+    width: 1920,
+    height: 1080,
+    bitDepth: 8,
+    chroma: '420',
+    frameCount: 1500,
+    container: 'mp4',
+    codec: 'h264',
+    decodedBy: 'mediabunny',
+    frameRate: { num: 30000, den: 1001 },
+    duration: 59.6,
+    bitrate: 4_213_000,
+  } as const;
+
+  it('are written as those of results', () => {
+    expect(describeFacts(plain)).toEqual([
+      ...['1920 × 1080', '29.97 fps', 'H.264', '8 bit 4:2:0', '1,500 frames', '1:00', '4.21 Mb/s'],
+    ]);
   });
 });

@@ -3,7 +3,7 @@
  * Reads pairs of two open files by number in any order, and caches recent ones.
  */
 import { type ExtractOptions, extractFrames, type FramePair, type ScoreRequest } from 'anyvmaf';
-import { unlessAborted } from 'anyvmaf/abort';
+import { unlessAborted } from 'anyvmaf/core/abort';
 import { ByteCache } from './byte-cache.js';
 
 /** Frames up to this far ahead are read and cached on the way, for stepping back. */

@@ -3,7 +3,8 @@
  * Settings in a link's hash, which no server sees: non-defaults only, and not the decoder, as browsers differ.
  */
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
-import { formatSize, parseSize } from 'anyvmaf/view';
+import { MAX_SIDE } from 'anyvmaf/core/frame';
+import { formatSize, parseSize } from 'anyvmaf/core/size';
 import { DEFAULT_SETTINGS, MOST_THREADS, type Settings } from '../session.js';
 import { formatRange, parseArea, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
@@ -130,12 +131,9 @@ function isOwn(model: string): boolean {
   return URL.canParse(path, HERE) && new URL(path, HERE).origin === new URL(HERE).origin;
 }
 
-/** The library's limit. */
-const LARGEST = 16384;
-
 function sizeOf(text: string): PictureSize | undefined {
   const size = parseSize(text);
-  return size && Math.max(size.width, size.height) <= LARGEST ? size : undefined;
+  return size && Math.max(size.width, size.height) <= MAX_SIDE ? size : undefined;
 }
 
 function parseRaw(text: string | null): RawVideoFormat | null {

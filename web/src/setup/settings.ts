@@ -32,7 +32,7 @@ export function settingsForm(session: Session): HTMLElement {
   const state = h('span', { class: 'faint small state' });
   const models = modelBoxes(session, set);
   const metrics = metricFields(session, set);
-  const offset = offsetField(session, set);
+  const offset = searchedOffset(session, set);
   const range = rangeField(set);
   const sizes = pairingFields(set);
   const pictures = pictureFields(set);
@@ -165,7 +165,7 @@ function runningFields(set: Change): Part {
 }
 
 /** Typed, detected by a button, or detected for each encode when scoring. */
-function offsetField(session: Session, set: Change): Part {
+function searchedOffset(session: Session, set: Change): Part {
   const { input, element } = field('offset', text.settings.offset, { type: 'number', step: 1 });
   const status = h(
     'p',
