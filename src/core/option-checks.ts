@@ -69,7 +69,7 @@ const CHECKS = {
   signal: fitting('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
   choice: (name, value, { of = [] }) => void oneOf(name, value as string, of),
   crop: fitting(
-    'auto; cropReference and cropDistorted take a part of the picture',
+    'auto; to keep a part of the picture, use cropReference and cropDistorted',
     (value) => value === 'auto',
   ),
   offset: fitting(
@@ -122,7 +122,10 @@ function checkRange(name: string, value: unknown): void {
     checkCount(`${name}.start`, start);
     if (end !== undefined) checkCount(`${name}.end`, end);
   } else if (!(start >= 0 && start < MOST_FRAMES) || (end !== undefined && !(end >= 0))) {
-    throw usageError(`${name} is ${start} to ${end} seconds, but it must lie from 0 on.`);
+    throw usageError(
+      `${name} is ${start} s to ${end === undefined ? 'the end' : `${end} s`}, but its start must be 0 or more and below ${MOST_FRAMES}, ` +
+        'and its end after it.',
+    );
   }
   if (end !== undefined && end <= start) {
     throw usageError(`${name} is ${start} to ${end} ${unit}, but its end must come after its start.`);
