@@ -249,7 +249,7 @@ describe('the settings link', () => {
 describe('videos in a link', () => {
   const two = 'ref=https://a.example/r.y4m&dis=http://localhost:81/d.mp4';
 
-  it('are addresses on the web, with the frame that is open', () => {
+  it('are URLs on the web, with the frame that is open', () => {
     const { videos, faults } = videosIn(`#model=none&${two}&frame=12`);
     expect(faults).toEqual([]);
     expect(videos?.reference?.href).toBe('https://a.example/r.y4m');
@@ -260,15 +260,12 @@ describe('videos in a link', () => {
   });
 
   it.each([
-    [
-      'ref=javascript:alert(1)&dis=https://a.example/d',
-      /ref is “javascript:alert\(1\)”, but must be the address/,
-    ],
+    ['ref=javascript:alert(1)&dis=https://a.example/d', /ref is “javascript:alert\(1\)”, but must be a URL/],
     ['dis=file:///etc/passwd', /dis is “file:\/\/\/etc\/passwd”/],
     ['dis=data:video/mp4,x', /dis is “data:/],
     ['dis=blob:https://a.example/1', /dis is “blob:/],
     ['dis=//a.example/d.mp4', /dis is “\/\/a.example/],
-    ['dis=https://me:secret@a.example/d.mp4', /holds no password/],
+    ['dis=https://me:secret@a.example/d.mp4', /has no user name or password/],
     [`dis=x${'y'.repeat(500)}`, /dis is “xy{59}…”/],
     ['ref=https://a.example/r.y4m', /names no encode/],
     [Array(17).fill('dis=https://a.example/d').join('&'), /names 17 encodes, more than 16/],
@@ -289,7 +286,7 @@ describe('videos in a link', () => {
     expect(videos?.cursor).toBeUndefined();
     expect(videos?.distorted.length).toBe(1);
     expect(faults).toEqual([
-      expect.stringMatching(/does not know and ignores: <b>, autorun\./),
+      expect.stringMatching(/Unknown parts of this link are ignored: <b>, autorun\./),
       expect.stringMatching(/frame is “-1 of 1”/),
     ]);
   });
@@ -483,16 +480,16 @@ describe('a session', () => {
     });
     expect(changeWords(own() ?? {})).toEqual([
       'whole video',
-      'borders compared too',
-      'part 320:180 of the encode',
+      'black borders kept',
+      'encode cropped to 320:180',
     ]);
     expect(differingWords(settings)).toEqual([
-      'range 0-9, black borders cut off',
-      'part 320:180 of the encode',
+      'range 0-9, black borders cropped',
+      'encode cropped to 320:180',
     ]);
-    expect(differingWords([settings[0], settings[0], undefined])[0]).toBe('range 0-9, black borders cut off');
+    expect(differingWords([settings[0], settings[0], undefined])[0]).toBe('range 0-9, black borders cropped');
     expect(differingWords([settings[0], settings[0]])).toEqual(['', '']);
-    expect(summary(session.settings.value)).toContain('black borders cut off');
+    expect(summary(session.settings.value)).toContain('black borders cropped');
   });
 
   it('scores an encode without a reference by what is about the encode', () => {

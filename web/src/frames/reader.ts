@@ -91,7 +91,7 @@ export class PairReader {
       for (;;) {
         stream.asked.push(at);
         const { value: pair } = await stream.pairs.next();
-        if (!pair) throw new Error(`Frame ${index} did not come.`);
+        if (!pair) throw new Error(`Frame ${index} was not decoded.`);
         stream.next = ++at;
         this.#keep(pair);
         if (pair.index === index) return pair;
