@@ -76,7 +76,7 @@ export default defineConfig({
   resolve: {
     // What users import, here from the sources.
     alias: {
-      'anyvmaf/abort': file('src/core/abort.ts'),
+      'anyvmaf/core': file('src/core'),
       'anyvmaf/result-sections': file('src/search/result-sections.ts'),
       'anyvmaf/view': file('src/report/view/index.ts'),
       'anyvmaf/vpx': file('src/media/evidence/vpx.ts'),

@@ -186,7 +186,7 @@ export default defineConfig({
   resolve: {
     // The built library, the modules that its HTML report shares with the page, and its generated videos.
     alias: {
-      'anyvmaf/abort': join(ROOT, 'dist/core/abort.js'),
+      'anyvmaf/core': join(ROOT, 'dist/core'),
       'anyvmaf/view': join(ROOT, 'dist/report/view/index.js'),
       'anyvmaf/vpx': join(ROOT, 'dist/media/evidence/vpx.js'),
       'anyvmaf/result-sections': join(ROOT, 'dist/search/result-sections.js'),

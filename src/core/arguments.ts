@@ -56,9 +56,7 @@ export function requireAttached(name: string, value: unknown): void {
   try {
     new Uint8Array(value.buffer);
   } catch {
-    throw usageError(
-      `${name} is bytes of a detached buffer, which was transferred to somebody else; pass a copy of them.`,
-    );
+    throw usageError(`${name} is detached: its buffer was transferred; pass a copy of the bytes.`);
   }
 }
 

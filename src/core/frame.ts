@@ -125,7 +125,7 @@ export function formatProblem(format: VideoFormat): string | undefined {
     return `bit depth ${format.bitDepth} is not a whole number from 8 to 16`;
   }
   if (!Object.hasOwn(SUBSAMPLING, format.chroma)) {
-    return `chroma format '${format.chroma}' is none of ${Object.keys(SUBSAMPLING).join(', ')}`;
+    return `chroma format '${format.chroma}' is not one of ${Object.keys(SUBSAMPLING).join(', ')}`;
   }
   return undefined;
 }

@@ -4,10 +4,9 @@
  */
 import { isObject, oneOf, requireObject, wrongType } from './arguments.js';
 import { usageError } from './errors.js';
-import { type FrameRange, MOST_FRAMES } from './frame.js';
+import { type FrameRange, MAX_SIDE, MOST_FRAMES } from './frame.js';
 import {
   MOST_SECONDS,
-  MOST_SIDE,
   OPTIONS,
   type OptionKind,
   type OptionRow,
@@ -70,7 +69,7 @@ const CHECKS = {
   signal: fitting('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
   choice: (name, value, { of = [] }) => void oneOf(name, value as string, of),
   crop: fitting(
-    'auto; cropReference and cropDistorted take a part of the picture',
+    'auto; to keep a part of the picture, use cropReference and cropDistorted',
     (value) => value === 'auto',
   ),
   offset: fitting(
@@ -112,7 +111,7 @@ function isRate(rate: unknown): boolean {
 function checkSize(name: string, size: unknown): void {
   if (size === 'ref' || size === 'dis') return;
   if (!isObject(size)) throw wrongType(name, size, 'ref, dis or a width and height');
-  for (const side of ['width', 'height']) checkCount(`${name}.${side}`, size[side], 1, MOST_SIDE);
+  for (const side of ['width', 'height']) checkCount(`${name}.${side}`, size[side], 1, MAX_SIDE);
 }
 
 function checkRange(name: string, value: unknown): void {
@@ -123,7 +122,10 @@ function checkRange(name: string, value: unknown): void {
     checkCount(`${name}.start`, start);
     if (end !== undefined) checkCount(`${name}.end`, end);
   } else if (!(start >= 0 && start < MOST_FRAMES) || (end !== undefined && !(end >= 0))) {
-    throw usageError(`${name} is ${start} to ${end} seconds, but it must lie from 0 on.`);
+    throw usageError(
+      `${name} is ${start} s to ${end === undefined ? 'the end' : `${end} s`}, but its start must be 0 or more and below ${MOST_FRAMES}, ` +
+        'and its end after it.',
+    );
   }
   if (end !== undefined && end <= start) {
     throw usageError(`${name} is ${start} to ${end} ${unit}, but its end must come after its start.`);

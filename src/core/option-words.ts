@@ -42,7 +42,7 @@ export interface OptionWords {
 }
 
 const FRAMES = { heading: 'Input', among: 'scoring', vmaf: true } as const;
-const PAIRING = { heading: 'Bringing the videos together', among: 'pairing' } as const;
+const PAIRING = { heading: 'Pairing', among: 'pairing' } as const;
 const FILTERS = { ...PAIRING, among: 'filters' } as const;
 const WHAT = { heading: 'Models and features', among: 'scoring', vmaf: true } as const;
 const RUNNING = { heading: 'Running', among: 'scoring', vmaf: true } as const;
@@ -64,7 +64,7 @@ export const OPTION_WORDS = {
     ...FRAMES,
     flag: 'frame_skip_ref',
     argument: 'N',
-    help: 'leave out the first N frames of the reference',
+    help: 'skip the first N frames of the reference',
     example: 10,
     parameter: 'frame_skip_ref',
     about: 'Frames of the reference to skip.',
@@ -74,7 +74,7 @@ export const OPTION_WORDS = {
     ...FRAMES,
     flag: 'frame_skip_dist',
     argument: 'N',
-    help: 'leave out the first N frames of the distorted video',
+    help: 'skip the first N frames of the distorted video',
     example: 10,
     parameter: 'frame_skip_dist',
     about: 'Frames of the distorted video to skip.',
@@ -96,14 +96,14 @@ export const OPTION_WORDS = {
   decoder: {
     ...PAIRING,
     argument: 'NAME',
-    help: 'what decodes encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
+    help: 'decoder of encoded video: auto (default: the first that is installed), ffmpeg, mediabunny, wasm, none',
     about: 'auto takes the first that works.',
     without: 'none',
   },
   scale: {
     ...PAIRING,
     argument: 'FILTER',
-    help: 'how different sizes are made equal: bicubic (default), bilinear, lanczos, or none to refuse them',
+    help: 'resizing filter if sizes differ: bicubic (default), bilinear, lanczos, or none to refuse them',
     about: 'Resizing filter; none refuses. Default bicubic (Y4M, raw: none).',
   },
   scaleTo: {
@@ -121,7 +121,7 @@ export const OPTION_WORDS = {
   pairBy: {
     ...PAIRING,
     argument: 'VIDEO',
-    help: 'score at the frames of the reference (default) or, for an encode with fewer a second, of the distorted',
+    help: 'whose frames are scored: reference (default), or distorted for an encode with a lower frame rate',
     about: 'Whose frames are scored. Default: reference.',
     optional: true,
   },
@@ -147,44 +147,44 @@ export const OPTION_WORDS = {
   crop: {
     ...FILTERS,
     argument: 'auto',
-    help: 'auto cuts off black borders: what lies outside the pictures of both',
+    help: 'auto crops black borders, and nothing that is picture in either video',
   },
   cropReference: {
     ...FILTERS,
     flag: 'crop-ref',
     argument: 'W:H:X:Y',
-    help: 'the part of the reference to compare, in samples, as of ffmpeg; without X:Y its middle',
+    help: 'crop the reference to this part, in samples, as ffmpeg does; without X:Y to its centre',
   },
   cropDistorted: {
     ...FILTERS,
     flag: 'crop-dis',
     argument: 'W:H:X:Y',
-    help: 'the part of the distorted video',
+    help: 'crop the distorted video to this part, in samples; without X:Y to its centre',
   },
   deinterlace: {
     ...FILTERS,
-    help: 'make whole pictures of the fields of what is interlaced, by its pictures or its label (bwdif)',
+    help: 'deinterlace (bwdif) videos whose pictures or label are interlaced',
   },
   grain: {
     ...FILTERS,
     argument: 'WHICH',
-    help: 'off leaves out the film grain that decoders add to AV1, which metrics count as a loss; both: with and without it (default: on)',
+    help: 'off decodes AV1 without its synthetic film grain, which metrics count as a loss; both scores with and without it (default: on)',
     optional: true,
   },
   colourAs: {
     heading: FILTERS.heading,
     argument: 'TOOL',
-    help: 'metrics of colour convert as libjxl (PNG files by ffmpeg), vship or vszip do',
+    help: 'convert colours for colour metrics as this tool does: libjxl (PNG files by ffmpeg), vship or vszip',
   },
   colorRange: {
     ...FILTERS,
     argument: 'RANGE',
-    help: 'convert samples of the other range: limited or full; untagged counts as limited',
+    help: 'convert to this range: limited or full; untagged counts as limited',
   },
   matrix: {
     ...FILTERS,
     argument: 'NAME',
-    help: 'convert samples of another matrix: bt601, bt709 or bt2020 (ffmpeg)',
+    help: 'convert to this matrix: bt601, bt709 or bt2020 (ffmpeg)',
   },
   pixelFormat: {
     ...FILTERS,
@@ -196,13 +196,13 @@ export const OPTION_WORDS = {
     ...FILTERS,
     flag: 'vf-ref',
     argument: 'CHAIN',
-    help: "ffmpeg's filters for the reference, as after -vf; only such as change pictures",
+    help: 'chain of ffmpeg filters for the reference, as after -vf; only filters that change pictures',
   },
   vfDistorted: {
     ...FILTERS,
     flag: 'vf-dis',
     argument: 'CHAIN',
-    help: 'the same for the distorted video',
+    help: 'chain of ffmpeg filters for the distorted video, as after -vf',
   },
   trackReference: {
     ...FILTERS,
@@ -215,19 +215,19 @@ export const OPTION_WORDS = {
     ...FILTERS,
     flag: 'track-dis',
     argument: 'N',
-    help: 'the same for the distorted video',
+    help: 'the video track of the distorted video to read, from 0 (default: the default track, else the largest)',
     example: 1,
   },
   strict: {
     ...PAIRING,
-    help: 'refuse a pair that preflight warns of',
+    help: 'refuse a pair with preflight warnings',
     about: 'Refuse a pair with preflight warnings.',
   },
   preflight: {
     ...PAIRING,
     flag: 'no-preflight',
     negative: true,
-    help: 'do not look for mismatches before scoring',
+    help: 'do not check the pair before scoring',
     about: 'Check the pair before scoring it.',
   },
   allowDamaged: {
@@ -253,7 +253,7 @@ export const OPTION_WORDS = {
     short: 'm',
     argument: 'SPEC',
     help:
-      'NAME or version=NAME for a built-in model, in short hd, 4k, neg, 4k-neg or phone; path=FILE for a model file; or ' +
+      'NAME or version=NAME for a built-in model, or its short name hd, 4k, neg, 4k-neg or phone; path=FILE for a model file; or ' +
       'auto for HD or 4K by size; then, after ' +
       'colons: name=NAME, disable_clip, enable_transform, EXTRACTOR.OPTION=VALUE. May be repeated. Default: ' +
       "version=vmaf_v0.6.1. 'anyvmaf models' lists the built-in ones",
@@ -277,12 +277,12 @@ export const OPTION_WORDS = {
   compat: {
     heading: WHAT.heading,
     argument: 'VERSION',
-    help: 'whose numbers to reproduce: libvmaf-3.2 (default) or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
+    help: 'the libvmaf to reproduce: libvmaf-3.2 (default), or libvmaf-3.0 for motion as in libvmaf 2.x to 3.0',
   },
   v1Settings: {
     heading: WHAT.heading,
     argument: 'WHICH',
-    help: 'what VMAF v1 knows of a scaled encode: encode (default), its size and depth, or plain, nothing, as a bare vmaf',
+    help: 'settings of VMAF v1 for a scaled encode: encode (default) passes its size and depth, plain nothing, as a bare vmaf does',
   },
   aomCtc: {
     ...WHAT,
@@ -296,33 +296,33 @@ export const OPTION_WORDS = {
     flag: 'nflx_ctc',
     argument: 'VERSION',
     help: 'models and features of the Netflix common test conditions, v1.0',
-    about: 'Those of Netflix, with the 4K models; as aom_ctc.',
+    about: 'Netflix common test conditions, with the 4K models. Excludes what aom_ctc does.',
   },
   noReference: {
     heading: 'Tiny models',
     among: 'scoring',
-    help: 'score one video by itself, with tiny models that need no reference',
+    help: 'score one video alone, with tiny models that need no reference',
     about: 'Score the distorted video alone, by a tiny_model of kind nr.',
   },
   threads: {
     ...RUNNING,
     argument: 'N',
-    help: 'workers (default: one per core; 0: no worker)',
+    help: 'worker threads (default: one per core; 0: none)',
     example: 4,
     about: 'Worker threads at most; 0: the server chooses.',
   },
   maxSeconds: {
     heading: RUNNING.heading,
     argument: 'N',
-    help: 'stop a pair that takes longer, as one that failed',
+    help: 'fail a pair after N seconds',
   },
   backend: {
     heading: RUNNING.heading,
     argument: 'NAME',
     help:
-      'what measures: wasm or cpu for the own core (default); webgpu for a GPU, hybrid for a GPU beside the own core, with ' +
-      'the same numbers; native-cpu, cuda, sycl, hip or metal for an installed libvmaf; auto for a GPU that works and is ' +
-      "faster, else the own core. 'anyvmaf backends' lists what is here",
+      'wasm or cpu: the built-in core (default); webgpu: a GPU; hybrid: a GPU beside the core; all with the same numbers. ' +
+      'native-cpu, cuda, sycl, hip or metal: an installed libvmaf. auto: a GPU that works and is faster, else the core. ' +
+      "'anyvmaf backends' lists those available",
   },
   vmafBin: {
     heading: RUNNING.heading,
@@ -334,7 +334,7 @@ export const OPTION_WORDS = {
   cpumask: {
     ...RUNNING,
     argument: 'MASK',
-    help: 'native backends: SIMD levels not to use',
+    help: 'native backends: SIMD levels to disable',
     about: 'Instruction sets that libvmaf must not use.',
   },
   gpumask: {

@@ -93,8 +93,6 @@ const FLAG = { kind: 'flag', default: false } as const;
 const MOST_THREADS = 1024;
 /** No container has as many video tracks. */
 const MOST_TRACKS = 999;
-/** Longest side of a picture, the core's limit. */
-export const MOST_SIDE = 16384;
 /** A year, in seconds: the longest time limit. */
 export const MOST_SECONDS = 366 * 86_400;
 
@@ -300,17 +298,17 @@ export const OPTIONS = {
   preflight: { ...FLAG, default: true, by: PAIR_JOB },
   /** Deinterlaces each video that is interlaced by its pictures or its label, with ffmpeg's bwdif. */
   deinterlace: { kind: 'flag', by: PAIR_JOB, filter: true },
-  /** `auto` crops black borders: what lies outside the pictures of both. */
+  /** `auto` crops black borders, and nothing that is picture in either video. */
   crop: { kind: 'crop', of: ['auto'], by: PAIR_JOB, filter: true },
-  /** The part of the picture to keep, `WIDTH:HEIGHT:X:Y` in samples as in ffmpeg; without X and Y, the middle. */
+  /** The part of the picture to keep, `WIDTH:HEIGHT:X:Y` in samples as in ffmpeg; without X and Y, the centre. */
   cropReference: { kind: 'area', by: PAIR_JOB, reference: true, filter: true },
   cropDistorted: { kind: 'area', by: PAIR_JOB, filter: true },
   /** A chain of ffmpeg filters as after `-vf`; needs ffmpeg to decode. */
   vfReference: { kind: 'text', by: PAIR_JOB, reference: true, filter: true },
   vfDistorted: { kind: 'text', by: PAIR_JOB, filter: true },
-  /** Converts samples of the other range; untagged counts as limited. */
+  /** Converts to this range; untagged counts as limited. */
   colorRange: { kind: 'choice', of: COLOR_RANGES, by: PAIR_JOB, filter: true },
-  /** Converts samples of another matrix; untagged counts as the usual one of the size. */
+  /** Converts to this matrix; untagged counts as the usual one of the size. */
   matrix: { kind: 'choice', of: COLOR_MATRICES, by: PAIR_JOB, filter: true },
   /** ffmpeg's name of the planar format to compare in, such as `yuv420p10le`. */
   pixelFormat: { kind: 'text', by: PAIR_JOB, filter: true },

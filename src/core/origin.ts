@@ -40,6 +40,6 @@ export function checkOrigin(origin: Origin | undefined): void {
   if (folders === undefined) return;
   if (by === 'foreign' && Array.isArray(folders) && folders.every((one) => typeof one === 'string')) return;
   throw usageError(
-    `origin.folders is ${showValue(folders)}, but it must be a list of real paths, and goes with by foreign only.`,
+    `origin.folders is ${showValue(folders)}, but it must be a list of real paths, and only with by 'foreign'.`,
   );
 }

@@ -417,7 +417,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     it('moves the border of the split by pointer and by key', async () => {
       await show(page);
       await page.keyboard.press('2');
-      const slider = page.getByRole('slider', { name: 'Border between reference and distorted' });
+      const slider = page.getByRole('slider', { name: 'Divider between reference and distorted' });
       await slider.focus();
       await page.keyboard.press('Home');
       await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe('0 % reference');

@@ -216,7 +216,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         .poll(() => cells('h264').nth(1).textContent())
         .toBe(minus(part.value, Math.abs(part.value) < 1 ? 4 : 3));
       expect(await cells('h264').nth(2).textContent()).toContain('500 kb/s to 900 kb/s');
-      await card.getByLabel('Compare with').selectOption('each with each');
+      await card.getByLabel('Compare with').selectOption('all pairs');
       await expect
         .poll(() => card.locator('.bd thead th').allTextContents())
         .toEqual(['curve', ...['h264', 'vp9', 'av1'].map((name) => `against ${name}`)]);

@@ -73,7 +73,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     expect(frame).toBeLessThan(38);
     expect(await offer.isVisible()).toBe(false);
     const tour = page.getByRole('dialog');
-    const parts = ['The score', 'Every frame', 'The worst moments', 'Send it on, then your own videos'];
+    const parts = ['The score', 'Every frame', 'The worst moments', 'Share it, then try your own videos'];
     for (const [i, part] of parts.entries()) {
       await page.locator('[role=dialog]:focus', { hasText: part }).waitFor();
       await says(tour).toContain(`Tour: ${i + 1} of 4`);
@@ -119,7 +119,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     // Never scored so far; the sample's result stays until then.
     await says(page.locator('button.primary')).toBe('Score');
     await says(page.locator('#result-heading')).toBe('sample-encode.y4m');
-    await says(page.locator('.outdated')).toContain('other files or settings');
+    await says(page.locator('.outdated')).toContain('Files or settings have changed');
     expect(await lookAround(page)).toEqual({});
     await page.setViewportSize(FIRST);
   });
@@ -181,7 +181,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await set('#setting-threads', '2');
     expect(await outdated.count()).toBe(0);
     await set('#setting-subsample', '2');
-    await outdated.filter({ hasText: 'other files or settings' }).waitFor();
+    await outdated.filter({ hasText: 'Files or settings have changed' }).waitFor();
     await set('#setting-subsample', '1');
     await outdated.waitFor({ state: 'detached' });
     await set('#setting-subsample', '2');

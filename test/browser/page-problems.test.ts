@@ -333,10 +333,10 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
 
     // By keys: what is typed is judged beside its field, and what the library refuses is said below.
     await page.getByRole('button', { name: 'Change' }).click();
-    await tabTo(page, /^Settings of own-c\.y4m alone$/);
+    await tabTo(page, /^Settings for own-c\.y4m only$/);
     const opener = await focused(page);
     await page.keyboard.press('Enter');
-    const form = page.getByRole('dialog', { name: 'Settings of own-c.y4m alone' });
+    const form = page.getByRole('dialog', { name: 'Settings for own-c.y4m only' });
     await form.waitFor();
     const set = async (label: string, value: string) => {
       await form.getByLabel(label, { exact: true }).focus();
@@ -345,17 +345,17 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.keyboard.press('Tab');
     };
     await set('Offset in frames', 'soon');
-    await says(form.locator('#setting-own-offset-wrong')).toContain('“soon” is no offset.');
-    await set('Part of the encode', '80x80');
-    await says(form.locator('#setting-own-crop-dis-wrong')).toContain('“80x80” is no part of a picture.');
+    await says(form.locator('#setting-own-offset-wrong')).toContain('“soon” is not a valid offset.');
+    await set('Crop of the encode', '80x80');
+    await says(form.locator('#setting-own-crop-dis-wrong')).toContain('“80x80” is not a valid crop.');
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'own-form-wrong');
     await set('Offset in frames', '0');
-    await set('Part of the encode', '500:500');
+    await set('Crop of the encode', '500:500');
     const refused = form.getByRole('alert').filter({ hasText: 'cannot be scored' });
     await says(refused).toContain('goes beyond the picture of 160x90');
-    await set('Part of the encode', '80:60:0:10');
-    await set('Part of the reference', '80:60:0:10');
+    await set('Crop of the encode', '80:60:0:10');
+    await set('Crop of the reference', '80:60:0:10');
     await set('Range of the reference', '10-38');
     await expect.poll(() => refused.count()).toBe(0);
     expect(await lookAround(page)).toEqual({});
@@ -368,7 +368,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.locator('.own-dialog').waitFor({ state: 'detached' });
     expect(await focused(page)).toEqual(opener);
     await says(page.locator('.file .own').last()).toBe(
-      'by itself: range 10-38, part 80:60:0:10 of the reference, part 80:60:0:10 of the encode As the others',
+      'own settings: range 10-38, reference cropped to 80:60:0:10, encode cropped to 80:60:0:10 Use common settings',
     );
     // The rows were made anew as what was checked came.
     await checked(page);
@@ -382,7 +382,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     expect(all).toHaveLength(7);
     expect(all[6]?.frames).toHaveLength(28);
     expect(all[6]?.pairing?.range).toEqual({ unit: 'frames', start: 10, end: 38 });
-    await expect.poll(() => own.last().textContent()).toContain('part 80:60:0:10 of the encode');
+    await expect.poll(() => own.last().textContent()).toContain('encode cropped to 80:60:0:10');
     await says(page.locator('.headline .note')).toContain(
       'have different numbers of frames and were scored at different sizes',
     );
@@ -390,9 +390,9 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     const runs = page.locator('.run');
     await says(runs).toContain('cropped to 80x60 at 0,10 of 160x90');
     await says(runs).toContain('10 to 38 (frames)');
-    // As the others again: its first result is still there.
+    // With the common settings again: its first result is still there.
     await page.getByRole('button', { name: 'Change' }).click();
-    await page.getByRole('button', { name: 'As the others' }).last().click();
+    await page.getByRole('button', { name: 'Use common settings' }).last().click();
     await expect.poll(() => own.count()).toBe(2);
     expect(await focused(page)).toEqual(opener);
     await page.getByRole('button', { name: 'Score again' }).waitFor();
@@ -556,7 +556,7 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
     await chooseModel(page, 'VMAF v1 HD television');
     await start(page);
     const failure = page.locator('.runner .failure');
-    await failure.filter({ hasText: 'has to be fetched first' }).waitFor();
+    await failure.filter({ hasText: 'must be fetched first' }).waitFor();
     await failure.filter({ hasText: `${NAME} is not part of the page` }).waitFor();
     expect(site.served.asked).not.toContain(AT);
     await fetchIt(page).click();
@@ -619,7 +619,7 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
     // The first screen first, then quietly the rest; no file was chosen.
     await expect.poll(async () => (await kept(page)).includes('')).toBe(true);
     await expect.poll(() => kept(page)).toEqual(expect.arrayContaining(needed));
-    await page.getByText('It works offline.').waitFor();
+    await page.getByText('This page works offline.').waitFor();
     const note = page.locator('.offline-note');
     expect(await note.isVisible()).toBe(false);
     // A build takes the place of an older one: not of fetched models, nor of the page in another folder.

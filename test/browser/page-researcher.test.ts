@@ -292,7 +292,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
   });
 
   it('opens the worst frame of the span by key, and stays within it, from key frame to key frame', async () => {
-    await page.getByRole('button', { name: 'Look at it' }).press('Enter');
+    await page.getByRole('button', { name: 'Worst frame' }).press('Enter');
     const [from, to] = span;
     const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
     const worst = numbers.reduce((a, b) => (scoreOf(b) < scoreOf(a) ? b : a));

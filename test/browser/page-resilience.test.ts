@@ -244,7 +244,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await paste(page, 'bears-pasted.y4m', y4mFile(long, 'distorted', 5));
     await drop(page, 'main', [slow('bears-dropped.y4m')]);
     const said = page.locator('.notice');
-    await says(said).toBe('bears-pasted.y4m, bears-dropped.y4m will be added when the run has ended.');
+    await says(said).toBe('bears-pasted.y4m, bears-dropped.y4m will be added when the run ends.');
     // It was paused before the engine began.
     await page.waitForTimeout(300);
     expect(await page.locator('.figures').textContent()).toBe('PausedOpening the videos …');
@@ -406,12 +406,12 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await page.locator('.slot-distorted .file-name').waitFor();
       await checked(page);
       // What is set for it alone is kept, too.
-      await page.getByRole('button', { name: 'Settings of handle-a.y4m alone' }).click();
-      await page.getByRole('dialog').getByLabel('Part of the encode').fill('96:64:0:2');
-      await page.getByRole('dialog').getByLabel('Part of the reference').fill('96:64:0:2');
+      await page.getByRole('button', { name: 'Settings for handle-a.y4m only' }).click();
+      await page.getByRole('dialog').getByLabel('Crop of the encode').fill('96:64:0:2');
+      await page.getByRole('dialog').getByLabel('Crop of the reference').fill('96:64:0:2');
       await page.getByRole('button', { name: 'Done' }).click();
       const own = page.locator('.slot-distorted .own');
-      await says(own).toContain('part 96:64:0:2 of the encode');
+      await says(own).toContain('encode cropped to 96:64:0:2');
       const alone = await own.textContent();
       await checked(page);
       await score(page);

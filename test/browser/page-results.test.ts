@@ -726,25 +726,22 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     expect([await offer(page).isVisible(), asked.length]).toEqual([false, before]);
   });
 
-  it('takes addresses that are typed, and says what is wrong with one', async () => {
+  it('takes URLs that are typed, and says what is wrong with one', async () => {
     const page = await site.open();
-    await page.getByRole('button', { name: 'Videos at addresses' }).click();
-    const next = page.getByRole('button', { name: 'Go on' });
-    const [ref, dis] = [
-      page.getByLabel('Address of the reference'),
-      page.getByLabel('Addresses of the encodes'),
-    ];
+    await page.getByRole('button', { name: 'Videos from URLs' }).click();
+    const next = page.getByRole('button', { name: 'Continue' });
+    const [ref, dis] = [page.getByLabel('URL of the reference'), page.getByLabel('URLs of the encodes')];
     const wrong = offer(page).getByRole('alert');
     await next.click();
-    await says(wrong).toContain('The address of the reference is empty');
+    await says(wrong).toContain('The URL of the reference is missing');
     await ref.fill(`${origin}/ref%20a.y4m`);
     await next.click();
-    await says(wrong).toContain('There is no address of an encode');
+    await says(wrong).toContain('The URL of an encode is missing');
     await dis.fill('\nhttps://me:secret@a.example/b.y4m');
     await next.click();
     await says(wrong).toContain('Line 2 of the encodes is “https://me:secret@a.example/b.y4m”, but must be');
     expect(await violations(page)).toEqual([]);
-    await screenshot(page, 'addresses');
+    await screenshot(page, 'urls');
     await dis.fill(`${origin}/dis.y4m`);
     const before = asked.length;
     await next.click();
@@ -802,7 +799,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     expect(name).toBe('comparison.vmaf.html');
     expect(text.length).toBeLessThan(3e6);
     await says(said()).toMatch(
-      /^comparison\.vmaf\.html was saved\. It has \d\S* [kM]B and pictures of 4 moments\.$/,
+      /^comparison\.vmaf\.html was saved\. \d\S* [kM]B, with pictures of 4 moments\.$/,
     );
     expect(await withoutScripts(text)).toEqual(Array(12).fill(960));
     expect(types(text)).toHaveLength(12);

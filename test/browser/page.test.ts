@@ -336,7 +336,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.evaluate(() => document.dispatchEvent(new ClipboardEvent('paste', { bubbles: true })));
       await says(notice).toContain('Only files can be pasted');
       await drop(page, 'main', [files.distorted]);
-      await says(notice).toBe('distorted.y4m will be added when the run has ended.');
+      await says(notice).toBe('distorted.y4m will be added when the run ends.');
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByText(/^Cancelled/).waitFor();
       expect(await reportsOf(page)).toEqual([]);
@@ -436,7 +436,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       // A box decides what tables, curves and files take.
       const best = () => page.locator('td.main.best').count();
       expect(await best()).toBe(4);
-      const box = (n: number) => page.getByLabel(`Take encode-${n}.y4m into tables, curves and BD-rate`);
+      const box = (n: number) => page.getByLabel(`Include encode-${n}.y4m in tables, curves and BD-rate`);
       await box(6).uncheck();
       // All that are left are equally good.
       await expect.poll(best).toBe(0);
@@ -475,7 +475,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.keyboard.press('Enter');
       await done(page);
       await settled(page);
-      await tabTo(page, /^Look at the worst frame of keys-a\.y4m$/);
+      await tabTo(page, /^Open the worst frame of keys-a\.y4m$/);
       const opener = await focused(page);
       await page.keyboard.press('Enter');
       const dialog = page.locator('dialog[open]');

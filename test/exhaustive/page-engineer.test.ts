@@ -236,7 +236,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
         all.map((row) => [row.querySelector('input')?.value, row.querySelectorAll('.chip').length]),
       );
   const scored = async () => (await reportsOf(page)).map(({ distorted }) => distorted.name);
-  const box = (name: string) => page.getByLabel(`Take ${name} into tables, curves and BD-rate`);
+  const box = (name: string) => page.getByLabel(`Include ${name} in tables, curves and BD-rate`);
 
   /** Rows of the comparison as a file, with every digit. */
   async function csv(): Promise<Record<string, string>[]> {

@@ -14,17 +14,16 @@ import { LINK_KEYS } from './setup/link.js';
 const words = {
   named: (videos: number) => `This link names ${videos === 1 ? 'a video' : `${videos} videos`}. `,
   ask: (videos: number, hosts: string) =>
-    `To load ${videos === 1 ? 'it' : 'them'}, this browser asks ${hosts}, which then learns its address and which video it reads. Nothing is uploaded.`,
-  heading: 'Videos at addresses',
-  reference: 'Address of the reference',
-  encodes: 'Addresses of the encodes, one a line',
-  next: 'Go on',
-  noReference:
-    'The address of the reference is empty, but must be that of a video, as https://a.example/master.mp4.',
-  noEncode: 'There is no address of an encode; write 1 to 16 of them, one a line.',
-  tooMany: (count: number) => `There are ${count} addresses of encodes, but 16 at most are scored at once.`,
+    `To load ${videos === 1 ? 'it' : 'them'}, this browser asks ${hosts}, which then learns your IP address and what you load. Nothing is uploaded.`,
+  heading: 'Videos from URLs',
+  reference: 'URL of the reference',
+  encodes: 'URLs of the encodes, one per line',
+  next: 'Continue',
+  noReference: 'The URL of the reference is missing; enter one such as https://a.example/master.mp4.',
+  noEncode: 'The URL of an encode is missing; enter 1 to 16, one per line.',
+  tooMany: (count: number) => `There are ${count} URLs of encodes; at most 16 are scored at once.`,
   wrong: (where: string, value: string) =>
-    `${where} is “${value}”, but must be the address of a video that begins with https:// or http:// and holds no password.`,
+    `${where} is “${value}”, but must be a URL that begins with https:// or http:// and has no user name or password.`,
   line: (line: number) => `Line ${line} of the encodes`,
   load: 'Load and score',
   refuse: 'Do not load',
@@ -35,15 +34,15 @@ const words = {
   answered: (host: string, name: string, status: number) =>
     `${name} could not be loaded: ${host} answered ${status}. Check the link.`,
   large: (name: string, size: string) =>
-    `${name} has ${size}; a link can load up to 2 GB. Download the video and choose it here.`,
+    `${name} has ${size}; up to 2 GB are loaded from a URL. Download the video and choose it here.`,
   long: (characters: number) =>
     `This link was not followed: it has ${characters} characters, more than the 20,000 that a link may have.`,
   unknown: (keys: string) =>
-    `This link has parts that the page does not know and ignores: ${keys}. It may be of another version of anyvmaf.`,
+    `Unknown parts of this link are ignored: ${keys}. It may be from another version of anyvmaf.`,
   beyond: (keys: string) =>
-    `This link asks for ${keys}: filters of ffmpeg, which no browser runs, so the page scores without. The command line has them, as --deinterlace and --vf-dis.`,
+    `This link asks for ${keys}: filters of ffmpeg, which no browser runs; the page scores without them. Use the command line, with --deinterlace or --vf-dis.`,
   scheme: (key: string, value: string) =>
-    `The videos of this link were not offered: ${key} is “${value}”, but must be the address of a video that begins with https:// or http:// and holds no password.`,
+    `The videos of this link were not offered: ${key} is “${value}”, but must be a URL that begins with https:// or http:// and has no user name or password.`,
   alone: 'The videos of this link were not offered: it names no encode (dis).',
   many: (count: number) =>
     `The videos of this link were not offered: it names ${count} encodes, more than 16.`,

@@ -24,6 +24,9 @@ import type { Failure } from './engine/calls.js';
 /** Set in `localStorage` while a session is stored (web/last), so that pages without one do not load that code. */
 export const LAST = 'anyvmaf-last';
 
+/** Of the form and of links. */
+export const MOST_THREADS = 64;
+
 /** Detected by name and first bytes. */
 export type FileKind = 'y4m' | 'raw' | 'encoded';
 
@@ -52,7 +55,7 @@ export interface Settings {
   readonly offset: number | 'auto';
   readonly range: FrameRange | null;
   readonly subsample: number;
-  /** `null`: one per core. */
+  /** 1 to {@link MOST_THREADS}; `null`: one per core. */
   readonly threads: number | null;
   /** Default: `cpu`. `auto`: the faster one. */
   readonly backend?: 'cpu' | 'auto' | 'webgpu' | 'hybrid';

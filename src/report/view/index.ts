@@ -3,8 +3,6 @@
  * Shared by the HTML report and the web page: rows and columns, number formats, scales, curves and their words.
  * Only the frame charts, which draw on a canvas, access a document.
  */
-export { storedFrameBytes } from '../../core/frame.js';
-export { formatSize, parseSize } from '../../core/size.js';
 export { remarks } from '../findings.js';
 export { findingValues, flawsOf } from '../flaws.js';
 export type { ListedEncode, PageLimits, PagePictures, PictureTry } from '../picture-room.js';

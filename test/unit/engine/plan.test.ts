@@ -285,6 +285,11 @@ describe('what is refused', () => {
 
   it.each<[string, ScoreOptions, RegExp]>([
     ['an empty range', { range: { unit: 'frames', start: 5, end: 5 } }, /its end must come after its start/],
+    [
+      'a range before the video',
+      { range: { unit: 'seconds', start: -1 } },
+      /^range is -1 s to the end, but its start must be 0 or more/,
+    ],
     ['an offset beyond counting', { offset: 2 ** 40 }, /offset is 1099511627776/],
   ])('%s, before anything is opened', async (_, options, message) => {
     expect(await refusalOf('usage', () => checkOptions(options, 'score'))).toMatch(message);

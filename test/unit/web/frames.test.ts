@@ -245,7 +245,7 @@ describe('where a loss lies', () => {
 
   it('is most of it only above a half', () => {
     expect(mapWhere('right', 51)).toBe('Most of it is lost in the right of the picture (51 %).');
-    expect(mapWhere('right', 23)).toBe('No ninth of the picture loses more than the right (23 %).');
+    expect(mapWhere('right', 23)).toBe('The right of the picture loses more than any other part (23 %).');
     expect(mapped.loss.total('2.00')).not.toContain('of 1');
   });
 });

@@ -279,6 +279,7 @@ describe('words', () => {
   it.each([
     [timeText(0), '0:00.00'],
     [timeText(59.999), '1:00.00'],
+    [timeText(59.9996, 3), '1:00.000'],
     [timeText(3725.4, 1), '1:02:05.4'],
     [timeText(75, 0), '1:15'],
     [bitrateText(4_213_000), '4.21 Mb/s'],

@@ -20,7 +20,7 @@ import {
   Session,
   settingsOf,
 } from '../../../web/src/session.js';
-import { formatBytes, formatTime } from '../../../web/src/setup/facts.js';
+import { describeFacts } from '../../../web/src/setup/facts.js';
 import {
   absentModel,
   advisedSettings,
@@ -234,6 +234,8 @@ describe('the settings link', () => {
 
   it.each([
     '#scale=nearest&offset=soon&range=9-3&subsample=0&threads=1e9&raw=axb,8,420&scale-to=big&rate=no&model=&feature=&tiny=&tiny=/etc/passwd',
+    '#threads=0',
+    '#threads=65',
     '#%zz=1&=&&',
     '#raw=352x288,7,420',
     '#raw=0x288,8,420&scale-to=1920x0',
@@ -247,7 +249,7 @@ describe('the settings link', () => {
 describe('videos in a link', () => {
   const two = 'ref=https://a.example/r.y4m&dis=http://localhost:81/d.mp4';
 
-  it('are addresses on the web, with the frame that is open', () => {
+  it('are URLs on the web, with the frame that is open', () => {
     const { videos, faults } = videosIn(`#model=none&${two}&frame=12`);
     expect(faults).toEqual([]);
     expect(videos?.reference?.href).toBe('https://a.example/r.y4m');
@@ -258,15 +260,12 @@ describe('videos in a link', () => {
   });
 
   it.each([
-    [
-      'ref=javascript:alert(1)&dis=https://a.example/d',
-      /ref is “javascript:alert\(1\)”, but must be the address/,
-    ],
+    ['ref=javascript:alert(1)&dis=https://a.example/d', /ref is “javascript:alert\(1\)”, but must be a URL/],
     ['dis=file:///etc/passwd', /dis is “file:\/\/\/etc\/passwd”/],
     ['dis=data:video/mp4,x', /dis is “data:/],
     ['dis=blob:https://a.example/1', /dis is “blob:/],
     ['dis=//a.example/d.mp4', /dis is “\/\/a.example/],
-    ['dis=https://me:secret@a.example/d.mp4', /holds no password/],
+    ['dis=https://me:secret@a.example/d.mp4', /has no user name or password/],
     [`dis=x${'y'.repeat(500)}`, /dis is “xy{59}…”/],
     ['ref=https://a.example/r.y4m', /names no encode/],
     [Array(17).fill('dis=https://a.example/d').join('&'), /names 17 encodes, more than 16/],
@@ -287,7 +286,7 @@ describe('videos in a link', () => {
     expect(videos?.cursor).toBeUndefined();
     expect(videos?.distorted.length).toBe(1);
     expect(faults).toEqual([
-      expect.stringMatching(/does not know and ignores: <b>, autorun\./),
+      expect.stringMatching(/Unknown parts of this link are ignored: <b>, autorun\./),
       expect.stringMatching(/frame is “-1 of 1”/),
     ]);
   });
@@ -481,16 +480,16 @@ describe('a session', () => {
     });
     expect(changeWords(own() ?? {})).toEqual([
       'whole video',
-      'borders compared too',
-      'part 320:180 of the encode',
+      'black borders kept',
+      'encode cropped to 320:180',
     ]);
     expect(differingWords(settings)).toEqual([
-      'range 0-9, black borders cut off',
-      'part 320:180 of the encode',
+      'range 0-9, black borders cropped',
+      'encode cropped to 320:180',
     ]);
-    expect(differingWords([settings[0], settings[0], undefined])[0]).toBe('range 0-9, black borders cut off');
+    expect(differingWords([settings[0], settings[0], undefined])[0]).toBe('range 0-9, black borders cropped');
     expect(differingWords([settings[0], settings[0]])).toEqual(['', '']);
-    expect(summary(session.settings.value)).toContain('black borders cut off');
+    expect(summary(session.settings.value)).toContain('black borders cropped');
   });
 
   it('scores an encode without a reference by what is about the encode', () => {
@@ -703,21 +702,25 @@ describe('progress of several encodes', () => {
   });
 });
 
-describe('quantities in words', () => {
-  it.each([
-    [999, '999 B'],
-    [1000, '1.0 kB'],
-    [51_840_958, '51.8 MB'],
-    [400_000_000, '400 MB'],
-    [2_500_000_000, '2.5 GB'],
-  ])('%i bytes', (size, said) => {
-    expect(formatBytes(size)).toBe(said);
-  });
-  it.each([
-    [5, '0:05'],
-    [59.6, '1:00'],
-    [3723, '1:02:03'],
-  ])('%d seconds', (seconds, said) => {
-    expect(formatTime(seconds)).toBe(said);
+describe('facts of a video', () => {
+  const plain = {
+    name: 'a.mp4',
+    width: 1920,
+    height: 1080,
+    bitDepth: 8,
+    chroma: '420',
+    frameCount: 1500,
+    container: 'mp4',
+    codec: 'h264',
+    decodedBy: 'mediabunny',
+    frameRate: { num: 30000, den: 1001 },
+    duration: 59.6,
+    bitrate: 4_213_000,
+  } as const;
+
+  it('are written as those of results', () => {
+    expect(describeFacts(plain)).toEqual([
+      ...['1920 × 1080', '29.97 fps', 'H.264', '8 bit 4:2:0', '1,500 frames', '1:00', '4.21 Mb/s'],
+    ]);
   });
 });

@@ -3,7 +3,7 @@
  * Calls functions in a worker: one argument, one result, events in between, an abort signal. Files keep their identity.
  */
 import type { Objection } from 'anyvmaf';
-import { onAbort } from 'anyvmaf/abort';
+import { onAbort } from 'anyvmaf/core/abort';
 
 export interface CallContext<Event> {
   readonly signal: AbortSignal;

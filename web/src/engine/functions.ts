@@ -21,7 +21,7 @@ import {
   scoreMany,
   type TinyModelDescription,
 } from 'anyvmaf';
-import { onAbort } from 'anyvmaf/abort';
+import { onAbort } from 'anyvmaf/core/abort';
 import { frameFunctions } from '../frames/serve.js';
 import { newsAfter } from '../schedule.js';
 import { alike } from '../setup/options.js';

@@ -3,7 +3,7 @@
  * Reads pairs of two open files by number in any order, and caches recent ones.
  */
 import { type ExtractOptions, extractFrames, type FramePair, type ScoreRequest } from 'anyvmaf';
-import { unlessAborted } from 'anyvmaf/abort';
+import { unlessAborted } from 'anyvmaf/core/abort';
 import { ByteCache } from './byte-cache.js';
 
 /** Frames up to this far ahead are read and cached on the way, for stepping back. */
@@ -91,7 +91,7 @@ export class PairReader {
       for (;;) {
         stream.asked.push(at);
         const { value: pair } = await stream.pairs.next();
-        if (!pair) throw new Error(`Frame ${index} did not come.`);
+        if (!pair) throw new Error(`Frame ${index} was not decoded.`);
         stream.next = ++at;
         this.#keep(pair);
         if (pair.index === index) return pair;

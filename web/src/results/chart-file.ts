@@ -50,7 +50,7 @@ async function rasterOf(drawing: Blob, width: number, height: number): Promise<H
 /** The chart as SVG, below its title and the names of its encodes. */
 function drawingOf({ title, element, chart, names }: ChartFile) {
   const plot = element();
-  if (!plot) throw new Error('it is not on show.');
+  if (!plot) throw new Error('it is not visible.');
   const { dataset } = document.documentElement;
   const theme = dataset.theme;
   dataset.theme = 'light';

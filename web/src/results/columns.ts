@@ -3,6 +3,7 @@
  * Values of one encode in growing arrays per metric. Frames are numbered on the axis that all encodes share.
  */
 import type { FrameMetrics } from 'anyvmaf';
+import { percentile } from 'anyvmaf/core/percentile';
 import { harmonicMean, searchFrame } from 'anyvmaf/view';
 
 export interface Statistics {
@@ -145,12 +146,9 @@ export class Columns {
     for (const value of values) squares += (value - mean) ** 2;
     // Sorted on demand: it is slow and seldom needed.
     let sorted: Float64Array | undefined;
-    const percentile = (percent: number): number => {
+    const percentileOf = (percent: number): number => {
       sorted ??= values.slice().sort();
-      const position = (percent * (count - 1)) / 100;
-      const [below, above] = [Math.floor(position), Math.ceil(position)];
-      const [low, high] = [sorted[below] ?? Number.NaN, sorted[above] ?? Number.NaN];
-      return below === above ? low : low * (above - position) + high * (position - below);
+      return percentile(sorted, percent);
     };
     return {
       count,
@@ -159,7 +157,7 @@ export class Columns {
       mean,
       harmonic_mean: harmonicMean(metric, count, inverse),
       stddev: Math.sqrt(squares / count),
-      percentile,
+      percentile: percentileOf,
     };
   }
 }

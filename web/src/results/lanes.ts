@@ -216,8 +216,8 @@ class CodedLane {
   #rows(): (string | number)[][] {
     const encode = this.#encode;
     const coded = this.of(encode);
-    const { frame, type, bytes, quantizer } = text.results.chartFile;
-    const head = [frame, type, bytes, quantizer, 'bits per second'];
+    const { frame, type, bytes, quantizer, rate } = text.results.chartFile;
+    const head = [frame, type, bytes, quantizer, rate];
     if (!encode || !coded) return [head];
     const [from, to] = this.#within(coded);
     const rates = this.#ratesOf(coded);

@@ -293,7 +293,7 @@ function light(area: HTMLElement, places: Places, lit: number | null): void {
 
 function rowsOf(points: readonly RatePoint[], metric: string): (string | number)[][] {
   return [
-    [words.encode, words.curve, 'bits per second', metric],
+    [words.encode, words.curve, text.results.chartFile.rate, metric],
     ...points.map(({ name, curve, rate, quality }) => [name, curve ?? '', rate, quality]),
   ];
 }

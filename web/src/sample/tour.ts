@@ -14,8 +14,8 @@ const STEPS = [
     about: '.headline',
     heading: 'The score',
     says:
-      'VMAF predicts what viewers would say of the encode: 100 looks like the original. The word below the number says it ' +
-      'plainly. An average hides short faults, so look further down.',
+      'VMAF predicts how viewers would rate the encode: 100 looks like the original. The word below the number sums it up. ' +
+      'An average hides short drops, so look further down.',
   },
   {
     about: '[aria-labelledby="chart-heading"]',
@@ -33,9 +33,9 @@ const STEPS = [
   },
   {
     about: '.take',
-    heading: 'Send it on, then your own videos',
+    heading: 'Share it, then try your own videos',
     says:
-      'The HTML report is one file that anybody can open. For videos of your own, press Change at the top, or drop them ' +
+      'The HTML report is one file that anyone can open. For your own videos, press Change at the top, or drop them ' +
       'anywhere on this page.',
   },
 ] as const;

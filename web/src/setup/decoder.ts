@@ -2,7 +2,7 @@
  * @module web/setup/decoder
  * Fetches ffmpeg.wasm into the browser's cache ahead of the engine, with progress.
  */
-import { unlessAborted } from 'anyvmaf/abort';
+import { unlessAborted } from 'anyvmaf/core/abort';
 import { Cell } from '../dom.js';
 import type { Settings } from '../session.js';
 

@@ -3,6 +3,7 @@
  * Facts about a video as short texts.
  */
 import type { Inspection } from 'anyvmaf';
+import { bitrateText, timeText } from 'anyvmaf/view';
 import { text } from '../text.js';
 
 type Facts = Inspection['reference'];
@@ -22,22 +23,6 @@ const CODECS: Readonly<Record<string, string>> = {
 
 /** HDR transfers by ffmpeg's names. */
 const HDR: Readonly<Record<string, string>> = { smpte2084: 'PQ', 'arib-std-b67': 'HLG' };
-
-/** `4.2 MB`. */
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  const value = bytes / 1000 ** step;
-  return `${value >= 100 || step === 0 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
-}
-
-/** `0:05`, `1:02:03`. */
-export function formatTime(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const two = (n: number) => String(n).padStart(2, '0');
-  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
-}
 
 /** `25`, `29.97`. */
 function formatRate({ num, den }: { readonly num: number; readonly den: number }): string {
@@ -69,7 +54,7 @@ export function describeFacts(facts: Facts): readonly string[] {
     `${text.setup.bits(bitDepth)} ${sampling}`,
     ...(hdr ? [text.frames.toneMapped(hdr)] : []),
     ...(frameCount === null || frameCount === undefined ? [] : [text.setup.frames(frameCount)]),
-    ...(duration ? [formatTime(duration)] : []),
-    ...(bitrate ? [`${formatBytes(bitrate).replace('B', 'b')}/s`] : []),
+    ...(duration ? [timeText(duration, 0)] : []),
+    ...(bitrate ? [bitrateText(bitrate) ?? ''] : []),
   ];
 }

@@ -2,6 +2,7 @@
  * @module web/setup/failure
  * Shows a failure: the library's message, advice, and buttons that resolve it.
  */
+import { capital } from 'anyvmaf/core/hint';
 import { button, fill, h } from '../dom.js';
 import { type Failure, messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
@@ -112,7 +113,7 @@ function fetchButton(name: string, again: () => void): HTMLElement {
 
 /** Capitalizes a message, unless it begins with a file's name. */
 export function sentence(message: string): string {
-  return message.replace(/^[a-z]+(?=[ ,])/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return message.replace(/^[a-z]+(?=[ ,])/, capital);
 }
 
 /** Files that may be raw YUV despite their names. */

@@ -3,7 +3,7 @@
  * Turns fixes of findings into changes of settings, for buttons.
  */
 import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
-import { formatSize } from 'anyvmaf/view';
+import { formatSize } from 'anyvmaf/core/size';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
 import { swapSides } from './files.js';

@@ -3,8 +3,9 @@
  * Settings in a link's hash, which no server sees: non-defaults only, and not the decoder, as browsers differ.
  */
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
-import { formatSize, parseSize } from 'anyvmaf/view';
-import { DEFAULT_SETTINGS, type Settings } from '../session.js';
+import { MAX_SIDE } from 'anyvmaf/core/frame';
+import { formatSize, parseSize } from 'anyvmaf/core/size';
+import { DEFAULT_SETTINGS, MOST_THREADS, type Settings } from '../session.js';
 import { formatRange, parseArea, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
@@ -61,7 +62,7 @@ const ROWS = [
   row('offset', 'offset', (text) => oneOf('auto')(text) ?? whole(-1e6, 1e6)(text)),
   row('range', 'range', parseRange, formatRange),
   row('subsample', 'subsample', whole(1, 1e6)),
-  row('threads', 'threads', whole(0, 64)),
+  row('threads', 'threads', whole(1, MOST_THREADS)),
   row(
     'damaged',
     'allowDamaged',
@@ -130,12 +131,9 @@ function isOwn(model: string): boolean {
   return URL.canParse(path, HERE) && new URL(path, HERE).origin === new URL(HERE).origin;
 }
 
-/** The library's limit. */
-const LARGEST = 16384;
-
 function sizeOf(text: string): PictureSize | undefined {
   const size = parseSize(text);
-  return size && Math.max(size.width, size.height) <= LARGEST ? size : undefined;
+  return size && Math.max(size.width, size.height) <= MAX_SIDE ? size : undefined;
 }
 
 function parseRaw(text: string | null): RawVideoFormat | null {

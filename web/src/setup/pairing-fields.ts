@@ -2,7 +2,7 @@
  * @module web/setup/pairing-fields
  * Fields for pairing frames and for pictures, in the form for all encodes and in that of a single one.
  */
-import { formatSize, parseSize } from 'anyvmaf/view';
+import { formatSize, parseSize } from 'anyvmaf/core/size';
 import { h } from '../dom.js';
 import type { Settings } from '../session.js';
 import { text } from '../text.js';

@@ -3,7 +3,7 @@
  * Asks for the format of raw YUV files, and checks that each file is a whole number of frames.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
-import { storedFrameBytes } from 'anyvmaf/view';
+import { MAX_SIDE, storedFrameBytes } from 'anyvmaf/core/frame';
 import { fill, h } from '../dom.js';
 import type { ChosenFile, Session } from '../session.js';
 import { text } from '../text.js';
@@ -83,7 +83,7 @@ function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: 
 }
 
 function number(id: string, label: string) {
-  const input = h('input', { id, type: 'number', min: 1, max: 16384, step: 1, inputmode: 'numeric' });
+  const input = h('input', { id, type: 'number', min: 1, max: MAX_SIDE, step: 1, inputmode: 'numeric' });
   return { input, element: labelled(id, label, input) };
 }
 

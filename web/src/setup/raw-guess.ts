@@ -3,7 +3,8 @@
  * Guesses the format of raw YUV from file names, and from file sizes that are whole frames.
  */
 import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
-import { parseSize, storedFrameBytes } from 'anyvmaf/view';
+import { storedFrameBytes } from 'anyvmaf/core/frame';
+import { parseSize } from 'anyvmaf/core/size';
 
 export interface NamedFormat {
   readonly width?: number;

@@ -3,12 +3,12 @@
  * The button that starts a run, its progress and its outcome.
  */
 import type { Progress } from 'anyvmaf';
+import { timeText } from 'anyvmaf/view';
 import { announce, button, fill, h } from '../dom.js';
 import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
 import { text } from '../text.js';
 import { fetched } from './decoder.js';
-import { formatTime } from './facts.js';
 import { failureView, sentence } from './failure.js';
 import { failureWords } from './failure-kind.js';
 import { keptResults, missing, type Runner, unreadable } from './score.js';
@@ -175,7 +175,7 @@ function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | un
   const texts = [done === 0 ? opening : frames(done, total)];
   if (rate && phase === 'running') {
     texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));
-    if (total !== null) texts.push(left(formatTime((total - done) / rate)));
+    if (total !== null) texts.push(left(timeText((total - done) / rate, 0)));
   }
   return [...(phase === 'paused' ? [h('b', {}, paused)] : []), ...texts.map((one) => h('span', {}, one))];
 }
@@ -185,7 +185,7 @@ function outcomeOf(run: Run, session: Session, seconds: number, again: () => voi
     case 'failed':
       return [failureView(run.failure, session, again)];
     case 'done': {
-      const took = text.run.done(seconds < 10 ? `${seconds.toFixed(1)} s` : formatTime(seconds));
+      const took = text.run.done(seconds < 10 ? `${seconds.toFixed(1)} s` : timeText(seconds, 0));
       return [
         ...run.failures.map((failure) => failureView(failure, session, again)),
         h('p', { class: 'soft small' }, took),

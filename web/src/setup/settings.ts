@@ -6,7 +6,7 @@
 import { announce, button, fill, h } from '../dom.js';
 import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
-import { DEFAULT_SETTINGS, isActive, type Session } from '../session.js';
+import { DEFAULT_SETTINGS, isActive, MOST_THREADS, type Session } from '../session.js';
 import { text } from '../text.js';
 import { check, choice, field, whole } from './fields.js';
 import { rawFiles } from './files.js';
@@ -32,7 +32,7 @@ export function settingsForm(session: Session): HTMLElement {
   const state = h('span', { class: 'faint small state' });
   const models = modelBoxes(session, set);
   const metrics = metricFields(session, set);
-  const offset = offsetField(session, set);
+  const offset = searchedOffset(session, set);
   const range = rangeField(set);
   const sizes = pairingFields(set);
   const pictures = pictureFields(set);
@@ -142,11 +142,11 @@ function runningFields(set: Change): Part {
   const threads = field('threads', text.settings.threads, {
     type: 'number',
     min: 1,
-    max: 64,
+    max: MOST_THREADS,
     step: 1,
     placeholder: text.settings.threadsAuto(navigator.hardwareConcurrency || 4),
   });
-  whole(threads.input, 1, 64, (threads) => set({ threads }));
+  whole(threads.input, 1, MOST_THREADS, (threads) => set({ threads }));
   const backend = choice('backend', text.settings.backend, text.settings.backends, (backend) =>
     set({ backend }),
   );
@@ -165,7 +165,7 @@ function runningFields(set: Change): Part {
 }
 
 /** Typed, detected by a button, or detected for each encode when scoring. */
-function offsetField(session: Session, set: Change): Part {
+function searchedOffset(session: Session, set: Change): Part {
   const { input, element } = field('offset', text.settings.offset, { type: 'number', step: 1 });
   const status = h(
     'p',

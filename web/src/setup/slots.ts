@@ -2,11 +2,11 @@
  * @module web/setup/slots
  * The two file slots: picking, pasting, dropping on a slot or anywhere on the page, and the chosen files.
  */
-import { numberedColour } from 'anyvmaf/view';
+import { numberedColour, sizeText } from 'anyvmaf/view';
 import { announce, button, fill, h } from '../dom.js';
 import { type ChosenFile, coloursOf, isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
-import { describeFacts, formatBytes } from './facts.js';
+import { describeFacts } from './facts.js';
 import { addFiles, handles, removeFile, type Side, swapSides } from './files.js';
 import { dropOwn } from './fixes.js';
 import { icon, pictogram } from './icons.js';
@@ -209,7 +209,7 @@ function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour: numb
       h(
         'span',
         { class: 'faint small file-facts' },
-        ...[...(facts ? describeFacts(facts) : []), formatBytes(file.size)].map((fact) =>
+        ...[...(facts ? describeFacts(facts) : []), sizeText(file.size) ?? ''].map((fact) =>
           h('span', {}, fact),
         ),
       ),

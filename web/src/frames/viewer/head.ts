@@ -2,6 +2,7 @@
  * @module web/frames/viewer/head
  * The viewer's head: frame, encode and scores, the choice of both sides, and menus.
  */
+import { timeText } from 'anyvmaf/view';
 import { fill, h } from '../../dom.js';
 import { type CodedFrame, codedText } from '../../packets/client.js';
 import { icon } from '../../setup/icons.js';
@@ -9,7 +10,6 @@ import { text } from '../../text.js';
 import type { ShownPair } from '../draw.js';
 import { keyList } from '../keys.js';
 import { type Savable, saveMenu } from '../save.js';
-import { clock } from './subject.js';
 import { tool } from './tool.js';
 
 const words = text.frames;
@@ -136,7 +136,7 @@ export class Head {
     const shown = versus ? undefined : facts?.reference.frame;
     const reference = shown === undefined || shown === frame ? '' : text.results.chart.referenceFrame(shown);
     const stored = coded && codedText(coded);
-    const when = time === null ? '' : clock(time);
+    const when = time === null ? '' : timeText(time, 3);
     const parts = [reference, when, stored, name, bits, about, mapped && words.toneMapped(mapped)];
     const all = parts.filter(Boolean).join(' · ');
     fill(this.#meta, all);

@@ -97,8 +97,7 @@ export class Message {
     const name = error instanceof Error ? error.name : '';
     const message = messageOf(error);
     const gone = source && (name.startsWith('Not') || (error instanceof EngineError && error.code === 'io'));
-    const names = source ? `${source.reference.name} or ${source.distorted.name}` : '';
-    this.say(gone ? words.gone(names) : message, true);
+    this.say(gone ? words.gone(source.reference.name, source.distorted.name) : message, true);
   }
 
   say(why: string, again = false): void {

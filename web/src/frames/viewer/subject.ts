@@ -3,6 +3,7 @@
  * The encode on show: frames, scores, worst moments, and the files of its pictures.
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
+import { USUAL_RATE } from 'anyvmaf/core/rational';
 import { frameRate } from 'anyvmaf/view';
 import { type EncodeResult, identityOf, sourceOf } from '../../session.js';
 import type { PairSource } from '../serve.js';
@@ -86,15 +87,10 @@ export function metricsOf(
     : frames.find(({ frameNum }) => frameNum === frame)?.metrics;
 }
 
-/** Frames per second; 25 if unknown. */
+/** Frames per second; {@link USUAL_RATE} if unknown. */
 export function rateOf(subject: Subject | undefined): number {
   const reference = subject?.result.report?.reference;
-  return (reference && frameRate(reference)) ?? 25;
-}
-
-export function clock(seconds: number): string {
-  const whole = Math.floor(seconds / 60);
-  return `${whole}:${(seconds - 60 * whole).toFixed(3).padStart(6, '0')}`;
+  return (reference && frameRate(reference)) ?? USUAL_RATE;
 }
 
 const MOST = 20;
