@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { isObject } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
 import { wordsOf } from '../core/option-words.js';
 import { sentence, shown } from '../core/printable.js';
@@ -140,6 +140,5 @@ export function sentenceOf(thrown: unknown): string {
   if (thrown instanceof z.ZodError) return sentence(argumentSentence(thrown));
   const error = limitError(thrown) ?? thrown;
   if (error instanceof AnyvmafError) return errorInParameters(error).message;
-  const what = error instanceof Error ? error.message : String(error);
-  return `anyvmaf failed unexpectedly: ${shown(what.trim(), 500)}`;
+  return `anyvmaf failed unexpectedly: ${shown(messageOf(error).trim(), 500)}`;
 }

@@ -3,7 +3,7 @@
  * Random access to a file behind a URL, by range requests with a cache that reads ahead and checks for changes.
  */
 import { setMaxListeners } from 'node:events';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { AllowedHosts } from './allowed-hosts.js';
 import {
@@ -350,7 +350,7 @@ async function* paced(
     // A broken connection: the caller counts the bytes and reports it.
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR') {
-      throw new Transient(cause instanceof Error ? cause.message : String(cause));
+      throw new Transient(messageOf(cause));
     }
   } finally {
     clearTimeout(timer);

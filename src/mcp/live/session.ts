@@ -5,7 +5,7 @@
  */
 import { onAbort } from '../../core/abort.js';
 import { jsonOf } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { History } from '../../live/history.js';
@@ -161,7 +161,7 @@ export class Session {
       return result && { jsonrpc: '2.0', id: known, result };
     } catch (error) {
       if (error instanceof ProtocolFailure) return failed(known, error.code, error.message, error.data);
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return failed(known, CODE.internal, `The request failed: ${why}`);
     }
   }
@@ -237,7 +237,7 @@ export class Session {
       return answer({ document: await tool.call(checkArguments(tool, given), this.#hub, context) });
     } catch (error) {
       if (ending.signal.aborted && !this.#hub.signal.aborted) return undefined;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return refusal(error instanceof AnyvmafError ? why : `anyvmaf failed unexpectedly: ${why}`);
     } finally {
       for (const end of forget) end();

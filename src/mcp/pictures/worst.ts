@@ -31,7 +31,7 @@ import { backendUsed, mismatchedModelWarning, publishReport } from '../scoring/r
 import { anyRequest, runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';
-import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
+import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from './describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 
 /** Replaced in tests. */
@@ -295,8 +295,7 @@ async function describe(
     return await context.pool.run(null, () => describer.describe(plain, question, context.signal));
   } catch (error) {
     context.signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    return `${facts.summary} (${describer.modelId} failed: ${why.replace(/\s+/g, ' ').slice(0, 200)})`;
+    return `${facts.summary} (${describer.modelId} failed: ${reasonOf(error)})`;
   }
 }
 

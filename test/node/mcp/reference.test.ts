@@ -157,7 +157,7 @@ const REQUESTS: readonly RequestRow[] = [
   ['eval_model_on_split', 'split', { split: 'train' }, /split "train"/],
   ['eval_model_on_split', 'split', { split: 'foo' }, /"split" is "foo".*"train", "val", "test", "all"/],
   ['eval_model_on_split', 'input_name', { input_name: 'features' }, 'taken'],
-  ['compare_models', 'models', { models: [] }, /"models" is a list of 0/],
+  ['compare_models', 'models', { models: [] }, /"models" is an array of 0/],
   ['compare_models', 'features', { features: '/etc/passwd' }, /not under an allowed/],
   ['compare_models', 'split', { split: 'all' }, 'taken'],
   ['compare_models', 'input_name', { input_name: 'features' }, 'taken'],

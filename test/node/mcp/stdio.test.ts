@@ -215,7 +215,7 @@ describe('parameters that do not fit', () => {
     [
       'tools/call',
       { name: 'echo', arguments: ['a'] },
-      'tools/call: "params.arguments" is a list of 1, but it must be an object',
+      'tools/call: "params.arguments" is an array of 1, but it must be an object',
     ],
     ['tools/call', ['echo'], 'The params of a message must be an object'],
     [

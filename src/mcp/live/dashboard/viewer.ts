@@ -2,6 +2,7 @@
  * @module mcp/live/dashboard/viewer
  * The dashboard's script: follows the event stream and shows the chosen measurement.
  */
+import { messageOf } from '../../../core/errors.js';
 import { baseName, grouped, labelOf, NONE, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Story } from '../story.js';
 import { alarmsOn, Board, type BoardEvents, incidentsOf, secondsLeft, timeOf } from './board.js';
@@ -129,7 +130,7 @@ async function steer(tool: string, wanted: Readonly<Record<string, string>> = {}
     if (refusal === undefined) return true;
     answer = String(refusal);
   } catch (error) {
-    answer = `The server did not answer: ${error instanceof Error ? error.message : String(error)}`;
+    answer = `The server did not answer: ${messageOf(error)}`;
   }
   draw();
   return false;
@@ -175,10 +176,7 @@ events.addEventListener('ready', async () => {
     connection('connected');
     draw();
   } catch (error) {
-    connection(
-      `what happened before is not known: ${error instanceof Error ? error.message : String(error)}`,
-      true,
-    );
+    connection(`what happened before is not known: ${messageOf(error)}`, true);
   }
 });
 

@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { type BigIntStats, chmodSync, linkSync, lstatSync, mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { AnyvmafError, usageError } from '../../../core/errors.js';
+import { AnyvmafError, messageOf, usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import type { Hub } from '../hub.js';
 import { Connection, type Listener } from './connection.js';
@@ -99,7 +99,7 @@ function remove(path: string): void {
 
 function ioError(what: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  return new AnyvmafError('io', `${what}: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+  return new AnyvmafError('io', `${what}: ${messageOf(cause)}.`, {
     cause,
   });
 }
