@@ -40,7 +40,7 @@ interface Waiting {
 }
 
 function closing(): AnyvmafError {
-  return new AnyvmafError('usage', 'The server is being closed.');
+  return new AnyvmafError('usage', 'The server is closing.');
 }
 
 export class Link implements RunObserver {

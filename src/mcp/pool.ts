@@ -82,7 +82,7 @@ export class WorkPool {
     if (this.#queue.length >= MAX_WAITING) {
       throw new AnyvmafError(
         'resource',
-        `The server has ${MAX_WAITING} calls waiting and takes no more; try again when some are done.`,
+        `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`,
       );
     }
     return new Promise((resolve, reject) => {

@@ -122,7 +122,7 @@ export function errorInParameters(error: AnyvmafError, place: Place = 'encoded')
 /** For a container, names the tool that takes it instead of an option. */
 function sentElsewhere(objection: Objection): Objection {
   const encoded = objection.hints?.some((hint) => typeof hint === 'object' && hint.option === 'decoder');
-  return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it as it is'] } : objection;
+  return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it directly'] } : objection;
 }
 
 /** Settles like `work`; errors name parameters. */

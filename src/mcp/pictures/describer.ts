@@ -64,7 +64,7 @@ export const VISION_PACKAGE: string = '@huggingface/transformers';
 export async function importVisionLibrary(): Promise<VisionLibrary> {
   const found: unknown = await import(VISION_PACKAGE);
   if (!isVisionLibrary(found))
-    throw new Error('its version lacks classes that are needed, version 3 or later has them');
+    throw new Error('its version lacks required classes, which version 3 or later has');
   return found;
 }
 
@@ -208,7 +208,7 @@ export async function findDescriber(options: DescriberOptions = {}): Promise<Des
   } catch (error) {
     const hint = isMissing(error)
       ? `install with npm install ${VISION_PACKAGE}, then restart the server`
-      : `${VISION_PACKAGE} does not load: ${reasonOf(error)}`;
+      : `${VISION_PACKAGE} could not be loaded: ${reasonOf(error)}`;
     return { modelId: null, hint };
   }
   const failures: string[] = [];
@@ -223,7 +223,7 @@ export async function findDescriber(options: DescriberOptions = {}): Promise<Des
       failures.push(`${model.id}: ${reasonOf(error)}`);
     }
   }
-  return { modelId: null, hint: `no model loads (${failures.join('; ')})` };
+  return { modelId: null, hint: `no model could be loaded (${failures.join('; ')})` };
 }
 
 function describer(modelId: string, model: LoadedModel, library: VisionLibrary): Describer {

@@ -295,7 +295,7 @@ describe('progress notifications', () => {
     progress.wait('vmaf_score', 0, 4);
     progress.report({ done: 1, total: 2 });
     expect(heard.map((notice) => notice.progress)).toEqual([0, 0.5, 2 / 3, 1]);
-    expect(heard[0]?.message).toBe('vmaf_score waits for its turn: 4 running, 2 calls before it');
+    expect(heard[0]?.message).toBe('vmaf_score is queued: 4 running, 2 calls ahead');
     expect(heard[2]?.message).toContain('next in line');
   });
 

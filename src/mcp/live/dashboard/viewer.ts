@@ -85,7 +85,7 @@ function draw(): void {
 
 function noticeOf(story: Story): string {
   const { state, error } = story;
-  if (state === 'failed') return `The measurement has failed: ${error ?? 'it did not say why'}`;
+  if (state === 'failed') return `The measurement failed: ${error ?? 'unknown error'}`;
   if (state === 'finished') return 'The measurement has ended.';
   const alarms = alarmsOn(story).map(({ rule, frame }) => `Alarm since ${timeOf(story, frame)}: ${rule}`);
   return [answer, ...alarms].filter((one) => one !== '').join('; ');
@@ -176,7 +176,7 @@ events.addEventListener('ready', async () => {
     connection('connected');
     draw();
   } catch (error) {
-    connection(`what happened before is not known: ${messageOf(error)}`, true);
+    connection(`earlier data could not be loaded: ${messageOf(error)}`, true);
   }
 });
 
@@ -188,7 +188,7 @@ events.addEventListener('error', () => {
     return;
   }
   const next = events.readyState === EventSource.CLOSED ? 'reload the page' : 'trying again';
-  connection(`the connection is lost, and this is not up to date; ${next}`, true);
+  connection(`connection lost, the page is out of date; ${next}`, true);
 });
 
 function follow<K extends keyof BoardEvents>(kind: K): void {
