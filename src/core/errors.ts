@@ -97,6 +97,11 @@ export function usageError(message: string, options?: AnyvmafErrorOptions): Anyv
   return new AnyvmafError('usage', message, options);
 }
 
+/** The message of anything thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** An error as data for other threads; `new AnyvmafError(code, message, data)` restores it. */
 export interface ErrorData extends Pick<AnyvmafErrorOptions, 'objections' | 'file' | 'role'> {
   readonly code: ErrorCode;

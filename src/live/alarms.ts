@@ -153,7 +153,7 @@ export class Alarms {
     const { perSecond, metrics, main } = this.#measured;
     if (metric === undefined && main === undefined)
       throw usageError(
-        `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric, as in psnr_y.min<30: ${metrics.join(', ')}.`,
+        `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric, as in psnr_y.min<30; available: ${metrics.join(', ')}.`,
       );
     if (metric !== undefined && metricIn({ metrics }, metric) === undefined)
       throw usageError(
@@ -161,9 +161,7 @@ export class Alarms {
       );
     if (this.#watches.some((one) => one.rule.text === text)) return;
     if (this.#watches.length >= Math.max(MOST_RULES, this.#rules.length))
-      throw usageError(
-        `${this.#watches.length} alarms are set, which is the most; ${quoted(text)} was not added.`,
-      );
+      throw usageError(`${this.#watches.length} alarms are set, the maximum; ${quoted(text)} was not added.`);
     this.#watches = [...this.#watches, { rule, watch: new AlarmWatch(rule, perSecond) }];
   }
 

@@ -114,12 +114,12 @@ function refuseUnknown(what: string, given: object, known: readonly string[]): v
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const local = unknown === 'host' ? ' The server can be reached from this machine only.' : '';
-  throw usageError(`${what} have no ${quoted(unknown)}; there are ${known.join(', ')}.${local}`);
+  throw usageError(`unknown ${what} ${quoted(unknown)}; available: ${known.join(', ')}.${local}`);
 }
 
 function checkServerOptions(options: EmbeddedServerOptions): Checked {
   requireObject('options', options);
-  refuseUnknown('Options of the server', options, Object.keys(OPTIONS));
+  refuseUnknown('server option', options, Object.keys(OPTIONS));
   const { queueDepth = 64, maxDrainPerFrame = 4, folders = [], keepFrames, keepSeconds, userAgent } = options;
   count('queueDepth', queueDepth, MAX_DEPTH);
   count('maxDrainPerFrame', maxDrainPerFrame, MAX_DRAIN);
@@ -196,7 +196,7 @@ class MeasurementServer implements EmbeddedServer {
       throw usageError(
         `The name ${showValue(name)} of the measurement must have 1 to 64 letters, digits, -, _ or dots.`,
       );
-    if (this.#links.has(name)) throw usageError(`There is a measurement ${showValue(name)} already.`);
+    if (this.#links.has(name)) throw usageError(`A measurement named ${showValue(name)} already exists.`);
     const { maxDrainPerFrame, folders } = this.#settings;
     const { onAlarm, onSecond } = this.#options;
     const link = new Link({
@@ -225,8 +225,8 @@ class MeasurementServer implements EmbeddedServer {
     const { transport } = where;
     if (transport !== 'stdio' && transport !== 'unix' && transport !== 'sse')
       throw usageError(`transport is ${showValue(transport)}, but it must be stdio, unix or sse.`);
-    refuseUnknown(`Options of ${transport}`, where, LISTENING[transport]);
-    if (this.#closing) throw usageError('The server is closed; make another one.');
+    refuseUnknown(`option of the transport ${transport}:`, where, LISTENING[transport]);
+    if (this.#closing) throw usageError('The server is closed; create another one.');
     if (this.#failure) throw new AnyvmafError('internal', 'The server has failed.', { cause: this.#failure });
     const ticket = this.#ticket++;
     this.#port.ref();

@@ -2,7 +2,7 @@
  * @module live/link
  * Links a measurement to the server's thread: reports its progress, and carries out commands at frame boundaries.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { USUAL_RATE } from '../core/rational.js';
 import type { RunFacts, ScoreRun, Scorer, SwapOutcome } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
@@ -40,7 +40,7 @@ interface Waiting {
 }
 
 function closing(): AnyvmafError {
-  return new AnyvmafError('usage', 'The server is being closed.');
+  return new AnyvmafError('usage', 'The server is closing.');
 }
 
 export class Link implements RunObserver {
@@ -134,7 +134,7 @@ export class Link implements RunObserver {
     this.#post({
       kind: 'ended',
       id: this.#options.id,
-      ...(error !== undefined && { error: error instanceof Error ? error.message : String(error) }),
+      ...(error !== undefined && { error: messageOf(error) }),
     });
   }
 
@@ -220,7 +220,7 @@ export class Link implements RunObserver {
     const refusal: Refusal =
       error instanceof AnyvmafError
         ? { code: error.code, message: error.message }
-        : { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+        : { code: 'internal', message: messageOf(error) };
     this.#post({ kind: 'answer', call, refusal });
   }
 

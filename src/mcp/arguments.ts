@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
-import { grouped, shown } from '../core/printable.js';
+import { counted, grouped, shown, showValue } from '../core/printable.js';
 
 const MAX_PROBLEMS = 4;
 
@@ -20,14 +20,7 @@ function nameOf(path: readonly PropertyKey[]): string {
     .join('');
 }
 
-/** `12`, `"420"`, `a list of 3`; always short. */
-export function showValue(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (value !== null && typeof value === 'object') return 'an object';
-  const text = JSON.stringify(value) ?? typeof value;
-  return text.length > SHOWN ? `${text.slice(0, SHOWN)}... (${text.length} characters)` : text;
-}
+const brief = (value: unknown): string => showValue(value, SHOWN);
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -35,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',
   integer: 'a whole number',
   boolean: 'true or false',
-  array: 'a list',
+  array: 'an array',
   object: 'an object',
   record: 'an object',
   null: 'null',
@@ -47,8 +40,8 @@ function expectation(issue: z.core.$ZodIssue): string {
       return TYPES[issue.expected] ?? issue.expected;
     case 'invalid_value':
       return issue.values.length === 1
-        ? showValue(issue.values[0])
-        : `one of ${issue.values.map((value) => showValue(value)).join(', ')}`;
+        ? brief(issue.values[0])
+        : `one of ${issue.values.map(brief).join(', ')}`;
     case 'too_small':
     case 'too_big':
       return bound(issue);
@@ -64,13 +57,15 @@ function expectation(issue: z.core.$ZodIssue): string {
 }
 
 function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
-  const [limit, more] = issue.code === 'too_small' ? [issue.minimum, 'more'] : [issue.maximum, 'less'];
+  const isLeast = issue.code === 'too_small';
+  const [limit, more] = isLeast ? [issue.minimum, 'more'] : [issue.maximum, 'less'];
+  const within = isLeast ? 'at least' : 'at most';
   switch (issue.origin) {
     case 'string':
-      return `of ${limit} characters or ${more}`;
+      return `a string of ${within} ${counted(Number(limit), 'character')}`;
     case 'array':
     case 'set':
-      return `a list of ${limit} or ${more}`;
+      return `an array of ${within} ${limit}`;
     default:
       return issue.inclusive === false ? `${more} than ${limit}` : `${limit} or ${more}`;
   }
@@ -79,13 +74,13 @@ function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string
 function problem(issue: z.core.$ZodIssue): string {
   const name = nameOf(issue.path);
   if (issue.code === 'unrecognized_keys') {
-    const keys = issue.keys.map((key) => showValue(key)).join(', ');
+    const keys = issue.keys.map(brief).join(', ');
     return `${name === '' ? 'the arguments have' : `"${name}" has`} an unknown member ${keys}`;
   }
   if (issue.code === 'custom') return issue.message;
   const subject = name === '' ? 'the arguments object' : `"${name}"`;
   if (issue.input === undefined) return `${subject} is missing; it must be ${expectation(issue)}`;
-  return `${subject} is ${showValue(issue.input)}, but it must be ${expectation(issue)}`;
+  return `${subject} is ${brief(issue.input)}, but it must be ${expectation(issue)}`;
 }
 
 /** One sentence about every invalid argument. */
@@ -108,7 +103,7 @@ export function checkArguments<Schema extends z.ZodObject>(
 ): z.output<Schema> {
   const sent = args ?? {};
   if (typeof sent !== 'object' || Array.isArray(sent)) {
-    throw usageError(`The arguments of ${tool} must be an object, not ${showValue(sent)}.`);
+    throw usageError(`The arguments of ${tool} must be an object, not ${brief(sent)}.`);
   }
   requireSize(sent, tool);
   const known = Object.keys(schema.shape);
@@ -184,7 +179,7 @@ function unknownParameter(tool: string, name: string, known: readonly string[]):
   const list =
     known.length > 12 ? 'see its input schema for the names' : `it takes ${known.join(', ') || 'none'}`;
   const hint = near === undefined ? list : `did you mean "${near}"?`;
-  return `${tool} has no parameter ${showValue(name)}; ${hint}`;
+  return `${tool} has no parameter ${brief(name)}; ${hint}`;
 }
 
 /** Names of the same parameter in other video tools. */

@@ -65,9 +65,12 @@ export async function answerCall(server: CallServices, call: ToolCall): Promise<
     if ('content' in result) return result;
     const [issue] = result;
     server.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
-    return refusal(`anyvmaf made a result of ${tool.name} that does not fit its schema; please report this.`);
+    return refusal(
+      `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
+    );
   } catch (error) {
-    if (server.closing.aborted) return refusal('The server is shutting down; call again when it is back.');
+    if (server.closing.aborted)
+      return refusal('The server is shutting down; call again once it has restarted.');
     return refusal(sentenceOf(error));
   } finally {
     for (const forget of listeners) forget();

@@ -109,12 +109,12 @@ function geometryQuestion({ tool, args }: Made): Question | undefined {
     width: whole('Width', width),
     height: whole('Height', height),
     pixfmt: { type: 'string', title: 'Chroma', enum: ['420', '422', '444'], default: '420' },
-    bitdepth: { type: 'string', title: 'Bits of a sample', enum: ['8', '10', '12', '16'], default: '8' },
+    bitdepth: { type: 'string', title: 'Bits per sample', enum: ['8', '10', '12', '16'], default: '8' },
   };
   const fields = Object.fromEntries(Object.entries(all).filter(([name]) => args[name] === undefined));
   if (Object.keys(fields).length === 0) return undefined;
   return {
-    message: `What is the format of ${raw}? Raw video does not say.`,
+    message: `What is the format of ${raw}? Raw video has no header.`,
     fields,
     apply: (answer) => ({
       ...args,
@@ -131,7 +131,7 @@ async function filesQuestion({ tool, args, files }: Made): Promise<Question | un
     if (!(error instanceof SeveralFilesError)) return undefined;
     const { named, paths } = error;
     return {
-      message: `Which ${named}?`,
+      message: `Several files match ${named}; which one?`,
       fields: { file: { type: 'string', title: 'File', enum: paths.slice(0, MOST_FILES) } },
       apply: ({ file }) =>
         Object.fromEntries(Object.entries(args).map(([name, one]) => [name, one === named ? file : one])),

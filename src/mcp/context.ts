@@ -99,7 +99,7 @@ export const jobDocument = z.object({
   tool: z.string(),
   status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
   started: z.string(),
-  seconds: z.number().describe('Since then, until it ended.'),
+  seconds: z.number().describe('Seconds since the start, until it ended.'),
   progress: z
     .object({
       frames: z.number(),
@@ -107,11 +107,11 @@ export const jobDocument = z.object({
       fps: z.number().optional(),
       seconds_left: z.number().optional(),
       message: z.string().optional(),
-      best: z.string().optional().describe('The best so far.'),
+      best: z.string().optional().describe('Best result so far.'),
     })
     .optional(),
   kept_until: z.string(),
-  next_action: nextAction.describe('A call that can be sent as it is.'),
+  next_action: nextAction.describe('A call to send unchanged.'),
 });
 export type JobDocument = z.output<typeof jobDocument>;
 

@@ -64,7 +64,7 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
 }
 
 function notAllowed(folder: string): AnyvmafError {
-  return usageError(`--allow ${quoted(folder)} is not a folder that can be read`);
+  return usageError(`--allow ${quoted(folder)} is not a readable folder`);
 }
 
 const MOST_ROOTS = 100;

@@ -41,9 +41,7 @@ export function readPageAddress(uri: string): PageRequest | undefined {
   const asked = new URLSearchParams(query);
   for (const name of asked.keys())
     if (!['metric', 'from', 'to', 'step', 'format'].includes(name))
-      throw usageError(
-        `pages of frames have no ${quoted(name)}; there are metric, from, to, step and format.`,
-      );
+      throw usageError(`unknown query parameter ${quoted(name)}; available: metric, from, to, step, format.`);
   const whole = (name: string, least: number) => {
     const text = asked.get(name);
     if (text === null) return undefined;
@@ -56,7 +54,7 @@ export function readPageAddress(uri: string): PageRequest | undefined {
   const format = asked.get('format') ?? undefined;
   const known = FORMATS.find((one) => one === format);
   if (format !== undefined && !known)
-    throw usageError(`format is ${showValue(format)}, but it must be ${FORMATS.join(', ')}.`);
+    throw usageError(`format is ${showValue(format)}, but it must be one of ${FORMATS.join(', ')}.`);
   const metrics = asked
     .getAll('metric')
     .flatMap((names) => names.split(','))
@@ -112,7 +110,7 @@ export function pageOf(report: Framed, asked: PageRequest): string {
   const { metrics = known, step, format } = asked;
   const unknown = metrics.find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw usageError(`there is no metric ${quoted(unknown)} in this report; there are ${known.join(', ')}.`);
+    throw usageError(`unknown metric ${quoted(unknown)}; this report has ${known.join(', ')}.`);
   const [first, last] = [frames[0]?.frameNum ?? 0, frames.at(-1)?.frameNum ?? 0];
   const from = asked.from ?? first;
   const within = frames.filter(({ frameNum: at }) => at >= from && at <= (asked.to ?? last));
@@ -145,9 +143,7 @@ function secondsOf(
   { rate, skipped }: Framed,
 ): readonly Row[] {
   if (rate === undefined)
-    throw usageError(
-      'format is seconds, but the videos of this report do not say their frame rate; use step.',
-    );
+    throw usageError('format is seconds, but the frame rate of this report is unknown; use step.');
   const seconds = new Map<number, Frame[]>();
   for (const frame of frames) {
     const second = Math.floor((frame.frameNum + skipped) / rate + 1e-9);

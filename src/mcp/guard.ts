@@ -185,7 +185,7 @@ export async function listen(address: Address, options: ServerOptions = {}): Pro
   const server = createServer({ ...times, ...options });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'something else listens there already' : cause.message;
+      const why = cause.code === 'EADDRINUSE' ? 'the address is already in use' : cause.message;
       reject(new AnyvmafError('io', `Cannot listen on ${authority(address)}: ${why}.`, { cause }));
     });
     server.listen(address.port, address.host, resolve);

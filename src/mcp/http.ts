@@ -145,7 +145,7 @@ class Endpoint {
       const status = this.#draining ? 'stopping' : 'ok';
       return Response.json({ status }, { status: this.#draining ? 503 : 200 });
     }
-    if (pathname !== '/mcp') return problem(404, 'There is nothing here; the server answers at /mcp.');
+    if (pathname !== '/mcp') return problem(404, 'Not found; the server answers at /mcp.');
     if (request.method === 'OPTIONS' && request.headers.has('origin'))
       return new Response(null, { status: 204 });
     const refused = this.#guard.refuseCall({ authorization: request.headers.get('authorization') });
@@ -168,7 +168,7 @@ class Endpoint {
 
   async #inSession(id: string, request: Request, body: unknown): Promise<Response> {
     const response = await this.#sessions.serve(id, request, body);
-    return response ?? problem(404, 'There is no such session; initialize again.', -32001);
+    return response ?? problem(404, 'Unknown session; initialize again.', -32001);
   }
 }
 

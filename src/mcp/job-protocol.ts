@@ -110,7 +110,7 @@ export function serveTasks(server: Server, jobs: ToolJobs): void {
     server.setRequestHandler(method, { params: named }, async ({ taskId }, context) => {
       if (takesTasks(context)) return { ...(await answer(taskId, context.mcpReq.signal)) };
       const requiredCapabilities = { extensions: { [TASKS]: {} } };
-      const message = `${method} is for clients that declare ${TASKS}; others ask job_status and job_result.`;
+      const message = `${method} requires the client capability ${TASKS}; use job_status and job_result instead.`;
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities }, message);
     });
   on('tasks/get', async (taskId, signal) => {

@@ -8,7 +8,7 @@ import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod/v4';
 import { jsonOf } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
 import { openPrivate, writeReason } from '../files/folders.js';
@@ -140,7 +140,7 @@ export class JobStore {
       try {
         return [await this.read(id)].filter((one) => one !== undefined);
       } catch (error) {
-        problems.push(error instanceof Error ? error.message : String(error));
+        problems.push(messageOf(error));
         return [];
       }
     };

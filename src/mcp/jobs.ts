@@ -104,7 +104,7 @@ export class Job {
   }
 
   wait(ahead: number, running: number): void {
-    this.progress = { done: 0, total: null, message: `waits: ${running} running, ${ahead} before it` };
+    this.progress = { done: 0, total: null, message: `queued: ${running} running, ${ahead} ahead` };
     this.listener?.wait(this.tool.name, ahead, running);
   }
 }
@@ -146,7 +146,7 @@ export class Jobs {
     const working = [...this.#kept.values()].filter(({ ended }) => !ended).length;
     if (working >= MOST_WORKING)
       throw usageError(
-        `The server runs ${MOST_WORKING} jobs, its limit; wait for one with job_status, or stop one with job_cancel.`,
+        `The server already runs ${MOST_WORKING} jobs, its limit; wait for one with job_status, or stop one with job_cancel.`,
       );
     await this.#store.sweep();
     await this.#store.write(await this.#recordOf(job));
@@ -224,7 +224,7 @@ export class Jobs {
     const tool = tools.find((one) => one.name === name);
     if (!tool) {
       const names = tools.map((one) => one.name);
-      throw usageError(`There is no tool ${quoted(name, 100)} that can be a job; ${suggestion(name, names)}`);
+      throw usageError(`No tool ${quoted(name, 100)} can run as a job; ${suggestion(name, names)}`);
     }
     const job = this.#run(tool, args, scope, await tool.prepare(args, scope.filesOf(this.#server.files)));
     try {
@@ -255,7 +255,9 @@ export class Jobs {
       this.#kept.delete(job.id);
       await this.#store.sweep();
     } catch (error) {
-      this.#server.log(`the answer of the job ${job.id} stays in memory: ${String(error)}`);
+      this.#server.log(
+        `the answer of the job ${job.id} could not be saved and stays in memory: ${String(error)}`,
+      );
     }
     this.#tell(job);
   }
@@ -278,7 +280,7 @@ export class Jobs {
     const record = job ? await this.#recordOf(job) : await this.#store.read(id);
     if (record && (await this.#sees(record, scope))) return record;
     throw usageError(
-      `There is no job ${quoted(id, 60)} for this client; jobs are kept for ${KEPT_DAYS} days, and list_jobs names them.`,
+      `This client has no job ${quoted(id, 60)}; list_jobs lists its jobs, which are kept for ${KEPT_DAYS} days.`,
     );
   }
 
@@ -318,7 +320,7 @@ export class Jobs {
     const record = await this.#find(id, scope);
     const job = this.#kept.get(id);
     if (record.status === 'working' && !job)
-      throw usageError(`Another server runs the job ${id}; cancel it there, or end that server.`);
+      throw usageError(`Another server process runs the job ${id}; cancel it there, or stop that server.`);
     if (job && !job.ended) {
       job.cancelled = true;
       job.ending.abort(new AnyvmafError('aborted', 'The job was cancelled.'));
@@ -337,7 +339,7 @@ export class Jobs {
       if (await this.#sees(record, scope)) seen.push(this.#document(record));
     }
     const unlisted =
-      'Clients without a session cannot be told apart, so that their jobs are not listed; ask for one by its job_id.';
+      'Clients without a session cannot be told apart, so their jobs are not listed; query one by its job_id.';
     return {
       jobs: seen,
       problems: scope.owner === LOCAL_OWNER ? problems : [],
@@ -386,7 +388,7 @@ function summaryOf({ tool, status, progress }: JobRecord): string {
     case 'working': {
       const left = progress?.seconds_left;
       const best = progress?.best === undefined ? '' : ` Best so far: ${progress.best}.`;
-      return `${tool} is working${left === undefined ? '' : `, about ${left} s left`}.${best} Ask again with next_action.`;
+      return `${tool} is running${left === undefined ? '' : `, about ${left} s left`}.${best} Check again with next_action.`;
     }
     case 'completed':
       return `${tool} is done; next_action gets its result.`;
@@ -395,7 +397,7 @@ function summaryOf({ tool, status, progress }: JobRecord): string {
     case 'cancelled':
       return `${tool} was cancelled; next_action starts it again.`;
     case 'interrupted':
-      return `The server ended before ${tool} was done; next_action starts it again, and encodes that were measured count.`;
+      return `The server ended before ${tool} was done; next_action starts it again and reuses encodes already measured.`;
   }
 }
 

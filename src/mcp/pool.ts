@@ -9,14 +9,12 @@ import type { PoolGrant } from './context.js';
 
 const MAX_WAITING = 1000;
 
-/** Default of `VMAF_MCP_MAX_CONCURRENT`: one call per core, from 2 to 8. */
-export function defaultLimit(cores: number): number {
-  return Math.min(8, Math.max(2, cores));
-}
-
-/** @throws {AnyvmafError} `usage` unless the value is a whole number from 1 to 1000 */
+/**
+ * The calls that score at a time, from `VMAF_MCP_MAX_CONCURRENT`; default: one per core, from 2 to 8.
+ * @throws {AnyvmafError} `usage` unless the value is a whole number from 1 to 1000
+ */
 export function limitFrom(value: string | undefined, cores: number): number {
-  if (value === undefined || value.trim() === '') return defaultLimit(cores);
+  if (value === undefined || value.trim() === '') return Math.min(8, Math.max(2, cores));
   const limit = Number(value);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
     throw usageError(
@@ -84,7 +82,7 @@ export class WorkPool {
     if (this.#queue.length >= MAX_WAITING) {
       throw new AnyvmafError(
         'resource',
-        `The server has ${MAX_WAITING} calls waiting and takes no more; try again when some are done.`,
+        `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`,
       );
     }
     return new Promise((resolve, reject) => {

@@ -2,6 +2,7 @@
  * @module mcp/progress
  * Turns progress reports into strictly increasing notifications: one for each percent, or every two seconds.
  */
+import { counted } from '../core/printable.js';
 import type { ToolProgress } from './context.js';
 
 export interface ProgressNotice {
@@ -73,8 +74,8 @@ export class CallProgress {
     const progress = this.#whole === undefined ? waited : this.#part(0);
     if (progress <= this.#sent) return;
     this.#waits++;
-    const before = ahead === 0 ? 'next in line' : `${ahead} ${ahead === 1 ? 'call' : 'calls'} before it`;
-    const text = `${label} waits for its turn: ${running} running, ${before}`;
+    const before = ahead === 0 ? 'next in line' : `${counted(ahead, 'call')} ahead`;
+    const text = `${label} is queued: ${running} running, ${before}`;
     this.#tell(progress, this.#whole === undefined ? undefined : 1, text);
   }
 

@@ -52,8 +52,8 @@ const PROMPTS: readonly Prompt[] = [
     description: 'Which of several encodes of one source to ship, and why.',
     arguments: [
       { name: 'reference', description: 'Path of the source.', required: true, of: 'video' },
-      { name: 'encodes', description: 'Paths of the encodes, with commas.', required: true, of: 'videos' },
-      { name: 'target', description: 'What is good enough, such as 93 or vmaf.p5>=80.' },
+      { name: 'encodes', description: 'Comma-separated paths of the encodes.', required: true, of: 'videos' },
+      { name: 'target', description: 'Target quality, such as 93 or vmaf.p5>=80.' },
     ],
     tools: ['compare_encodes', 'inspect_pair'],
     text: ({ reference, encodes = '', target }) => [
@@ -63,7 +63,7 @@ const PROMPTS: readonly Prompt[] = [
         .join(', ')}.`,
       `Call compare_encodes with all of them${target ? ` and the target ${told(target)}` : ''}.`,
       `${TRUST} ${JOBS}`,
-      'Then say which one to ship: its score, its worst 1 %, its bit rate, and what the others cost or lack beside it.',
+      'Then say which one to ship: its score, its worst 1 %, its bit rate, and how the others compare in size and quality.',
     ],
   },
   {
@@ -73,14 +73,14 @@ const PROMPTS: readonly Prompt[] = [
     arguments: [
       { name: 'reference', description: 'Path of the source.', required: true, of: 'video' },
       { name: 'distorted', description: 'Path of the encode.', required: true, of: 'video' },
-      { name: 'metric', description: 'What ranks the frames, by default VMAF.', of: 'feature' },
-      { name: 'model', description: 'A VMAF model, by default vmaf_v0.6.1.', of: 'model' },
+      { name: 'metric', description: 'Metric that ranks the frames. Default: VMAF.', of: 'feature' },
+      { name: 'model', description: 'VMAF model. Default: vmaf_v0.6.1.', of: 'model' },
     ],
     tools: ['inspect_pair', 'explain_score', 'describe_worst_frames'],
     text: ({ reference, distorted, metric, model }) => [
       `Find what is wrong with ${told(distorted)}, an encode of ${told(reference)}.`,
-      `1. inspect_pair says whether they fit; apply the fix of each error in all further calls.`,
-      `2. explain_score${model ? ` with the model version=${model}` : ''} says which feature, scale and moments cost most.`,
+      `1. inspect_pair shows whether they match; apply the fix of each error in all further calls.`,
+      `2. explain_score${model ? ` with the model version=${model}` : ''} shows which feature, scale and moments cost the most.`,
       `3. describe_worst_frames${metric ? ` with the metric ${told(metric)}` : ''} shows them: look at the pictures.`,
       JOBS,
       'Then say what a viewer sees, at which times, what in the encoding causes it, and what to change.',
@@ -92,14 +92,14 @@ const PROMPTS: readonly Prompt[] = [
     description: 'The encoder setting that reaches a quality with the smallest file.',
     arguments: [
       { name: 'source', description: 'Path of the video to encode.', required: true, of: 'video' },
-      { name: 'encoder', description: 'By default libx264.', of: 'encoder' },
-      { name: 'target', description: 'By default 95; also p5>=90 or psnr_y.mean>=40.' },
-      { name: 'model', description: 'A VMAF model, by default vmaf_v0.6.1.', of: 'model' },
+      { name: 'encoder', description: 'Encoder. Default: libx264.', of: 'encoder' },
+      { name: 'target', description: 'Target, such as 95, p5>=90 or psnr_y.mean>=40. Default: 95.' },
+      { name: 'model', description: 'VMAF model. Default: vmaf_v0.6.1.', of: 'model' },
     ],
     tools: ['find_quality'],
     text: ({ source, encoder, target, model }) => [
       `Choose settings to encode ${told(source)} with ${encoder || 'libx264'} so that it reaches ${target || '95'}.`,
-      `Call find_quality with these${model ? ` and the model version=${model}` : ''}, first as dry_run, and tell me what it costs.`,
+      `Call find_quality with these${model ? ` and the model version=${model}` : ''}, first with dry_run, and tell me what it costs.`,
       JOBS,
       'Then give me the ffmpeg command, the score with its interval, and the size. If the target is missed, say by how much.',
     ],
@@ -125,7 +125,7 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
   }));
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: values = {} } }) => {
     const prompt = prompts.find((one) => one.name === name);
-    if (!prompt) throw refused(`There is no prompt ${quoted(name, 100)}`, name, prompts);
+    if (!prompt) throw refused(`Unknown prompt ${quoted(name, 100)}`, name, prompts);
     const unknown = Object.keys(values).find((key) => !prompt.arguments.some((one) => one.name === key));
     if (unknown !== undefined)
       throw refused(`The prompt ${name} has no argument ${quoted(unknown, 100)}`, unknown, prompt.arguments);

@@ -76,7 +76,7 @@ interface StoredResult extends ResourceEntry {
 }
 
 const OUTSIDE_ROOTS =
-  "this client's roots limit the allowed folders, which list_videos names; change its roots to use others";
+  "this client's roots limit the allowed folders (see list_videos); change its roots to use others";
 
 /** Owners that several clients share: hosts on standard input, all of one user, and clients without sessions. */
 export const LOCAL_OWNER = 'local';
@@ -349,8 +349,5 @@ export class ServerResources {
 /** @throws {AnyvmafError} `io` if it is too large for a message */
 function requireRoom(uri: string, size: number, instead: string): void {
   if (size > MOST_BYTES)
-    throw new AnyvmafError(
-      'io',
-      `${uri} has ${Math.ceil(size)} bytes, more than fits into a message; ${instead}`,
-    );
+    throw new AnyvmafError('io', `${uri} has ${Math.ceil(size)} bytes, too many for one message; ${instead}`);
 }

@@ -44,7 +44,7 @@ import { sentenceOf } from './wording.js';
 const INSTRUCTIONS = [
   'anyvmaf measures how much quality a distorted video lost against its reference; VMAF runs from 0 to 100, higher is',
   'better, and about 6 points are a visible step. Paths must lie under the folders that the user allowed.',
-  'Raw YUV needs width, height, pixfmt and bitdepth (vmaf_score); MP4, MKV, WebM and Y4M go to vmaf_score_encoded.',
+  'Raw YUV needs width, height, pixfmt and bitdepth (vmaf_score); for MP4, MKV, WebM and Y4M use vmaf_score_encoded.',
   'A long call continues as a job: send the next_action of its answer.',
   'Results are summaries; full reports and pictures come as resource links, frames of reports in pages (resource templates).',
   'Read anyvmaf://samples for a pair to try the tools with.',
@@ -136,16 +136,16 @@ const TEMPLATES = [
     name: 'frames',
     title: 'Frames of a report, in pages',
     description:
-      'Values of frames from to to (inclusive, by default 100 from the first on), of one metric or several with commas (default: all), ' +
-      'every step frames. format: json, csv, or seconds (mean, least and greatest value of each second). id is that of a report.json. ' +
-      'next is the address of the next page.',
+      'Values of the frames from `from` to `to` (inclusive; default: the first 100), of one or more comma-separated metrics (default: all), ' +
+      'every `step` frames. format: json, csv, or seconds (mean, minimum and maximum of each second). id is that of a report.json. ' +
+      'next is the URI of the next page.',
     mimeType: 'application/json',
   },
   {
     uriTemplate: JOB_TEMPLATE,
     name: 'job',
     title: 'A job',
-    description: 'The progress of a job; subscribe to be told when it changes.',
+    description: 'The progress of a job; subscribe to be notified of changes.',
     mimeType: 'application/json',
   },
 ] as const;
@@ -200,7 +200,7 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     const tool = host.tools.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = host.tools.map(({ name }) => name);
-      const what = `There is no tool ${quoted(params.name, 100)}; ${suggestion(params.name, names)}`;
+      const what = `Unknown tool ${quoted(params.name, 100)}; ${suggestion(params.name, names)}`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, what);
     }
     await readRoots(context);
@@ -241,7 +241,7 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
       );
     });
     if (contents === undefined) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no resource ${uri.slice(0, 200)}.`, {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource ${uri.slice(0, 200)}.`, {
         uri,
       });
     }

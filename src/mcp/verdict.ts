@@ -27,21 +27,21 @@ export const headKeys = {
   verdict: z
     .enum(VERDICTS)
     .describe(
-      'reached, missed or unfinished: what was asked for. decided or tied: which is best. Else whether figures can be believed; untrusted comes before all others.',
+      'reached, missed, unfinished: the target. decided, tied: which is best. Else whether the figures can be trusted; untrusted overrides all others.',
     ),
   confidence: z
     .enum(CONFIDENCE)
     .describe(
-      'How far the figures can be relied upon. low: untrusted, or the 95 % interval contains the bound; medium: doubtful, or only the 99 % interval does.',
+      'Reliability of the figures. low: untrusted, or the 95 % interval contains the bound; medium: doubtful, or only the 99 % interval does.',
     ),
   reasons: z
     .array(z.string())
-    .describe('Codes: findings of preflight, the root cause first, then what the verdict rests on.'),
+    .describe('Codes: preflight findings, root cause first, then grounds of the verdict.'),
   next_action: nextAction
     .nullable()
     .optional()
     .describe(
-      'A call that can be sent as it is. null: this server has nothing left to do; the last reason says why.',
+      'A call to send unchanged. null: nothing is left to do on this server; the last reason says why.',
     ),
 };
 

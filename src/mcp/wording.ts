@@ -4,7 +4,7 @@
  */
 import * as z from 'zod/v4';
 import { isObject } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
 import { wordsOf } from '../core/option-words.js';
 import { sentence, shown } from '../core/printable.js';
@@ -122,7 +122,7 @@ export function errorInParameters(error: AnyvmafError, place: Place = 'encoded')
 /** For a container, names the tool that takes it instead of an option. */
 function sentElsewhere(objection: Objection): Objection {
   const encoded = objection.hints?.some((hint) => typeof hint === 'object' && hint.option === 'decoder');
-  return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it as it is'] } : objection;
+  return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it directly'] } : objection;
 }
 
 /** Settles like `work`; errors name parameters. */
@@ -140,6 +140,5 @@ export function sentenceOf(thrown: unknown): string {
   if (thrown instanceof z.ZodError) return sentence(argumentSentence(thrown));
   const error = limitError(thrown) ?? thrown;
   if (error instanceof AnyvmafError) return errorInParameters(error).message;
-  const what = error instanceof Error ? error.message : String(error);
-  return `anyvmaf failed unexpectedly: ${shown(what.trim(), 500)}`;
+  return `anyvmaf failed unexpectedly: ${shown(messageOf(error).trim(), 500)}`;
 }

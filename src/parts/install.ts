@@ -41,7 +41,10 @@ export async function installPart(name: PartName, options: InstallOptions = {}):
   const place = placeOf(part);
   if (isHere(part)) return { name, place, fetched: false };
   if (!isOffered(part))
-    throw new AnyvmafError('backend', `The package ${part.packages[0].name} has nothing for ${part.system}.`);
+    throw new AnyvmafError(
+      'backend',
+      `The package ${part.packages[0].name} does not support ${part.system}.`,
+    );
   signal?.throwIfAborted();
   const work = await workFolder();
   try {
@@ -88,10 +91,7 @@ async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<R
     (pattern) => !files.some((path) => isKept({ ...one, keep: [pattern] }, path)),
   );
   if (missing.length > 0)
-    throw new AnyvmafError(
-      'io',
-      `The package ${specOf(one)} is not as expected: it has no ${missing.join(', ')}.`,
-    );
+    throw new AnyvmafError('io', `The package ${specOf(one)} lacks expected files: ${missing.join(', ')}.`);
   const sizes: Record<string, number> = {};
   for (const file of files.filter((path) => isKept(one, path))) {
     const path = join(own, file);
@@ -167,10 +167,10 @@ async function installPackages(
   });
   signal?.throwIfAborted();
   const specs = packages.map(specOf);
-  if (late) throw npmError(specs, `npm has not ended after ${timeout / 1000} s`);
+  if (late) throw npmError(specs, `npm did not finish within ${timeout / 1000} s`);
   if (problem !== null) throw npmError(specs, problem);
   const missing = specs.filter((_, i) => !existsSync(join(folder, 'node_modules', packages[i]?.name ?? '')));
-  if (missing.length > 0) throw npmError(missing, 'npm ended well but installed nothing');
+  if (missing.length > 0) throw npmError(missing, 'npm succeeded but installed nothing');
 }
 
 /** The lock file lists no dependencies, so npm installs each package alone. */
@@ -200,7 +200,7 @@ function npmCommand(): readonly [string, ...string[]] {
   if (existsSync(script)) return [process.execPath, script];
   throw new AnyvmafError(
     'io',
-    `npm is neither on PATH nor beside ${shown(process.execPath)}, but it is what fetches packages; install npm.`,
+    `npm, which fetches packages, is neither on PATH nor beside ${shown(process.execPath)}; install npm.`,
   );
 }
 
@@ -227,12 +227,12 @@ function failure(said: string, code: number | null, by: string | null): string {
     .map((line) => /^npm (?:error|ERR!) (?!code |errno |A complete log)(.+)$/.exec(line)?.[1] ?? '')
     .filter((line) => line.trim() !== '' && !line.includes('_logs'));
   const words = lines.slice(0, 2).join(' ');
-  const how = by === null ? `with code ${code}` : `by ${by}`;
-  return words === '' ? `npm ended ${how}` : `npm says: ${shown(clause(words))}`;
+  const how = by === null ? `exited with code ${code}` : `was ended by ${by}`;
+  return words === '' ? `npm ${how}` : `npm says: ${shown(clause(words))}`;
 }
 
 function npmError(specs: readonly string[], why: string): AnyvmafError {
   return new AnyvmafError('io', `${specs.join(', ')} cannot be installed: ${why}`, {
-    hints: ['check the network and what npm is set up with (npm config list)'],
+    hints: ['check the network and the configuration of npm (npm config list)'],
   });
 }

@@ -75,7 +75,7 @@ export async function workFolder(): Promise<string> {
 }
 
 export function unwritable(folder: string, cause: unknown): AnyvmafError {
-  return new AnyvmafError('io', `Nothing can be kept in ${folder}: ${writeReason(cause)}; ${ADVICE}.`, {
+  return new AnyvmafError('io', `Cannot write to ${folder}: ${writeReason(cause)}; ${ADVICE}.`, {
     cause,
   });
 }

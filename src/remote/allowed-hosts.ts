@@ -103,17 +103,17 @@ export class AllowedHosts {
     const refuse = (why: string) => {
       const name = shown(url.href);
       return from
-        ? new AnyvmafError('io', `${shown(from.href)} leads to ${name}, ${why}.`)
+        ? new AnyvmafError('io', `${shown(from.href)} redirects to ${name}, ${why}.`)
         : usageError(`${name} is ${why}.`);
     };
     if (protocol !== 'http:' && protocol !== 'https:')
-      throw refuse(`a URL of a kind that is never opened (${shown(protocol)})`);
-    if (from?.protocol === 'https:' && protocol === 'http:') throw refuse('which is not encrypted any more');
+      throw refuse(`a URL with an unsupported scheme (${shown(protocol)})`);
+    if (from?.protocol === 'https:' && protocol === 'http:') throw refuse('which is not encrypted');
     const host = hostOf(url);
     const hit = this.#hosts.some((named) => named.port === port && isOf(named, host));
     if (!hit && !(port === '' && this.#inRange(host))) {
       const advice = shown(port === '' ? host : `${host}:${port}`);
-      throw refuse(`on a host that is not allowed; name it if you trust it: allowUrl ${advice}`);
+      throw refuse(`on a host that is not allowed; if you trust it, allow it: allowUrl ${advice}`);
     }
     const address = canonicalAddress(host);
     if (address !== undefined) this.requireAddress(address, url);
@@ -132,8 +132,8 @@ export class AllowedHosts {
     if (named || (isLoopback(canonical) && (host === 'localhost' || host.endsWith('.localhost')))) return;
     throw new AnyvmafError(
       'io',
-      `${shown(host)} has the address ${shown(canonical)}, which belongs to this machine or to a private network, and is ` +
-        `not reached unless it is named too: allowUrl ${shown(canonical)}.`,
+      `${shown(host)} has the address ${shown(canonical)}, which belongs to this machine or a private network and must ` +
+        `be allowed too: allowUrl ${shown(canonical)}.`,
     );
   }
 

@@ -3,7 +3,7 @@
  * Random access to a file behind a URL, by range requests with a cache that reads ahead and checks for changes.
  */
 import { setMaxListeners } from 'node:events';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { AllowedHosts } from './allowed-hosts.js';
 import {
@@ -246,7 +246,7 @@ export class RemoteFile {
       const end = this.#check(answer, from, limit());
       let at = from;
       for await (const chunk of paced(body, this.#patience)) {
-        if (at + chunk.length > end) throw new Permanent('the server sends more than it was asked for');
+        if (at + chunk.length > end) throw new Permanent('the server sends more than was requested');
         this.#transferred += chunk.length;
         at += chunk.length;
         take(chunk);
@@ -262,13 +262,13 @@ export class RemoteFile {
     const { status, headers } = answer;
     if (status === 200) {
       throw new Permanent(
-        'the server ignores range requests and sends the whole file, so that no part of it can be read; download it and give its path',
+        'the server ignores range requests and sends the whole file, so it cannot be read in parts; download it and pass its path',
       );
     }
     const range = headers['content-range'] ?? '';
-    if (status === 416 && from === 0 && /^bytes \*\/0$/.test(range)) throw new Permanent('it is empty');
+    if (status === 416 && from === 0 && /^bytes \*\/0$/.test(range)) throw new Permanent('the file is empty');
     // The file was longer when it was opened.
-    if (status === 416 && this.#identity) throw this.#changed(`it has no byte ${from} any more`);
+    if (status === 416 && this.#identity) throw this.#changed(`it no longer has byte ${from}`);
     if (status !== 206) throw refusedStatus(answer);
     const [, start = '', last = '', total = ''] =
       /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(range) ?? [];
@@ -280,7 +280,7 @@ export class RemoteFile {
     };
     if (total === '' || size === 0) {
       throw new Permanent(
-        `the server does not say which part of how much it sends (content-range: ${shown(range) || 'none'})`,
+        `the server does not state which part of the file it sends (content-range: ${shown(range) || 'none'})`,
       );
     }
     const known = this.#identity;
@@ -290,7 +290,7 @@ export class RemoteFile {
     }
     const end = Math.min(limit, size);
     if (Number(start) !== from || Number(last) + 1 > end || Number(last) < from) {
-      throw new Permanent(`the server sends ${shown(range)} where bytes ${from}-${end - 1} were asked for`);
+      throw new Permanent(`the server sends ${shown(range)} instead of bytes ${from}-${end - 1}`);
     }
     // Only after every check.
     this.#identity ??= found;
@@ -306,7 +306,7 @@ export class RemoteFile {
     }
     if (found.modified !== known.modified) {
       throw this.#changed(
-        `it was last modified ${shown(known.modified ?? 'at no known time')}, now ${shown(found.modified ?? 'at no known time')}`,
+        `its modification time was ${shown(known.modified ?? 'unknown')} and is ${shown(found.modified ?? 'unknown')}`,
       );
     }
   }
@@ -314,13 +314,13 @@ export class RemoteFile {
   #changed(how: string): AnyvmafError {
     return new AnyvmafError(
       'io',
-      `${this.name} changed while it was read: ${how}; run it again once it stays.`,
+      `${this.name} changed while it was read: ${how}; run it again once the file no longer changes.`,
     );
   }
 }
 
 function cut(got: number, wanted: number): Transient {
-  return new Transient(`the server ends the connection after ${got} of ${wanted} bytes`);
+  return new Transient(`the server closed the connection after ${got} of ${wanted} bytes`);
 }
 
 /** Yields the chunks of a body; fails if the server stalls. */
@@ -332,7 +332,7 @@ async function* paced(
   const wind = () => {
     clearTimeout(timer);
     timer = setTimeout(
-      () => body.destroy(new Transient(`the server stalls: nothing came for ${stall / 1000} s`)),
+      () => body.destroy(new Transient(`the server stalled: no data for ${stall / 1000} s`)),
       stall,
     );
   };
@@ -350,7 +350,7 @@ async function* paced(
     // A broken connection: the caller counts the bytes and reports it.
     const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
     if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR') {
-      throw new Transient(cause instanceof Error ? cause.message : String(cause));
+      throw new Transient(messageOf(cause));
     }
   } finally {
     clearTimeout(timer);

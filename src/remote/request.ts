@@ -81,7 +81,7 @@ export async function exchange(
     if (!REDIRECTS[sent.method].includes(status)) return { status, headers, body, url: at };
     body.destroy();
     if (hops === MOST_REDIRECTS) {
-      throw new Permanent(`it leads on and on, after ${MOST_REDIRECTS} redirects too`);
+      throw new Permanent(`it has more than ${MOST_REDIRECTS} redirects`);
     }
     const next = target(headers.location, at);
     hosts.require(next, at);
@@ -93,7 +93,7 @@ function target(location: string | undefined, from: URL): URL {
   try {
     return new URL(location ?? '', from);
   } catch {
-    throw new Permanent(`${shown(from.href)} leads to ${shown(String(location))}, which is no URL`);
+    throw new Permanent(`${shown(from.href)} redirects to ${shown(String(location))}, which is not a URL`);
   }
 }
 
@@ -169,9 +169,9 @@ function failure(cause: unknown): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   // Empty for an AggregateError: none of the host's addresses could be reached.
   const message = cause instanceof Error && cause.message !== '' ? cause.message : code;
-  if (code === 'ENOTFOUND') return new Permanent('the name of its host is not known');
+  if (code === 'ENOTFOUND') return new Permanent('its host name is unknown');
   if (/^(?:ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|ERR_SSL)/.test(code))
-    return new Permanent(`its certificate is not accepted (${shown(message)})`);
+    return new Permanent(`its certificate was rejected (${shown(message)})`);
   return new Transient(message);
 }
 
@@ -185,7 +185,7 @@ export function refusedStatus({ status, headers }: Answer): Permanent | Transien
     401: ' (not authorised)',
     403: ' (forbidden; a signed URL may have expired)',
     404: ' (there is no such file)',
-    410: ' (it is gone)',
+    410: ' (gone)',
   };
   return new Permanent(text + (why[status] ?? ''));
 }

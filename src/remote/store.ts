@@ -29,7 +29,7 @@ export function openPlace(
   allowed.require(url);
   return {
     async put(body, signal) {
-      await persist(`${shown(text)} did not take the result`, patience, async () => {
+      await persist(`${shown(text)} did not accept the result`, patience, async () => {
         signal?.throwIfAborted();
         const headers = { 'content-type': 'application/octet-stream' };
         const answer = await exchange(url, { method: 'PUT', headers, body }, allowed, patience, signal);
@@ -55,10 +55,7 @@ export async function fetchWhole(
 ): Promise<Buffer> {
   const file = await RemoteFile.open(url, new AllowedHosts(hosts), { signal });
   if (file.size > most)
-    throw new AnyvmafError(
-      'io',
-      `${shown(url)} has ${file.size} bytes, more than the ${most} that are read.`,
-    );
+    throw new AnyvmafError('io', `${shown(url)} has ${file.size} bytes, more than the limit of ${most}.`);
   const bytes = await contentOf(file);
   signal.throwIfAborted();
   return bytes;

@@ -150,7 +150,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
   it('becomes the report: charts, worst frames, the split view; and loads nothing', async () => {
     const shown = await host();
     const { view, heard } = shown;
-    expect(await view.locator('p').textContent()).toBe('The view waits for the result.');
+    expect(await view.locator('p').textContent()).toBe('Waiting for the result.');
     await tell(shown, 'vmaf_score', SAMPLE);
     await view.locator('.chart.big canvas').first().waitFor();
     expect(await view.locator('h1').textContent()).toContain('distorted_576x324.yuv');
@@ -201,15 +201,13 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     };
     await shown.send(told('ui/notifications/tool-result', result));
     const line = shown.view.locator('p');
-    await expect
-      .poll(() => line.textContent())
-      .toBe('vmaf 90. This program does not let views read the report.');
+    await expect.poll(() => line.textContent()).toBe('vmaf 90. This app does not let views read the report.');
     await shown.send(told('ui/notifications/tool-result', { structuredContent: { error: 'No such file.' } }));
     await expect.poll(() => line.textContent()).toBe('No such file.');
     const other = await host();
     await other.send(told('ui/notifications/tool-result', result));
     await expect.poll(() => other.view.locator('p').textContent()).toContain('The report cannot be shown:');
-    expect(await other.view.locator('p').textContent()).toContain('There is no resource');
+    expect(await other.view.locator('p').textContent()).toContain('Unknown resource');
   });
 
   it('is not led astray by wrong messages', async () => {

@@ -470,8 +470,10 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await push(80);
     await expect.poll(() => shown('metric')).toBe('Mean of other so far');
     await expect.poll(() => page.locator('#worst tr').count()).toBeGreaterThan(0);
-    await expect.poll(() => page.locator('#events').textContent()).toMatch(/other scores instead of VMAF/);
-    expect(await page.locator('#events').textContent()).toMatch(/alarm: max<97 for 25f/);
+    await expect
+      .poll(() => page.locator('#events').textContent())
+      .toMatch(/model changed from VMAF to other/);
+    expect(await page.locator('#events').textContent()).toMatch(/alarm raised: max<97 for 25f/);
     expect(await shown('notice')).toMatch(/^Alarm since 0:\d\d\.\d: max<97 for 25f$/);
     const label = await page.getByRole('img').getAttribute('aria-label');
     expect(label).toMatch(/^Score of each second: \d+ seconds, the last with mean \d/);
@@ -490,8 +492,8 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await page.getByRole('button', { name: 'Change' }).click();
     await expect.poll(() => page.getByLabel('Model', { exact: true }).inputValue()).toBe('');
     await push(86);
-    await expect.poll(() => shown('events')).toMatch(/alarm: min<101 for 2f/);
-    await expect.poll(() => shown('events')).toMatch(/VMAF scores instead of other/);
+    await expect.poll(() => shown('events')).toMatch(/alarm raised: min<101 for 2f/);
+    await expect.poll(() => shown('events')).toMatch(/model changed from other to VMAF/);
     await page.getByRole('button', { name: 'Pause' }).click();
     await expect.poll(() => shown('state')).toBe('paused');
     await page.getByRole('button', { name: 'Resume' }).click();
@@ -525,7 +527,7 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await other.close();
     await expect
       .poll(() => shown('notice'))
-      .toBe('The measurement has failed: The scorer was closed before its end.');
+      .toBe('The measurement failed: The scorer was closed before its end.');
     expect(await shown('line')).toBe('ended');
   });
 

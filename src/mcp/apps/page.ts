@@ -28,7 +28,7 @@ export const VIEW_ENTRY = {
   uri: VIEW_URI,
   name: 'report',
   title: 'Report',
-  description: 'Charts, worst frames and a split view of what was measured, beside the answer.',
+  description: 'Charts, worst frames and a split view of the result, beside the answer.',
   mimeType: MIME_TYPE,
   _meta: META,
 } as const;
@@ -55,5 +55,5 @@ const VIEW = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <style>body { font: 15px/1.5 system-ui, sans-serif; margin: 14px 18px; overflow-wrap: anywhere; }</style></head>
-<body><p role="status">The view waits for the result.</p><script>${VIEWER_SCRIPT}</script></body></html>
+<body><p role="status">Waiting for the result.</p><script>${VIEWER_SCRIPT}</script></body></html>
 `;

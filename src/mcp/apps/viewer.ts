@@ -59,7 +59,7 @@ const isOpen = ({ job_id: id, status: state }: Data) =>
 async function show(result: Data): Promise<void> {
   const { serverTools, serverResources } = await capabilities;
   let found = documentOf(result);
-  const tell = () => say(found.summary ?? found.error ?? 'There is no report of this result.');
+  const tell = () => say(found.summary ?? found.error ?? 'This result has no report.');
   tell();
   for (let isWorking = true; serverTools && isWorking && isOpen(found); ) {
     isWorking = found.status === 'working';
@@ -70,7 +70,7 @@ async function show(result: Data): Promise<void> {
   }
   const uri = pageOf(found);
   if (uri === undefined || isShown) return;
-  if (!serverResources) return say(`${found.summary ?? ''} This program does not let views read the report.`);
+  if (!serverResources) return say(`${found.summary ?? ''} This app does not let views read the report.`);
   const { contents } = await ask('resources/read', { uri });
   become(String(dataOf(Array.isArray(contents) ? contents[0] : {}).text ?? ''));
 }
@@ -140,4 +140,4 @@ async function begin(): Promise<Data> {
 }
 
 const capabilities = begin();
-capabilities.catch((error: Error) => say(`The program that shows this view refused it: ${error.message}`));
+capabilities.catch((error: Error) => say(`The app that shows this view refused it: ${error.message}`));

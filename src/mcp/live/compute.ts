@@ -16,7 +16,7 @@ const DEFAULT_MODEL = 'vmaf_v0.6.1';
 
 const MAX_SECONDS = 600;
 
-const HOW_TO_OPEN = 'start the server with --allow DIR, or folders in the API, to open one';
+const HOW_TO_OPEN = 'start the server with --allow DIR, or the option folders of the API, to allow one';
 
 /** Hubs that are scoring a pair: one at a time each, since the measurement comes first. */
 const scoring = new WeakSet<Hub>();
@@ -25,25 +25,29 @@ export const COMPUTE_VMAF: LiveTool = {
   name: 'compute_vmaf',
   title: 'Score a pair of files',
   description:
-    'Scores a pair of stored videos beside the running measurement: raw YUV with its geometry, Y4M, or what a decoder ' +
-    'of this machine reads. Files must lie in a folder that the server was given.',
+    'Scores a pair of video files beside the running measurement: raw YUV with its geometry, Y4M, or any file that a ' +
+    'decoder on this machine reads. Files must be in an allowed folder.',
   parameters: {
     reference_path: { type: 'string', description: 'Path of the reference.', maxLength: 4096 },
     distorted_path: { type: 'string', description: 'Path of the distorted video.', maxLength: 4096 },
     width: {
       type: 'integer',
-      description: 'Width of raw YUV; not for other files.',
+      description: 'Width of raw YUV; omit for other files.',
       minimum: 1,
       maximum: 16384,
     },
     height: {
       type: 'integer',
-      description: 'Height of raw YUV; not for other files.',
+      description: 'Height of raw YUV; omit for other files.',
       minimum: 1,
       maximum: 16384,
     },
-    bitdepth: { type: 'integer', description: 'Bits of a sample of raw YUV. Default 8.', enum: DEPTHS },
-    pixel_format: { type: 'string', description: 'Layout of raw YUV. Default 420.', enum: LAYOUTS },
+    bitdepth: { type: 'integer', description: 'Bits per sample of raw YUV. Default 8.', enum: DEPTHS },
+    pixel_format: {
+      type: 'string',
+      description: 'Chroma subsampling of raw YUV. Default 420.',
+      enum: LAYOUTS,
+    },
     model_version: { type: 'string', description: `Model. Default ${DEFAULT_MODEL}.` },
   },
   required: ['reference_path', 'distorted_path'],
@@ -51,10 +55,10 @@ export const COMPUTE_VMAF: LiveTool = {
     const raw = rawFormat(args);
     const { folders } = hub.settings;
     if (folders.length === 0) {
-      throw usageError(`compute_vmaf: no folder is open to clients; ${HOW_TO_OPEN}.`);
+      throw usageError(`compute_vmaf: no folder is allowed; ${HOW_TO_OPEN}.`);
     }
     if (scoring.has(hub))
-      throw new AnyvmafError('resource', 'busy: another pair is being scored; ask again.');
+      throw new AnyvmafError('resource', 'busy: another pair is being scored; try again later.');
     scoring.add(hub);
     try {
       // Do not delay a closing server, whose connections do not wait long.

@@ -147,7 +147,7 @@ export class Hub {
     const names = all.map((one) => one.name).join(', ');
     const found = name === undefined ? all[0] : all.find((one) => one.name === name);
     if (found) return found;
-    throw usageError(`There is no measurement ${quoted(name ?? '')}; there are ${names}.`);
+    throw usageError(`Unknown measurement ${quoted(name ?? '')}; available: ${names}.`);
   }
 
   waiting({ id }: History): number {
@@ -163,7 +163,7 @@ export class Hub {
     if (this.waiting(measurement) >= queueDepth) {
       throw new AnyvmafError(
         'resource',
-        `busy: ${queueDepth} commands wait for a frame boundary already; ask again in a moment.`,
+        `busy: ${queueDepth} commands already wait for a frame boundary; try again in a moment.`,
       );
     }
     if (measurement.isOver) throw usageError('The measurement has ended.');
@@ -188,7 +188,7 @@ export class Hub {
 
   /** Aborts the thread's own work; answers can still be sent. */
   abort(): void {
-    this.#closing.abort(new AnyvmafError('aborted', 'The server is being closed.'));
+    this.#closing.abort(new AnyvmafError('aborted', 'The server is closing.'));
   }
 
   close(): void {

@@ -22,7 +22,7 @@ const MEASUREMENT: Readonly<Record<string, Parameter>> = {
 export const LIST_FEATURES: LiveTool = {
   name: 'list_features',
   title: 'List feature extractors',
-  description: 'Lists the feature extractors that can be measured, by the names that feature strings take.',
+  description: 'Lists the feature extractors, by the names used in feature strings.',
   parameters: {},
   async call() {
     // Loaded with the first call, so that the thread starts quickly beside a measurement.
@@ -34,10 +34,10 @@ export const LIST_FEATURES: LiveTool = {
 
 export const STATUS: LiveTool = {
   name: 'vmaf.status',
-  title: 'Say where a measurement stands',
+  title: 'Show status',
   description:
-    'Says where the measurement stands: frames measured and queued, rate, pressure of queues, model, what measures each ' +
-    'metric, and the time left.',
+    'Shows the status of the measurement: frames measured and queued, rate, queue pressure, model, the backend of each ' +
+    'extractor, and the time left.',
   parameters: MEASUREMENT,
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));
@@ -77,26 +77,30 @@ export function statusOf(measurement: History, hub: Hub): object {
 
 export const SCORE: LiveTool = {
   name: 'vmaf.score',
-  title: 'Give the scores so far',
+  title: 'Show scores',
   description:
-    'Scores so far: pooled over all frames, over the last seconds or frames, or over a range; the values of one frame; or ' +
-    'the worst moments.',
+    'Shows the scores so far: pooled over all frames, over the last seconds or frames, or over a range; the values of ' +
+    'one frame; or the worst moments.',
   parameters: {
     ...MEASUREMENT,
-    metric: { type: 'string', description: 'Name of a metric. Default: the models.', maxLength: 256 },
-    frame: { type: 'integer', description: 'Gives all values of this frame.', minimum: 0 },
-    last_frames: { type: 'integer', description: 'Pools only so many of the latest frames.', minimum: 1 },
+    metric: {
+      type: 'string',
+      description: 'Metric name. Default: the scores of all models.',
+      maxLength: 256,
+    },
+    frame: { type: 'integer', description: 'Return all values of this frame.', minimum: 0 },
+    last_frames: { type: 'integer', description: 'Pool only this number of latest frames.', minimum: 1 },
     last_seconds: {
       type: 'number',
-      description: 'Pools only so many of the latest seconds of video.',
+      description: 'Pool only this number of latest seconds of video.',
       minimum: 0.001,
       maximum: 86400,
     },
-    first: { type: 'integer', description: 'Pools only frames from this one on.', minimum: 0 },
-    last: { type: 'integer', description: 'Pools only frames up to this one.', minimum: 0 },
+    first: { type: 'integer', description: 'First frame to pool.', minimum: 0 },
+    last: { type: 'integer', description: 'Last frame to pool.', minimum: 0 },
     worst: {
       type: 'integer',
-      description: 'Gives so many of the worst moments.',
+      description: 'Number of worst moments to return.',
       minimum: 1,
       maximum: 32,
     },
@@ -118,8 +122,8 @@ function frameOf(measurement: History, number: number): object {
   const metrics = measurement.frame(number);
   if (metrics) return { number, metrics };
   const { kept } = measurement;
-  const there = kept ? `frames ${kept[0]} to ${kept[1]} are` : 'no frame is';
-  throw usageError(`Frame ${number} is not measured yet, or no longer kept: ${there} here.`);
+  const available = kept ? `frames ${kept[0]} to ${kept[1]}` : 'none yet';
+  throw usageError(`Frame ${number} is not measured yet or no longer kept; available: ${available}.`);
 }
 
 function pooledOf(measurement: History, args: Arguments): object {
@@ -140,7 +144,7 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
   }
   if (measurement.metrics.includes(metric)) return [metric];
   const known = measurement.metrics.join(', ') || 'none yet';
-  throw usageError(`There is no metric ${quoted(metric)}; there are ${known}.`);
+  throw usageError(`Unknown metric ${quoted(metric)}; available: ${known}.`);
 }
 
 /** First and last frame, inclusive. */
@@ -179,7 +183,7 @@ const BEFORE = 5;
 const RULE = {
   type: 'string',
   description:
-    'A pooled value (mean, min, p5, psnr_y.min), < or >, a limit; for so many seconds (3s) or frames (50f).',
+    'A pooled value (mean, min, p5, psnr_y.min), < or >, a limit, and optionally "for 3s" (seconds) or "for 50f" (frames).',
   maxLength: 200,
 } as const;
 
@@ -187,14 +191,14 @@ export const WATCH: LiveTool = {
   name: 'vmaf.watch',
   title: 'Wait for an alarm',
   description:
-    "Waits until a rule comes true, such as 'p5<80 for 3s' or 'psnr_y.min<30 for 50f'; at once if it is true now. " +
-    `After ${LONGEST} s at most it answers and next_action goes on, without a gap.`,
+    "Waits until a rule such as 'p5<80 for 3s' or 'psnr_y.min<30 for 50f' raises an alarm; returns at once if one is raised " +
+    `now, and after ${LONGEST} s at most. next_action keeps waiting, without a gap.`,
   parameters: {
     ...MEASUREMENT,
     rule: RULE,
     after: {
       type: 'integer',
-      description: 'Only an alarm after this frame, also one that is over.',
+      description: 'Only alarms raised after this frame, even if cleared since.',
       minimum: 0,
     },
     wait: {
@@ -232,10 +236,10 @@ function documentOf(measurement: History, rule: string, alarm: Alarm | undefined
   const { name, state, measured, isOver } = measurement;
   const { metric, frame, value } = alarm ?? {};
   const summary = alarm
-    ? `The rule came true with frame ${frame}: ${metric} is ${value}. To wait for the next one, pass after: ${frame}.`
+    ? `Alarm raised at frame ${frame}: ${metric} is ${value}. To wait for the next one, pass after: ${frame}.`
     : isOver
-      ? 'The measurement is over; the rule did not come true.'
-      : 'The rule has not come true yet; next_action goes on waiting.';
+      ? 'The measurement has ended; the rule raised no new alarm.'
+      : 'No alarm yet; next_action keeps waiting.';
   return {
     summary,
     ...{ measurement: name, state, frames: measured, rule, raised: alarm !== undefined },
@@ -262,14 +266,14 @@ export const SWAP: LiveTool = {
   name: 'vmaf.request_model_swap',
   title: 'Change the model',
   description:
-    'Changes the model at a frame boundary; the answer names the first frame of the new one. Refused if the model needs ' +
-    'features that the run does not measure.',
+    'Changes the model at a frame boundary; the answer has the first frame that the new model scores. Fails if the model ' +
+    'needs features that the run does not measure.',
   parameters: {
     ...MEASUREMENT,
     model: { type: 'string', description: 'Model string, such as vmaf_v0.6.1neg.', maxLength: 1024 },
     replace: {
       type: 'string',
-      description: 'Key of the score to end. Default: the only one.',
+      description: 'Key of the score to replace. Default: the only one.',
       maxLength: 256,
     },
   },
@@ -287,8 +291,8 @@ export const SET_ALARM: LiveTool = {
   name: 'vmaf.set_alarm',
   title: 'Set an alarm',
   description:
-    'Watches a rule from the next frame on, as --alarm does: all clients and the program hear when it comes true and when it ' +
-    'is over. vmaf.watch waits for a rule without that.',
+    'Watches a rule from the next frame on, as --alarm does: all clients and the program are notified when its alarm is ' +
+    'raised and when it is cleared. vmaf.watch waits for a rule without notifying others.',
   parameters: { ...MEASUREMENT, rule: RULE },
   required: ['rule'],
   annotations: STEERS,
@@ -301,12 +305,12 @@ export const SET_ALARM: LiveTool = {
 const EFFECTS = {
   pause: [
     'Pause a measurement',
-    'Pauses the measurement at a frame boundary; what is being measured is finished.',
+    'Pauses the measurement at a frame boundary; frames in progress are finished.',
   ],
-  resume: ['Resume a measurement', 'Goes on after a pause.'],
+  resume: ['Resume a measurement', 'Resumes a paused measurement.'],
   stop: [
     'Stop a measurement',
-    'Ends the measurement with the frames that were taken; its program gets a report of these.',
+    'Stops the measurement after the frames taken so far; its program gets a report of these.',
   ],
 } as const;
 

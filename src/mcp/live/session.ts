@@ -5,7 +5,7 @@
  */
 import { onAbort } from '../../core/abort.js';
 import { jsonOf } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { History } from '../../live/history.js';
@@ -41,19 +41,17 @@ function listResources(hub: Hub): object[] {
     uri: uriOf(measurement),
     name: `report of ${measurement.name}`,
     title: 'Report so far',
-    description:
-      'The report so far: where the measurement stands, pooled values, worst moments, latest frames.',
+    description: 'The report so far: status, pooled values, worst moments, latest frames.',
     mimeType: 'application/json',
   }));
 }
 
 /** @throws {ProtocolFailure} for an unknown resource */
 function measurementOf(hub: Hub, uri: unknown): History {
-  if (typeof uri !== 'string')
-    throw new ProtocolFailure(CODE.params, 'uri must be the address of a resource.');
+  if (typeof uri !== 'string') throw new ProtocolFailure(CODE.params, 'uri must be the URI of a resource.');
   const found = hub.measurements.find((measurement) => uriOf(measurement) === uri);
   if (found) return found;
-  throw new ProtocolFailure(CODE.params, `There is no resource ${uri.slice(0, 200)}.`, { uri });
+  throw new ProtocolFailure(CODE.params, `Unknown resource ${uri.slice(0, 200)}.`, { uri });
 }
 
 function readResource(hub: Hub, uri: unknown): object {
@@ -79,8 +77,8 @@ function readResource(hub: Hub, uri: unknown): object {
 const VERSIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
 
 const INSTRUCTIONS =
-  'This server belongs to a program that measures the quality of a video now. vmaf.status says where it stands, vmaf.score ' +
-  'what it measured, vmaf.watch waits for an alarm. Send the next_action of an answer as it is. The report so far is a ' +
+  'This server belongs to a program that is measuring the quality of a video. vmaf.status shows its progress, vmaf.score ' +
+  'the scores so far, vmaf.watch waits for an alarm. Send the next_action of an answer unchanged. The report so far is a ' +
   'resource.';
 
 const TOOLS: readonly LiveTool[] = [
@@ -146,7 +144,11 @@ export class Session {
     const message = jsonOf(text);
     if (message === undefined) return failed(null, CODE.parse, 'The message is not JSON.');
     if (typeof message !== 'object' || message === null || Array.isArray(message))
-      return failed(null, CODE.request, 'The message is not one JSON-RPC request; batches are not taken.');
+      return failed(
+        null,
+        CODE.request,
+        'The message is not one JSON-RPC request; batches are not supported.',
+      );
     const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
     // A response, though this server sends no requests.
@@ -155,13 +157,13 @@ export class Session {
     if (method === 'notifications/cancelled') this.#cancel(params);
     if (id === undefined || id === null) return undefined;
     if (known === null || known === Number.POSITIVE_INFINITY || known === Number.NEGATIVE_INFINITY)
-      return failed(null, CODE.request, 'The id of a request is text or a number.');
+      return failed(null, CODE.request, 'The id of a request must be a string or a number.');
     try {
       const result = await this.#result(method, objectOf(params), { id: known, gone });
       return result && { jsonrpc: '2.0', id: known, result };
     } catch (error) {
       if (error instanceof ProtocolFailure) return failed(known, error.code, error.message, error.data);
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return failed(known, CODE.internal, `The request failed: ${why}`);
     }
   }
@@ -195,7 +197,7 @@ export class Session {
       case 'logging/setLevel':
         return {};
       default:
-        throw new ProtocolFailure(CODE.method, `There is no method ${JSON.stringify(method.slice(0, 100))}.`);
+        throw new ProtocolFailure(CODE.method, `Unknown method ${JSON.stringify(method.slice(0, 100))}.`);
     }
   }
 
@@ -219,7 +221,7 @@ export class Session {
       const names = TOOLS.map((one) => one.name).join(', ');
       throw new ProtocolFailure(
         CODE.params,
-        `There is no tool ${quoted(String(name).slice(0, 100))}; the tools are ${names}.`,
+        `Unknown tool ${quoted(String(name).slice(0, 100))}; available: ${names}.`,
       );
     }
     const { progressToken } = Object(meta) as { readonly progressToken?: unknown };
@@ -237,7 +239,7 @@ export class Session {
       return answer({ document: await tool.call(checkArguments(tool, given), this.#hub, context) });
     } catch (error) {
       if (ending.signal.aborted && !this.#hub.signal.aborted) return undefined;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return refusal(error instanceof AnyvmafError ? why : `anyvmaf failed unexpectedly: ${why}`);
     } finally {
       for (const end of forget) end();
@@ -269,7 +271,7 @@ export class Session {
 }
 
 function left(): AnyvmafError {
-  return new AnyvmafError('aborted', 'The client no longer wants the answer.');
+  return new AnyvmafError('aborted', 'The client cancelled the call or disconnected.');
 }
 
 function objectOf(params: unknown): Readonly<Record<string, unknown>> {

@@ -47,14 +47,14 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
   for (const [name, value] of Object.entries(given as object)) {
     const parameter = Object.hasOwn(tool.parameters, name) ? tool.parameters[name] : undefined;
     const known = Object.keys(tool.parameters).join(', ') || 'none';
-    if (!parameter) throw wrong(`there is no argument ${quoted(name.slice(0, 100))}; there are ${known}.`);
+    if (!parameter) throw wrong(`unknown argument ${quoted(name.slice(0, 100))}; it takes ${known}.`);
     const problem = mismatch(value, parameter);
     if (problem) throw wrong(`${name} is ${showValue(value)}, but it must be ${problem}.`);
     args[name] = value;
   }
   const missing = tool.required?.find((name) => args[name] === undefined);
   if (missing !== undefined)
-    throw wrong(`${missing} is missing; give ${tool.parameters[missing]?.description ?? 'it'}`);
+    throw wrong(`${missing} is missing: ${tool.parameters[missing]?.description ?? ''}`);
   return args;
 }
 
@@ -67,7 +67,7 @@ function mismatch(value: unknown, parameter: Parameter): string | undefined {
     const most = parameter.maxLength ?? 1024;
     return typeof value === 'string' && value.length <= most
       ? undefined
-      : `text of at most ${most} characters`;
+      : `a string of at most ${most} characters`;
   }
   if (type === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false';
   const whole = type === 'integer' ? 'a whole number' : 'a number';

@@ -3,6 +3,7 @@
  * Finds a vision-language model that runs here, once. Declares the types that it needs of an optional package.
  */
 import { onAbort, unlessAborted } from '../../core/abort.js';
+import { messageOf } from '../../core/errors.js';
 import type { RgbImage } from '../../index.js';
 
 /** Token ids, of shape [batch, tokens]. */
@@ -63,7 +64,7 @@ export const VISION_PACKAGE: string = '@huggingface/transformers';
 export async function importVisionLibrary(): Promise<VisionLibrary> {
   const found: unknown = await import(VISION_PACKAGE);
   if (!isVisionLibrary(found))
-    throw new Error('its version lacks classes that are needed, version 3 or later has them');
+    throw new Error('its version lacks required classes, which version 3 or later has');
   return found;
 }
 
@@ -193,9 +194,9 @@ function isMissing(error: unknown): boolean {
   );
 }
 
-function reason(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/\s+/g, ' ').trim().slice(0, 200);
+/** The message of an error on one short line. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200);
 }
 
 /** Tries the models in turn; never throws. */
@@ -207,7 +208,7 @@ export async function findDescriber(options: DescriberOptions = {}): Promise<Des
   } catch (error) {
     const hint = isMissing(error)
       ? `install with npm install ${VISION_PACKAGE}, then restart the server`
-      : `${VISION_PACKAGE} does not load: ${reason(error)}`;
+      : `${VISION_PACKAGE} could not be loaded: ${reasonOf(error)}`;
     return { modelId: null, hint };
   }
   const failures: string[] = [];
@@ -219,10 +220,10 @@ export async function findDescriber(options: DescriberOptions = {}): Promise<Des
       });
       return describer(model.id, loaded, library);
     } catch (error) {
-      failures.push(`${model.id}: ${reason(error)}`);
+      failures.push(`${model.id}: ${reasonOf(error)}`);
     }
   }
-  return { modelId: null, hint: `no model loads (${failures.join('; ')})` };
+  return { modelId: null, hint: `no model could be loaded (${failures.join('; ')})` };
 }
 
 function describer(modelId: string, model: LoadedModel, library: VisionLibrary): Describer {

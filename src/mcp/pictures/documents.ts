@@ -21,38 +21,43 @@ const { frame_cnt, frame_skip_ref, frame_skip_dist } = scoringParameters;
 /** Parameters of the reference MCP server first. */
 export const worstFramesInput = z.object({
   ref: inputPath('Reference video: planar YUV, Y4M, or any file that a decoder here reads.'),
-  dis: inputPath('Distorted video, of any of these kinds.'),
+  dis: inputPath('Distorted video, in any of these formats.'),
   ...optionalGeometry,
   model,
   backend,
-  metric: z.string().min(1).max(100).describe('Rank by this instead, such as ssimulacra2.').optional(),
-  n: z.int().min(1).max(32).default(5).describe('Frames to show at most, the worst first.'),
+  metric: z
+    .string()
+    .min(1)
+    .max(100)
+    .describe('Metric to rank by instead of the model, such as ssimulacra2.')
+    .optional(),
+  n: z.int().min(1).max(32).default(5).describe('Maximum number of frames, worst first.'),
   min_distance: z
     .int()
     .min(1)
     .max(100_000)
-    .describe('Least distance between shown frames. Default: half a second, less in a short video.')
+    .describe('Minimum distance in frames. Default: half a second, less in a short video.')
     .optional(),
   images: z
     .enum(['all', 'distorted', 'none'])
     .default('none')
-    .describe('Pictures in the answer, else links. all: reference, distorted, difference and map.'),
+    .describe('Pictures in the answer; others are links. all: reference, distorted, difference and map.'),
   image_max_side: z
     .int()
     .min(64)
     .max(4096)
     .default(1024)
-    .describe('Longest side of pictures in the answer; the files have full size.'),
+    .describe('Longest side of pictures in the answer; files have full size.'),
   images_kb: z
     .int()
     .min(50)
     .max(6000)
     .default(650)
-    .describe('Kilobytes of all pictures in the answer, 100 each at most; they get smaller to fit.'),
+    .describe('Maximum kilobytes of pictures in the answer (100 each); they are scaled down to fit.'),
   describe: z
     .boolean()
     .default(true)
-    .describe('Let an installed vision-language model describe each frame; it takes minutes to load.'),
+    .describe('Describe frames with an installed vision-language model; takes minutes to load.'),
   frame_cnt,
   frame_skip_ref,
   frame_skip_dist,
@@ -63,27 +68,27 @@ export const worstFramesInput = z.object({
 
 const side = z.object({
   frame: z.int().describe('0-based number in its own video.'),
-  seconds: z.number().nullable().describe("From the video's first frame; null where the video does not say."),
-  matrix: z.string().describe('Colour matrix by which samples became RGB.'),
+  seconds: z.number().nullable().describe("From the video's first frame; null if unknown."),
+  matrix: z.string().describe('Colour matrix used to convert to RGB.'),
   range: z.string().describe('limited or full.'),
-  assumed: z.array(z.string()).describe('Which of the two the video does not say.'),
+  assumed: z.array(z.string()).describe('Which of the two the video does not declare.'),
 });
 
 const file = z.object({
-  path: z.string().describe('PNG in full size, for as long as the server lives.'),
-  uri: z.string().describe('The same for resources/read, made smaller where that has more than 100 kB.'),
+  path: z.string().describe('Full-size PNG, until the server ends.'),
+  uri: z.string().describe('The same for resources/read, scaled down if it has more than 100 kB.'),
   width: z.int(),
   height: z.int(),
   content: z
     .int()
     .nullable()
-    .describe('Which item of the content of this answer shows it, counted from 0; null for none.'),
+    .describe('0-based index of its picture in the content of this answer; null if it has none.'),
 });
 
 const fact = z.object({
-  value: z.number().describe('How much more the distorted frame has of it than the reference.'),
+  value: z.number().describe('How much more of it the distorted frame has than the reference.'),
   unit: z.string(),
-  normal: z.string().describe('Values that are no cause for concern.'),
+  normal: z.string().describe('Range of normal values.'),
   level: z.enum(['none', 'slight', 'clear', 'strong']),
   reference: z.number(),
   distorted: z.number(),
@@ -95,8 +100,8 @@ const shownFrame = z.object({
   png: z.string().describe('Path of the distorted frame as PNG.'),
   description: z
     .string()
-    .describe('What a vision-language model sees; without one, the summary and how to get one.'),
-  summary: z.string().describe('What the measured facts say, in words.'),
+    .describe('By a vision-language model; without one, the summary and how to install one.'),
+  summary: z.string().describe('The measured facts in words.'),
   facts: z.object({
     blockiness: fact,
     blur: fact,
@@ -111,8 +116,8 @@ const shownFrame = z.object({
     mean: z.number().describe('Mean absolute difference of luma in 8-bit levels.'),
     largest: z.number(),
     part: z.string().nullable().describe('The ninth of the picture with the most squared error.'),
-    share: z.number().describe('Share of the squared error in it; 0.11 where it is spread evenly.'),
-    gain: z.number().describe('The difference picture shows differences times this.'),
+    share: z.number().describe('Fraction of the squared error in it; 0.11 if spread evenly.'),
+    gain: z.number().describe('Factor by which the difference picture is amplified.'),
   }),
   metrics: z.record(z.string(), z.number().nullable()).describe('Features and scores of the frame.'),
   reference: side,
@@ -132,13 +137,13 @@ export const worstFramesDocument = z.object({
   model_id: z
     .string()
     .nullable()
-    .describe('The vision-language model that described the frames; null where none did.'),
-  frames: z.array(shownFrame).describe('The worst first.'),
-  hint: z.string().nullable().describe('How to get descriptions, where there are none.'),
-  metric: z.string().describe('What ranks frames.'),
+    .describe('The vision-language model that described the frames; null if none did.'),
+  frames: z.array(shownFrame).describe('Worst first.'),
+  hint: z.string().nullable().describe('How to get descriptions, if there are none.'),
+  metric: z.string().describe('Metric that ranks the frames.'),
   mean: z.number().nullable().describe('Its mean over all frames.'),
-  frame_count: z.int().describe('Pairs scored.'),
-  min_distance: z.int().describe('Least distance between shown frames.'),
+  frame_count: z.int().describe('Frame pairs scored.'),
+  min_distance: z.int().describe('Minimum distance between shown frames.'),
   ...backendKeys,
   trust: trustDocument,
   preflight: z.array(findingDocument).optional(),

@@ -31,7 +31,7 @@ import { backendUsed, mismatchedModelWarning, publishReport } from '../scoring/r
 import { anyRequest, runScore } from '../scoring/run.js';
 import type { ToolOutcome } from '../tool.js';
 import { headOf, nextWithFix } from '../verdict.js';
-import { DESCRIBED_SIDE, type Describer, type NoDescriber, sharedDescriber } from './describer.js';
+import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from './describer.js';
 import type { ShownFrame, WorstFramesDocument, WorstFramesInput } from './documents.js';
 
 /** Replaced in tests. */
@@ -162,7 +162,7 @@ async function findModel(
   steps: Steps,
   { pool, signal }: ToolContext,
 ): Promise<Describer | NoDescriber> {
-  steps.next('looking for a describing model');
+  steps.next('loading a description model');
   if (!describe) return { modelId: null, hint: 'describe is false' };
   return pool.run(1, () =>
     unlessAborted(
@@ -174,7 +174,7 @@ async function findModel(
 
 function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: WorstFramesInput) {
   const score = ranking(report);
-  if (!score) throw new AnyvmafError('internal', 'The model gave no score by which frames could be ranked.');
+  if (!score) throw new AnyvmafError('internal', 'The model gave no score to rank frames by.');
   const metric = wanted === undefined ? score.metric : metricIn(report, wanted);
   if (metric === undefined || !report.metrics.includes(metric)) throw notMeasured(wanted ?? '', report);
   const by: Ranking = { metric, worse: isWorseHigh(report, metric) ? 'high' : 'low' };
@@ -295,8 +295,7 @@ async function describe(
     return await context.pool.run(null, () => describer.describe(plain, question, context.signal));
   } catch (error) {
     context.signal.throwIfAborted();
-    const why = error instanceof Error ? error.message : String(error);
-    return `${facts.summary} (${describer.modelId} failed: ${why.replace(/\s+/g, ' ').slice(0, 200)})`;
+    return `${facts.summary} (${describer.modelId} failed: ${reasonOf(error)})`;
   }
 }
 
@@ -341,7 +340,7 @@ const ABOUT: Readonly<Record<PictureName, (pair: TakenPair, butteraugli: boolean
   reference: ({ index, reference }) => `Reference of frame ${index} (its frame ${reference.frame}).`,
   distorted: ({ index, distorted }) => `Distorted frame ${index} (its frame ${distorted.frame}).`,
   difference: ({ index, gain }) =>
-    `Difference in luma of frame ${index}, times ${gain}: warm is brighter than the reference, cold darker.`,
+    `Luma difference of frame ${index}, times ${gain}: warm is brighter than the reference, cold darker.`,
   map: ({ index }, butteraugli) =>
     `Where ${butteraugli ? 'Butteraugli sees differences' : 'VIF and ADM lost quality'} in frame ${index}, over the ` +
     'distorted picture.',

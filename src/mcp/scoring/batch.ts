@@ -55,7 +55,7 @@ export async function scoreTable(input: BatchInput, context: ToolContext) {
   const { uri, link } = await context.resources.publish({
     name: 'batch.csv',
     mimeType: 'text/csv',
-    description: 'A row per pair: scores, percentiles, size, trust, and why a pair has none.',
+    description: 'A row per pair: scores, percentiles, size and trust, or its error.',
     data: [...writeTableCsv(results, readPrecision(input.precision))].join(''),
   });
   return {
@@ -114,7 +114,7 @@ interface Pair {
 function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
   if (references.length !== 1 && references.length !== distorted.length) {
     throw usageError(
-      `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; give one reference for all, or one for each.`,
+      `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; pass one reference for all, or one for each.`,
     );
   }
   return distorted.flatMap((one, i) => {

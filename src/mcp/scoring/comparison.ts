@@ -128,7 +128,7 @@ async function publishPage(
     name: 'report.html',
     mimeType: 'text/html',
     description:
-      'The encodes as a page for people: charts of every frame, quality over bit rate, worst frames.',
+      'The encodes as a page for people: charts of all frames, quality over bit rate, worst frames.',
     data: await formatHtml(reports, { failed, picturesLacking }),
   });
 }
@@ -283,9 +283,7 @@ function summary(
     ({ trust, preflight }) => trust.verdict !== 'untrusted' && preflight.length > 0,
   );
   return [
-    ship === null
-      ? `${counted(rows.length, 'encode')}, and none has a score that can be trusted.`
-      : explanation,
+    ship === null ? `${counted(rows.length, 'encode')}; no score can be trusted.` : explanation,
     ...(reason === 'none-reaches' ? [] : targetSentence(rows)),
     ...(ship === null
       ? []

@@ -144,7 +144,7 @@ function rowsOf({ curves }: ComparisonResult) {
       vmaf_score: quality,
       target_vmaf: target,
       ok: reached,
-      error: reached ? '' : `no value reaches ${target}; this one comes nearest`,
+      error: reached ? '' : `no value reaches ${target}; this is the nearest`,
     })),
   );
 }
@@ -239,26 +239,26 @@ function sizeOf(text: string): PictureSize | number {
   if (/^\d{1,5}p?$/.test(text)) return Number.parseInt(text, 10);
   throw new AnyvmafError(
     'usage',
-    `resolutions has ${JSON.stringify(text)}, but it takes sizes such as 1280x720, or heights such as 720.`,
+    `resolutions has ${JSON.stringify(text)}, but it must have sizes such as 1280x720, or heights such as 720.`,
   );
 }
 
 const NO_INTERVAL =
-  'Whether a difference is within the error of the measurement cannot be said: fewer than four parts of the video share a range of quality.';
+  'No confidence interval: too few parts of the video share a range of quality; at least four are needed.';
 
 function comparisonDocument(result: ComparisonResult) {
   const { curves, deltas, encodes, metric, least, ties = [] } = result;
   const texts = deltas.map(({ test, anchor, rate }) =>
     rate
       ? `${test} needs ${Math.abs(rate.value).toFixed(1)} % ${rate.value < 0 ? 'less' : 'more'} than ${anchor} for equal ${metric}`
-      : `${test} shares no range of ${metric} with ${anchor}`,
+      : `${test} and ${anchor} have no common range of ${metric}`,
   );
   const [only] = curves;
   if (texts.length === 0 && only) texts.push(`${only.name} at ${only.points.length} values`);
   const told = [
     `${texts.join('; ')}.`,
     ...(ties.length > 0
-      ? [`The difference of ${ties.join(', ')} from ${least} is within the error of the measurement.`]
+      ? [`The difference between ${ties.join(', ')} and ${least} is within measurement error.`]
       : []),
     ...(hasNoInterval(result) ? [NO_INTERVAL] : []),
   ];
@@ -318,7 +318,7 @@ function rungDocument({ width, height, value, kbps, quality }: LadderPoint) {
 type ManifestFormat = 'json' | 'hls' | 'dash';
 
 const ABOUT =
-  'Rates are averages of what was measured: the encodes are not made yet, and their peaks not known.';
+  'Rates are averages over the measured encodes; the final encodes are not made yet, so peak rates are unknown.';
 
 function manifestOf(points: readonly LadderPoint[], format: ManifestFormat) {
   const rungs = points.map(({ width, height, kbps, quality, value }) => ({

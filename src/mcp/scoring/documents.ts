@@ -75,33 +75,33 @@ const frameDocument = z.object({
 });
 
 export const findingDocument = z
-  .looseObject(documentKeys(finding, { fix: 'What resolves it: arguments as JSON, or an ffmpeg command.' }))
+  .looseObject(documentKeys(finding, { fix: 'How to resolve it: arguments as JSON, or an ffmpeg command.' }))
   .pick({ code: true, severity: true, message: true, fix: true });
 
 export const trustDocument = z
   .object(
     documentKeys(trust, {
-      codes: 'Codes of the findings behind it, the root cause first.',
-      fix: 'What resolves the root cause.',
+      codes: 'Codes of the findings behind it, root cause first.',
+      fix: 'How to resolve the root cause.',
     }),
   )
   .describe(
-    'Whether the score can be believed. untrusted: the compared frames do not belong together; resolve the cause ' +
-      'first. doubtful: a warning applies.',
+    'Whether the score can be trusted. untrusted: the compared frames do not correspond; resolve the cause first. doubtful: a ' +
+      'warning applies.',
   );
 
 export const worstDocument = z.object({
-  metric: z.string().describe('What frames are ranked by.'),
+  metric: z.string().describe('Metric that ranks the frames.'),
   worse: z.enum(['low', 'high']),
   frames: z
     .array(z.object({ frame: z.int(), value, seconds: z.number().optional() }))
-    .describe('Worst first, at least a second apart where the frame rate is known, else ten frames.'),
+    .describe('Worst first, at least a second apart, or ten frames if the frame rate is unknown.'),
 });
 
 /** A file with data that is too long for the answer. */
 export const resourceDocument = z.object({
   uri: z.string().describe('For resources/read.'),
-  path: z.string().describe('The same as a file, for as long as the server lives.'),
+  path: z.string().describe('The same as a file, until the server ends.'),
 });
 
 /** Resources with the whole result of a tool that encodes. @param drawn contents of the page */
@@ -114,8 +114,8 @@ export const encodingResults = (drawn: string) =>
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
 export const backendKeys = {
-  backend_requested: z.string().describe('As it was asked for.'),
-  backend_used: z.string().describe('What ran: cpu is the built-in core.'),
+  backend_requested: z.string().describe('As requested.'),
+  backend_used: z.string().describe('What ran; cpu: the built-in core.'),
   mismatched_model_warning: z
     .string()
     .optional()
@@ -125,11 +125,11 @@ export const backendKeys = {
 export const targetDocument = z.object({
   verdict: z
     .enum(['reached', 'missed', 'untrusted'])
-    .describe('untrusted: the pair is wrong, so that its values say nothing about the target.'),
+    .describe('untrusted: the pair is wrong, so its values do not count.'),
   checks: z.array(
     z.object({
       value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
-      must_be: z.string().describe('>=80.'),
+      must_be: z.string().describe('Bound: >=80.'),
       found: value,
       reached: z.boolean(),
       note: z.string().optional().describe('Why there is no value.'),
@@ -152,7 +152,9 @@ export const scoreDocument = z.looseObject({
   distribution: z
     .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
     .optional()
-    .describe('Percentiles 1 to 99 and deviation: of the scores, or with detail frames of every metric.'),
+    .describe(
+      'Percentiles 1 to 99 and standard deviation of the scores; with detail frames, of every metric.',
+    ),
   trust: trustDocument.optional(),
   worst_frames: worstDocument.optional(),
   preflight: z.array(findingDocument).optional(),
@@ -162,13 +164,13 @@ export const scoreDocument = z.looseObject({
   tiny: z
     .array(z.looseObject(documentKeys(tinyModel)).pick({ name: true, source: true, device: true }))
     .optional()
-    .describe('Tiny models as they ran: device, runtime, digest.'),
-  no_reference: z.boolean().optional().describe('The distorted video was scored by itself.'),
-  frame_count: z.int().optional().describe('Pairs measured.'),
+    .describe('Tiny models that ran, with device, runtime and digest.'),
+  no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
+  frame_count: z.int().optional().describe('Frame pairs measured.'),
   without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
   warnings: z.array(z.string()).optional(),
   full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
-  format: z.enum(['xml', 'csv', 'sub']).optional().describe('Where another format than JSON was asked for.'),
+  format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
   output: z.string().optional().describe('The report in that format.'),
 });
 

@@ -78,14 +78,13 @@ export function finishingCall<Result>(
       return result;
     } catch (error) {
       if (!finish.aborted || context.signal.aborted) throw error;
-      const resume =
-        'call again with the same arguments: what was measured is kept, and the call resumes from there';
+      const resume = 'call again with the same arguments to resume: measured encodes are kept';
       const reason =
         encodes > max_encodes
-          ? `the work needs more than max_encodes, ${max_encodes}, allows; ${resume}`
+          ? `stopped at max_encodes, ${max_encodes}; ${resume}`
           : encodes > 1
-            ? `the work took longer than max_seconds, ${max_seconds}; ${resume}`
-            : `no encode was measured within max_seconds, ${max_seconds}; allow more, or name a faster preset`;
+            ? `stopped at max_seconds, ${max_seconds}; ${resume}`
+            : `no encode was measured within max_seconds, ${max_seconds}; raise it, or use a faster preset`;
       throw new AnyvmafError('resource', `${reason}.`);
     } finally {
       clearTimeout(timer);
@@ -134,7 +133,7 @@ export function dryRun(
     // Without a first encode, an earlier call has measured everything.
     const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
     const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
-    const summary = `${context.tool} would make ${most} encodes at most, ${each}, and score them. Nothing was encoded.`;
+    const summary = `${context.tool} would make and score at most ${most} encodes, ${each}. Nothing was encoded.`;
     const document = {
       ...headOf({ outcome: 'planned', next: context.again({ dry_run: false }) }),
       summary,
@@ -183,9 +182,9 @@ function encodingProgress({ progress }: ToolContext) {
 }
 
 function stageText(stage: ShotStage): string {
-  if (stage.kind === 'joining') return 'joining the video';
+  if (stage.kind === 'joining') return 'joining the shots';
   const shot = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
-  if (stage.kind === 'finding') return `${shot}looking for cuts`;
+  if (stage.kind === 'finding') return `${shot}detecting shots`;
   if (!('value' in stage)) return `${shot}${stage.kind} the source`;
   const size = stage.size ? `, ${stage.size.width}x${stage.size.height}` : '';
   return `${shot}${stage.kind} at ${stage.value} with ${stage.encoder}${size}`;
@@ -203,6 +202,6 @@ export async function publishResult(
       data: await formatEncodingResult(result, format),
     });
   const json = await publish('json', 'application/json', 'Every point with all pooled values.');
-  const html = await publish('html', 'text/html', 'The curves and tables as a page that stands by itself.');
+  const html = await publish('html', 'text/html', 'The curves and tables as a self-contained page.');
   return { uris: { json: json.uri, html: html.uri }, content: [json.link, html.link] };
 }

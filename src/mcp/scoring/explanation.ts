@@ -60,8 +60,7 @@ interface ExplainedFrame extends FrameAttribution {
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
   if (/^auto(:|$)/.test(input.model.named)) {
     throw usageError(
-      'model is auto, but a score is explained for one model; give version=vmaf_v0.6.1, or ' +
-        'version=vmaf_4k_v0.6.1 for 4K.',
+      'model is auto, but an explanation needs one model; pass version=vmaf_v0.6.1, or version=vmaf_4k_v0.6.1 for 4K.',
     );
   }
   const model = await openModel(input.model.text, { origin: context.files.origin });
@@ -155,17 +154,15 @@ function describe(
         ? [
             `${name} is ${short(score)} on average; a perfect copy with the same motion would have ${short(ceiling)}, so ` +
               `${short(loss)} points are lost.`,
-            `${short(main.points)} of them are ${main.feature}: ${main.meaning}.`,
-            `Scale ${heaviest.scale} costs most, ${short(heaviest.points)} points: ${heaviest.meaning}.`,
-            `Frames ${costliest.first_frame} to ${costliest.last_frame} cost most: ${short(costliest.loss)} points below ` +
+            `${short(main.points)} of them come from ${main.feature}: ${main.meaning}.`,
+            `Scale ${heaviest.scale} costs the most, ${short(heaviest.points)} points: ${heaviest.meaning}.`,
+            `Frames ${costliest.first_frame} to ${costliest.last_frame} cost the most: ${short(costliest.loss)} points below ` +
               'a perfect copy.',
             ...(report.frames.length > frames.length
-              ? [`Explained by ${counted(frames.length, 'frame')} spread over ${report.frames.length}.`]
+              ? [`Based on ${frames.length} of ${counted(report.frames.length, 'frame')}, evenly spread.`]
               : []),
           ]
-        : [
-            `${name} is ${short(score)} on average, which is what a perfect copy of this video has: nothing is lost.`,
-          ],
+        : [`${name} is ${short(score)} on average, like a perfect copy of this video: nothing is lost.`],
     score: round(score),
     ceiling: round(ceiling),
     loss: round(loss),
@@ -269,8 +266,8 @@ function meaningOf(feature: string): string {
   const scale = /vif_scale([0-3])/.exec(feature)?.[1];
   if (scale !== undefined) return `structures altered at scale ${scale}, ${SCALES[Number(scale)]}`;
   if (feature.includes('adm'))
-    return 'detail of the reference that is gone, as by blur, denoising or scaling, at all scales together';
-  return 'structures altered at all scales together';
+    return 'detail of the reference lost, as by blur, denoising or scaling, over all scales';
+  return 'structures altered, over all scales';
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
@@ -313,7 +310,7 @@ export class Attribution {
       throw new AnyvmafError(
         'model',
         `The model ${quoted(model.source)} reads ${count} features with a known value for a perfect copy, but a score can be ` +
-          `explained by 1 to ${MAX_FEATURES} of them; explain it with vmaf_v0.6.1.`,
+          `explained by 1 to ${MAX_FEATURES} of them; use vmaf_v0.6.1.`,
       );
     }
     // k! (n - 1 - k)! / n!

@@ -92,7 +92,7 @@ function modelTexts(input: ModelInput): readonly CheckedModel[] {
   const { model, models } = input;
   if (models !== undefined && model.named !== DEFAULT_MODEL) {
     throw usageError(
-      `model is ${quoted(model.named)} and models has ${models.length} more, but they exclude each other; put all into models.`,
+      `model is ${quoted(model.named)} and models has ${models.length} more, but only one of the two may be given; put all into models.`,
     );
   }
   const suffix = modelSuffix(input);
@@ -192,8 +192,8 @@ export function refuseWriting({
     for (const { name, type } of options) {
       if (type !== 'folder' || !texts.some((text) => new RegExp(`[=:.]${name}=`).test(text))) continue;
       throw usageError(
-        `${name} asks for files to be written on the machine of this server, which its tools never do; leave it out, ` +
-          'or run anyvmaf on the command line with it.',
+        `${name} would write files on the machine of this server, which its tools never do; leave it out, or use it with ` +
+          'anyvmaf on the command line.',
       );
     }
   }
@@ -224,8 +224,8 @@ function refuseTarget(input: ScoringInput): void {
   const { target_width: width, target_height: height, target_scaling: scaling } = input;
   if (width === 0 && height === 0 && scaling === 'none') return;
   throw usageError(
-    `A target of ${width}x${height}, ${scaling}, was asked for, but target_width, target_height and target_scaling are ` +
-      'reserved; leave them out. vmaf_score_encoded scales with scale and scale_to.',
+    `target_width is ${width}, target_height ${height} and target_scaling ${scaling}, but these parameters are reserved; ` +
+      'leave them out. vmaf_score_encoded scales with scale and scale_to.',
   );
 }
 
@@ -237,7 +237,7 @@ function refuseDevices(input: ScoringInput): void {
   if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend)) {
     throw usageError(
       `cpumask is ${cpumask}, but the built-in core has one instruction set, WebAssembly SIMD, and the same result on ` +
-        'every machine; leave out cpumask, or ask for an installed libvmaf with native_cpu and backend cpu.',
+        'every machine; leave out cpumask, or use an installed libvmaf with native_cpu and backend cpu.',
     );
   }
   for (const of of ['sycl', 'hip', 'metal'] as const) {
@@ -272,7 +272,7 @@ function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
   }
   if (alias !== undefined && device !== 'auto' && alias !== device) {
     throw usageError(
-      `tiny_device is ${device} and dnn_ep is ${alias}, but they are two names of one parameter; give one.`,
+      `tiny_device is ${device} and dnn_ep is ${alias}, but they are names of the same parameter; pass one.`,
     );
   }
   if (model === undefined) {
@@ -299,8 +299,6 @@ function refuseWithout(input: ScoringInput): void {
   for (const [name, neutral] of Object.entries(NEUTRAL)) {
     const value = input[name as keyof typeof NEUTRAL];
     if (value === undefined || value === neutral) continue;
-    throw usageError(
-      `${name} is ${showValue(value)}, but it is about a tiny model and none is given; add tiny_model.`,
-    );
+    throw usageError(`${name} is ${showValue(value)}, but it applies to a tiny model only; add tiny_model.`);
   }
 }

@@ -52,14 +52,14 @@ const geometry = {
 
 /** A pair of raw or Y4M files. */
 export const rawPair = {
-  ref: referencePath('Reference video: planar YUV or Y4M; left out with no_reference only.'),
-  dis: inputPath('Distorted video, of the same kind and geometry.'),
+  ref: referencePath('Reference video: planar YUV or Y4M; omit only with no_reference.'),
+  dis: inputPath('Distorted video, of the same format and geometry.'),
   ...geometry,
 };
 
 /** A pair of video files of any kind. */
 export const encodedPair = {
-  reference_encoded: referencePath('Reference video; left out with no_reference only.'),
+  reference_encoded: referencePath('Reference video; omit only with no_reference.'),
   distorted_encoded: inputPath('Distorted video.'),
 };
 
@@ -71,7 +71,7 @@ export const anyPair = {
 
 /** The geometry of raw videos, for tools that also take others. */
 export const optionalGeometry = {
-  width: geometry.width.describe('Raw YUV needs these four: width.').optional(),
+  width: geometry.width.describe('Frame width. Raw YUV needs these four.').optional(),
   height: geometry.height.describe('Frame height.').optional(),
   pixfmt: geometry.pixfmt.describe('Chroma subsampling.').optional(),
   bitdepth: geometry.bitdepth.describe('Bits per sample: 8, 10, 12 or 16.').optional(),
@@ -85,7 +85,7 @@ export const model = modelString(
 export const backend = z
   .enum(['auto', ...BACKENDS])
   .default('auto')
-  .describe('What measures (list_backends); an unavailable one fails.');
+  .describe('Backend (list_backends); fails if unavailable.');
 
 export const precision = z
   .string()
@@ -169,29 +169,32 @@ export const { subsample } = scoring;
 const detail = z
   .enum(['summary', 'frames'])
   .default('summary')
-  .describe('frames: values of all frames in the answer, as far as they fit; summary links to them.');
+  .describe('frames: values of all frames, as far as they fit; summary: a link to them.');
 
 export const target = z
   .string()
   .min(1)
   .max(400)
-  .describe('Bounds for a verdict, with commas: 93 (the mean), vmaf.p5>=80, cvvdp>=9.5.')
+  .describe('Comma-separated bounds for a verdict: 93 (the mean), vmaf.p5>=80, cvvdp>=9.5.')
   .optional();
 
 const tinyParameters = {
-  tiny_model: tinyModel('Tiny ONNX model to add: an id of list_models, or an .onnx file.').optional(),
-  tiny_device: z.enum(TINY_DEVICE_CHOICES).default('auto').describe('What runs it; only auto may fall back.'),
+  tiny_model: tinyModel('Additional tiny ONNX model: id from list_models, or .onnx file.').optional(),
+  tiny_device: z
+    .enum(TINY_DEVICE_CHOICES)
+    .default('auto')
+    .describe('Device for it; only auto may fall back.'),
   dnn_ep: z.enum(TINY_DEVICE_CHOICES).describe('Another name of tiny_device.').optional(),
   tiny_threads: z.int().min(0).max(1024).describe('Threads of one session; 0: runtime default.').optional(),
   tiny_fp16: flag('Half precision (OpenVINO, TensorRT).'),
   tiny_precision: z
     .enum(TINY_PRECISIONS)
     .default('auto')
-    .describe('Precision, for a model that also has 8 bit.'),
-  tiny_model_verify: flag('Only a model that its registry signs.'),
+    .describe('Precision, for models that also come in int8.'),
+  tiny_model_verify: flag('Require a signature in its registry.'),
   tiny_codec: z.string().describe('Codec-aware models: the encoder, such as libx264.').optional(),
   tiny_preset: z.string().describe("The encoder's preset.").optional(),
-  tiny_crf: z.int().min(0).max(63).describe("The encoder's rate factor.").optional(),
+  tiny_crf: z.int().min(0).max(63).describe("The encoder's CRF.").optional(),
   tiny_resize: z
     .enum(TINY_RESIZES)
     .default('disabled')
@@ -200,16 +203,16 @@ const tinyParameters = {
 
 export const scoringParameters = {
   model,
-  models: modelStrings('Several in place of model, each with its own name=KEY.', 16).optional(),
+  models: modelStrings('Several models instead of model, each with its own name=KEY.', 16).optional(),
   disable_clip: flag('Do not clip scores.'),
-  enable_transform: flag("The model's score transform (vmaf_v0.6.1: phone)."),
+  enable_transform: flag("Apply the model's score transform (vmaf_v0.6.1: phone)."),
   backend,
-  native_cpu: flag('backend cpu is the installed libvmaf.'),
+  native_cpu: flag('backend cpu runs an installed libvmaf.'),
   feature: z
     .array(z.string().min(1))
     .max(64)
     .describe(
-      'Further features (ssimulacra2, butteraugli, cvvdp, xpsnr, psnr): NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.',
+      'Additional features (ssimulacra2, butteraugli, cvvdp, xpsnr, psnr): NAME or NAME=OPTION=VALUE:OPTION=VALUE; see list_extractors.',
     )
     .optional(),
   ...tinyParameters,
@@ -218,7 +221,7 @@ export const scoringParameters = {
   output_fmt: z
     .enum(['json', 'xml', 'csv', 'sub'])
     .default('json')
-    .describe('All but json give {format, output}: every frame as text.'),
+    .describe('All but json return {format, output}: every frame as text.'),
   csv: flag('Short for output_fmt csv.'),
   sub: flag('Short for output_fmt sub.'),
   view_distance: z
@@ -227,7 +230,7 @@ export const scoringParameters = {
     .max(24)
     .describe("Viewing distance in picture heights; default: the model's.")
     .optional(),
-  display_height: z.int().min(1).describe("Lines of the display; default: the model's.").optional(),
+  display_height: z.int().min(1).describe("Display height in lines; default: the model's.").optional(),
   target_width: z.int().min(0).default(0).describe(NOT_YET),
   target_height: z.int().min(0).default(0).describe(NOT_YET),
   target_scaling: z.enum(['none', 'bilinear', 'bicubic', 'lanczos']).default('none').describe(NOT_YET),
@@ -239,7 +242,7 @@ export type ScoringInput = CheckedArguments<z.output<z.ZodObject<typeof scoringP
 
 export const filters = z
   .strictObject(tableParameters('filters'))
-  .describe('Crops: W:H:X:Y; vf_*: ffmpeg; tracks from 0.')
+  .describe('Crops: W:H:X:Y; vf_*: ffmpeg filters; tracks from 0.')
   .optional();
 
 /** Pairing of two different videos; not in the reference MCP server. */
@@ -250,18 +253,18 @@ export type PairingInput = z.output<z.ZodObject<typeof pairingParameters>>;
 export const encoderOptions = z
   .record(z.string().max(64), z.string().max(400))
   .default({})
-  .describe('Such as {"preset": "slow"}.');
+  .describe('Encoder options, such as {"preset": "slow"}.');
 
 export const encoderName = z
   .string()
   .max(64)
-  .describe("ffmpeg's name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another.");
+  .describe('ffmpeg encoder name: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another.');
 
 export const searchRange = (what: string) =>
   z.object({ min: z.number(), max: z.number() }).optional().describe(what);
 
 export const encodingSource = {
-  src: inputPath('The video to encode, or raw YUV.'),
+  src: inputPath('Video to encode; may be raw YUV.'),
   width: z.int().min(1).max(16384).describe('Width of raw YUV.').optional(),
   height: z.int().min(1).max(16384).describe('Height of raw YUV.').optional(),
   framerate: z.number().positive().max(1000).describe('Frame rate of raw YUV. Default 25.').optional(),
@@ -275,10 +278,10 @@ export const encodingSource = {
 export const MOST_SECONDS = 7200;
 
 export const callLimits = {
-  max_seconds: z.int().min(1).max(MOST_SECONDS).default(900).describe('Seconds after which the work ends.'),
-  max_encodes: z.int().min(1).describe('Encodes at most.').optional(),
-  max_temp_gb: z.number().min(0.1).max(100).default(4).describe('Temporary gigabytes at most.'),
-  dry_run: z.boolean().default(false).describe('Only say how many encodes it takes at most.'),
+  max_seconds: z.int().min(1).max(MOST_SECONDS).default(900).describe('Time limit in seconds.'),
+  max_encodes: z.int().min(1).describe('Maximum number of encodes.').optional(),
+  max_temp_gb: z.number().min(0.1).max(100).default(4).describe('Maximum temporary gigabytes.'),
+  dry_run: z.boolean().default(false).describe('Only report the maximum number of encodes.'),
 };
 
 export const encodingLimits = {

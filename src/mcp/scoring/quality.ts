@@ -125,10 +125,10 @@ function documentOf(result: SearchResult) {
   const mean = (pooled: SearchResult['points'][number]['pooled']) => pooled[metric]?.mean ?? Number.NaN;
   const reached = targets.map(targetText).join(' and ');
   const [low, high] = predicted.interval99;
-  const range = samples ? `, 99 % sure from ${low.toFixed(2)} to ${high.toFixed(2)}` : '';
+  const range = samples ? `, 99 % interval ${low.toFixed(2)} to ${high.toFixed(2)}` : '';
   const { unfinished } = result;
   const so = unfinished
-    ? `Unfinished at max_seconds or max_encodes; the answer lies from ${unfinished.min} to ${unfinished.max}: call again with that range. So far `
+    ? `Stopped at max_seconds or max_encodes; the value is between ${unfinished.min} and ${unfinished.max}: call again with that range. So far `
     : '';
   return {
     summary:

@@ -68,7 +68,7 @@ export async function withSource<Result>(
       pixelFormat: pix_fmt,
       scratchBytes: limit,
       notes: given.map(
-        (name) => `${name} is for raw YUV and ignored; ${basename(src.named)} declares its own.`,
+        (name) => `${name} applies to raw YUV only and is ignored; ${basename(src.named)} declares its own.`,
       ),
       name: basename(src.path),
       command: (words) => [...words],
@@ -77,7 +77,7 @@ export async function withSource<Result>(
   }
   if (width === undefined || height === undefined) {
     throw usageError(
-      `src, ${quoted(basename(src.named))}, is raw video: give width and height, and pix_fmt and framerate where they are not ` +
+      `src, ${quoted(basename(src.named))}, is raw video: pass width and height, and pix_fmt and framerate if they are not ` +
         `yuv420p and ${USUAL_RATE}.`,
     );
   }
@@ -130,7 +130,7 @@ function formatOf(width: number, height: number, pixels: string): VideoFormat {
   }
   const format = { width, height, chroma: chroma as ChromaFormat, bitDepth: Number(depth) };
   const problem = formatProblem(format);
-  if (problem) throw usageError(`the format given for raw video is not usable: ${problem}.`);
+  if (problem) throw usageError(`The format given for raw video is invalid: ${problem}.`);
   return format;
 }
 
@@ -192,7 +192,7 @@ function checkSize({ named }: InputFile, format: VideoFormat, bytes: number, lim
   if (bytes <= limit) return;
   throw new AnyvmafError(
     'io',
-    `src, ${name}, is raw video of ${(bytes / 1e9).toFixed(1)} GB, of which a temporary copy is needed, but max_temp_gb is ` +
-      `${limit / 1e9}; allow more.`,
+    `src, ${name}, is raw video of ${(bytes / 1e9).toFixed(1)} GB and needs a temporary copy, but max_temp_gb is ` +
+      `${limit / 1e9}; raise it.`,
   );
 }

@@ -309,7 +309,7 @@ function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const { width, height } = advised ?? screenSize(reference.width / reference.height);
   return (
     `score them at the size at which they are watched, with scale_to: "${width}x${height}" of vmaf_score_encoded` +
-    (raw ? ', once ffmpeg has written them as Y4M: it takes no raw video' : '')
+    (raw ? ', which takes no raw video: convert it to Y4M with ffmpeg first' : '')
   );
 }
 
@@ -331,8 +331,8 @@ export function mismatchedModelWarning(
           ? 'use version=vmaf_v0.6.1'
           : scaledUp(report);
     return [
-      `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height}, which is ${source}: ` +
-        `scores do not mean what the model's name promises; ${advice}.`,
+      `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height} (${source}), so its scores are not ` +
+        `valid for them; ${advice}.`,
     ];
   });
   return sentences.length === 0 ? undefined : sentences.join(' ');

@@ -33,7 +33,7 @@ export function pairRequest(
 ): CheckedRequest {
   if (single) return { distorted: distorted.path };
   if (reference?.path !== undefined) return { reference: reference.path, distorted: distorted.path };
-  throw usageError(`${name} is missing; only with no_reference is a video scored without its reference.`);
+  throw usageError(`${name} is missing; it may be omitted only with no_reference.`);
 }
 
 export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
@@ -48,8 +48,8 @@ export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   const missing = Object.entries(parts).filter(([, value]) => value === undefined);
   if (missing.length === 4) return undefined;
   throw usageError(
-    `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; give width, height, pixfmt and bitdepth, ` +
-      'or none of them for videos that say it themselves.',
+    `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; pass width, height, pixfmt and bitdepth, ` +
+      'or none of them for videos that declare their own.',
   );
 }
 

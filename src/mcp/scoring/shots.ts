@@ -73,7 +73,7 @@ export async function tunePerShot(input: ShotsInput, context: ToolContext) {
     name: format === 'csv' ? 'shots.csv' : 'encode-shots.sh',
     mimeType: format === 'csv' ? 'text/csv' : 'text/x-shellscript',
     description:
-      format === 'csv' ? 'The shots as a table.' : 'Makes the encode with ffmpeg, in a POSIX shell.',
+      format === 'csv' ? 'The shots as a table.' : 'POSIX shell script that makes the encode with ffmpeg.',
     data: text,
   });
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
@@ -108,7 +108,7 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
   return {
     summary:
       `${shots.length} shots with ${encoder}: ${what} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
-      `${single.reached ? `reaches the same, and a value a shot saves ${share}` : 'does not reach the same'}.`,
+      `${single.reached ? `reaches the same, and a value per shot saves ${share}` : 'does not reach the same'}.`,
     encoder,
     parameter,
     metric,

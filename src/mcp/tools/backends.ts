@@ -28,19 +28,17 @@ export const listBackendsTool = defineTool({
   name: 'list_backends',
   title: 'List backends',
   description:
-    'Lists backends: cpu (built in), webgpu (a GPU, alone or as hybrid), cuda, sycl, hip and metal (of an installed ' +
-    'vmaf). true means compiled in; probe_backend says whether it works. tiny lists devices for tiny ONNX models.',
+    'Lists backends: cpu (built in), webgpu (a GPU; hybrid: GPU and CPU together), cuda, sycl, hip and metal (of an ' +
+    'installed vmaf). true: compiled in; probe_backend tests whether it works. tiny lists devices for tiny ONNX models.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,
     details: z.array(
       z.object({
-        backend: z
-          .string()
-          .describe('native-cpu is an installed libvmaf on the CPU; ask for it with native_cpu.'),
+        backend: z.string().describe('native-cpu: an installed libvmaf on the CPU, selected by native_cpu.'),
         compiled_in: z.boolean(),
-        runs: z.string().nullable().describe('What would run.'),
-        advice: z.string().nullable().describe('How to get it.'),
+        runs: z.string().nullable().describe('Program or core that would run.'),
+        advice: z.string().nullable().describe('How to make it available.'),
       }),
     ),
     native: programDocument,
@@ -50,11 +48,11 @@ export const listBackendsTool = defineTool({
           device: z.string(),
           available: z.boolean(),
           runtime: z.string().nullable(),
-          adapter: z.string().nullable().describe('The GPU, where the platform says.'),
-          advice: z.string().nullable().describe('How to get it.'),
+          adapter: z.string().nullable().describe('GPU, if known.'),
+          advice: z.string().nullable().describe('How to make it available.'),
         }),
       )
-      .describe('Devices for tiny_device: available ones were tried, and work.'),
+      .describe('Devices for tiny_device; those available were tested and work.'),
   }),
   async handler(_, { signal }) {
     const { listBackends, listTinyDevices } = await import('../../index.js');
@@ -93,17 +91,17 @@ export const probeBackendTool = defineTool({
   name: 'probe_backend',
   title: 'Probe a backend',
   description:
-    'Scores one 64x64 grey frame against itself on a backend, which tells "built with" from "driver present and working". ' +
-    'If it does not work, error has the reason.',
+    'Scores one 64x64 grey frame against itself on a backend, to tell "compiled in" from "driver present and working". ' +
+    'error has the reason of a failure.',
   inputSchema: z.object({ backend: z.enum(BACKENDS).describe('cpu is the built-in core.') }),
   outputSchema: z.object({
     backend: z.enum(BACKENDS),
     compiled_in: z.boolean(),
     runtime_healthy: z.boolean(),
     latency_ms: z.number().nullable(),
-    score: z.number().nullable().describe('Near 100 where the backend works.'),
+    score: z.number().nullable().describe('Near 100 if the backend works.'),
     error: z.string().nullable(),
-    adapter: adapterDocument.optional().describe('Of webgpu and hybrid: the GPU that measured.'),
+    adapter: adapterDocument.optional().describe('For webgpu and hybrid: the GPU in use.'),
   }),
   async handler({ backend }, { pool, signal }) {
     const { probeBackend } = await import('../../index.js');
@@ -118,19 +116,21 @@ const LIBVMAF = '3.2.0';
 
 export const vmafVersion = defineTool({
   name: 'vmaf_version',
-  title: 'Versions',
+  title: 'Show versions',
   description:
-    'Says which installed vmaf program native backends would run, and the version of the built-in core.',
+    'Shows which installed vmaf program native backends would run, and the version of the built-in core.',
   inputSchema: z.object({}),
   outputSchema: z.object({
-    binary_path: z.string().nullable().describe('The installed program; null when there is none.'),
-    version: z.string().nullable().describe('Of the installed program.'),
+    binary_path: z.string().nullable().describe('The installed program; null if none was found.'),
+    version: z.string().nullable().describe('Version of the installed program.'),
     build_flags: z.object(backendFlags).describe('cpu is always true: the built-in core.'),
     error: z.string().nullable(),
     engine: z.object({
       name: z.string(),
       version: z.string(),
-      libvmaf: z.string().describe('The libvmaf whose numbers the built-in core gives, to the last bit.'),
+      libvmaf: z
+        .string()
+        .describe('The libvmaf version whose scores the built-in core reproduces bit for bit.'),
     }),
   }),
   async handler(_, { signal }) {
@@ -151,45 +151,43 @@ export const vmafVersion = defineTool({
 });
 
 const run = z.object({
-  backend: z.string().describe('portable is the built-in core without SIMD, cpu the same with it.'),
-  mean: z.number().nullable().describe('Mean VMAF; null where the run failed.'),
+  backend: z.string().describe('portable: the built-in core without SIMD; cpu: with SIMD.'),
+  mean: z.number().nullable().describe('Mean VMAF; null if the run failed.'),
   seconds: z.number().nullable().describe('Wall-clock time of the whole call.'),
   fps: z.number().nullable(),
   max_difference: z
     .number()
     .nullable()
-    .describe(
-      "Largest difference of a frame's VMAF from the portable result; 0 is the same to the last bit.",
-    ),
+    .describe("Largest difference of a frame's VMAF from the portable result; 0: equal to the last bit."),
   max_difference_frame: z.int().nullable(),
   identical: z
     .boolean()
     .nullable()
-    .describe('Whether every metric of every frame is the same to the last bit.'),
+    .describe('Whether every metric of every frame equals the portable result to the last bit.'),
   error: z.string().nullable(),
 });
 
 export const runBenchmarkTool = defineTool({
   name: 'run_benchmark',
-  title: 'Time the backends',
+  title: 'Benchmark backends',
   description:
-    'Scores three generated pairs (576x324 to 3840x2160) with every backend that works here: mean score, frames per second ' +
-    'and largest difference from the portable result. Occupies the machine for half a minute or more.',
+    'Scores three generated pairs (576x324 to 3840x2160) with every working backend: mean score, frames per second and ' +
+    'largest difference from the portable result. Occupies the machine for half a minute or more.',
   inputSchema: z.object({
     full: z
       .boolean()
       .default(false)
-      .describe('All 200 frames of the 3840x2160 pair: minutes, and 5 GB of temporary files.'),
+      .describe('Score all 200 frames of the 3840x2160 pair: takes minutes and 5 GB of temporary files.'),
     shapes: z
       .array(z.enum(['576x324', '1920x1080', '3840x2160']))
       .min(1)
-      .describe('Only these pairs.')
+      .describe('Pairs to score. Default: all.')
       .optional(),
   }),
   outputSchema: z.object({
-    exit_code: z.int().describe('0, or 1 when a backend failed or the core is not what it should be.'),
-    stdout: z.string().describe('The result as tables.'),
-    stderr: z.string().describe('What went wrong, a line each.'),
+    exit_code: z.int().describe('1 if a backend failed or cpu differs from portable, else 0.'),
+    stdout: z.string().describe('The results as tables.'),
+    stderr: z.string().describe('Errors, one per line.'),
     tests: z.array(
       z.object({
         name: z.string(),
@@ -201,9 +199,9 @@ export const runBenchmarkTool = defineTool({
     ),
     skipped: z
       .array(z.object({ backend: z.string(), reason: z.string() }))
-      .describe('Backends that do not work here.'),
+      .describe('Backends that do not work on this machine.'),
     machine: z.object({ cpu: z.string(), cores: z.int(), platform: z.string(), node: z.string() }),
-    threads: z.int().describe('Worker threads of the core at most.'),
+    threads: z.int().describe('Maximum worker threads of the core.'),
     model: z.string(),
   }),
   annotations: { ...READ_ONLY, idempotentHint: false },

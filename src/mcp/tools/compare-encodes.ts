@@ -23,9 +23,9 @@ export const compareEncodesTool = defineTool({
   name: 'compare_encodes',
   title: 'Compare encodes of one source',
   description:
-    'Scores several encodes against one reference and decides which to ship: the Pareto front of size and quality, ' +
-    'ties within the error of the measurement, and for each encode, best first, score, bit rate, size and where it ' +
-    'breaks. Give a target if there is one.',
+    'Scores several encodes against one reference and decides which to ship: Pareto front of size and quality, ties ' +
+    'within measurement error, and score, bit rate, size and worst moments of each encode, best first. Pass target if ' +
+    'there is one.',
   inputSchema: z.object({
     reference: anyPair.reference,
     distorted: inputPaths('The encodes.', 32),
@@ -40,7 +40,7 @@ export const compareEncodesTool = defineTool({
     ...headKeys,
     summary: z.string(),
     decision: z.object({
-      ship: z.string().nullable().describe('The encode to ship; null where no score can be trusted.'),
+      ship: z.string().nullable().describe('The encode to ship; null if no score can be trusted.'),
       reason: z
         .enum([
           'smallest-that-reaches',
@@ -50,29 +50,31 @@ export const compareEncodesTool = defineTool({
           'best',
           'none-trusted',
         ])
-        .describe('smallest-as-good: neither measurement nor viewer can tell it from the best.'),
-      pareto_front: z.array(z.int()).describe('Ranks, the smallest first: no other is as small and better.'),
+        .describe(
+          'smallest-as-good: the smallest of those that the measurement, or a viewer, cannot tell from the best.',
+        ),
+      pareto_front: z.array(z.int()).describe('Ranks of encodes that no other dominates, smallest first.'),
       ties: z
         .array(z.array(z.int()))
         .describe(
-          'Ranks whose difference is within the error of the measurement: its 95 % interval contains 0.',
+          'Ranks of encodes within measurement error of each other: the 95 % interval of the difference contains 0.',
         ),
       smaller: z
         .object({ rank: z.int(), saves_percent: z.number(), loses_points: z.number() })
         .nullable()
-        .describe('The next smaller one on the front.'),
+        .describe('The next smaller encode on the front.'),
     }),
     model: z.string(),
     metric: z.string().describe('Key of the score in reports.'),
     encodes: z
       .array(
         z.object({
-          distorted: z.string().describe('As it was given.'),
+          distorted: z.string().describe('As given.'),
           rank: z.int(),
           mean: value,
           harmonic_mean: value,
           min: value,
-          p1: value.describe('One frame in a hundred scores below this.'),
+          p1: value.describe('1 % of the frames score below this.'),
           p5: value,
           bitrate: z.number().nullable().describe('Bits per second of the video.'),
           size_bytes: z.int().nullable(),
@@ -87,22 +89,22 @@ export const compareEncodesTool = defineTool({
           worst_frame: z.int().nullable(),
           bits_per_pixel: value,
           points_per_doubling: value.describe(
-            'On the Pareto front: points gained per doubling of the bytes, from the next smaller one.',
+            'On the Pareto front: points gained per doubling of the size, from the next smaller encode.',
           ),
           worst_moments: z
             .array(z.object({ frame: z.int(), seconds: z.number().optional(), value: z.number() }))
-            .describe('Where it breaks, the worst first, at least a second apart.'),
+            .describe('Worst first, at least a second apart.'),
           trust: trustDocument,
           preflight: z.array(z.string()).describe('Errors and warnings, as sentences.'),
           mismatched_model_warning: z.string().optional(),
           target: targetDocument.optional().describe('With target: the verdict on it.'),
         }),
       )
-      .describe('Best first, by mean; those whose score cannot be trusted last.'),
+      .describe('Best first, by mean; untrusted ones last.'),
     errors: z
       .array(z.object({ distorted: z.string(), error: z.string() }))
-      .describe('Encodes that could not be scored, in the order in which they were named.'),
-    page: resourceDocument.optional().describe('All of it as an HTML page with charts, for people.'),
+      .describe('Encodes that could not be scored, in input order.'),
+    page: resourceDocument.optional().describe('The result as an HTML page with charts, for people.'),
   }),
   handler: async (input, context) =>
     (await import('../scoring/comparison.js')).compareEncodes(input, context),
@@ -114,10 +116,10 @@ export const scoreBatchTool = defineTool({
   name: 'score_batch',
   title: 'Score a table of pairs',
   description:
-    'Scores many pairs, each with its own reference. Answers one row per pair, in their order, and ' +
-    'the whole table as a resource in CSV. compare_encodes ranks encodes of one source.',
+    'Scores many pairs, each with its own reference. Returns one row per pair, in input order, and the whole table as a ' +
+    'CSV resource. For encodes of one source, use compare_encodes, which ranks them.',
   inputSchema: z.object({
-    references: inputPaths('One for each encode, in the same order, or one for all.', 64),
+    references: inputPaths('One per encode, in the same order, or one for all.', 64),
     distorted: inputPaths('The encodes.', 64),
     model,
     precision,
@@ -133,12 +135,12 @@ export const scoreBatchTool = defineTool({
     pairs: z
       .array(
         z.object({
-          reference: z.string().describe('As it was given.'),
+          reference: z.string().describe('As given.'),
           distorted: z.string(),
-          mean: value.optional().describe('Of the model; absent with error.'),
+          mean: value.optional().describe('Mean score of the model; absent with error.'),
           harmonic_mean: value.optional(),
           min: value.optional(),
-          p1: value.optional().describe('One frame in a hundred scores below this.'),
+          p1: value.optional().describe('1 % of the frames score below this.'),
           frames: z.int().optional(),
           trust: trustDocument.optional(),
           preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
@@ -146,9 +148,9 @@ export const scoreBatchTool = defineTool({
           error: z.string().optional().describe('Why the pair has no score.'),
         }),
       )
-      .describe('In the order in which they were given.'),
+      .describe('In input order.'),
     failed: z.int().describe('Pairs without a score.'),
-    table: z.string().describe('URI of the table in CSV, for resources/read.'),
+    table: z.string().describe('URI of the CSV table, for resources/read.'),
   }),
   handler: async (input, context) => (await import('../scoring/batch.js')).scoreTable(input, context),
 });

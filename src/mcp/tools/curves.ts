@@ -12,50 +12,47 @@ export const runCompareTool = defineTool({
   name: 'run_compare',
   title: 'Compare encoders',
   description:
-    'Compares encoders or presets of the installed ffmpeg on samples of a source: how much less each needs than the first ' +
-    'for equal quality (BD-rate), how fast it is here, and what it needs for a quality. It writes no encode. Takes minutes.',
+    'Compares encoders or presets of the installed ffmpeg on samples of a source: BD-rate against the first, encoding ' +
+    'speed on this machine, and the setting and bit rate for each target quality. Writes no encode. Takes minutes.',
   inputSchema: z.object({
     src: encodingSource.src,
-    target_vmaf: z.number().describe('One quality to search for.').optional(),
+    target_vmaf: z.number().describe('One target quality.').optional(),
     target_vmafs: z
       .array(z.number())
       .max(8)
-      .describe('Several. Default: 94, 96, 97, 98 without target_vmaf; []: values of the parameter.')
+      .describe('Several. Default without target_vmaf: 94, 96, 97, 98. []: fixed parameter values.')
       .optional(),
     encoders: z
       .array(z.string().min(1).max(400))
       .min(1)
       .max(8)
       .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
-      .describe("ffmpeg's names, with options where wanted: libx264:preset=slow. The first is the anchor."),
+      .describe('ffmpeg names, optionally with options: libx264:preset=slow. The first is the anchor.'),
     width: encodingSource.width,
     height: encodingSource.height,
     pix_fmt: encodingSource.pix_fmt,
     framerate: encodingSource.framerate,
-    no_parallel: z.boolean().default(false).describe('Encoders never run side by side.'),
+    no_parallel: z.boolean().default(false).describe('No effect: encoders always run one at a time.'),
     model,
     ...encodingLimits,
   }),
   outputSchema: z.object({
     ...headKeys,
-    src: z.string().describe('As it was given.'),
+    src: z.string().describe('As given.'),
     tool_version: z.string(),
     wall_time_ms: z.number(),
-    schema_version: z.int().optional().describe('2, with target_vmafs.'),
-    target_vmaf: z
-      .number()
-      .optional()
-      .describe('If it was the only one requested; rows are then ordered by rate.'),
+    schema_version: z.int().optional().describe('2 with target_vmafs.'),
+    target_vmaf: z.number().optional().describe('If it is the only target; rows are then sorted by rate.'),
     target_vmafs: z.array(z.number()).optional(),
     rows: z
       .array(
         z.object({
-          codec: z.string().describe('As it was given.'),
-          adapter: z.string().describe("ffmpeg's name."),
+          codec: z.string().describe('As given.'),
+          adapter: z.string().describe('ffmpeg encoder name.'),
           runtime_variant: z.string(),
           ffmpeg_bin: z.string(),
           encoder_version: z.string(),
-          best_crf: z.number().describe("Of the encoder's parameter."),
+          best_crf: z.number().describe("Value of the encoder's parameter."),
           bitrate_kbps: z.number(),
           encode_time_ms: z.number().nullable(),
           vmaf_score: z.number(),
@@ -64,19 +61,17 @@ export const runCompareTool = defineTool({
           error: z.string(),
         }),
       )
-      .describe('What each encoder needs for each target.'),
+      .describe('Setting and rate of each encoder for each target.'),
     summary: z.string(),
     notes: z.array(z.string()),
     metric: z.string(),
-    ties: z
-      .array(z.string())
-      .describe('Not distinguishable from the one that needs least: within the error.'),
+    ties: z.array(z.string()).describe('Encoders within measurement error of the one with the lowest rate.'),
     encoders: z.array(
       z.object({
         name: z.string(),
         encoder: z.string(),
         parameter: z.string(),
-        frames_per_second: z.number().nullable().describe('Of encoding, on this machine.'),
+        frames_per_second: z.number().nullable().describe('Encoding speed on this machine.'),
         at_targets: z.array(
           z.object({
             target_vmaf: z.number(),
@@ -84,25 +79,28 @@ export const runCompareTool = defineTool({
             kbps: z.number(),
             vmaf: z.number(),
             reached: z.boolean(),
-            kbps_at_target: z.number().nullable().describe('Read off the curve.'),
+            kbps_at_target: z.number().nullable().describe('Interpolated on the curve; null outside it.'),
           }),
         ),
         points: z.array(z.object({ value: z.number(), vmaf: z.number(), kbps: z.number() })),
-        not_monotone: z.array(z.number()).describe('Values that score better than a finer one.'),
+        not_monotone: z.array(z.number()).describe('Parameter values that score higher than a finer one.'),
       }),
     ),
     deltas: z.array(
       z.object({
         anchor: z.string(),
         test: z.string(),
-        bd_rate_percent: z.number().nullable().describe('Mean difference of rate; negative: less is needed.'),
+        bd_rate_percent: z
+          .number()
+          .nullable()
+          .describe('Mean rate difference at equal quality; negative: a lower rate.'),
         interval_95: z
           .array(z.number())
           .nullable()
-          .describe('Of bd_rate_percent; containing 0: a tie. null: too few parts of the video.'),
-        bd_vmaf: z.number().nullable().describe('Mean difference of quality at equal rate.'),
-        overlap: z.number().nullable().describe('The part of the shorter curve that was compared.'),
-        refused: z.string().nullable().describe('Why there is none.'),
+          .describe('Of bd_rate_percent; a tie if it contains 0. null: too few parts of the video.'),
+        bd_vmaf: z.number().nullable().describe('Mean quality difference at equal rate.'),
+        overlap: z.number().nullable().describe('Fraction of the shorter curve that was compared.'),
+        refused: z.string().nullable().describe('Why there is no BD-rate.'),
       }),
     ),
     encodes: z.int(),
@@ -114,18 +112,17 @@ export const runCompareTool = defineTool({
 const rung = z.object({
   width: z.int(),
   height: z.int(),
-  value: z.number().describe("Of the encoder's parameter."),
+  value: z.number().describe("Value of the encoder's parameter."),
   kbps: z.number(),
   vmaf: z.number().describe("Scored at the source's size."),
 });
 
 export const runLadderTool = defineTool({
   name: 'run_ladder',
-  title: 'Build an encoding ladder',
+  title: 'Build a bitrate ladder',
   description:
-    'Encodes samples of a source in several sizes and chooses rungs on the convex hull of quality over rate. Answers ' +
-    'them, from which rate on each size is the best one, and the ffmpeg command for DASH and HLS. It writes no encode. ' +
-    'Takes minutes.',
+    'Encodes samples of a source at several sizes and picks rungs on the convex hull of quality over rate. Returns the ' +
+    'rungs, the rate from which each size is best, and the ffmpeg command for DASH and HLS. Writes no encode. Takes minutes.',
   inputSchema: z.object({
     src: encodingSource.src,
     resolutions: z
@@ -133,14 +130,14 @@ export const runLadderTool = defineTool({
       .min(1)
       .max(12)
       .describe('Sizes such as 1920x1080, or heights such as 720; none larger than the source.'),
-    encoder: z.string().max(64).default('libx264').describe("ffmpeg's name of the encoder."),
+    encoder: z.string().max(64).default('libx264').describe('ffmpeg encoder name.'),
     encoder_options: encoderOptions,
     target_vmafs: z
       .array(z.number())
       .max(12)
       .default([])
-      .describe('Qualities to measure. Default: values of the parameter.'),
-    quality_tiers: z.int().min(1).max(32).default(5).describe('Rungs to choose.'),
+      .describe('Target qualities. Default: fixed parameter values.'),
+    quality_tiers: z.int().min(1).max(32).default(5).describe('Number of rungs.'),
     format: z
       .enum(['json', 'hls', 'dash'])
       .default('json')
@@ -148,7 +145,7 @@ export const runLadderTool = defineTool({
     spacing: z
       .enum(['log_bitrate', 'vmaf', 'uniform'])
       .default('log_bitrate')
-      .describe('What rungs are evenly spaced in; uniform is vmaf.'),
+      .describe('Scale on which rungs are evenly spaced; uniform: same as vmaf.'),
     framerate: encodingSource.framerate,
     width: encodingSource.width,
     height: encodingSource.height,
@@ -167,25 +164,25 @@ export const runLadderTool = defineTool({
               width: z.int(),
               height: z.int(),
               bitrate_kbps: z.number(),
-              bandwidth_bps: z.number().describe('On average.'),
+              bandwidth_bps: z.number().describe('Average.'),
               vmaf: z.number(),
-              crf: z.number().describe("Of the encoder's parameter."),
+              crf: z.number().describe("Value of the encoder's parameter."),
             }),
           ),
         }),
       ])
-      .describe('The rungs; with hls and dash as text that names the files that command makes.'),
+      .describe('The rungs; for hls and dash, text that names the files created by command.'),
     format: z.enum(['json', 'hls', 'dash']),
     summary: z.string(),
     notes: z.array(z.string()),
     encoder: z.string(),
     parameter: z.string(),
     metric: z.string(),
-    rungs: z.array(rung).describe('By rate; each was measured.'),
-    hull: z.array(rung).describe('Points that no mixture of others beats.'),
+    rungs: z.array(rung).describe('Sorted by rate; each was measured.'),
+    hull: z.array(rung).describe('Points on the convex hull.'),
     takeovers: z
       .array(z.object({ width: z.int(), height: z.int(), kbps: z.number(), vmaf: z.number() }))
-      .describe('From which rate on each size is the best one.'),
+      .describe('Rate from which each size is best.'),
     encodes: z.int(),
     command: z
       .array(z.string())

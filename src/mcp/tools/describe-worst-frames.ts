@@ -9,9 +9,9 @@ export const describeWorstFramesTool = defineTool({
   name: 'describe_worst_frames',
   title: 'Show and describe the worst frames',
   description:
-    'Shows the worst moments of a pair of videos of any kind: pictures of reference, distorted, amplified difference and ' +
-    'map, measured facts (blockiness, blur, noise, banding, contrast loss) and a description. Look at the pictures ' +
-    'before you trust words about them.',
+    'Shows the worst moments of any pair of videos: pictures (reference, distorted, amplified difference, quality ' +
+    'map), measured facts (blockiness, blur, noise, banding, contrast loss) and a description. Look at the pictures before ' +
+    'you trust the description.',
   inputSchema: worstFramesInput,
   outputSchema: worstFramesDocument,
   // A describing model that is not cached yet is downloaded from the hub.

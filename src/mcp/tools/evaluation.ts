@@ -20,35 +20,35 @@ const evaluationParameters = {
   split: z
     .enum(SPLITS)
     .default('test')
-    .describe('Rows to use, by the SHA-256 of their key; all where there is no column key.'),
+    .describe('Rows to use, split by the SHA-256 of their key; all rows without a column key.'),
   input_name: z
     .string()
     .min(1)
     .default('features')
-    .describe('Graph input for the features. Default: as the sidecar says, else the first.'),
+    .describe('Graph input for the features. Default: from the sidecar, else the first.'),
   target: z.string().min(1).default('mos').describe('Column to predict.'),
   tiny_device: z
     .enum(TINY_DEVICE_CHOICES)
     .default('auto')
-    .describe('What runs the model; an unavailable one is refused.'),
+    .describe('Device for the model; fails if unavailable.'),
   tiny_precision: z
     .enum(TINY_PRECISIONS)
     .default('auto')
-    .describe('Precision, for a model that also has 8 bit.'),
+    .describe('Precision, for models that also come in int8.'),
   tiny_codec: z
     .string()
     .min(1)
-    .describe('Codec-aware models: encoder of all rows. Default: the column codec or encoder.')
+    .describe('Codec-aware models: encoder of all rows. Default: column codec or encoder.')
     .optional(),
-  tiny_preset: z.string().min(1).describe('Its preset. Default: the column preset.').optional(),
-  tiny_crf: z.number().min(0).max(63).describe('Its rate factor. Default: the column crf.').optional(),
+  tiny_preset: z.string().min(1).describe('Its preset. Default: column preset.').optional(),
+  tiny_crf: z.number().min(0).max(63).describe('Its CRF. Default: column crf.').optional(),
   resamples: z
     .int()
     .min(0)
     .max(10_000)
-    .describe('Draws for the 95 % intervals; 0 leaves them out.')
+    .describe('Bootstrap resamples for the 95 % intervals; 0: no intervals.')
     .optional(),
-  seed: z.int().min(0).max(0xffffffff).default(1).describe('Seed of the draws, for repeatable results.'),
+  seed: z.int().min(0).max(0xffffffff).default(1).describe('Bootstrap seed.'),
 };
 
 function evaluateOptions(
@@ -76,8 +76,8 @@ const intervals = z
   .describe('95 % bootstrap intervals, lower and upper end.');
 
 const figures = {
-  n: z.int().describe('Rows.'),
-  plcc: z.number().nullable().describe('Pearson correlation; null where one side is constant.'),
+  n: z.int().describe('Number of rows.'),
+  plcc: z.number().nullable().describe('Pearson correlation; null if one side is constant.'),
   srocc: z.number().nullable().describe('Spearman rank correlation, average ranks for ties.'),
   krocc: z.number().nullable().describe("Kendall's tau-b."),
   rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
@@ -89,14 +89,14 @@ const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'cli
 const evaluationSchema = z.looseObject({
   model: z.string(),
   features: z.string(),
-  split: z.enum(SPLITS).describe('Rows that were evaluated; all for a table without keys.'),
+  split: z.enum(SPLITS).describe('Rows evaluated; all for a table without keys.'),
   ...figures,
-  columns: z.array(z.string()).describe('Features in the order in which the model takes them.'),
+  columns: z.array(z.string()).describe('Features in the order of the model input.'),
   target: z.string(),
   intervals,
   bootstrap: z
     .looseObject({
-      unit: z.enum(['key', 'clip', 'row']).describe('What was drawn.'),
+      unit: z.enum(['key', 'clip', 'row']).describe('Unit that was resampled.'),
       units: z.int(),
       resamples: z.int(),
       seed: z.int(),
@@ -104,22 +104,22 @@ const evaluationSchema = z.looseObject({
     })
     .nullable(),
   clips: z
-    .looseObject({ ...figures, n: z.int().describe('Clips.'), intervals })
+    .looseObject({ ...figures, n: z.int().describe('Number of clips.'), intervals })
     .nullable()
-    .describe('Figures of clips, each by its mean prediction and mean target.'),
-  keys: z.int().nullable().describe('Keys among the rows; null for a table without keys.'),
+    .describe('Figures over clips, each represented by its mean prediction and mean target.'),
+  keys: z.int().nullable().describe('Number of keys; null for a table without keys.'),
   per_key: z
     .array(
       z.looseObject({ key: z.string(), ...figures, mean_prediction: z.number(), mean_target: z.number() }),
     )
     .nullable()
-    .describe(`Figures of each key, those of the largest error first, ${MOST_KEYS} at most.`),
+    .describe(`Figures of each key, largest error first, at most ${MOST_KEYS}.`),
   left_out: z
     .looseObject({ other_split: z.int(), no_key: z.int(), no_target: z.int(), no_feature: z.int() })
-    .describe('Rows that were not evaluated, by the reason.'),
+    .describe('Rows that were not evaluated, by reason.'),
   runtime: z.string(),
   device: z.string(),
-  notes: z.array(z.string()).describe('What a reader of the figures must know.'),
+  notes: z.array(z.string()).describe('Caveats about the figures.'),
 });
 
 /** @param names model and table under the caller's names */
@@ -136,9 +136,9 @@ export const evalModelOnSplit = defineTool({
   name: 'eval_model_on_split',
   title: 'Evaluate an ONNX model',
   description:
-    'Measures how well a tiny ONNX model predicts opinion scores, the column mos of a Parquet table of features, on ' +
-    'the rows of a split. Gives PLCC, SROCC, KROCC and RMSE with 95 % intervals, of rows, of clips and of each key. ' +
-    "The model's sidecar is applied.",
+    'Measures how well a tiny ONNX model predicts opinion scores (column mos of a Parquet feature table) on the rows of a ' +
+    'split. Returns PLCC, SROCC, KROCC and RMSE with 95 % intervals over rows and clips, and per key. Applies the ' +
+    "model's sidecar.",
   inputSchema: z.object({
     model: tinyModel('Path of an .onnx file, or id of a registered tiny model.'),
     ...evaluationParameters,
@@ -160,17 +160,17 @@ export const compareModels = defineTool({
   name: 'compare_models',
   title: 'Rank ONNX models',
   description:
-    'Ranks tiny ONNX models by how well they predict opinion scores on the same rows of a Parquet table of features: by ' +
+    'Ranks tiny ONNX models by how well they predict opinion scores on the same rows of a Parquet feature table: by ' +
     'descending PLCC, each with the figures of eval_model_on_split.',
   inputSchema: z.object({
     models: tinyModels('Paths of .onnx files, or ids of registered tiny models.', 100),
     ...evaluationParameters,
   }),
   outputSchema: z.looseObject({
-    ranked: z.array(evaluationSchema).describe('By descending PLCC; where it is not defined, last.'),
+    ranked: z.array(evaluationSchema).describe('By descending PLCC; undefined ones last.'),
     errors: z
       .array(z.object({ model: z.string(), error: z.string() }))
-      .describe('Models that could not be evaluated, in the order in which they were named.'),
+      .describe('Models that could not be evaluated, in input order.'),
   }),
   async handler({ models, features, ...input }, context) {
     const texts = [...new Set(models.flatMap((one) => ('text' in one ? one.text : [])))];

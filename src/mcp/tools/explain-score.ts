@@ -17,7 +17,7 @@ import { headKeys } from '../verdict.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist, subsample } = scoringParameters;
 
-const points = z.number().describe('Points of the score, averaged over the frames; negative where it helps.');
+const points = z.number().describe('Score points lost, averaged over the frames; negative: gained.');
 
 const USUAL_SEGMENTS = 5;
 
@@ -25,14 +25,13 @@ export const explainScoreTool = defineTool({
   name: 'explain_score',
   title: 'Explain a score',
   description:
-    'Says what drove a VMAF score, in points below a perfect copy: by feature (they add up to the loss), by scale ' +
-    'from the finest detail on, and over time, the costliest first. adm2 stands for detail that is gone (blur, ' +
-    'denoising, scaling), vif at scales 2 and 3 for altered structures (coarse quantisation, blocks). Next: ' +
-    'describe_worst_frames.',
+    'Explains a VMAF score, in points below a perfect copy: by feature (adding up to the loss), by scale (finest first), ' +
+    'and over time (costliest first). adm2 stands for lost detail (blur, denoising, scaling), vif at scales 2 and 3 for ' +
+    'altered structures (coarse quantisation, blocks). Next: describe_worst_frames.',
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,
-    model: modelString('version=NAME or path=FILE, one.', DEFAULT_MODEL),
+    model: modelString('One model: version=NAME or path=FILE.', DEFAULT_MODEL),
     frame_cnt,
     frame_skip_ref,
     frame_skip_dist,
@@ -43,27 +42,27 @@ export const explainScoreTool = defineTool({
       .min(1)
       .max(50)
       .default(USUAL_SEGMENTS)
-      .describe('Costliest segments and frames to list, at most.'),
+      .describe('Maximum segments and frames to list, costliest first.'),
   }),
   outputSchema: z.object({
     ...headKeys,
     explanation: z.array(z.string()).describe('The result in sentences.'),
     model: z.string(),
-    score: z.number().describe('Mean over the frames explained.'),
+    score: z.number().describe('Mean over the explained frames.'),
     ceiling: z.number().describe('Mean score of a perfect copy with the same motion.'),
-    loss: z.number().describe('ceiling minus score: what the points of all features add up to.'),
+    loss: z.number().describe('ceiling minus score; the sum of the points of all features.'),
     frames: z.int().describe('Frames scored.'),
-    frames_explained: z.int().describe('All of them up to 2000, else evenly spread ones.'),
+    frames_explained: z.int().describe('All up to 2000 frames, else 2000 evenly spread ones.'),
     features: z
       .array(
         z.object({
           feature: z.string(),
           meaning: z.string(),
           points,
-          share: z.number().nullable().describe('Of the loss, 0 to 1; null where nothing is lost.'),
+          share: z.number().nullable().describe('Fraction of the loss; null if nothing is lost.'),
           mean_value: z
             .number()
-            .describe('1 in a perfect copy, to a millionth or so: features are computed in fixed point.'),
+            .describe('In a perfect copy 1, to about a millionth: features are computed in fixed point.'),
           lowest_value: z.number(),
         }),
       )
@@ -72,12 +71,12 @@ export const explainScoreTool = defineTool({
       .array(
         z.object({ scale: z.int(), meaning: z.string(), points, adm_points: points, vif_points: points }),
       )
-      .describe('The same points by scale; those of adm2 divided by where its sums fall short.'),
+      .describe(
+        'The same points by scale; those of adm2 are split by the shortfall of its sums at each scale.',
+      ),
     not_blamed: z
       .array(z.object({ feature: z.string(), mean_value: z.number() }))
-      .describe(
-        'What describes the reference rather than the damage, motion above all, and is left as measured.',
-      ),
+      .describe('Features that describe the reference, not the damage (mainly motion); kept as measured.'),
     segments: z.array(
       z.object({
         first_frame: z.int(),
@@ -86,7 +85,7 @@ export const explainScoreTool = defineTool({
         score: z.number(),
         loss: z.number(),
         share_of_loss: z.number().nullable(),
-        main_feature: z.string().describe('The costliest there.'),
+        main_feature: z.string().describe('The costliest feature in it.'),
       }),
     ),
     worst_frames: z.array(

@@ -89,7 +89,7 @@ export function toolsOf(text: string): readonly Tool[] {
   const sets = names.map((name) => {
     if (Object.hasOwn(TOOLSETS, name)) return TOOLSETS[name] ?? [];
     throw usageError(
-      `--tools is ${quoted(text)}, but ${quoted(name)} is not a set of tools; there are ${Object.keys(TOOLSETS).join(', ')}.`,
+      `--tools is ${quoted(text)}, but ${quoted(name)} is not a set of tools; available: ${Object.keys(TOOLSETS).join(', ')}.`,
     );
   });
   const chosen = new Set([...sets.flat(), ...JOB_TOOL_LIST]);

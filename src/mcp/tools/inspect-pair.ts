@@ -29,8 +29,8 @@ export const inspectPairTool = defineTool({
   name: 'inspect_pair',
   title: 'Inspect a pair before scoring',
   description:
-    'Checks two videos without scoring them: what they declare, and what would make a score wrong (size, frame rate, ' +
-    'offset, range, borders, swapped files, ...), with fixes. Use it before a long score, or when a score looks wrong.',
+    'Checks two videos without scoring them: declared properties, and problems that would make a score wrong (size, frame ' +
+    'rate, offset, range, borders, swapped files, ...), with fixes. Use it before a long score, or if a score looks wrong.',
   inputSchema: z.object({ ...anyPair, ...optionalGeometry, model, ...pairing }),
   outputSchema: z.object({
     ...headKeys,
@@ -54,37 +54,37 @@ export const findAlignmentTool = defineTool({
   name: 'find_alignment',
   title: 'Find the offset between two videos',
   description:
-    'Finds by how many frames two videos are shifted against each other, with a confidence and the reason for it. ' +
-    'Pass the offset to vmaf_score_encoded; nothing is shifted here.',
+    'Finds the offset in frames between two videos, with a confidence and its reason. Shifts nothing: pass the offset to ' +
+    'vmaf_score_encoded.',
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,
-    window: z.int().min(1).max(1000).default(50).describe('Offsets tried are -window to window frames.'),
+    window: z.int().min(1).max(1000).default(50).describe('Offsets to try: -window to window frames.'),
     decoder: pairingParameters.decoder,
   }),
   outputSchema: z.object({
-    offset: z.int().describe('Distorted frame n shows what reference frame n + offset shows.'),
-    confidence: z.number().describe('0 a guess, 1 certain.'),
+    offset: z.int().describe('Distorted frame n matches reference frame n + offset.'),
+    confidence: z.number().describe('0: a guess; 1: certain.'),
     ambiguous: z.boolean(),
     reason: z.enum(['clear', 'static', 'repetitive', 'edge', 'unrelated', 'short']),
     explanation: z.string(),
     candidates: z.array(z.object({ offset: z.int(), similarity: z.number() })),
     similarity: z.number().describe('Correlation of the pictures at the offset, -1 to 1.'),
-    compared: z.int().describe('Pairs of frames compared.'),
+    compared: z.int().describe('Frame pairs compared.'),
     match: z
       .object({ reference: z.int(), distorted: z.int() })
       .optional()
-      .describe('The earliest frames of the same moment, where frame rates differ.'),
+      .describe('The earliest matching frames, if frame rates differ.'),
     slip: z
       .object({ frame: z.int(), by: z.int(), ahead: z.int() })
       .optional()
-      .describe('First frames lost (by > 0) or repeated (by < 0), from where on the offset is another.'),
+      .describe('First frames lost (by > 0) or repeated (by < 0), after which the offset differs.'),
     levels: z
       .object({ gain: z.number(), bias: z.number() })
-      .describe('Distorted luma is about gain times reference plus bias, in 8-bit levels.'),
+      .describe('Distorted luma is about gain * reference + bias, in 8-bit levels.'),
     repeated: z
       .object({ reference: z.int(), distorted: z.int() })
-      .describe('Frames that repeat the one before while the other video moves on.'),
+      .describe('Frames that repeat the previous one while the other video changes.'),
   }),
   handler: async (input, context) => ({
     document: await (await import('../scoring/inspection.js')).findAlignment(input, context),

@@ -10,14 +10,14 @@ import { defineTool, READ_ONLY, type Tool } from '../tool.js';
 
 const failure = z.object({ error: z.string() });
 
-const job_id = z.string().max(64).describe('From the answer that started it.');
+const job_id = z.string().max(64).describe('From the answer that started the job.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
 
 const jobStart = defineTool({
   name: 'job_start',
   title: 'Start a job',
   description:
-    'Runs a tool as a job, which continues if the client disconnects. Long calls become jobs by themselves.',
+    'Runs a tool as a job, which continues if the client disconnects. Long calls become jobs automatically.',
   inputSchema: z.object({
     tool: z.string().max(64).describe('Tool to run.'),
     arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
@@ -30,7 +30,7 @@ const jobStart = defineTool({
 const jobStatus = defineTool({
   name: 'job_status',
   title: 'Wait for a job',
-  description: 'Waits for a job to end and says how far it is: frames, seconds left, the best so far.',
+  description: 'Waits for a job to end and returns its progress: frames, seconds left, best result so far.',
   inputSchema: z.object({ job_id, wait }),
   outputSchema: jobDocument,
   handler: async ({ job_id: id, wait: seconds }, { jobs, signal }) => ({
@@ -41,7 +41,7 @@ const jobStatus = defineTool({
 const jobResult = defineTool({
   name: 'job_result',
   title: 'Get the result of a job',
-  description: 'Waits for a job to end and gives what the tool answered; its status if it is not done.',
+  description: "Waits for a job to end and returns the tool's answer, or the job's status if it is not done.",
   inputSchema: z.object({ job_id, wait }),
   outputSchema: z.looseObject({}),
   async handler({ job_id: id, wait: seconds }, { jobs, signal }) {
@@ -57,7 +57,7 @@ const jobResult = defineTool({
 const jobCancel = defineTool({
   name: 'job_cancel',
   title: 'Cancel a job',
-  description: 'Stops a job. Encodes measured so far are kept, and used when it is started again.',
+  description: 'Stops a job. Encodes measured so far are kept, and reused if the job is started again.',
   inputSchema: z.object({ job_id }),
   outputSchema: jobDocument,
   annotations: { ...READ_ONLY, readOnlyHint: false },
@@ -67,12 +67,11 @@ const jobCancel = defineTool({
 const listJobs = defineTool({
   name: 'list_jobs',
   title: 'List jobs',
-  description:
-    'Lists the jobs of this client, newest first, including those from before a restart of the server.',
+  description: 'Lists the jobs of this client, newest first, including those from before a server restart.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     jobs: z.array(jobDocument),
-    problems: z.array(z.string()).describe('Jobs that cannot be read, as sentences.'),
+    problems: z.array(z.string()).describe('Errors about jobs that cannot be read.'),
     note: z.string().optional(),
   }),
   handler: async (_, { jobs }) => ({ document: await jobs.list() }),
@@ -82,5 +81,5 @@ export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, j
 
 function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
   const told = failure.safeParse(jsonOf(first?.text ?? ''));
-  return told.success ? told.data.error : 'The job failed, and its store has no reason.';
+  return told.success ? told.data.error : 'The job failed without a stored reason.';
 }

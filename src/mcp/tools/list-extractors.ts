@@ -13,17 +13,17 @@ export const listExtractorsTool = defineTool({
   name: 'list_extractors',
   title: 'List feature extractors',
   description:
-    'Lists the feature extractors of the built-in core with their options and the features they emit. Ask for one with ' +
-    'feature of vmaf_score and vmaf_score_encoded.',
+    'Lists the feature extractors of the built-in core with their options and the features they emit. To measure one, pass ' +
+    'it as feature to vmaf_score or vmaf_score_encoded.',
   inputSchema: z.object({
-    name: z.string().max(64).describe('Only this one, with all of its options.').optional(),
+    name: z.string().max(64).describe('List only this extractor, in full.').optional(),
   }),
   outputSchema: z.object({
     extractors: z.array(
       z.looseObject({
         name: z.string(),
         backend: z.enum(['cpu', ...GPU_BACKENDS]),
-        source: z.string().describe('File of its arithmetic in the source tree.'),
+        source: z.string().describe('Its source file.'),
         description: z.string(),
         options: z.array(
           z.object({
@@ -38,7 +38,7 @@ export const listExtractorsTool = defineTool({
         ),
         features: z
           .array(z.string())
-          .describe('Names in reports, those of options that are off by default included.'),
+          .describe('Names in reports, including those of options that are off by default.'),
       }),
     ),
   }),
@@ -48,7 +48,7 @@ export const listExtractorsTool = defineTool({
     const listed = wanted === undefined ? all : all.filter(({ name }) => name === wanted);
     if (listed.length === 0) {
       const names = all.map(({ name }) => name).join(', ');
-      throw usageError(`There is no extractor ${quoted(wanted ?? '', 60)}; there are ${names}.`);
+      throw usageError(`Unknown extractor ${quoted(wanted ?? '', 60)}; available: ${names}.`);
     }
     return {
       document: {

@@ -5,6 +5,7 @@
 import * as z from 'zod/v4';
 import { TimeLimitError, withinSeconds } from '../../core/abort.js';
 import { jsonOf } from '../../core/arguments.js';
+import { counted } from '../../core/printable.js';
 import { readRunning } from '../live/running.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 
@@ -37,7 +38,7 @@ export const listLiveTool = defineTool({
   name: 'list_live',
   title: 'List running measurements',
   description:
-    "Lists this user's measurements that run now with a live server: their progress, and where to connect to query or " +
+    "Lists this user's running measurements that have a live server: their progress, and the addresses to query or " +
     'steer them.',
   inputSchema: z.object({}),
   outputSchema: z.object({
@@ -46,8 +47,10 @@ export const listLiveTool = defineTool({
       z.object({
         pid: z.number(),
         started: z.string(),
-        addresses: z.array(z.string()).describe('HTTP (events; Streamable HTTP is at /mcp) or Unix sockets.'),
-        mcp: z.string().optional().describe('The URL for an MCP client.'),
+        addresses: z
+          .array(z.string())
+          .describe('HTTP (event stream; Streamable HTTP at /mcp) or Unix sockets.'),
+        mcp: z.string().optional().describe('URL for MCP clients.'),
         measurements: z.array(measurement.extend({ status: statusSchema.optional() })),
       }),
     ),
@@ -75,8 +78,8 @@ export const listLiveTool = defineTool({
     );
     const summary =
       sessions.length === 0
-        ? "No measurement of this user runs with a live server; 'anyvmaf REFERENCE DISTORTED --live sse:0' starts one."
-        : `${sessions.length} live ${sessions.length === 1 ? 'server runs' : 'servers run'}: ` +
+        ? "No running measurement of this user has a live server; start one with 'anyvmaf REFERENCE DISTORTED --live sse:0'."
+        : `${counted(sessions.length, 'live server')}: ` +
           'connect an MCP client to mcp, then call vmaf.status, vmaf.score or vmaf.watch there.';
     return { document: { summary, sessions } };
   },

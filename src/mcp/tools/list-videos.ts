@@ -22,20 +22,20 @@ export const listVideosTool = defineTool({
   title: 'List allowed folders and videos',
   description:
     'Lists the folders that the user allowed and the videos in them, newest first: codec, size, frame rate and length. ' +
-    'Use it when you do not know the paths.',
+    'Use it if you do not know the paths.',
   inputSchema: z.object({
     contains: z
       .string()
       .min(1)
       .max(200)
-      .describe('Only videos with this text in their name or location, in any case.')
+      .describe('Only videos with this text in name or location, ignoring case.')
       .optional(),
-    limit: z.int().min(1).max(200).default(25).describe('Videos to list at most.'),
-    details: z.boolean().default(true).describe('Open each for its codec, size, rate and length.'),
+    limit: z.int().min(1).max(200).default(25).describe('Maximum number of videos.'),
+    details: z.boolean().default(true).describe('Open each video for its codec, size, rate and length.'),
   }),
   outputSchema: z.object({
     folders: z.array(z.string()).describe('Allowed folders.'),
-    advice: z.string().optional().describe('What to do if no folder is allowed, or the whole file system.'),
+    advice: z.string().optional().describe('What to do if no folder, or the whole file system, is allowed.'),
     videos: z.array(
       z.object({
         path: z.string(),
@@ -52,8 +52,8 @@ export const listVideosTool = defineTool({
         note: z.string().optional().describe('Why there are no details.'),
       }),
     ),
-    left_out: z.int().describe('Videos that fit but exceed the limit.'),
-    complete: z.boolean().describe('false: there are more files than were searched.'),
+    left_out: z.int().describe('Number of matching videos beyond the limit.'),
+    complete: z.boolean().describe('false: not all files were searched.'),
   }),
   async handler({ contains, limit, details }, context) {
     const { findVideos } = await import('../video-list.js');
@@ -82,7 +82,7 @@ function adviceOf(folders: readonly string[]): string | undefined {
   if (folders.length === 0)
     return 'No folder is allowed: hosts may start the server in /, which is ignored. Start it with --allow DIR, or set ANYVMAF_MCP_ALLOW.';
   if (folders.every((folder) => parse(folder).root === folder))
-    return 'The whole file system is allowed, of which only a part is searched. Start the server with --allow DIR of the videos, or give paths.';
+    return 'The whole file system is allowed, but only part of it is searched. Start the server with --allow DIR, or pass paths.';
   return undefined;
 }
 
@@ -103,7 +103,7 @@ async function knownFacts(one: FoundVideo, context: ToolContext): Promise<Facts>
 
 async function factsOf(path: string, { files, signal }: ToolContext): Promise<Facts> {
   if (extname(path).toLowerCase() === RAW_ENDING)
-    return { note: 'Raw YUV does not say its size: give width, height, pixfmt and bitdepth.' };
+    return { note: 'Raw YUV has no header: pass width, height, pixfmt and bitdepth.' };
   try {
     const [{ path: checked }, { describeVideo }] = [
       await checkFile(path, files),

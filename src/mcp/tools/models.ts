@@ -13,8 +13,8 @@ export const listModelsTool = defineTool({
   name: 'list_models',
   title: 'List models',
   description:
-    'Lists the VMAF models, the default first, with what each is for, then tiny ONNX models (for tiny_model). A ' +
-    'model to be pulled scores once the user has run pull_with.',
+    'Lists the VMAF models, default first, with their intended use, then tiny ONNX models (for tiny_model). A model ' +
+    '"to be pulled" works once the user has run pull_with.',
   inputSchema: z.object({}),
   outputSchema: z.object({
     models: z.array(
@@ -22,15 +22,15 @@ export const listModelsTool = defineTool({
         name: z.string(),
         path: z
           .string()
-          .describe('Within the package; describe_model and path=FILE of a model string take it.'),
+          .describe('Path in the package, for describe_model and for path=FILE in a model string.'),
         format: z.enum(['json', 'pkl', 'onnx']),
         size_bytes: z.int(),
         kind: z.enum(['single', 'collection']),
         intended_use: z.string(),
         availability: z
           .enum(['built-in', 'pulled', 'to be pulled'])
-          .describe('Whether it ships with the package, was fetched, or has to be fetched first.'),
-        pull_with: z.string().optional().describe('The command that fetches it, once.'),
+          .describe('Whether it ships with the package, was downloaded, or must be downloaded first.'),
+        pull_with: z.string().optional().describe('Command that downloads it, to be run once.'),
         default: z.boolean(),
       }),
     ),
@@ -38,13 +38,13 @@ export const listModelsTool = defineTool({
       .array(
         z.object({
           id: z.string().describe('For tiny_model.'),
-          kind: z.string().describe('fr compares with the reference, nr needs none.'),
+          kind: z.string().describe('fr: full-reference; nr: no-reference.'),
           description: z.string().optional(),
           quantisation: z.string(),
           licence: z.string().optional(),
         }),
       )
-      .describe('Of the registry in the package.'),
+      .describe('Tiny models in the registry of the package.'),
   }),
   async handler() {
     const { listModels, listTinyModels } = await import('../../index.js');
@@ -80,11 +80,11 @@ export const describeModelTool = defineTool({
   name: 'describe_model',
   title: 'Describe a model',
   description:
-    'Describes a model: kind of regression, features it reads and the extractors and options behind them, ' +
-    'clipping, transform, support vectors; of a tiny model its graph and what its values are good for.',
+    'Describes a model: regression type, input features with their extractors and options, clipping, transform, support ' +
+    'vectors; for a tiny model, its graph and what its values are good for.',
   inputSchema: z.object({
     name: modelName(
-      'Name or id of list_models (vmaf_v0.6.1), its file (vmaf_v0.6.1.json), or path of a model file.',
+      'Name or id from list_models (vmaf_v0.6.1), its file name (vmaf_v0.6.1.json), or path of a model file.',
     ),
   }),
   outputSchema: z.looseObject({
@@ -95,12 +95,12 @@ export const describeModelTool = defineTool({
     model_type: z
       .string()
       .nullable()
-      .describe('As model files call it; null for pkl and onnx, and for models to be pulled.'),
+      .describe('As named in model files; null for pkl and onnx, and for models to be pulled.'),
     feature_names: z.array(z.string()).nullable().describe('Internal names of the features it reads.'),
     kind: z
       .enum(['single', 'collection', 'fr', 'nr', 'filter'])
       .optional()
-      .describe('fr and nr are tiny models: with a reference and without.'),
+      .describe('fr and nr: tiny models, full-reference and no-reference.'),
     intended_use: z.string().optional(),
     inputs: z
       .array(
@@ -117,16 +117,14 @@ export const describeModelTool = defineTool({
       .array(z.number())
       .nullable()
       .optional()
-      .describe('Lowest and highest score; null where scores are not clipped.'),
+      .describe('Lowest and highest score; null if scores are not clipped.'),
     availability: z
       .enum(['built-in', 'pulled', 'to be pulled'])
       .optional()
-      .describe(
-        'Of the models of list_models. One to be pulled is described by what is known without its file.',
-      ),
-    pull_with: z.string().optional().describe('The command that fetches it, once.'),
+      .describe('For models from list_models. One to be pulled has only the facts known without its file.'),
+    pull_with: z.string().optional().describe('Command that downloads it, to be run once.'),
     transform: z.enum(['none', 'on request', 'always']).optional(),
-    score_with: z.string().optional().describe('For a tiny model: the parameter that scores with it.'),
+    score_with: z.string().optional().describe('For a tiny model: the parameter that selects it.'),
     experimental: z.string().optional().describe('For a tiny model: what its values are good for.'),
   }),
   handler: async ({ name }, { files }) => ({ document: await describeModelFile(name, files) }),

@@ -19,7 +19,7 @@ export const vmafScore = defineTool({
   title: 'Score a raw video pair',
   description:
     'Scores a distorted raw YUV (or Y4M) video against its reference with VMAF: pooled scores, percentiles, worst ' +
-    "frames and a link to every frame. Numbers equal libvmaf's. Containers (MP4, MKV, WebM, ...) go to " +
+    "frames and a link to every frame. Scores equal libvmaf's. For containers (MP4, MKV, WebM, ...), use " +
     'vmaf_score_encoded. Next: explain_score, describe_worst_frames.',
   inputSchema: z.object({
     ...rawPair,
@@ -39,16 +39,16 @@ export const vmafScoreEncoded = defineTool({
   title: 'Score two video files',
   description:
     'Scores a distorted video file (MP4, MKV, WebM, Y4M, ...) against its reference with VMAF. The distorted video is scaled ' +
-    'to the reference, frames are paired by their times, and preflight says what would make the score wrong. Gives pooled ' +
-    'scores, percentiles, worst frames and a link to every frame. Next: explain_score, describe_worst_frames; for several ' +
-    'encodes of one source compare_encodes.',
+    'to the reference, frames are paired by time, and preflight reports problems that would make the score wrong. Returns ' +
+    'pooled scores, percentiles, worst frames and a link to every frame. Next: explain_score, describe_worst_frames; for ' +
+    'several encodes of one source, compare_encodes.',
   inputSchema: z.object({
     ...encodedPair,
     ...scoringParameters,
     ...pairingParameters,
   }),
   outputSchema: scoreDocument.extend({
-    reference_encoded: z.string().optional().describe('As it was given.'),
+    reference_encoded: z.string().optional().describe('As given.'),
     distorted_encoded: z.string(),
   }),
   async handler(input, context) {

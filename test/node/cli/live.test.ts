@@ -194,7 +194,7 @@ describe('--live', () => {
     ],
     [
       ['--alarm', 'p5<30', '--no_prediction', '--feature', 'psnr'],
-      /is about the score, but this run has no model; name a metric, as in psnr_y.min<30: psnr_y/,
+      /is about the score, but this run has no model; name a metric, as in psnr_y.min<30; available: psnr_y/,
     ],
     [['--alarm', 'cvvdp<9'], /about "cvvdp", which has no value before the run ends; name one of .*cvvdp_q/],
     [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],

@@ -298,7 +298,7 @@ describe('anyvmaf setup', () => {
     });
     expect(unwritable).toMatchObject({ code: 2, stdout: '' });
     expect(unwritable.stderr).toMatch(
-      /^anyvmaf: Nothing can be kept in .*name another folder with ANYVMAF_CACHE\.\n$/,
+      /^anyvmaf: Cannot write to .*name another folder with ANYVMAF_CACHE\.\n$/,
     );
     expect(offline.left()).toEqual([]);
   });

@@ -111,10 +111,7 @@ describe('an answer has 1,000 tokens at most', () => {
     }[];
     expect(options.map(({ name }) => name)).toContain('max_log_contrast');
     const { content, isError } = await call('list_extractors', { name: 'cambie' });
-    expect([isError, JSON.stringify(content)]).toEqual([
-      true,
-      expect.stringContaining('There is no extractor'),
-    ]);
+    expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('Unknown extractor')]);
   });
 
   it('of a score, with the verdict first, and frames and seconds behind its report', async () => {

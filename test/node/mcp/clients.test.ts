@@ -81,9 +81,7 @@ describe.each(WAYS)('client of generation $generation over $transport', (way) =>
     const report = JSON.parse(await connection.read(link?.uri ?? ''));
     expect(report.frames).toHaveLength(3);
     expect(await connection.listResources()).toContain('anyvmaf://samples');
-    await expect(connection.read('anyvmaf://results/none/report.json')).rejects.toThrow(
-      'There is no resource',
-    );
+    await expect(connection.read('anyvmaf://results/none/report.json')).rejects.toThrow('Unknown resource');
   });
 
   it('fails in sentences that a model can act on', async () => {
@@ -115,7 +113,7 @@ describe.each(WAYS)('client of generation $generation over $transport', (way) =>
     const onprogress = (notice: ProgressNotice) => waits.push(notice);
     const next = connection.call('vmaf_score', { ...PAIR, frame_cnt: 1 }, { onprogress });
     await expect.poll(() => waits.length, { interval: 5 }).toBeGreaterThan(0);
-    expect(waits[0]?.message).toBe('vmaf_score waits for its turn: 1 running, next in line');
+    expect(waits[0]?.message).toBe('vmaf_score is queued: 1 running, next in line');
     cancel.abort();
     expect(await outcome).toBeInstanceOf(Error);
     expect((await next).isError).toBeFalsy();
@@ -214,6 +212,6 @@ describe('the command', () => {
     const mcp = (...args: string[]) => anyvmaf(['mcp', ...args], { cwd: folder });
     const open = await mcp('--http', '0.0.0.0:0');
     expectFailure(open, 1, 'set a token with --token or ANYVMAF_MCP_TOKEN');
-    expectFailure(await mcp('--allow', 'nothing'), 1, '--allow "nothing" is not a folder');
+    expectFailure(await mcp('--allow', 'nothing'), 1, '--allow "nothing" is not a readable folder');
   });
 });

@@ -249,7 +249,7 @@ describe('roots', () => {
 
   it('of the command line must exist', async () => {
     const found = findRoots({ allow: [at('data/a.yuv')], env: {}, cwd: home });
-    await expect(found).rejects.toThrow('is not a folder that can be read');
+    await expect(found).rejects.toThrow('is not a readable folder');
   });
 });
 

@@ -152,7 +152,7 @@ describe.each(CLIENTS)('a client of %s', (_, open) => {
     const get = (name: string, args: Record<string, string> = {}) =>
       client.getPrompt({ name, arguments: args });
     await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
-    await expect(get('constructor')).rejects.toThrow('There is no prompt "constructor"');
+    await expect(get('constructor')).rejects.toThrow('Unknown prompt "constructor"');
     await expect(get('choose_settings')).rejects.toThrow(
       'The prompt choose_settings needs the argument source, the path of the video to encode.',
     );
@@ -235,9 +235,7 @@ describe.each(CLIENTS)('a client of %s', (_, open) => {
     expect(quiet).not.toBe(id);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain('anyvmaf://jobs/{id}');
-    await expect(client.readResource({ uri: `${uri.slice(0, -1)}x` })).rejects.toThrow(
-      'There is no resource',
-    );
+    await expect(client.readResource({ uri: `${uri.slice(0, -1)}x` })).rejects.toThrow('Unknown resource');
   });
 
   it('sees the mark of the server', async () => {
@@ -267,7 +265,7 @@ describe('a job', () => {
     // The answer says nothing of what there is.
     expect(await other.subscribeResource({ uri })).toEqual({});
     await owner.callTool({ name: 'job_result', arguments: { job_id: id } });
-    await expect(other.readResource({ uri })).rejects.toThrow('There is no resource');
+    await expect(other.readResource({ uri })).rejects.toThrow('Unknown resource');
     expect(heard).toEqual([]);
   });
 });
@@ -321,9 +319,9 @@ describe('the view of a host of MCP Apps', () => {
       return contents[0] && 'text' in contents[0] ? contents[0].text : '';
     };
     expect(await page(client)).toContain('b_64x48.yuv against a_64x48.yuv');
-    await expect(page(other)).rejects.toThrow('There is no resource');
+    await expect(page(other)).rejects.toThrow('Unknown resource');
     for (const wrong of [`${uri}x`, uri.replace('report', 'frame'), uri.replace(/.{8}-/, '00000000-')])
-      await expect(page(client, wrong)).rejects.toThrow('There is no resource');
+      await expect(page(client, wrong)).rejects.toThrow('Unknown resource');
     // Of a result that is no report there is none.
     const data = '{"text":"a"}';
     const scope = host.resources.scope('local');

@@ -215,7 +215,7 @@ describe('the door', () => {
   it('cannot be had twice', async () => {
     const { port } = await start();
     const again = start({ address: { host: '127.0.0.1', port } });
-    await expect(again).rejects.toThrow('something else listens there already');
+    await expect(again).rejects.toThrow('the address is already in use');
   });
 });
 
@@ -415,14 +415,14 @@ describe('a session', () => {
     const uri = report?.uri ?? '';
     expect((await mine.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
     expect((await theirs.listResources()).resources.map(({ name }) => name)).toEqual(['samples']);
-    await expect(theirs.readResource({ uri })).rejects.toThrow('There is no resource');
+    await expect(theirs.readResource({ uri })).rejects.toThrow('Unknown resource anyvmaf://');
     const used = await theirs.callTool({ name: 'locate', arguments: { path: uri } });
     expect(used).toMatchObject({ isError: true });
     expect(JSON.stringify(used.content)).toContain('no result');
     expect(await mine.callTool({ name: 'locate', arguments: { path: uri } })).not.toHaveProperty('isError');
     // Clients without sessions cannot be told apart: they read what they know the address of, and see no list.
     const ask = async (method: string, params: object) => (await post(url, rpc(1, method, params))).text();
-    expect(await ask('resources/read', { uri })).toContain('There is no resource');
+    expect(await ask('resources/read', { uri })).toContain('Unknown resource anyvmaf://');
     const published = await ask('tools/call', { name: 'publish', arguments: {} });
     const own = /anyvmaf:\/\/results\/[^"]*report\.json/.exec(published)?.[0] ?? '';
     expect(await ask('resources/list', {})).not.toContain('report.json');

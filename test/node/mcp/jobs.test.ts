@@ -290,7 +290,7 @@ describe('a job', () => {
     }
     for (const tool of ['wrok', 'job_start']) {
       const { content } = await ask(client, 'job_start', { tool, arguments: {} });
-      expect(content[0]?.text).toContain(`There is no tool \\"${tool}\\" that can be a job`);
+      expect(content[0]?.text).toContain(`No tool \\"${tool}\\" can run as a job`);
     }
     expect(existsSync(jobsFolder())).toBe(false);
   });
@@ -352,7 +352,7 @@ describe('a call that takes longer than a call may', () => {
     const client = await (await serve({ callLimit: 0.2 })).join();
     const before = { ...seen };
     const going = await job(client, 'work', { frames: 200 });
-    expect(going.summary).toMatch(/^This takes longer than 0\.2 s and continues as a job\. work is working/);
+    expect(going.summary).toMatch(/^This takes longer than 0\.2 s and continues as a job\. work is running/);
     expect(going.progress?.frames).toBeGreaterThan(5);
     expect(going.next_action).toEqual({ tool: 'job_status', arguments: { job_id: going.job_id } });
     const done = (await next(client, going)).structuredContent as unknown as JobDocument;
@@ -473,7 +473,7 @@ describe('jobs', () => {
     for (const name of ['job_status', 'job_result', 'job_cancel']) {
       const { content, isError } = await ask(theirs, name, { job_id });
       expect(isError).toBe(true);
-      expect(content[0]?.text).toContain('There is no job');
+      expect(content[0]?.text).toContain('This client has no job');
     }
     const stateless = await fetch(url, {
       method: 'POST',
@@ -483,8 +483,8 @@ describe('jobs', () => {
         params: { name: 'job_status', arguments: { job_id } },
       }),
     });
-    expect(await stateless.text()).toContain('There is no job');
-    await expect(theirs.readResource({ uri })).rejects.toThrow('There is no resource');
+    expect(await stateless.text()).toContain('This client has no job');
+    await expect(theirs.readResource({ uri })).rejects.toThrow('Unknown resource anyvmaf://');
     const transport = mine.transport as StreamableHTTPClientTransport;
     await transport.terminateSession();
     expect(await ask(theirs, 'job_result', { job_id })).toEqual(answer);
@@ -667,7 +667,7 @@ describe.each(WAYS)('a client over $transport of the generation $generation', (w
     const states = (Object(list).jobs as JobDocument[]).map(({ status }) => status);
     // Hosts on standard input are one user's; over HTTP a client without a session is told apart from no other.
     expect(states).toEqual(way.transport === 'stdio' ? ['cancelled', 'interrupted', 'completed'] : []);
-    expect(Object(list).note ?? '').toMatch(way.transport === 'stdio' ? /^$/ : /ask for one by its job_id/);
+    expect(Object(list).note ?? '').toMatch(way.transport === 'stdio' ? /^$/ : /query one by its job_id/);
   });
 });
 

@@ -157,7 +157,7 @@ const REQUESTS: readonly RequestRow[] = [
   ['eval_model_on_split', 'split', { split: 'train' }, /split "train"/],
   ['eval_model_on_split', 'split', { split: 'foo' }, /"split" is "foo".*"train", "val", "test", "all"/],
   ['eval_model_on_split', 'input_name', { input_name: 'features' }, 'taken'],
-  ['compare_models', 'models', { models: [] }, /"models" is a list of 0/],
+  ['compare_models', 'models', { models: [] }, /"models" is an array of 0/],
   ['compare_models', 'features', { features: '/etc/passwd' }, /not under an allowed/],
   ['compare_models', 'split', { split: 'all' }, 'taken'],
   ['compare_models', 'input_name', { input_name: 'features' }, 'taken'],
@@ -190,7 +190,7 @@ const REQUESTS: readonly RequestRow[] = [
   ['run_compare', 'target_vmafs', { target_vmafs: null }, 'taken'],
   ['run_compare', 'encoders', { encoders: 'libx264' }, 'taken'],
   ['run_compare', 'width', rawSource, 'taken'],
-  ['run_compare', 'height', { ...rawSource, height: null }, /give width and height/],
+  ['run_compare', 'height', { ...rawSource, height: null }, /pass width and height/],
   ['run_compare', 'pix_fmt', { ...rawSource, pix_fmt: 'yuv420p' }, 'taken'],
   ['run_compare', 'framerate', { ...rawSource, framerate: 23.976 }, 'taken'],
   ['run_compare', 'no_parallel', { no_parallel: true }, 'taken'],
@@ -470,7 +470,7 @@ const EMBEDDED_REQUESTS: readonly RequestRow[] = [
   ['compute_vmaf', 'bitdepth', { bitdepth: 7 }, /bitdepth is 7/],
   ['compute_vmaf', 'model_version', { model_version: 'vmaf_v0.6.1' }, 'taken'],
   ['compute_vmaf', 'model_version', { model_version: 'nope' }, /nope/],
-  ['list_features', 'no arguments', { a: 1 }, /there is no argument "a"/],
+  ['list_features', 'no arguments', { a: 1 }, /unknown argument "a"/],
 ];
 
 const EMBEDDED_RESPONSES: readonly ResponseRow[] = [

@@ -90,7 +90,7 @@ describe('a session', () => {
       [
         'fail',
         { how: 'shape' },
-        'anyvmaf made a result of fail that does not fit its schema; please report this.',
+        'The result of fail does not match its schema, a defect of anyvmaf; please report it.',
       ],
     ] as const;
     for (const [i, [name, args, error]] of errors.entries()) {
@@ -100,7 +100,7 @@ describe('a session', () => {
       expect(JSON.parse(failed.result.content[0].text)).toEqual({ error });
     }
     const unknown = await wire.call(20, 'ecko');
-    expect(unknown.error).toEqual({ code: -32602, message: 'There is no tool "ecko"; did you mean echo?' });
+    expect(unknown.error).toEqual({ code: -32602, message: 'Unknown tool "ecko"; did you mean echo?' });
   });
 
   it('reports progress that only rises, and none without a token', async () => {
@@ -133,7 +133,7 @@ describe('a session', () => {
     await wire.until(({ params }) => params?.progressToken === 1);
     void wire.call(2, 'work', { frames: 1 }, { progressToken: 2 });
     const waiting = await wire.until(({ params }) => params?.progressToken === 2);
-    expect(waiting.params?.message).toBe('work waits for its turn: 1 running, next in line');
+    expect(waiting.params?.message).toBe('work is queued: 1 running, next in line');
     await wire.call(3, 'echo', { text: 'meanwhile' });
     wire.cancel(1);
     await wire.until(({ id }) => id === 2);
@@ -215,7 +215,7 @@ describe('parameters that do not fit', () => {
     [
       'tools/call',
       { name: 'echo', arguments: ['a'] },
-      'tools/call: "params.arguments" is a list of 1, but it must be an object',
+      'tools/call: "params.arguments" is an array of 1, but it must be an object',
     ],
     ['tools/call', ['echo'], 'The params of a message must be an object'],
     [

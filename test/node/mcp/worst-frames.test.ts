@@ -295,7 +295,7 @@ describe('what cannot be done', () => {
     const { ref, dis } = pair(4, {}, 'yuv');
     const say = (args: Readonly<Record<string, unknown>>, root = '/') =>
       refused(describeWorstFramesTool, { ref, dis, ...args }, fakeContext(root));
-    expect(await say({ width: 160, height: 96 })).toMatch(/lacks pixfmt, bitdepth; give width/);
+    expect(await say({ width: 160, height: 96 })).toMatch(/lacks pixfmt, bitdepth; pass width/);
     expect(
       await say({ width: 160, height: 96, pixfmt: '420', bitdepth: 8, model: 'version=nothing' }),
     ).toMatch(/nothing/);
@@ -431,7 +431,7 @@ describe('the chain', () => {
     const { describer } = await found({ broken: { [SMOL]: 'fetch\nfailed', [MOONDREAM]: 'no space left' } });
     expect(describer).toEqual({
       modelId: null,
-      hint: `no model loads (${SMOL}: fetch failed; vikhyatk/moondream2: no space left)`,
+      hint: `no model could be loaded (${SMOL}: fetch failed; vikhyatk/moondream2: no space left)`,
     });
   });
 
@@ -450,7 +450,7 @@ describe('the chain', () => {
   it('does not tell to install a package that is there but broken', async () => {
     const broken = Object.assign(new Error("Cannot find package 'sharp'"), { code: 'ERR_MODULE_NOT_FOUND' });
     const describer = await findDescriber({ library: () => Promise.reject(broken) });
-    expect(describer).toMatchObject({ hint: expect.stringMatching(/does not load: .*sharp/) });
+    expect(describer).toMatchObject({ hint: expect.stringMatching(/could not be loaded: .*sharp/) });
   });
 
   it('finds the package that is installed, or none', async () => {

@@ -110,14 +110,14 @@ describe('a part', () => {
     deliver();
     const foreign = { ...part, system: 'plan9-x64' };
     expect(await failure(() => installPart('tiny', { part: foreign }), 'backend')).toBe(
-      'The package @scope/one has nothing for plan9-x64.',
+      'The package @scope/one does not support plan9-x64.',
     );
     vi.stubEnv('PATH', join(folder, 'none'));
     const own = process.execPath;
     try {
       process.execPath = join(folder, 'none', 'node');
       expect(await refusal(part)).toMatch(
-        /^npm is neither on PATH nor beside \S+\/none\/node, but .*; install npm\.$/,
+        /^npm, which fetches packages, is neither on PATH nor beside \S+\/none\/node; install npm\.$/,
       );
     } finally {
       process.execPath = own;
@@ -224,18 +224,18 @@ describe('by npm itself', () => {
 
 it('a package without what is needed is refused', async () => {
   deliver({ 'package.json': '{}', 'dist/deep/two.js': 'two' });
-  expect(await refusal(part)).toBe('The package @scope/one@1.2.3 is not as expected: it has no dist/*.js.');
+  expect(await refusal(part)).toBe('The package @scope/one@1.2.3 lacks expected files: dist/*.js.');
   usingNpm(`${delivery({ 'package.json': '{}' })}
     mkdirSync(join(folder, 'node_modules/@scope/one/dist'));
     symlinkSync('/etc/passwd', join(folder, 'node_modules/@scope/one/dist/one.js'));`);
-  expect(await refusal(part)).toContain('it has no dist/*.js');
+  expect(await refusal(part)).toContain('lacks expected files: dist/*.js.');
   expectNothing();
 });
 
 describe('npm', () => {
   it('that prints rubbish and ends well is not believed', async () => {
     usingNpm(`process.stdout.write('{"filename":"/etc/passwd"}\\u001b[2J'.repeat(100000));`);
-    expect(await refusal(part)).toContain('npm ended well but installed nothing');
+    expect(await refusal(part)).toContain('npm succeeded but installed nothing');
     expectNothing();
   });
 
@@ -249,7 +249,7 @@ describe('npm', () => {
       '@scope/one@1.2.3 cannot be installed: npm says: 404 Not Found - \\x1b[31m@scope/one; check the network',
     );
     usingNpm(`process.kill(process.pid, 'SIGKILL');`);
-    expect(await refusal(part)).toContain('npm ended by SIGKILL');
+    expect(await refusal(part)).toContain('npm was ended by SIGKILL');
     expectNothing();
   });
 
@@ -261,7 +261,7 @@ describe('npm', () => {
        setInterval(() => {}, 1000);`,
     );
     const message = await refusal(part, { timeout: 1500 });
-    expect(message).toContain('npm has not ended after 1.5 s');
+    expect(message).toContain('npm did not finish within 1.5 s');
     const gone = (pid: number) => {
       try {
         return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
@@ -304,7 +304,7 @@ describe('the cache', () => {
     vi.stubEnv('ANYVMAF_CACHE', join(folder, 'file'));
     deliver();
     expect(await refusal(part)).toMatch(
-      /^Nothing can be kept in .*file\/parts: a part of its path is a file, not a folder; make it writable, or name another folder with ANYVMAF_CACHE\.$/,
+      /^Cannot write to .*file\/parts: a part of its path is a file, not a folder; make it writable, or name another folder with ANYVMAF_CACHE\.$/,
     );
   });
 
@@ -447,6 +447,6 @@ describe('a part that is missing', () => {
     stop.abort(new AnyvmafError('aborted', 'enough'));
     expect(await first).toBe('enough');
     writeFileSync(join(folder, 'go'), '');
-    expect(await second).toContain('npm ended with code 3');
+    expect(await second).toContain('npm exited with code 3');
   });
 });

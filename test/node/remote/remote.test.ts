@@ -142,7 +142,7 @@ describe('servers that do not do right', () => {
       server.send(request, response, found, 0);
       return true;
     };
-    expect(await refusal(url)).toMatch(/ends the connection after 0 of 16384 bytes \(3 tries\)/);
+    expect(await refusal(url)).toMatch(/closed the connection after 0 of 16384 bytes \(3 tries\)/);
   });
 
   it('stall: before the answer, and within it', async () => {
@@ -159,7 +159,7 @@ describe('servers that do not do right', () => {
       response.write('x');
       return true;
     };
-    expect(await refusal(url)).toMatch(/the server stalls: nothing came for 0\.3 s \(3 tries\)/);
+    expect(await refusal(url)).toMatch(/the server stalled: no data for 0\.3 s \(3 tries\)/);
   });
 
   it('redirect inward, in circles, to nowhere and to what is no URL', async () => {
@@ -176,12 +176,12 @@ describe('servers that do not do right', () => {
         response.writeHead(302, { location }).end();
         return true;
       };
-      expect(await refusal(file('/i'))).toMatch(/\?\.\.\. leads to .*, on a host that is not allowed/);
+      expect(await refusal(file('/i'))).toMatch(/\?\.\.\. redirects to .*, on a host that is not allowed/);
     }
     for (const [location, why] of [
-      ['/again', 'it leads on and on, after 5 redirects too'],
-      ['file:///etc/passwd', 'never opened'],
-      ['http://', 'which is no URL'],
+      ['/again', 'it has more than 5 redirects'],
+      ['file:///etc/passwd', 'a URL with an unsupported scheme (file:)'],
+      ['http://', 'which is not a URL'],
     ] as const) {
       server.behave = (_, response) => {
         response.writeHead(307, { location }).end();
@@ -209,10 +209,10 @@ describe('servers that do not do right', () => {
       [
         { bytes: content, modified: 'Mon, 01 Jan 2024 00:00:00 GMT' },
         { bytes: content, modified: 'Tue, 02 Jan 2024 00:00:00 GMT' },
-        'it was last modified Mon, 01 Jan 2024 00:00:00 GMT, now Tue',
+        'its modification time was Mon, 01 Jan 2024 00:00:00 GMT and is Tue',
       ],
       [{ bytes: content }, { bytes: content.subarray(0, 900_000) }, 'it had 1000000 bytes and has 900000'],
-      [{ bytes: content }, { bytes: content.subarray(0, 400_000) }, 'it has no byte 491520 any more'],
+      [{ bytes: content }, { bytes: content.subarray(0, 400_000) }, 'it no longer has byte 491520'],
     ] as const;
     for (const [before, after, why] of states) {
       server.files.set('/x', before);
@@ -231,12 +231,16 @@ describe('servers that do not do right', () => {
       [404, {}, 'answered 404 (there is no such file)'],
       [204, {}, 'answered 204'],
       [500, {}, 'answered 500 (3 tries)'],
-      [206, {}, 'does not say which part'],
-      [206, { 'content-range': 'bytes 0-9/*' }, 'does not say which part'],
-      [206, { 'content-range': 'bytes 5-20/1000000' }, 'the server sends bytes 5-20/1000000 where'],
-      [206, { 'content-range': 'bytes 0-99999/1000000' }, 'where bytes 0-16383 were asked for'],
+      [206, {}, 'does not state which part'],
+      [206, { 'content-range': 'bytes 0-9/*' }, 'does not state which part'],
+      [
+        206,
+        { 'content-range': 'bytes 5-20/1000000' },
+        'the server sends bytes 5-20/1000000 instead of bytes 0-',
+      ],
+      [206, { 'content-range': 'bytes 0-99999/1000000' }, 'instead of bytes 0-16383'],
       [206, { 'content-range': 'bytes 0-16383/1000000', 'content-encoding': 'gzip' }, 'compressed (gzip)'],
-      [416, { 'content-range': 'bytes */0' }, 'it is empty'],
+      [416, { 'content-range': 'bytes */0' }, 'the file is empty'],
     ];
     for (const [status, headers, why] of answers) {
       server.behave = (_, response) => {
@@ -249,13 +253,13 @@ describe('servers that do not do right', () => {
       response.writeHead(206, { 'content-range': 'bytes 0-16383/1000000' }).end(content.subarray(0, 20_000));
       return true;
     };
-    expect(await refusal(file('/e'))).toContain('sends more than it was asked for');
+    expect(await refusal(file('/e'))).toContain('sends more than was requested');
   });
 
   it('are not there, speak no HTTP, or are not who they say', async () => {
     expect(await refusal('http://127.0.0.1:9/a', 0, ['127.0.0.1:9'])).toMatch(/ECONNREFUSED.*\(3 tries\)/);
     expect(await refusal('http://nowhere.invalid/a', 0, ['nowhere.invalid'])).toMatch(
-      /host is not known|EAI_AGAIN/,
+      /its host name is unknown|EAI_AGAIN/,
     );
     const noise = createServer((socket) => socket.on('error', () => {}).end('no HTTP at all\r\n\r\n'));
     await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve));
@@ -306,7 +310,7 @@ describe('a store behind a URL', () => {
 
   it('follows the rules of hosts, redirects too', async () => {
     expect(() => new RemoteStore(server.url('/'), [])).toThrow('not allowed');
-    expect(() => new RemoteStore('file:///tmp', [server.host])).toThrow('never opened');
+    expect(() => new RemoteStore('file:///tmp', [server.host])).toThrow('a URL with an unsupported scheme');
     server.behave = (_, response) => {
       response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end();
       return true;

@@ -139,8 +139,8 @@ describe('a link', () => {
     expect(link.steering.paused).toBe(false);
     const answers = posted.flatMap((message) => (message.kind === 'answer' ? [message] : []));
     expect(answers.map(({ call, refusal }) => [call, refusal?.message])).toEqual([
-      [1, 'The server is being closed.'],
-      [2, 'The server is being closed.'],
+      [1, 'The server is closing.'],
+      [2, 'The server is closing.'],
     ]);
   });
 

@@ -250,7 +250,7 @@ describe('the list of tools', () => {
 
   it('refuses a set that there is not', () => {
     expect(() => toolsOf('score,quality')).toThrow(
-      '--tools is "score,quality", but "quality" is not a set of tools; there are score, raw, explain, encode, models, live, machine.',
+      '--tools is "score,quality", but "quality" is not a set of tools; available: score, raw, explain, encode, models, live, machine.',
     );
     expect(() => toolsOf('constructor')).toThrow(/is not a set/);
   });

@@ -83,12 +83,12 @@ describe('a page of frames', () => {
   });
 
   it.each([
-    ['?metric=nope', 'there is no metric "nope" in this report; there are vmaf, psnr_y'],
+    ['?metric=nope', 'unknown metric "nope"; this report has vmaf, psnr_y'],
     ['?from=9&to=3', 'from must not come after to'],
     ['?step=0', 'step is "0", but it must be a whole number from 1'],
-    ['?frames=3', 'pages of frames have no "frames"'],
-    ['?format=xml', 'format is "xml", but it must be json, csv, seconds'],
-    ['?format=seconds', 'the videos of this report do not say their frame rate'],
+    ['?frames=3', 'unknown query parameter "frames"; available: metric, from, to, step, format.'],
+    ['?format=xml', 'format is "xml", but it must be one of json, csv, seconds'],
+    ['?format=seconds', 'the frame rate of this report is unknown; use step.'],
   ])('is refused: %s', (query, sentence) => expect(() => read(query)).toThrow(sentence));
 
   it('is nothing of other addresses, and addresses are read as they are written', () => {

@@ -97,12 +97,14 @@ describe('hosts', () => {
     const from = new URL('https://media.example.com/a?sig=secret');
     expect(() => hosts.require(new URL('https://media.example.com/b'), from)).not.toThrow();
     expect(() => hosts.require(new URL('http://media.example.com/b'), from)).toThrow(
-      'not encrypted any more',
+      ', which is not encrypted.',
     );
     expect(() => hosts.require(new URL('https://169.254.169.254/'), from)).toThrow(
-      'https://media.example.com/a?... leads to https://169.254.169.254/, on a host that is not allowed',
+      'https://media.example.com/a?... redirects to https://169.254.169.254/, on a host that is not allowed',
     );
-    expect(() => hosts.require(new URL('file:///etc/passwd'), from)).toThrow('never opened');
+    expect(() => hosts.require(new URL('file:///etc/passwd'), from)).toThrow(
+      'a URL with an unsupported scheme (file:)',
+    );
   });
 
   it('that are none are refused', () => {

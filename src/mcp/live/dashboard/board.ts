@@ -130,11 +130,11 @@ export function incidentsOf({ alarms, swaps }: Story): readonly Incident[] {
   return [
     ...swaps.map(({ frame, from, to }) => ({
       frame,
-      text: `${labelOf(to)} scores instead of ${labelOf(from)}`,
+      text: `model changed from ${labelOf(from)} to ${labelOf(to)}`,
     })),
     ...alarms.map(({ frame, rule, raised, value }) => ({
       frame,
-      text: `${raised ? 'alarm' : 'over'}: ${rule} (${scoreText(value)})`,
+      text: `alarm ${raised ? 'raised' : 'cleared'}: ${rule} (${scoreText(value)})`,
     })),
   ].sort((a, b) => b.frame - a.frame);
 }

@@ -31,12 +31,12 @@ header { flex-wrap: wrap; } header > * { white-space: nowrap; }
 
 const BODY = `<main>
 <header><span class="mark">any<i>vmaf</i></span><span class="kind">live quality</span><label id="choice" hidden>Measurement <select id="which"></select></label><span id="line" role="status">connecting</span></header>
-<section id="now" aria-label="how it stands">
+<section id="now" aria-label="status">
 <h1 id="what">waiting for a measurement</h1>
 <p class="files" id="pair"></p>
 <div class="head">
 <div><div class="score" id="mean">–</div><p class="soft small" id="metric">Mean so far</p></div>
-<div><span class="badge" id="state">waiting</span><span id="steering" hidden><button class="tool" id="pause">Pause</button> <button class="tool" id="stop" title="The program gets the report of what was taken">Stop</button></span><p id="notice" role="status"></p></div>
+<div><span class="badge" id="state">waiting</span><span id="steering" hidden><button class="tool" id="pause">Pause</button> <button class="tool" id="stop" title="The program gets a report of the frames taken so far">Stop</button></span><p id="notice" role="status"></p></div>
 <div id="changes" hidden><form id="swap"><label>Model <input id="model" name="model" required maxlength="1024" placeholder="vmaf_v0.6.1neg"></label> <button class="tool">Change</button></form>
 <form id="watch"><label>Alarm <input id="rule" name="rule" required maxlength="200" placeholder="p5&lt;80 for 3s"></label> <button class="tool">Set</button></form></div>
 </div>
@@ -57,8 +57,8 @@ const BODY = `<main>
 <div class="pair">
 <section><h2 id="worst-title">Worst moments</h2>
 <table aria-labelledby="worst-title"><thead><tr><th scope="col">time</th><th scope="col">frame</th><th scope="col">metric</th><th scope="col">score</th></tr></thead><tbody id="worst"></tbody></table></section>
-<section><h2 id="events-title">Alarms and changes of the model</h2>
-<table aria-labelledby="events-title"><thead><tr><th scope="col">time</th><th scope="col">frame</th><th scope="col">what</th></tr></thead><tbody id="events"></tbody></table></section>
+<section><h2 id="events-title">Alarms and model changes</h2>
+<table aria-labelledby="events-title"><thead><tr><th scope="col">time</th><th scope="col">frame</th><th scope="col">event</th></tr></thead><tbody id="events"></tbody></table></section>
 </div>
 </main>
 `;

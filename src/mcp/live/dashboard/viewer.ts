@@ -2,6 +2,7 @@
  * @module mcp/live/dashboard/viewer
  * The dashboard's script: follows the event stream and shows the chosen measurement.
  */
+import { messageOf } from '../../../core/errors.js';
 import { baseName, grouped, labelOf, NONE, scoreText, timeText } from '../../../report/view/numbers.js';
 import type { Story } from '../story.js';
 import { alarmsOn, Board, type BoardEvents, incidentsOf, secondsLeft, timeOf } from './board.js';
@@ -84,7 +85,7 @@ function draw(): void {
 
 function noticeOf(story: Story): string {
   const { state, error } = story;
-  if (state === 'failed') return `The measurement has failed: ${error ?? 'it did not say why'}`;
+  if (state === 'failed') return `The measurement failed: ${error ?? 'unknown error'}`;
   if (state === 'finished') return 'The measurement has ended.';
   const alarms = alarmsOn(story).map(({ rule, frame }) => `Alarm since ${timeOf(story, frame)}: ${rule}`);
   return [answer, ...alarms].filter((one) => one !== '').join('; ');
@@ -129,7 +130,7 @@ async function steer(tool: string, wanted: Readonly<Record<string, string>> = {}
     if (refusal === undefined) return true;
     answer = String(refusal);
   } catch (error) {
-    answer = `The server did not answer: ${error instanceof Error ? error.message : String(error)}`;
+    answer = `The server did not answer: ${messageOf(error)}`;
   }
   draw();
   return false;
@@ -175,10 +176,7 @@ events.addEventListener('ready', async () => {
     connection('connected');
     draw();
   } catch (error) {
-    connection(
-      `what happened before is not known: ${error instanceof Error ? error.message : String(error)}`,
-      true,
-    );
+    connection(`earlier data could not be loaded: ${messageOf(error)}`, true);
   }
 });
 
@@ -190,7 +188,7 @@ events.addEventListener('error', () => {
     return;
   }
   const next = events.readyState === EventSource.CLOSED ? 'reload the page' : 'trying again';
-  connection(`the connection is lost, and this is not up to date; ${next}`, true);
+  connection(`connection lost, the page is out of date; ${next}`, true);
 });
 
 function follow<K extends keyof BoardEvents>(kind: K): void {

@@ -110,7 +110,7 @@ class Door {
     if (path === '/history' && method === 'GET' && this.#dashboard)
       return (_, res) => json(res, 200, JSON.stringify(this.#hub.measurements.map(storyOf)));
     if (path === this.#path) return (_, res) => problem(res, 405, 'Use GET or POST.');
-    return (_, res) => problem(res, 404, `There is nothing here; the server answers at ${this.#path}.`);
+    return (_, res) => problem(res, 404, `Not found; the server answers at ${this.#path}.`);
   }
 
   #stream(request: IncomingMessage, response: ServerResponse): void {
@@ -132,7 +132,7 @@ class Door {
   async #postToStream(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const own = this.#own.get(id);
     if (!own) {
-      problem(response, 404, 'There is no such stream any more; open another one.');
+      problem(response, 404, 'The stream is closed; open another one.');
       return;
     }
     const { response: stream } = own;
@@ -207,7 +207,7 @@ class Streamable {
     const id = typeof given === 'string' ? given : undefined;
     const client = id === undefined ? undefined : this.#use(id);
     if (id !== undefined && !client) {
-      problem(response, 404, 'There is no such session; initialize again.', NO_SESSION);
+      problem(response, 404, 'Unknown session; initialize again.', NO_SESSION);
       return;
     }
     if (request.method === 'POST') await this.#post(request, response, client);

@@ -3,7 +3,7 @@
  * The thread that talks to clients of running measurements, through messages with the measuring side.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../../core/errors.js';
 import type { FromServer, Listening, ServerSettings, ToServer } from '../../../live/messages.js';
 import { Hub } from '../hub.js';
 import { RunningFile } from '../running.js';
@@ -37,7 +37,7 @@ async function listen(ticket: number, where: Listening): Promise<void> {
     post({ kind: 'listening', ticket, address: listener.address });
   } catch (error) {
     const code = error instanceof AnyvmafError ? error.code : 'internal';
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     post({ kind: 'listening', ticket, refusal: { code, message } });
   }
 }

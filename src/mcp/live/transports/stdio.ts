@@ -28,11 +28,11 @@ export function serveDescriptors(hub: Hub, input: number, output: number): Liste
   for (const descriptor of numbers) {
     if (!Number.isInteger(descriptor) || descriptor < 3) {
       throw usageError(
-        `${descriptor} is not a descriptor of the caller's; give two from 3 on, such as 3 and 4.`,
+        `${descriptor} is not a descriptor of the caller; pass two of at least 3, such as 3 and 4.`,
       );
     }
     if (served.has(descriptor))
-      throw usageError(`The descriptor ${descriptor} serves a client already; give another pair.`);
+      throw usageError(`The descriptor ${descriptor} already serves a client; pass another pair.`);
   }
   const [reader, writer] = openPair(input, output);
   for (const descriptor of numbers) served.add(descriptor);
@@ -51,7 +51,7 @@ function openPair(input: number, output: number): readonly [Readable, Writable] 
   const kinds = [kindOf(input), kindOf(output)] as const;
   if (input === output) {
     if (kinds[0] !== 'socket')
-      throw usageError(`The descriptor ${input} goes one way; give two, or one socket twice.`);
+      throw usageError(`The descriptor ${input} is one-way; pass two, or one socket twice.`);
     const both = new Socket({ fd: input, allowHalfOpen: true });
     return [both, both];
   }
@@ -74,11 +74,11 @@ function kindOf(descriptor: number): Kind {
   if (facts.isFile()) return 'file';
   throw new AnyvmafError(
     'io',
-    `The descriptor ${descriptor} was not handed over by a caller: it must be a pipe, a socket, a terminal or a file; ${HOW}.`,
+    `The descriptor ${descriptor} does not come from the caller: it must be a pipe, a socket, a terminal or a file; ${HOW}.`,
   );
 }
 
-const HOW = 'start the program with both, as a shell does with 3<REQUESTS 4>ANSWERS';
+const HOW = 'open both when starting the program, in a shell with 3<REQUESTS 4>ANSWERS';
 
 /** True if this process both reads and writes a pipe, as Node.js does to wake its threads. */
 function hasBothEnds({ dev, ino }: Stats): boolean {

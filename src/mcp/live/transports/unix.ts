@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { type BigIntStats, chmodSync, linkSync, lstatSync, mkdirSync, renameSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { AnyvmafError, usageError } from '../../../core/errors.js';
+import { AnyvmafError, messageOf, usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import type { Hub } from '../hub.js';
 import { Connection, type Listener } from './connection.js';
@@ -21,10 +21,10 @@ const ANSWER_TIME = 1000;
 export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener> {
   const path = resolve(named);
   if (process.platform === 'win32')
-    throw usageError('There are no Unix sockets on this system; listen with sse.');
+    throw usageError('Unix sockets are not available on this system; use sse.');
   if (named === '' || named.includes('\0') || Buffer.byteLength(path) > LONGEST_PATH)
     throw usageError(
-      `The path of a socket has 1 to ${LONGEST_PATH} bytes, but it is ${quoted(named.slice(0, 200))}.`,
+      `The socket path is ${quoted(named.slice(0, 200))}, but it must have 1 to ${LONGEST_PATH} bytes.`,
     );
   const folder = dirname(path);
   requirePrivate(folder);
@@ -99,7 +99,7 @@ function remove(path: string): void {
 
 function ioError(what: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  return new AnyvmafError('io', `${what}: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+  return new AnyvmafError('io', `${what}: ${messageOf(cause)}.`, {
     cause,
   });
 }
@@ -118,7 +118,7 @@ function requirePrivate(folder: string): void {
     : facts.uid !== BigInt(process.getuid?.() ?? 0)
       ? 'belongs to another user; name one of your own'
       : (facts.mode & 0o077n) !== 0n
-        ? 'can be entered by others; use one of mode 0700'
+        ? 'is open to other users; use one of mode 0700'
         : undefined;
   if (problem) throw new AnyvmafError('io', `The folder ${quoted(folder)} of the socket ${problem}.`);
 }
@@ -143,7 +143,7 @@ async function claim(path: string, made: string): Promise<void> {
         `${quoted(path)} exists and is not a socket; remove it or name another path.`,
       );
     if (await answers(path))
-      throw new AnyvmafError('io', `Another server listens at ${quoted(path)} already; name another path.`);
+      throw new AnyvmafError('io', `Another server already listens at ${quoted(path)}; name another path.`);
     removeStale(path, there);
   }
 }

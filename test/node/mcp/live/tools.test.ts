@@ -66,7 +66,7 @@ describe('the live tools', () => {
     ]);
     expect(await callTool(address, 'vmaf.score', { frame: 99 })).toEqual({
       isError: true,
-      error: 'Frame 99 is not measured yet, or no longer kept: frames 0 to 29 are here.',
+      error: 'Frame 99 is not measured yet or no longer kept; available: frames 0 to 29.',
     });
     expect(await callTool(address, 'vmaf.score', { first: 20, last: 10 })).toEqual({
       isError: true,
@@ -101,7 +101,8 @@ describe('the live tools', () => {
       (last + 1 - first);
     const ask = (args: object) => callTool(address, 'vmaf.score', args);
     await expect.poll(async () => (await ask({})).frames).toBe(40);
-    const { kept } = /frames (?<kept>\d+) to 39 are here/.exec((await ask({ frame: 0 })).error)?.groups ?? {};
+    const { kept } =
+      /available: frames (?<kept>\d+) to 39\./.exec((await ask({ frame: 0 })).error)?.groups ?? {};
     const oldest = Number(kept);
     expect(oldest).toBeGreaterThan(0);
     expect(oldest).toBeLessThanOrEqual(30);
@@ -203,10 +204,16 @@ describe('the live tools', () => {
     const score = await callTool(address, shown.tool, shown.arguments);
     expect(score.pooled.vmaf.frames).toBe(2);
     expect(first.alarm.value).toBe(score.pooled.vmaf.max);
+    expect(first.summary).toBe(
+      `Alarm raised at frame 1: vmaf is ${first.alarm.value}. To wait for the next one, pass after: 1.`,
+    );
     // It is over, and begins again while nobody waits.
     const [same] = await pairOf(0);
     const early = await watch({ rule, after: 1, wait: 0 });
-    expect(early).toMatchObject({ raised: false, next_action: { tool: 'vmaf.watch' } });
+    expect(early).toMatchObject({
+      ...{ summary: 'No alarm yet; next_action keeps waiting.', raised: false },
+      next_action: { tool: 'vmaf.watch' },
+    });
     for (let i = 0; i < 4; i++) await scorer.push(same, same);
     await push(6);
     const next = early.next_action;
@@ -219,6 +226,7 @@ describe('the live tools', () => {
     await scorer.finish();
     expect(await nothing).toMatchObject({
       ...{ raised: false, state: 'finished', frames: 18 },
+      summary: 'The measurement has ended; the rule raised no new alarm.',
       next_action: { tool: 'vmaf.score', arguments: { measurement: 'main' } },
     });
     // Of a run that is over, by what is kept of it.
@@ -278,13 +286,18 @@ describe('the live tools', () => {
   });
 
   it.each<[string, object, object, string]>([
-    ['of the server', { host: '0.0.0.0' }, {}, 'have no "host"'],
+    [
+      'of the server',
+      { host: '0.0.0.0' },
+      {},
+      'unknown server option "host"; available: queueDepth, maxDrainPerFrame, folders',
+    ],
     ['of HTTP', {}, { transport: 'sse', port: 0, host: '0.0.0.0' }, 'from this machine only'],
     [
       'of a socket',
       {},
       { transport: 'unix', path: '/x', mode: 0o777 },
-      'have no "mode"; there are transport, path',
+      'unknown option of the transport unix: "mode"; available: transport, path.',
     ],
   ])('refuse options %s that there are not', async (_, options, where, message) => {
     const opened = async () =>
@@ -292,7 +305,7 @@ describe('the live tools', () => {
     await expect(opened()).rejects.toThrow(message);
   });
 
-  it('refuse an alarm that could never come true', async () => {
+  it('refuse an alarm that could never be raised', async () => {
     await expect(served({ alarms: ['p5(psnr_y)<30'] })).rejects.toThrow(
       /The alarm "p5\(psnr_y\)<30" is about "psnr_y", which this run does not measure; .* name one of .*vmaf/,
     );
@@ -312,10 +325,10 @@ describe('the live tools', () => {
     const { address } = await listening();
     const cases = [
       ['vmaf.score', { frame: -1 }, /frame is -1, but it must be a whole number from 0/],
-      ['vmaf.score', { nope: 1 }, /there is no argument "nope"/],
-      ['list_features', { a: 1 }, /there are none/],
+      ['vmaf.score', { nope: 1 }, /unknown argument "nope"; it takes measurement, metric/],
+      ['list_features', { a: 1 }, /unknown argument "a"; it takes none/],
       ['compute_vmaf', { reference_path: 'a' }, /distorted_path is missing/],
-      ['compute_vmaf', { reference_path: 'a', distorted_path: 'b' }, /no folder is open/],
+      ['compute_vmaf', { reference_path: 'a', distorted_path: 'b' }, /no folder is allowed/],
     ] as const;
     for (const [name, args, sentence] of cases) {
       const { isError, error, ...more } = await callTool(address, name, args);
@@ -324,7 +337,7 @@ describe('the live tools', () => {
     }
     const { error } = await post(address, callOf('vmaf.nope'));
     expect(error.code).toBe(-32602);
-    expect(error.message).toMatch(/no tool "vmaf.nope"; the tools are list_features, compute_vmaf/);
+    expect(error.message).toMatch(/Unknown tool "vmaf.nope"; available: list_features, compute_vmaf/);
   });
 });
 
@@ -339,7 +352,9 @@ describe('list_live', () => {
   it('names servers that run, and says how far their measurements are, until they end', async () => {
     const cache = privateFolder();
     vi.stubEnv('ANYVMAF_CACHE', cache);
-    expect((await list()).summary).toMatch(/^No measurement of this user runs/);
+    expect((await list()).summary).toMatch(
+      /^No running measurement of this user has a live server; start one with 'anyvmaf /,
+    );
     expect(readdirSync(cache)).toEqual([]);
     const { server, push, address } = await listening();
     const path = join(privateFolder(), 's');
@@ -423,7 +438,7 @@ describe('compute_vmaf', () => {
     ).resolves.toMatchObject({
       isError: true,
       error: expect.stringMatching(
-        /^compute_vmaf: .* is not under an allowed folder; start the server with --allow DIR, or folders in the API/,
+        /^compute_vmaf: .* is not under an allowed folder; start the server with --allow DIR, or the option folders of the API, to allow one/,
       ),
     });
     // What lies outside is answered alike, there or not.
@@ -540,7 +555,7 @@ describe('compute_vmaf under way', () => {
     const { isError, content } = (await asked).result;
     expect({ isError, ...JSON.parse(content[0].text) }).toEqual({
       isError: true,
-      error: 'compute_vmaf: The server is being closed.',
+      error: 'compute_vmaf: The server is closing.',
     });
   });
 });

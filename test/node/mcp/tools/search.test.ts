@@ -110,7 +110,7 @@ describe('tools that search settings', () => {
       expect(slow.encodes).toHaveLength(3);
       expect(answer.points).toHaveLength(2);
       expect(answer.summary).toMatch(
-        /^Unfinished at max_seconds or max_encodes; the answer lies from [\d.]+ to [\d.]+: call again with that range/,
+        /^Stopped at max_seconds or max_encodes; the value is between [\d.]+ and [\d.]+: call again with that range/,
       );
       const whole = await call<Answer>(findQualityTool, args, context());
       const on = await call<Answer>(findQualityTool, { ...args, range: answer.unfinished }, context());
@@ -282,7 +282,7 @@ describe('tools that search settings', () => {
       const tied = await call<Answer>(runCompareTool, { ...ask, encoders: same }, context());
       expect(tied).toMatchObject({ verdict: 'tied', ties: ['libx264:tune=film'] });
       expect(tied.summary).toContain(
-        'The difference of libx264:tune=film from libx264 is within the error of the measurement.',
+        'The difference between libx264:tune=film and libx264 is within measurement error.',
       );
       const far = await call<Answer>(runCompareTool, { ...ask, encoders: ['libx264', 'libx265'] }, context());
       expect(far).toMatchObject({ verdict: 'decided', ties: [] });
@@ -291,14 +291,18 @@ describe('tools that search settings', () => {
       using _ = fakeEncoding({ shots: [{ frames: 3 }] }).install();
       const short = await call<Answer>(runCompareTool, { ...ask, encoders: same }, context());
       expect(short.reasons).toContain('no-interval');
-      expect(short.summary).toContain('cannot be said: fewer than four parts of the video');
+      expect(short.summary).toContain(
+        'No confidence interval: too few parts of the video share a range of quality; at least four are needed.',
+      );
     });
 
     it('answer how presets differ', async () => {
       const encoders = ['libx264:preset=ultrafast', 'libx264:preset=medium'];
       const answer = await call(runCompareTool, { src: source, encoders, target_vmafs: [70] }, context());
       expect(answer).toMatchObject({
-        summary: expect.stringMatching(/^libx264:preset=medium (needs|shares)/),
+        summary: expect.stringMatching(
+          /^libx264:preset=medium (needs|and libx264:preset=ultrafast have no common range)/,
+        ),
         encoders: [{ at_targets: [{ target_vmaf: 70, reached: true }] }, { encoder: 'libx264' }],
       });
     });
@@ -341,7 +345,7 @@ describe('tools that search settings', () => {
     it('leaves no copy behind', () => expect(leftovers()).toEqual([]));
 
     it.each<[string, object, string]>([
-      ['without a size', {}, 'give width and height'],
+      ['without a size', {}, 'pass width and height'],
       ['of another size', { width: 64, height: 50 }, 'not a whole number of frames'],
       ['of packed samples', { ...size, pix_fmt: 'yuyv422' }, 'yuv422p10le'],
     ])('%s is refused', async (_, more, sentence) => {
@@ -366,7 +370,7 @@ describe('tools that search settings', () => {
       );
       expect(answer).toMatchObject({
         notes: ['width', 'height', 'framerate'].map(
-          (name) => `${name} is for raw YUV and ignored; own.mkv declares its own.`,
+          (name) => `${name} applies to raw YUV only and is ignored; own.mkv declares its own.`,
         ),
       });
     });
@@ -412,7 +416,7 @@ describe('tools that search settings', () => {
       const timer = vi.spyOn(globalThis, 'setTimeout');
       // The same again would end likewise.
       expect(await refused(toolOf(name), { ...args(), max_seconds: 7 }, context())).toBe(
-        'no encode was measured within max_seconds, 7; allow more, or name a faster preset.',
+        'no encode was measured within max_seconds, 7; raise it, or use a faster preset.',
       );
       expect(timer).toHaveBeenCalledWith(expect.any(Function), 7000);
     });
@@ -457,7 +461,7 @@ describe('tools that search settings', () => {
       const args = { src: source, resolutions: ['36p'], ...fast };
       const asked = context();
       expect(await refused(runLadderTool, { ...args, max_encodes: 3 }, asked)).toMatch(
-        /^the work needs more than max_encodes, 3, allows; call again with the same arguments/,
+        /^stopped at max_encodes, 3; call again with the same arguments to resume: measured encodes are kept/,
       );
       const { encodes } = await call<Answer>(runLadderTool, args, asked);
       const whole = await call<Answer>(runLadderTool, args, context());

@@ -240,7 +240,9 @@ describe('the answer of vmaf_score', () => {
 
   it('warns of a model that is meant for other pictures', async () => {
     const small = await score({ model: 'version=vmaf_4k_v0.6.1' });
-    expect(small.mismatched_model_warning).toMatch(/vmaf_4k_v0\.6\.1 is meant for 4k .* 160x90, which is sd/);
+    expect(small.mismatched_model_warning).toMatch(
+      /vmaf_4k_v0\.6\.1 is meant for 4k .* 160x90 \(sd\), so its scores are not valid for them/,
+    );
     const bare = await score({ no_prediction: true });
     expect(bare.mismatched_model_warning).toBeUndefined();
     const hd = readFixture('formats').find((one) => one.clip.width === 1283);
@@ -308,7 +310,7 @@ describe('what vmaf_score refuses', () => {
     [{ no_reference: true }, /^no_reference requires tiny_model; no classic NR scorer exists$/],
     [{ no_reference: true, tiny_model: 'm.onnx' }, /m\.onnx is not allowed/],
     [{ tiny_model: 'no-such-id' }, /There is no tiny model "no-such-id"; there are /],
-    [{ ref: undefined }, /^ref is missing; only with no_reference/],
+    [{ ref: undefined }, /^ref is missing; it may be omitted only with no_reference/],
     [{ tiny_device: 'cuda' }, /^tiny_device is "cuda"/],
     [{ tiny_device: 'cuda', dnn_ep: 'rocm' }, /tiny_device is cuda and dnn_ep is rocm/],
     [{ dnn_ep: 'cpu' }, /^dnn_ep is "cpu"/],
@@ -329,12 +331,15 @@ describe('what vmaf_score refuses', () => {
     [{ nflx_ctc: 'v1.0', aom_ctc: 'v1.0' }, /aom_ctc and nflx_ctc exclude each other/],
     [
       { feature: ['cambi=heatmaps_path=maps'] },
-      /^heatmaps_path asks for files to be written on the machine of/,
+      /^heatmaps_path would write files on the machine of this server/,
     ],
-    [{ model: 'version=vmaf_v0.6.1:cambi.heatmaps_path=maps' }, /^heatmaps_path asks for files/],
-    [{ target_width: 1920 }, /target of 1920x0, none/],
-    [{ target_height: 1080 }, /target of 0x1080/],
-    [{ target_scaling: 'lanczos' }, /0x0, lanczos/],
+    [{ model: 'version=vmaf_v0.6.1:cambi.heatmaps_path=maps' }, /^heatmaps_path would write files/],
+    [
+      { target_width: 1920 },
+      /^target_width is 1920, target_height 0 and target_scaling none, but these parameters are reserved/,
+    ],
+    [{ target_height: 1080 }, /^target_width is 0, target_height 1080 and target_scaling none/],
+    [{ target_scaling: 'lanczos' }, /^target_width is 0, target_height 0 and target_scaling lanczos/],
     [{ cpumask: 1 }, /^cpumask is 1, but the built-in core has one instruction set/],
     [{ sycl_device: 1 }, /^sycl_device is 1, but backend is auto/],
     [{ hip_device: 1, backend: 'sycl' }, /^hip_device is 1, but backend is sycl/],
@@ -344,7 +349,7 @@ describe('what vmaf_score refuses', () => {
     [{ csv: true, output_fmt: 'xml' }, /csv is true, but output_fmt is xml/],
     [
       { model: 'version=vmaf_v0.6.1neg', models: ['version=vmaf_v0.6.1'] },
-      /exclude each other; put all into models/,
+      /only one of the two may be given; put all into models/,
     ],
     [
       { model: 'version=vmaf_v9' },

@@ -173,8 +173,8 @@ describe('the board', () => {
     expect(shownOf(board).swaps).toHaveLength(1);
     expect(shownOf(board).seconds).toEqual(STORY.seconds);
     expect(incidentsOf(shownOf(board))).toEqual([
-      { frame: 60, text: 'neg scores instead of VMAF' },
-      { frame: 49, text: 'alarm: min<85 for 1s (80.00)' },
+      { frame: 60, text: 'model changed from VMAF to neg' },
+      { frame: 49, text: 'alarm raised: min<85 for 1s (80.00)' },
     ]);
   });
 
