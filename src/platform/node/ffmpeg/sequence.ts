@@ -23,7 +23,7 @@ const ENDINGS = new Set(
     .map((ending) => `.${ending}`),
 );
 
-const NUMBER = /%(0?)(\d*)d/g;
+const NUMBER = /%(\d*)d/g;
 
 /** True if a name means an image sequence, not a file. */
 export function namesSequence(name: string): boolean {
@@ -95,10 +95,10 @@ function numbered(name: string): Sequence {
   if (!match || found.length > 1) {
     throw new AnyvmafError('io', `${quoted(name)} has more than one number (%d); ffmpeg knows one.`);
   }
-  const [text, zero, width = ''] = match;
+  const [text, width = ''] = match;
   const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + text.length)];
-  const nameOf = (number: number) =>
-    `${before}${zero === '0' ? String(number).padStart(Number(width), '0') : number}${after}`;
+  // ffmpeg pads with zeros, for %4d as for %04d.
+  const nameOf = (number: number) => `${before}${String(number).padStart(Number(width), '0')}${after}`;
   const own = namesIn(folder)
     .flatMap((file) => {
       const digits = file.slice(before.length, file.length - after.length);
