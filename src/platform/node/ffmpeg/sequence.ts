@@ -6,6 +6,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted, shown } from '../../../core/printable.js';
+import { hasScheme } from '../../../core/url.js';
+import { globTest } from '../../../files/glob.js';
 
 export interface Sequence {
   /** The argument after `-i`. */
@@ -29,10 +31,7 @@ const NUMBER = /%(\d*)d/g;
 export function namesSequence(name: string): boolean {
   const stats = statOf(name);
   if (stats) return stats.isDirectory() && picturesIn(name).length > 0;
-  return (
-    !/^[a-z][a-z\d+.-]+:\/\//i.test(name) &&
-    (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)))
-  );
+  return !hasScheme(name) && (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)));
 }
 
 /**
@@ -60,14 +59,7 @@ function folderOf(name: string): Sequence {
 
 function globbed(name: string): Sequence {
   const [folder, pattern] = [dirname(name), basename(name)];
-  const matches = new RegExp(
-    `^${pattern
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  );
-  const files = namesIn(folder).filter((file) => matches.test(file) && !file.startsWith('.'));
-  return byGlob(name, folder, files, pattern);
+  return byGlob(name, folder, namesIn(folder).filter(globTest(pattern)), pattern);
 }
 
 function byGlob(name: string, folder: string, files: readonly string[], pattern: string): Sequence {
