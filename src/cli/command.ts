@@ -1,9 +1,10 @@
 /**
  * @module cli/command
- * The interface of a command, the list of commands, and the layout of help pages and other two-column text.
+ * The interface of a command, the list of commands, and what commands print: help pages, two-column text, JSON, progress.
  */
 import { wrap } from '../report/terminal.js';
 import { type Option, type OptionSpec, parseArguments, settingsOf } from './options.js';
+import type { ProgressBar } from './progress-bar.js';
 import type { Terminal } from './terminal.js';
 
 /** A command; each has a file under cli/commands. */
@@ -90,6 +91,17 @@ export type HelpText = Omit<HelpPage, 'options'>;
 export interface HelpSection {
   readonly title: string;
   readonly rows: readonly (readonly [string, string])[];
+}
+
+/** A progress bar if standard error can show it. Loads its code only then. */
+export async function openProgressBar(terminal: Terminal, quiet = false): Promise<ProgressBar | undefined> {
+  if (!terminal.canDraw || quiet) return undefined;
+  return (await import('./progress-bar.js')).progressBar(terminal);
+}
+
+/** What `--json` prints. */
+export function asJson(data: unknown): string {
+  return `${JSON.stringify(data, null, 2)}\n`;
 }
 
 /** 40 to 80 columns. */

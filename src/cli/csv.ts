@@ -1,21 +1,8 @@
 /**
  * @module cli/csv
- * Reads tables of videos: their text, and CSV records with line numbers.
+ * Parses tables of videos: CSV records with line numbers.
  */
-import { readFile } from 'node:fs/promises';
-import { AnyvmafError, usageError } from '../core/errors.js';
-import { shown } from '../core/printable.js';
-
-/** @throws {AnyvmafError} `io` */
-export async function tableText(path: string, what: 'table' | 'list'): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'there is no such file' : message;
-    throw new AnyvmafError('io', `cannot read the ${what} "${shown(path)}": ${why}`, { cause });
-  }
-}
+import { usageError } from '../core/errors.js';
 
 export interface CsvLine {
   readonly fields: readonly string[];

@@ -2,9 +2,10 @@
  * @module cli/gate
  * Judges scores for scripts and CI: limits, drops below a baseline, and the files with the verdicts.
  */
-import { appendFile, readFile, stat } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import { readText } from '../files/text-file.js';
 import { textNumber } from '../report/format.js';
 import { doubtOf, holdAgainst } from '../report/held.js';
 import { isAggregate, metricIn, notMeasured } from '../report/limits.js';
@@ -39,9 +40,6 @@ export type GateSettings = Pick<
   | 'githubSummary'
   | 'precision'
 >;
-
-/** Size limit of a baseline. */
-const MOST_BYTES = 400 * 1024 * 1024;
 
 interface Verdict {
   readonly checks: readonly Check[];
@@ -156,7 +154,7 @@ export class Gate {
     const baseline =
       settings.baseline === undefined
         ? undefined
-        : readBaseline(await baselineText(settings.baseline), settings.baseline);
+        : readBaseline(await readText(settings.baseline), settings.baseline);
     if (baseline) for (const name of distorted) baselineOf(baseline, name, distorted.length);
     const kept = [...inputs, ...(settings.baseline === undefined ? [] : [settings.baseline])];
     const { junit, summary, githubSummary } = settings;
@@ -235,18 +233,6 @@ export function sayVerdict(
 ): number {
   for (const line of complaints) terminal.complain(line);
   return code;
-}
-
-async function baselineText(name: string): Promise<string> {
-  try {
-    const { size } = await stat(name);
-    if (size > MOST_BYTES) throw new Error(`it has ${size} bytes, more than the ${MOST_BYTES} of a report`);
-    return await readFile(name, 'utf8');
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
-    throw new AnyvmafError('io', `cannot read the baseline "${shown(name)}": ${why}`, { cause });
-  }
 }
 
 /** The summary file of a GitHub step. @throws {AnyvmafError} `usage` if there is none; `io` if it is not writable */

@@ -5,7 +5,7 @@
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import { type Command, command, helpWidth } from './command.js';
+import { asJson, type Command, command, helpWidth } from './command.js';
 import { EXIT } from './exit.js';
 import { grouped, HELP_OPTION, JSON_OPTION, orList } from './options.js';
 
@@ -45,7 +45,7 @@ export function listingCommand(listing: Listing): Command {
     }
     if (wanted !== undefined) await known(wanted, noun, names);
     const view = wanted === undefined ? await list() : await describe(wanted);
-    await terminal.print(settings.json ? `${JSON.stringify(view.data, null, 2)}\n` : view.text(width));
+    await terminal.print(settings.json ? asJson(view.data) : view.text(width));
     return EXIT.ok;
   });
 }

@@ -7,6 +7,8 @@ import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, parse, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
+import { isUrl } from '../core/url.js';
+import { writeReason } from '../files/folders.js';
 import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
 
 /** An output that was found writable. */
@@ -48,7 +50,7 @@ export async function openOutput(
   inputs: readonly string[] = [],
   hosts?: boolean | readonly string[],
 ): Promise<OutputFile> {
-  if (/^https?:\/\//i.test(path)) return openRemote(path, hosts);
+  if (isUrl(path)) return openRemote(path, hosts);
   for (const input of inputs) {
     if (await sameFile(path, input)) {
       throw usageError(`the output "${shown(path)}" is one of the videos; give it another name`);
@@ -203,23 +205,15 @@ async function writeTo(
   }
 }
 
+/** Where no folders are made. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
-  ENOTDIR: 'its folder is not a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  ENAMETOOLONG: 'the name is too long',
   EISDIR: 'it is a folder; name a file in it',
-  ELOOP: 'it is a circle of symbolic links',
 };
 
 function outputError(path: string, error: unknown): AnyvmafError {
   if (error instanceof AnyvmafError) return error;
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  return new AnyvmafError('io', `cannot write "${shown(path)}": ${REASONS[code] ?? message}`, {
-    cause: error,
-  });
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const reason = REASONS[code] ?? writeReason(error);
+  return new AnyvmafError('io', `cannot write "${shown(path)}": ${reason}`, { cause: error });
 }

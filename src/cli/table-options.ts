@@ -8,6 +8,7 @@ import { OPTION_WORDS, type OptionWords, wordsOf } from '../core/option-words.js
 import { OPTIONS, type OptionKind, type OptionName, type OptionRow } from '../core/options.js';
 import { quoted } from '../core/printable.js';
 import { parseSize, type ScaleTo } from '../core/size.js';
+import { isUrl } from '../core/url.js';
 import type { PairingOptions, Samples, ScoreOptions } from '../index.js';
 import {
   choiceValue,
@@ -108,11 +109,6 @@ function withHost({ label, value }: OptionUse, before: unknown): true | readonly
   }
   if (value === '') return true;
   return [...(Array.isArray(before) ? before : []), value];
-}
-
-/** True for a video or a result on another machine. */
-export function isUrl(name: string): boolean {
-  return /^https?:\/\//i.test(name);
 }
 
 /**

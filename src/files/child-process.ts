@@ -9,6 +9,9 @@ import type { Readable } from 'node:stream';
 /** Milliseconds to wait for a killed process to exit. */
 const KILL_TIME = 2000;
 
+/** Characters of output kept at the start and at the end. */
+const KEPT = 32768;
+
 /** Killed when this process exits. */
 const running = new Set<ChildProcess>();
 
@@ -109,6 +112,17 @@ export async function endChild(
   });
   await Promise.race([ended, waited]).catch(() => {});
   clearTimeout(timer);
+}
+
+/** Collects the start and the end of a stream's text; programs give their reason in one of the two. */
+export function keepEnds(stream: Readable): () => string {
+  let text = '';
+  stream.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+    if (text.length > 4 * KEPT) text = `${text.slice(0, KEPT)}\n${text.slice(-KEPT)}`;
+  });
+  stream.on('error', () => {});
+  return () => text;
 }
 
 function killAll(): void {

@@ -9,7 +9,7 @@ import { limitError } from '../core/system-limits.js';
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'a part of the path before the last is not a directory',
-  EISDIR: 'it is a directory; give the path of a video file',
+  EISDIR: 'it is a directory; give the path of a file',
   EACCES: 'permission denied; allow this user to read it',
   EPERM: 'the system does not permit it',
   ELOOP: 'too many symbolic links',

@@ -69,7 +69,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EFBIG: 'it would become larger than files may be here',
   ENAMETOOLONG: 'its path is too long',
-  ELOOP: 'it is a circle of symbolic links',
+  ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',
 };
 

@@ -8,6 +8,7 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
 import { STANDARD_INPUT } from '../core/shell.js';
+import { hasScheme } from '../core/url.js';
 import { convertCommand, DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
 import { filteredSource } from './own-filters.js';
 import {
@@ -392,7 +393,7 @@ export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLi
 function urlOf(input: VideoInput): string | undefined {
   const text = input instanceof URL ? input.href : input;
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
-  return /^[a-z][a-z\d+.-]+:\/\//i.test(text) ? text : undefined;
+  return hasScheme(text) ? text : undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { type ErrorCode, usageError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
+import { hasScheme } from '../../core/url.js';
 import { queueAddress } from '../../queue/address.js';
 import { QueueConnection, queueError } from '../../queue/connect.js';
 import { retryJobs } from '../../queue/manage.js';
@@ -172,7 +173,7 @@ function wholePath(arg: string): string {
   switch (name) {
     case 'reference':
     case 'distorted':
-      return `--${name}=${isAddress(value) ? value : resolve(value)}`;
+      return `--${name}=${hasScheme(value) ? value : resolve(value)}`;
     case 'tiny-model':
       return /[/\\]|\.onnx$/i.test(value) ? `--${name}=${resolve(value)}` : arg;
     case 'model': {
@@ -184,10 +185,6 @@ function wholePath(arg: string): string {
     }
   }
   return arg;
-}
-
-function isAddress(text: string): boolean {
-  return /^[a-z][a-z0-9+.-]+:\/\//i.test(text);
 }
 
 /** True if a worker's result belongs to the job; the queue is not trusted. */

@@ -19,9 +19,9 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown, withoutAccess } from '../../core/printable.js';
+import { isUrl } from '../../core/url.js';
 import { type FileLock, lockFile } from '../../files/lock.js';
 import { openOutput } from '../output.js';
-import { isUrl } from '../table-options.js';
 import type { Job } from './table.js';
 
 export interface ResultLine {

@@ -8,10 +8,11 @@ import { isObject } from '../../core/arguments.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
+import { isUrl } from '../../core/url.js';
+import { globTest } from '../../files/glob.js';
 import { csvLines } from '../csv.js';
 import type { OptionSpec } from '../options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
-import { isUrl } from '../table-options.js';
 
 /** Options of a whole batch, or without meaning for one line. */
 const NOT_OF_LINES: ReadonlySet<string> = new Set([
@@ -264,12 +265,14 @@ export async function encodeLines(
 async function videosOf(name: string): Promise<readonly string[]> {
   if (isUrl(name)) return [name];
   if (/[*?]/.test(basename(name)) && !(await stat(name).catch(() => undefined))) {
-    const pattern = patternOf(basename(name));
-    return (await filesOf(dirname(name))).filter((path) => pattern.test(basename(path)));
+    const matches = globTest(basename(name));
+    return (await filesOf(dirname(name))).filter((path) => matches(basename(path)));
   }
   const isFolder = (await stat(name).catch(() => undefined))?.isDirectory() === true;
   if (!isFolder) return [name];
-  return (await filesOf(name)).filter((path) => VIDEOS.has(extname(path).toLowerCase()));
+  return (await filesOf(name)).filter(
+    (path) => VIDEOS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.'),
+  );
 }
 
 async function filesOf(folder: string): Promise<readonly string[]> {
@@ -281,12 +284,6 @@ async function filesOf(folder: string): Promise<readonly string[]> {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new AnyvmafError('io', `cannot read the folder "${shown(folder)}": ${why}`, { cause });
   }
-}
-
-/** `*` matches any characters, `?` one. */
-function patternOf(glob: string): RegExp {
-  const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`);
 }
 
 function referenceOf(distorted: string, { reference, match }: ReferenceRule): string {

@@ -2,7 +2,7 @@
  * @module cli/commands/align
  * `anyvmaf align REFERENCE DISTORTED`: finds the offset between two videos.
  */
-import { command, type HelpText } from '../command.js';
+import { asJson, command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { alignmentAdvice } from '../flags.js';
 import { grouped, HELP_OPTION, type Option } from '../options.js';
@@ -49,7 +49,7 @@ export const align = command(NAME, ALIGN_OPTIONS, page, async ({ settings, posit
     const { columns: width, colour: color } = terminal;
     await terminal.print(
       json
-        ? `${JSON.stringify(view.alignmentData(result), null, 2)}\n`
+        ? asJson(view.alignmentData(result))
         : view.alignmentText(result, { width, color, advice: alignmentAdvice(result) }),
     );
     return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;

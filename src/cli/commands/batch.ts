@@ -5,21 +5,22 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
 import { counted, withoutAccess } from '../../core/printable.js';
+import { hasScheme } from '../../core/url.js';
 import { makeFolders } from '../../files/folders.js';
+import { readText } from '../../files/text-file.js';
 import type { BatchProgress, BatchResult, Report } from '../../index.js';
 import { failureLine, reportLine } from '../../report/batch.js';
 import type { FailedEncode } from '../../report/types.js';
 import { BATCH_OPTIONS, type BatchSettings, batchSettings } from '../batch/batch-options.js';
 import { jobId, onceOnly, type ResultLine, ResultsFile } from '../batch/results.js';
 import { encodeLines, type Job, jobsOf, type OpenJob, tableLines } from '../batch/table.js';
-import type { Command, HelpPage } from '../command.js';
-import { tableText } from '../csv.js';
+import { type Command, type HelpPage, openProgressBar } from '../command.js';
 import { EXIT } from '../exit.js';
 import { messageInFlags } from '../flags.js';
 import { completeReport, gateOf, requestOf } from '../job.js';
 import { commandLine } from '../options.js';
 import { openOutput } from '../output.js';
-import { type ProgressBar, progressBar } from '../progress-bar.js';
+import type { ProgressBar } from '../progress-bar.js';
 import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
@@ -73,8 +74,9 @@ async function runBatch(
   return interruptible(async (stop) => {
     const kept = [...new Set(inputs)];
     const results = await ResultsFile.open(settings.output, kept, settings.retryFailed);
+    const bar = await openProgressBar(terminal, settings.quiet);
     try {
-      const work = { jobs, settings, terminal, inputs: kept, signal: stop.signal, results };
+      const work = { jobs, settings, terminal, inputs: kept, signal: stop.signal, results, bar };
       const { lines, before } = await new BatchRun(work).score();
       await summarize(
         lines.map(({ text }) => text),
@@ -106,9 +108,9 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
     const lines = await encodeLines(sources, { reference, match });
     return jobsOf(lines, common, 'the list of encodes', (path) => path);
   }
-  const text = await tableText(table, 'table');
+  const text = await readText(table);
   const folder = dirname(table);
-  const isElsewhere = (path: string) => isAbsolute(path) || /^[a-z][a-z0-9+.-]+:\/\//i.test(path);
+  const isElsewhere = (path: string) => isAbsolute(path) || hasScheme(path);
   return jobsOf(tableLines(text, table), common, table, (path) =>
     isElsewhere(path) ? path : join(folder, path),
   );
@@ -157,6 +159,7 @@ interface BatchWork {
   readonly inputs: readonly string[];
   readonly signal: AbortSignal;
   readonly results: ResultsFile;
+  readonly bar: ProgressBar | undefined;
 }
 
 type JobFailure = Pick<FailedEncode, 'code' | 'message'>;
@@ -170,10 +173,9 @@ class BatchRun {
   readonly #bar: ProgressBar | undefined;
 
   constructor(work: BatchWork) {
-    const { results, terminal, settings } = work;
     this.#work = work;
-    this.#results = results;
-    this.#bar = terminal.canDraw && !settings.quiet ? progressBar(terminal) : undefined;
+    this.#results = work.results;
+    this.#bar = work.bar;
   }
 
   /**

@@ -6,7 +6,7 @@ import type { BenchBackend, BenchOptions } from '../../bench/run.js';
 import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { command, type HelpText } from '../command.js';
+import { asJson, command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT } from '../exit.js';
 import { grouped, HELP_OPTION, orList } from '../options.js';
 import { interruptible } from '../signals.js';
@@ -89,26 +89,19 @@ async function report(options: BenchOptions, json: boolean, terminal: Terminal):
     import('../../bench/run.js'),
     import('../../bench/table.js'),
   ]);
-  const show = progressLine(terminal);
+  const bar = await openProgressBar(terminal);
   return interruptible(async ({ signal }) => {
     const result = await runBenchmark({
       ...options,
       signal,
-      onProgress: ({ done, total, message }) => show(`${Math.floor((100 * done) / total)} %  ${message}`),
-    }).finally(() => show(''));
+      ...(bar && {
+        onProgress: ({ done, total, message }) =>
+          bar.say(`${Math.floor((100 * done) / total)} %  ${message}`),
+      }),
+    }).finally(() => bar?.clear());
     const { exitCode, stdout, stderr } = benchOutput(result);
     for (const line of stderr.split('\n').filter((text) => text !== '')) terminal.complain(line);
-    await terminal.print(json ? `${JSON.stringify(benchData(result), null, 2)}\n` : stdout);
+    await terminal.print(json ? asJson(benchData(result)) : stdout);
     return exitCode === 0 ? EXIT.ok : EXIT.failed;
   });
-}
-
-/** Redraws one line of standard error; does nothing if it is not a terminal. */
-function progressLine(terminal: Terminal): (text: string) => void {
-  let shown = '';
-  return (text) => {
-    if (!terminal.canDraw || text === shown) return;
-    shown = text;
-    terminal.draw(`\r\u001b[K${text.slice(0, terminal.errorColumns - 1)}`);
-  };
 }

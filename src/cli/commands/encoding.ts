@@ -20,6 +20,7 @@ import {
   type ValueRange,
 } from '../../index.js';
 import { parsePooledName } from '../../report/limits.js';
+import { openProgressBar } from '../command.js';
 import { stageText } from '../encoding-text.js';
 import {
   choiceValue,
@@ -285,8 +286,7 @@ export async function encodingRun<Result>(
 ): Promise<Result> {
   const files: (OutputFile | undefined)[] = [];
   for (const path of paths) files.push(path === undefined ? undefined : await openOutput(path, [source]));
-  const bar =
-    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  const bar = await openProgressBar(terminal, quiet);
   let last = { kind: '', time: 0 };
   const clear = () => bar?.clear();
   const say = (words: string) => {

@@ -10,7 +10,7 @@ import type { BackendHealth, BackendList, Diagnosis } from '../../index.js';
 import { hasPackage, isHere } from '../../parts/store.js';
 import { PARTS } from '../../parts/table.js';
 import { wrap } from '../../report/terminal.js';
-import { type Command, command, helpWidth, twoColumns } from '../command.js';
+import { asJson, type Command, command, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
 import { grouped, HELP_OPTION, JSON_OPTION } from '../options.js';
 import { interruptible } from '../signals.js';
@@ -53,9 +53,7 @@ function environmentCommand(
       throw usageError(`${quoted(surplus)} is one argument too many; ${name} takes options only`);
     return interruptible(async ({ signal }) => {
       const { data, text, code } = await report({ vmafBin: settings.options?.vmafBin, signal });
-      await terminal.print(
-        settings.json ? `${JSON.stringify(data, null, 2)}\n` : text(helpWidth(terminal.columns)),
-      );
+      await terminal.print(settings.json ? asJson(data) : text(helpWidth(terminal.columns)));
       return code;
     });
   });

@@ -5,10 +5,11 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
+import { readText } from '../../files/text-file.js';
 import type { DatasetOptions, DatasetPair, DatasetSummary, ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import { type Command, type HelpPage, twoColumns } from '../command.js';
-import { csvLines, tableText } from '../csv.js';
+import { asJson, type Command, type HelpPage, openProgressBar, twoColumns } from '../command.js';
+import { csvLines } from '../csv.js';
 import { EXIT } from '../exit.js';
 import { listingCommand } from '../listing.js';
 import {
@@ -275,8 +276,7 @@ export async function writeTable(settings: FeatureTable, terminal: Terminal): Pr
   const inputs = pairs.flatMap(({ reference, distorted }) => [String(reference), String(distorted)]);
   const list = 'list' in settings.pairs ? [settings.pairs.list] : [];
   const file = await openOutput(output, [...inputs, ...list]);
-  const bar =
-    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  const bar = await openProgressBar(terminal, quiet);
   return interruptible(async ({ signal }) => {
     const { writeFeatures } = await import('../../index.js');
     const table = writeFeatures(pairs, { ...options, signal, ...(bar && { onProgress: bar.show }) });
@@ -290,7 +290,7 @@ export async function writeTable(settings: FeatureTable, terminal: Terminal): Pr
     const { rows, columns } = summary;
     await terminal.print(
       json
-        ? `${JSON.stringify({ file: output, rows, pairs: pairs.length, columns }, null, 2)}\n`
+        ? asJson({ file: output, rows, pairs: pairs.length, columns })
         : `${output}: ${rows} ${rows === 1 ? 'row' : 'rows'} of ${pairs.length} ${pairs.length === 1 ? 'pair' : 'pairs'}, ` +
             `columns ${columns.join(' ')}\n`,
     );
@@ -302,7 +302,7 @@ async function pairsOf({ pairs }: FeatureTable): Promise<readonly DatasetPair[]>
   if (!('list' in pairs)) return pairs;
   const { list, raw } = pairs;
   const folder = dirname(list);
-  const text = await tableText(list, 'list');
+  const text = await readText(list);
   return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
 }
 

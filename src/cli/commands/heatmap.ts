@@ -9,7 +9,7 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import type { QualityMapOptions, QualityMaps, ScoreRequest } from '../../index.js';
-import { command, type HelpText } from '../command.js';
+import { command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT } from '../exit.js';
 import {
   choiceValue,
@@ -246,7 +246,7 @@ async function choose(
     import('../../report/worst.js'),
   ]);
   const { blockSize, enhnGainLimit, butteraugli, ...pairing } = options;
-  const bar = terminal.canDraw ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  const bar = await openProgressBar(terminal);
   bar?.say(`scoring ${request.distorted}`);
   try {
     const report = await score(request, {

@@ -2,7 +2,7 @@
  * @module cli/commands/inspect
  * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair for problems before it is scored.
  */
-import { command, type HelpText } from '../command.js';
+import { asJson, command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import { findingsInFlags } from '../flags.js';
 import { grouped, HELP_OPTION, type Option } from '../options.js';
@@ -57,9 +57,7 @@ export const inspect = command(NAME, INSPECT_OPTIONS, page, async ({ settings, p
     const found = { ...inspection, findings: findingsInFlags(inspection.findings) };
     const { columns: width, colour: color } = terminal;
     await terminal.print(
-      json
-        ? `${JSON.stringify(view.inspectionData(found), null, 2)}\n`
-        : view.inspectionText(found, { width, color }),
+      json ? asJson(view.inspectionData(found)) : view.inspectionText(found, { width, color }),
     );
     const refused = found.findings.some(
       ({ severity }) => severity === 'error' || (strict && severity === 'warning'),

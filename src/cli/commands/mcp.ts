@@ -127,6 +127,7 @@ export function readMcpArguments(args: readonly string[]): McpArguments | 'help'
   const taken = at >= 0 && glued === '' && address !== '' ? 2 : 1;
   const rest = at < 0 ? args : [...args.slice(0, at), '--http', ...args.slice(at + taken)];
   const { options, positionals } = parseArguments(rest, MCP_OPTIONS, NAME);
+  if (options.at(-1)?.name === 'help') return 'help';
   const listens = options.filter(({ name }) => name === 'http').length;
   if (listens > 1) throw usageError('give --http once; a server listens at one address');
   const {
@@ -138,7 +139,6 @@ export function readMcpArguments(args: readonly string[]): McpArguments | 'help'
   if (token === '' || more.length > 0) throw usageError('give --token once, with a token that is not empty');
   if (listens === 0 && (token !== undefined || origins.length > 0))
     throw usageError('--token and --cors are for --http, which was not given');
-  if (options.at(-1)?.name === 'help') return 'help';
   return {
     ...others,
     allow: [...allow, ...positionals],

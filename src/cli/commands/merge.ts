@@ -2,9 +2,10 @@
  * @module cli/commands/merge
  * `anyvmaf merge PART...`: joins the parts of a run into one report.
  */
-import { readFile, stat } from 'node:fs/promises';
-import { AnyvmafError, usageError } from '../../core/errors.js';
-import { shown, withoutAccess } from '../../core/printable.js';
+import { usageError } from '../../core/errors.js';
+import { withoutAccess } from '../../core/printable.js';
+import { isUrl } from '../../core/url.js';
+import { MOST_REPORT_BYTES, readText } from '../../files/text-file.js';
 import type { Shard } from '../../index.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
@@ -14,7 +15,7 @@ import { grouped, HELP_OPTION, type Option } from '../options.js';
 import { OUTPUT_OPTIONS, type OutputSettings, outputsOf } from '../output-options.js';
 import { HOSTS_OPTION } from '../queue/queue-options.js';
 import { interruptible } from '../signals.js';
-import { hostsOf, isUrl, type TableSettings, tableReader } from '../table-options.js';
+import { hostsOf, type TableSettings, tableReader } from '../table-options.js';
 import { type DeliverySettings, deliver, htmlText, openOutputs, reportText } from './delivery.js';
 
 const NAME = 'anyvmaf merge';
@@ -88,19 +89,8 @@ export const merge = command(
   },
 );
 
-/** Largest record; longer pairs need more parts. */
-const MOST_BYTES = 400 * 1024 * 1024;
-
 async function textOf(name: string, hosts: readonly string[], signal: AbortSignal): Promise<string> {
-  if (isUrl(name)) {
-    const { fetchWhole } = await import('../../remote/store.js');
-    return (await fetchWhole(name, hosts, MOST_BYTES, signal)).toString();
-  }
-  try {
-    const { size } = await stat(name);
-    if (size > MOST_BYTES) throw new Error(`it has ${size} bytes, more than the ${MOST_BYTES} of a record`);
-    return await readFile(name, 'utf8');
-  } catch (cause) {
-    throw new AnyvmafError('io', `cannot read "${shown(name)}": ${(cause as Error).message}`, { cause });
-  }
+  if (!isUrl(name)) return readText(name);
+  const { fetchWhole } = await import('../../remote/store.js');
+  return (await fetchWhole(name, hosts, MOST_REPORT_BYTES, signal)).toString();
 }

@@ -7,7 +7,7 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ModelDescription, ModelSummary } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import { type Command, command, type HelpText, twoColumns } from '../command.js';
+import { asJson, type Command, command, type HelpText, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
 import { listingCommand } from '../listing.js';
 import { grouped, HELP_OPTION, JSON_OPTION } from '../options.js';
@@ -52,7 +52,7 @@ const modelsPull = command(
       );
       const text =
         lines.length > 0 ? lines.join('') : `${name} ships with the package; there is nothing to fetch\n`;
-      await terminal.print(json ? `${JSON.stringify(pulled, null, 2)}\n` : text);
+      await terminal.print(json ? asJson(pulled) : text);
       return EXIT.ok;
     });
   },

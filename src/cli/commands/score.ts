@@ -5,7 +5,7 @@
 import { withoutAccess } from '../../core/printable.js';
 import type { Finding, ShardChoice } from '../../index.js';
 import type { Report, ReportHead } from '../../report/types.js';
-import { COMMANDS, type Command, type HelpPage } from '../command.js';
+import { COMMANDS, type Command, type HelpPage, openProgressBar } from '../command.js';
 import { EXIT, exitCodeOf } from '../exit.js';
 import { messageInFlags } from '../flags.js';
 import { type Gate, sayVerdict } from '../gate.js';
@@ -185,8 +185,7 @@ async function measure(
   // Each run of a sampled video has its own start; its gate is checked at the end.
   const observed = live || (gate && !settings.options.samples) ? onStart : undefined;
   const { reference, distorted, quiet } = settings;
-  const bar =
-    terminal.canDraw && !quiet ? (await import('../progress-bar.js')).progressBar(terminal) : undefined;
+  const bar = await openProgressBar(terminal, quiet);
   const names = [...(reference === undefined ? [] : [reference]), ...distorted];
   bar?.say(withoutAccess(`reading ${names.join(', ')}`));
   try {
@@ -291,11 +290,7 @@ async function measurePart(
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
   return interruptible(async (stop) => {
-    const [api, { progressBar }] = await Promise.all([
-      import('../../index.js'),
-      import('../progress-bar.js'),
-    ]);
-    const bar = terminal.canDraw && !quiet ? progressBar(terminal) : undefined;
+    const [api, bar] = await Promise.all([import('../../index.js'), openProgressBar(terminal, quiet)]);
     bar?.say(withoutAccess(`reading ${inputs.join(', ')}`));
     const request = pairRequest(settings);
     const run = { ...options, signal: stop.signal, ...(bar && { onProgress: bar.show }) };

@@ -4,7 +4,7 @@
  */
 import { usageError } from '../../core/errors.js';
 import type { SearchOptions, SearchPoint, SearchStage } from '../../index.js';
-import { command, type HelpText } from '../command.js';
+import { asJson, command, type HelpText } from '../command.js';
 import { answerText, pointLine, pointsHead, stageText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import { grouped, type Option, type OptionUse, orList, refusedValue } from '../options.js';
@@ -156,7 +156,7 @@ export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, pos
       finish: signal,
     });
     clear();
-    const text = `${JSON.stringify(result, null, 2)}\n`;
+    const text = asJson(result);
     await files[0]?.write([text]);
     await terminal.print(json ? text : answerText(result));
     signal.throwIfAborted();

@@ -8,7 +8,7 @@ import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import { hasPackage, isHere, placeOf, removePart } from '../../parts/store.js';
 import { isOffered, megabytes, PARTS, type Part, packedSize, specOf } from '../../parts/table.js';
-import { command, type HelpText, helpWidth, twoColumns } from '../command.js';
+import { asJson, command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
 import { grouped, HELP_OPTION, JSON_OPTION, orList } from '../options.js';
 import { partsDoor } from '../parts-door.js';
@@ -130,8 +130,4 @@ function listText(states: readonly PartState[], columns: number): string {
     },
   );
   return `Parts; '${NAME} PART' fetches one:\n\n${twoColumns(rows, helpWidth(columns))}\n`;
-}
-
-function asJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -11,7 +11,7 @@ import {
   type ShotStage,
   type TuneShotsOptions,
 } from '../../index.js';
-import { command, type HelpText } from '../command.js';
+import { asJson, command, type HelpText } from '../command.js';
 import { foundCsv, foundText, shotStageText, tunedText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import { choiceValue, grouped, numberValue, type Option, orList } from '../options.js';
@@ -150,10 +150,7 @@ export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, posit
     if (encoder === undefined) {
       const onProgress = (frames: number, total: number) => say?.(`looking at frame ${frames} of ${total}`);
       const found = await detectShots(source, { ...limits, onProgress, signal });
-      await give(
-        foundText(found),
-        format === 'csv' ? foundCsv(found) : `${JSON.stringify(found, null, 2)}\n`,
-      );
+      await give(foundText(found), format === 'csv' ? foundCsv(found) : asJson(found));
       return EXIT.ok;
     }
     const onStage = (stage: ShotStage) => say?.(shotStageText(stage, rest.parameter ?? 'crf'));

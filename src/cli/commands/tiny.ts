@@ -15,7 +15,7 @@ import type {
   TinyRegistryEntry,
 } from '../../index.js';
 import { wrap } from '../../report/terminal.js';
-import { type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
+import { asJson, type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT } from '../exit.js';
 import { choiceValue, grouped, HELP_OPTION, numberValue, type Option, unsignedValue } from '../options.js';
 import { YES_OPTION } from '../parts-door.js';
@@ -57,7 +57,7 @@ const tinyListing = command(
       throw usageError(`${quoted(excess)} is one argument too many: ${listingPage.usage.join(', or ')}`);
     }
     const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
-      await terminal.print(settings.json ? `${JSON.stringify(data, null, 2)}\n` : text(data));
+      await terminal.print(settings.json ? asJson(data) : text(data));
       return EXIT.ok;
     };
     if (action === 'list') return print(await api.listTinyModels(), (list) => listing(list, width));
@@ -320,10 +320,6 @@ async function compareAll(
     await terminal.print(view.comparisonText(comparison, helpWidth(terminal.columns)));
   }
   return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
-}
-
-function asJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function unknownAction(action: string | undefined): AnyvmafError {

@@ -7,7 +7,7 @@ import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { realFolders } from '../../files/allowed-paths.js';
-import { isLoopback } from '../../mcp/guard.js';
+import { authority, isLoopback } from '../../mcp/guard.js';
 import { queueAddress } from '../../queue/address.js';
 import type { QueueConnection } from '../../queue/connect.js';
 import type { MetricsAddress, MetricsServer } from '../../queue/metrics.js';
@@ -213,7 +213,7 @@ async function untilAborted(
     if (served) {
       const { address, server } = served;
       const open = isLoopback(address.host) ? '' : ', which other machines may reach';
-      say(`metrics at http://${address.host}:${server.port}/metrics${open}`);
+      say(`metrics at http://${authority({ host: address.host, port: server.port })}/metrics${open}`);
     }
     await new Promise((resolve) => onAbort(signal, resolve));
     say('giving back what runs');

@@ -6,13 +6,13 @@
 import { usageError } from '../../core/errors.js';
 import { optionsOf } from '../../core/options.js';
 import { quoted, shown, withoutAccess } from '../../core/printable.js';
+import { hasScheme, isUrl } from '../../core/url.js';
 import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
 import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
 import type { ScoringRules } from '../../queue/scoring-process.js';
 import type { QueueJob } from '../../queue/types.js';
 import { completeReport, requestOf } from '../job.js';
 import { type ScoreSettings, scoreSettings } from '../score-options.js';
-import { isUrl } from '../table-options.js';
 
 /** API options that a job may set. The others name programs or addresses, or say how a machine is used. */
 const ALLOWED = optionsOf('job');
@@ -119,7 +119,7 @@ export async function queuedRun(
 }
 
 async function allowedFile(named: string, files: AllowedPaths, hosts: readonly string[]): Promise<string> {
-  if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(named)) return files.resolveInput(named);
+  if (!hasScheme(named)) return files.resolveInput(named);
   if (isUrl(named) && hosts.length > 0) return named;
   const why = hosts.length > 0 ? 'of a kind that workers never open' : 'but this worker reads files only';
   throw usageError(

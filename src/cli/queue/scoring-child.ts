@@ -5,6 +5,7 @@
 import { TimeLimitError } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
+import { isUrl } from '../../core/url.js';
 import type { Shard } from '../../index.js';
 import { MOST_PARTS } from '../../queue/payload.js';
 import { LostFile, ResultsFolder } from '../../queue/results-folder.js';
@@ -23,7 +24,6 @@ import type { Report } from '../../report/types.js';
 import { messageInFlags } from '../flags.js';
 import { gateOf } from '../job.js';
 import { endNow } from '../signals.js';
-import { isUrl } from '../table-options.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 
 /** So many parts that the first has no pairs: measuring it only counts the pairs. */

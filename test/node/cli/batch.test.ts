@@ -350,7 +350,8 @@ describe('batch', () => {
 describe('encodes of a folder', () => {
   const at = (name: string) => files.at(`film/${name}`);
   mkdirSync(files.at('film'));
-  for (const name of ['film_1080p.mp4', 'film_720p.mkv', 'notes.txt']) files.put(`film/${name}`, '');
+  for (const name of ['film_1080p.mp4', 'film_720p.mkv', '._film_720p.mkv', 'notes.txt'])
+    files.put(`film/${name}`, '');
 
   it.each([
     ['masters/{folder}.mov', undefined, 'masters/film.mov'],
@@ -363,9 +364,12 @@ describe('encodes of a folder', () => {
     expect(lines[0]?.reference).toBe(expected);
   });
 
-  it('are found by a pattern', async () => {
-    const lines = await encodeLines([at('*_7?0p*')], { reference: 'x' });
-    expect(lines.map(({ distorted }) => distorted)).toEqual([at('film_720p.mkv')]);
+  it.each([
+    ['*_7?0p*', 'film_720p.mkv'],
+    ['.*.mkv', '._film_720p.mkv'],
+  ])('are found by the pattern %s', async (pattern, found) => {
+    const lines = await encodeLines([at(pattern)], { reference: 'x' });
+    expect(lines.map(({ distorted }) => distorted)).toEqual([at(found)]);
   });
 
   it('are refused if the rule does not fit', async () => {

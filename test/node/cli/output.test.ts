@@ -115,8 +115,8 @@ describe('what cannot be written is refused before the run', () => {
   test.each([
     ['a missing folder', 'no/such/report', 'its folder does not exist'],
     ['a folder', '.', 'it is a folder; name a file in it'],
-    ['a file as a folder', 'file/report', 'its folder is not a folder'],
-    ['too long a name', 'x'.repeat(300), 'the name is too long'],
+    ['a file as a folder', 'file/report', 'a part of its path is a file, not a folder'],
+    ['too long a name', 'x'.repeat(300), 'its path is too long'],
   ])('%s', async (_title, name, reason) => {
     writeFileSync(at('file'), '');
     await expect(openOutput(at(name))).rejects.toMatchObject({

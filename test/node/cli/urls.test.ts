@@ -296,6 +296,24 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     }
   });
 
+  it.each([
+    ['--crop-ref 48:32:8:8 --crop-dis 48:32:8:8', 12],
+    ['--vf-ref fps=50 --vf-dis fps=50', 24],
+  ])('are filtered as files are by %s', async (filters, frames) => {
+    const [master, file] = [
+      encode({ codec: 'h264', ...noisy(12), ...small }),
+      encode({ codec: 'hevc', ...small }),
+    ];
+    const [remote, local] = [files.at('f-remote.json'), files.at('f-local.json')];
+    const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', ...filters.split(' ')];
+    const urls = [serve('/whole.mp4', master), serve('/whole-dis.mp4', file)];
+    const run = await anyvmaf([...urls, ...args, `--allow-url=${server.host}`, '-o', remote]);
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
+    expect(numbers(remote)).toEqual(numbers(local));
+    expect(numbers(remote).frames).toHaveLength(frames);
+  });
+
   it('in parts read their own, and merge to the whole', async () => {
     const film = { size: '320x180', frames: 1500 };
     const key = ['-g', '12', '-movflags', '+faststart'];

@@ -302,6 +302,7 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
 
   it.each([
     ['numbers', () => at('shots', 'frame_%04d.png')],
+    ['numbers of a width', () => at('shots', 'frame_%4d.png')],
     ...tier([], [['a pattern', () => at('shots', '*.png')] as const]),
     ['a pattern of letters', () => at('shots', 'frame_00??.png')],
     ['a folder', () => at('shots')],

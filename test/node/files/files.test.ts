@@ -21,10 +21,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BY_USER, type Origin } from '../../../src/core/origin.js';
 import { checkedStats, openAndCompare, openChecked } from '../../../src/files/checked-file.js';
+import { keepEnds } from '../../../src/files/child-process.js';
 import { type FileLock, lockFile } from '../../../src/files/lock.js';
 import {
   machineMark,
@@ -307,6 +309,18 @@ it('what a process has not removed goes when it exits, and stays for the next on
   expect(readdirSync(folder)).toHaveLength(1);
   await sweepScratch(folder);
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('of a flood of output, the reason at its end is kept, whatever pieces it came in', async () => {
+  const stream = new PassThrough();
+  const kept = keepEnds(stream);
+  stream.write('first\n');
+  for (let i = 0; i < 100; i++) stream.write('x'.repeat(2000));
+  for (const piece of ['the ', 'reason\n', 'Conversion failed!\n']) stream.write(piece);
+  stream.end();
+  await once(stream, 'end');
+  expect(kept()).toMatch(/^first\n.*the reason\nConversion failed!\n$/s);
+  expect(kept().length).toBeLessThan(150_000);
 });
 
 describe.skipIf(process.platform === 'win32')('programs that a process started', () => {

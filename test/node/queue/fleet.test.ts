@@ -4,7 +4,7 @@
  * gate keep a task running until the test has done to it what it wants to.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { queueAddress } from '../../../src/queue/address.js';
 import { QueueConnection } from '../../../src/queue/connect.js';
@@ -136,8 +136,8 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     anyvmaf(['batch', name, '-o', out, '--queue', redis.url, '--results', results, ...args]);
   const state = async () => connection.counts();
   const metricsOf = async (of: TestWorker, method = 'GET') => {
-    const [, port] = await of.says(/http:\/\/127\.0\.0\.1:(\d+)\/metrics/);
-    return fetch(`http://127.0.0.1:${port}/metrics`, { method });
+    const [, url = ''] = await of.says(/metrics at (http:\S+\/metrics)/);
+    return fetch(url, { method });
   };
   const metric = async (of: TestWorker, name: RegExp) =>
     Number(new RegExp(`${name.source} (\\d+)`).exec(await (await metricsOf(of)).text())?.[1] ?? 0);
@@ -197,7 +197,9 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     it.sequential('shows itself, to people and to programs', async ({ expect }) => {
       putMissing();
       const url = `${redis.url}?queue=shown`;
-      await using own = await workAt(url, '--metrics', '0');
+      const loopback = Object.values(networkInterfaces()).flat();
+      const six = loopback.some((one) => one?.address === '::1');
+      await using own = await workAt(url, '--metrics', six ? '[::1]:0' : '0');
       const view = await anyvmaf(['queue', '--json', '--queue', url]);
       expect(JSON.parse(view.stdout)).toMatchObject({ active: 0, workers: [expect.stringContaining('-')] });
       expect((await anyvmaf(['queue', '--queue', url])).stdout).toMatch(/^workers {2}1 /m);

@@ -451,8 +451,8 @@ describe('the MCP server', () => {
     expect(readMcpArguments(args)).toEqual({ ...NOTHING, ...wanted });
   });
 
-  it('asks for help', () => {
-    expect(readMcpArguments(['--help'])).toBe('help');
+  it.each(['--help', '--token t --help', '--http 1 --http 2 --help'])('asks for help by %s', (line) => {
+    expect(readMcpArguments(line.split(' '))).toBe('help');
   });
 
   it.each([

@@ -106,7 +106,7 @@ class FfmpegDecoder implements Decoder {
     if (file.content) {
       const facts = await this.#probe(file, signal);
       await this.#readIndex(file, facts);
-      return facts;
+      return this.#filtered(file, facts, signal);
     }
     // The times will be needed too, and take about as long to read: read them meanwhile.
     const reading = this.#readAhead(file, signal);
@@ -114,7 +114,7 @@ class FfmpegDecoder implements Decoder {
       const facts = await this.#probe(file, signal);
       // It reads another track.
       if ((facts.track?.index ?? 0) !== this.#likely) await reading.stop();
-      return this.#filters ? await this.#filtered(file, facts, this.#filters, signal) : facts;
+      return await this.#filtered(file, facts, signal);
     } catch (error) {
       await reading.stop();
       throw error;
@@ -150,14 +150,16 @@ class FfmpegDecoder implements Decoder {
     return facts;
   }
 
+  /** What the filters, if any, make of a track. */
   async #filtered(
     file: FfmpegInput,
     facts: TrackFacts,
-    { chain, keepsFrames }: DecoderFilters,
     signal: AbortSignal | undefined,
   ): Promise<TrackFacts> {
+    if (!this.#filters) return facts;
+    const { chain, keepsFrames } = this.#filters;
     const args = (source: ToolSource) => filteredArgs(source, chain, facts.track?.index);
-    const { stderr } = await runOn('ffmpeg', file, args, { signal });
+    const { stderr } = await runChecked('ffmpeg', file, args, { signal });
     const found = parseFiltered(stderr);
     if (!found) {
       const reason = firstError(stderr);

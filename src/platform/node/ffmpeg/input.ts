@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../../core/errors.js';
 import type { Origin } from '../../../core/origin.js';
 import { shown, withoutAccess } from '../../../core/printable.js';
+import { hasScheme } from '../../../core/url.js';
 import { checkedStats, openChecked } from '../../../files/checked-file.js';
 import { fileError } from '../../../files/file-errors.js';
 import { FETCH_URL } from '../../../media/errors.js';
@@ -69,7 +70,7 @@ export async function ffmpegInput(input: VideoInput, access: InputAccess): Promi
         'once by ffmpeg; give it as a file.',
     );
   }
-  if (/^[a-z][a-z\d+.-]+:\/\//i.test(input) && !(await exists(input))) {
+  if (hasScheme(input) && !(await exists(input))) {
     return /^file:/i.test(input) ? file(fileURLToPath(input), input, access) : remote(input, access);
   }
   if (access.origin.by === 'user' && namesSequence(input)) return sequence(input, access);

@@ -6,6 +6,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../../core/errors.js';
 import { quoted, shown } from '../../../core/printable.js';
+import { hasScheme } from '../../../core/url.js';
+import { globTest } from '../../../files/glob.js';
 
 export interface Sequence {
   /** The argument after `-i`. */
@@ -23,16 +25,13 @@ const ENDINGS = new Set(
     .map((ending) => `.${ending}`),
 );
 
-const NUMBER = /%(0?)(\d*)d/g;
+const NUMBER = /%(\d*)d/g;
 
 /** True if a name means an image sequence, not a file. */
 export function namesSequence(name: string): boolean {
   const stats = statOf(name);
   if (stats) return stats.isDirectory() && picturesIn(name).length > 0;
-  return (
-    !/^[a-z][a-z\d+.-]+:\/\//i.test(name) &&
-    (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)))
-  );
+  return !hasScheme(name) && (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)));
 }
 
 /**
@@ -60,14 +59,7 @@ function folderOf(name: string): Sequence {
 
 function globbed(name: string): Sequence {
   const [folder, pattern] = [dirname(name), basename(name)];
-  const matches = new RegExp(
-    `^${pattern
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('*', '.*')
-      .replaceAll('?', '.')}$`,
-  );
-  const files = namesIn(folder).filter((file) => matches.test(file) && !file.startsWith('.'));
-  return byGlob(name, folder, files, pattern);
+  return byGlob(name, folder, namesIn(folder).filter(globTest(pattern)), pattern);
 }
 
 function byGlob(name: string, folder: string, files: readonly string[], pattern: string): Sequence {
@@ -95,10 +87,10 @@ function numbered(name: string): Sequence {
   if (!match || found.length > 1) {
     throw new AnyvmafError('io', `${quoted(name)} has more than one number (%d); ffmpeg knows one.`);
   }
-  const [text, zero, width = ''] = match;
+  const [text, width = ''] = match;
   const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + text.length)];
-  const nameOf = (number: number) =>
-    `${before}${zero === '0' ? String(number).padStart(Number(width), '0') : number}${after}`;
+  // ffmpeg pads with zeros, for %4d as for %04d.
+  const nameOf = (number: number) => `${before}${String(number).padStart(Number(width), '0')}${after}`;
   const own = namesIn(folder)
     .flatMap((file) => {
       const digits = file.slice(before.length, file.length - after.length);

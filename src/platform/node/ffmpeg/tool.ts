@@ -10,7 +10,7 @@ import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { limitError } from '../../../core/system-limits.js';
-import { endChild, startChild } from '../../../files/child-process.js';
+import { endChild, keepEnds, startChild } from '../../../files/child-process.js';
 import type { ToolSource } from '../../ffmpeg/access.js';
 import type { Channel } from './channel.js';
 import type { FfmpegInput } from './input.js';
@@ -91,21 +91,16 @@ export async function runTool(
   const child = startTool(tool, args, start);
   const forget = onAbort(signal, () => void child.kill());
   let stdout = '';
-  let stderr = '';
+  const stderr = keepEnds(child.stderr);
   if (onLine) readLines(child.stdout, onLine);
   else
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
-  // The reason comes first or last: of a flood, keep both ends.
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr =
-      stderr.length + text.length > 65536 ? `${stderr.slice(0, 8192)}\n${text.slice(-8192)}` : stderr + text;
-  });
   try {
     const ending = await child.ended;
     signal?.throwIfAborted();
-    return { ...ending, stdout, stderr };
+    return { ...ending, stdout, stderr: stderr() };
   } finally {
     forget();
   }

@@ -12,12 +12,9 @@ import { unlessAborted } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { limitError } from '../../../core/system-limits.js';
 import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
-import { endChild, killGroup, startChild } from '../../../files/child-process.js';
+import { endChild, keepEnds, killGroup, startChild } from '../../../files/child-process.js';
 import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
 import { findPrograms } from './find.js';
-
-/** Characters of output kept at the start and at the end. */
-const KEPT = 32768;
 
 export const nodeNative: NativeHost = {
   pipes: process.platform !== 'win32',
@@ -54,8 +51,8 @@ async function runIn(
     const nothing = { code: null, signal: null, stdout: '', stderr: '', time: 0 };
     return { kind: 'unstartable', ...nothing, reason: startProblem(child) };
   }
-  const stdout = keep(child.stdout);
-  const stderr = keep(child.stderr);
+  const stdout = keepEnds(child.stdout);
+  const stderr = keepEnds(child.stderr);
   const ended = new Promise<Ending>((resolve) => {
     child.once('error', (error) => resolve({ kind: 'unstartable', reason: startProblem(error) }));
     child.once('close', (code, by) => resolve({ kind: 'ended', code, signal: by }));
@@ -162,22 +159,11 @@ class Timers {
   }
 }
 
-/** Collects the start and the end of a stream's text. */
-function keep(stream: Readable): () => string {
-  let text = '';
-  stream.setEncoding('utf8').on('data', (more: string) => {
-    text += more;
-    if (text.length > 4 * KEPT) text = `${text.slice(0, KEPT)}\n${text.slice(-KEPT)}`;
-  });
-  stream.on('error', () => {});
-  return () => text;
-}
-
 function startProblem(error: Error): string {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EACCES') return 'this user may not run it';
   if (code === 'ENOENT') return 'it is gone, or what it needs to run is not there';
-  if (code === 'ENOEXEC' || code === 'UNKNOWN') return 'it is no program for this system';
+  if (code === 'ENOEXEC' || code === 'UNKNOWN') return 'it is not a program for this system';
   return limitError(error)?.message ?? error.message;
 }
 

@@ -5,7 +5,7 @@
 
 import { closeSync, fstatSync, readFile } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../../core/errors.js';
@@ -61,7 +61,7 @@ async function confine(file: string): Promise<readonly string[] | undefined> {
   const jail = process.env.VMAF_TINY_MODEL_DIR;
   if (jail === undefined || jail === '') return undefined;
   const [root, target] = await Promise.all([real(jail), real(file)]);
-  if (root !== null && target !== null && isWithin(root, target)) return [root];
+  if (root !== null && target !== null && isInside(root, target)) return [root];
   throw new AnyvmafError(
     'usage',
     `The tiny model ${file} lies outside ${jail}, to which VMAF_TINY_MODEL_DIR confines them; put it there.`,
@@ -77,7 +77,7 @@ function folderAt(path: string, limits: readonly (readonly string[])[] = []): Ti
       const [root, target] = await Promise.all([real(path), real(wanted)]);
       if (root === null || target === null) return null;
       const allowed = limits.every((folders) => folders.some((folder) => isInside(folder, root)));
-      if (!allowed || !isWithin(root, target)) {
+      if (!allowed || !isInside(root, target)) {
         throw new AnyvmafError('model', `${file} leads out of its folder ${path}, and is not read.`);
       }
       return readWhole(target, wanted, limit, root);
@@ -93,11 +93,6 @@ async function real(path: string): Promise<string | null> {
     if (isCode(cause, 'ENOENT') || isCode(cause, 'ENOTDIR')) return null;
     throw fileError(path, cause);
   }
-}
-
-function isWithin(root: string, target: string): boolean {
-  const way = relative(root, target);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && resolve(root, way) === target;
 }
 
 async function readWhole(target: string, shown: string, limit: number, root: string): Promise<Uint8Array> {
