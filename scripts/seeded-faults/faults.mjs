@@ -14,7 +14,7 @@ export const FAULTS = [
   fault('URL credentials shown', 'src/core/printable.ts', '(?:[^\\s/?#"\'<>]*@)?', '', 'core', 'remote'),
   fault('score is not clipped', 'src/models/predict.ts', 'return range && !this.#disableClip ? clip(range, score) : score;', 'return range && this.#disableClip ? clip(range, score) : score;', 'models', 'accuracy'),
   fault('deviation divides by n - 1', 'src/models/predict.ts', '(score - mean) * (score - mean), 0) / count', '(score - mean) * (score - mean), 0) / (count - 1)', 'models', 'accuracy'),
-  fault('motion3 without its cap', 'src/metrics/motion.ts', 'return Math.min(x, this.#maximum);', 'return x;', 'metrics', 'engine', 'accuracy'),
+  fault('motion3 without its cap', 'src/metrics/motion.ts', 'cap: (value: number) => Math.min(value, maximum),', 'cap: (value: number) => value,', 'metrics', 'engine', 'accuracy'),
   fault('motion2 looks at the later frame only', 'src/metrics/motion.ts', 'return earlier >= this.#lead ? Math.min(this.#value(earlier), later) : later;', 'return later;', 'metrics', 'engine', 'accuracy'),
   fault('wrong constant in VIF (portable C)', 'wasm/src/vif.c', '#define NSQ 131072', '#define NSQ 131073', 'wasm', 'accuracy'),
   fault('wrong constant in CIEDE2000', 'wasm/src/ciede.c', 'y + 1.28033 * v', 'y + 1.28003 * v', 'wasm', 'accuracy'),
