@@ -254,7 +254,7 @@ describe('is refused', () => {
       );
     const sly = model({ feature_opts_dicts: [{ heatmaps_path: into }, {}] }, 'sly.json');
     expect(await refusalOf('model', () => score(request, { models: [`path=${sly}`] }))).toMatch(
-      /^The model ".*sly\.json" sets heatmaps_path, but a model's file cannot have files written/,
+      /^The model ".*sly\.json" sets heatmaps_path, but a model file must not write files/,
     );
     expect(existsSync(into)).toBe(false);
     const plain = model({}, 'plain.json');

@@ -343,7 +343,7 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
     const { source, hashes } = await decodeAll(decoder, lossy, { damage: 'accept' });
     expect(hashes).not.toEqual(ffmpegHashes(path));
     expect(source.info.warnings.join()).toContain('Packets are missing in');
-    expect(source.info.warnings.join()).toContain('Frames next to the jump may be damaged');
+    expect(source.info.warnings.join()).toContain('Frames near the jump may be damaged');
   });
 
   it.each<[DecodeRequest, ErrorCode, string]>([
