@@ -248,18 +248,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     .flatMap((one) => one.hints ?? [])
     .filter((hint) => !attempts.some(({ decoder }) => decoder.id === decoderOf(hint)));
   const [first] = tried;
-  if (!first?.error) {
-    const reasons = `there is no decoder for it (${idle.join('; ')})`;
-    const message = looksLike
-      ? `${shown(name)} is ${looksLike}, but ${reasons}`
-      : `${shown(name)} is not a Y4M file; if it is encoded, ${reasons}`;
-    const convert = `convert the video first: ${convertCommand(name)}`;
-    const install = fetchable.some(decoderOf)
-      ? []
-      : [fetchable.length > 0 ? 'install ffmpeg' : 'install one of them'];
-    const hints = [...fetchable, ...(looksLike ? [...install, convert] : [DECLARE_RAW])];
-    return new AnyvmafError('media', message, { hints, file: name });
-  }
+  if (!first?.error) return noDecoder(encoded, idle, fetchable);
   const { error } = first;
   if (looksLike === SEGMENT) {
     const join = `cat init.mp4 ${quotedWord(name)} > whole.mp4`;
@@ -295,6 +284,24 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   const what = clause(message) + why + cutOff;
   const all = [...hints, ...fetchable, ...(known ? [] : [DECLARE_RAW])];
   return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
+}
+
+/** The error if no decoder could be tried. @param idle why each could not */
+function noDecoder(
+  { name, looksLike }: EncodedInput,
+  idle: readonly string[],
+  fetchable: readonly Remedy[],
+): AnyvmafError {
+  const reasons = `there is no decoder for it (${idle.join('; ')})`;
+  const message = looksLike
+    ? `${shown(name)} is ${looksLike}, but ${reasons}`
+    : `${shown(name)} is not a Y4M file; if it is encoded, ${reasons}`;
+  const convert = `convert the video first: ${convertCommand(name)}`;
+  const install = fetchable.some(decoderOf)
+    ? []
+    : [fetchable.length > 0 ? 'install ffmpeg' : 'install one of them'];
+  const hints = [...fetchable, ...(looksLike ? [...install, convert] : [DECLARE_RAW])];
+  return new AnyvmafError('media', message, { hints, file: name });
 }
 
 /** Replaces the file's name, which the sentence has already given. */
