@@ -210,7 +210,7 @@ describe('videos by URL', () => {
       [[...parts, '--allow-url=example.com'], 1, 'nothing here is a URL'],
       [[server.url('/none.json'), ...allow], 2, 'there is no such file'],
       [[torn, ...allow], 2, 'cut off or damaged'],
-      [[video, ...allow], 2, 'is no JSON'],
+      [[video, ...allow], 2, 'it is not JSON'],
     ];
     for (const [args, code, why] of refused) {
       const failed = await anyvmaf(['merge', ...args, '-o', files.at('m-none.json')]);

@@ -148,9 +148,9 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   }
   // The tool exits with an error after showing its help.
   if (help.kind !== 'ended' || help.signal !== null) return { problem: `${oneLine(path)} ${failure(help)}` };
-  const found = text.trim() === '' ? 'nothing' : `"${oneLine(text, 80)}"`;
+  const found = text.trim() === '' ? 'empty' : `"${oneLine(text, 80)}"`;
   return {
-    problem: `${oneLine(path)} is neither vmaf nor an ffmpeg with the libvmaf filter: its --help prints ${found}`,
+    problem: `${oneLine(path)} is neither vmaf nor an ffmpeg with the libvmaf filter: its help text is ${found}`,
   };
 }
 
