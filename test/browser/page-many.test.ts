@@ -158,7 +158,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
           .nth(heads.indexOf('against h264') - 1);
       expect(await cell('vp9').textContent()).toBe('−40.0 %');
       expect(await cell('av1').textContent()).toBe('none');
-      await page.getByText('their encodes do not overlap').first().waitFor();
+      await page.getByText('their quality ranges do not overlap').first().waitFor();
       // No name lies on another, or on a number of the axis.
       const marks = page.locator('.plot.rates .marks');
       const boxes = await marks

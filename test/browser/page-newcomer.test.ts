@@ -189,6 +189,6 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await outdated.waitFor({ state: 'detached' });
     await done(page);
     await settled(page);
-    await says(page.locator('.compared')).toContain('one of 2');
+    await says(page.locator('.compared')).toContain('one in 2');
   });
 });

@@ -263,7 +263,7 @@ describe('quality over bit rate', () => {
       ['h264', '–', '+33.3 %'],
       ['av1', '−25.0 %', '–'],
     ]);
-    expect(page).not.toContain('From fewer than four');
+    expect(page).not.toContain('fewer than four encodes');
     // Of one codec, by what its encoder was told.
     const preset = (name: string, subme: number, factor: number) =>
       curve('h264', factor).map((report, i) => ({

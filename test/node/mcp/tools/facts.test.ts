@@ -299,7 +299,7 @@ describe('eval_model_on_split', () => {
       left_out: { other_split: 1 },
       bootstrap: { unit: 'key', units: 2 },
     });
-    expect(told.notes.join(' ')).toMatch(/rest on 2 keys only/);
+    expect(told.notes.join(' ')).toMatch(/rest on only 2 keys/);
     expect([...given.asked].sort()).toEqual([features, good]);
     expect(given.ran).toEqual([1]);
   });
