@@ -55,5 +55,5 @@ export function messageOf(thrown: unknown): string | undefined {
   if (error instanceof ClosedPipe) return undefined;
   if (error instanceof AnyvmafError) return sentence(messageInFlags(error));
   const text = error instanceof Error ? error.message || error.name : String(error);
-  return `a defect of anyvmaf itself, please report it: ${sentence(text)} (ANYVMAF_DEBUG=1 shows where)`;
+  return `internal error in anyvmaf, please report it: ${sentence(text)} (ANYVMAF_DEBUG=1 shows where)`;
 }

@@ -100,13 +100,13 @@ export function judgeReport(report: Report, settings: GateSettings, of = '', bef
         return `${name}${of} ${what}, ${side} the limit: --fail-under '${name}${relation}${bound}'`;
       }),
     ...doubtful.map(({ name, relation, bound, doubt }) => {
-      const where = doubt ? `, which lies between ${number(doubt.low)} and ${number(doubt.high)}` : '';
+      const where = doubt ? `, between ${number(doubt.low)} and ${number(doubt.high)}` : '';
       return (
-        `${name}${of} is an estimate${where}: whether --fail-under '${name}${relation}${bound}' holds cannot be told; ` +
-        'sample more, or score all of it'
+        `${name}${of} is an estimate${where}: whether --fail-under '${name}${relation}${bound}' holds is ` +
+        'undecided; take more samples, or score the whole video'
       );
     }),
-    ...fallen.filter(({ passed }) => !passed).map(({ name, found }) => `${name}${of}? No: ${found}`),
+    ...fallen.filter(({ passed }) => !passed).map(({ name, found }) => `${name}${of} failed: ${found}`),
   ];
   return { checks, complaints, passed: checks.every(({ passed }) => passed) };
 }
@@ -240,7 +240,7 @@ export async function stepSummaryFile(): Promise<string> {
   const path = process.env.GITHUB_STEP_SUMMARY;
   if (path === undefined || path === '') {
     throw usageError(
-      '--github-summary adds to the file that GITHUB_STEP_SUMMARY names, but this variable is not set; outside of GitHub ' +
+      '--github-summary appends to the file that GITHUB_STEP_SUMMARY names, which is not set; outside GitHub ' +
         'Actions use --summary FILE',
     );
   }
@@ -253,7 +253,7 @@ export async function appendSummary(path: string, text: string): Promise<void> {
   await appendFile(path, text).catch((cause: Error) => {
     throw new AnyvmafError(
       'io',
-      `cannot add to "${shown(path)}", which GITHUB_STEP_SUMMARY names: ${cause.message}`,
+      `cannot append to "${shown(path)}", which GITHUB_STEP_SUMMARY names: ${cause.message}`,
       {
         cause,
       },

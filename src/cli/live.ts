@@ -32,15 +32,15 @@ export const LIVE_OPTIONS = grouped<WatchSettings>(
     },
     {
       name: 'dashboard',
-      help: 'serve a page that shows the run at the port of --live sse:PORT',
+      help: 'serve a page that shows the run, on the port of --live sse:PORT',
       read: () => ({ dashboard: true }),
     },
     {
       name: 'alarm',
       argument: 'RULE',
       help:
-        "say when a rule such as 'p5<80 for 3s' comes true, and exit with status 4 at the end; a pooled value as in " +
-        '--fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
+        "report when a rule such as 'p5<80 for 3s' becomes true, and exit with status 4 at the end; a pooled " +
+        'value as in --fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
       read: ({ value }, { alarms = [] }) => ({ alarms: [...alarms, value] }),
     },
     {
@@ -52,7 +52,7 @@ export const LIVE_OPTIONS = grouped<WatchSettings>(
     {
       name: 'also-model',
       argument: 'MODEL',
-      help: 'measure the features of this model too, so that clients of --live can change to it. May be repeated',
+      help: 'measure the features of this model too, so that clients of --live can switch to it. May be repeated',
       read: ({ value }, { alsoModels = [] }) => ({ alsoModels: [...alsoModels, value] }),
     },
   ],
@@ -74,13 +74,13 @@ export function liveOf(
 ): { readonly live?: LiveSettings; readonly options: Pick<ScoreOptions, 'keep' | 'alsoModels'> } {
   const watched = live.length > 0 || alarms.length > 0 || keep !== undefined;
   if (dashboard && !live.some(({ transport }) => transport === 'sse'))
-    throw usageError('--dashboard is a page of --live sse:PORT, which is not given; add it');
+    throw usageError('--dashboard requires --live sse:PORT; add it');
   const idle = allow.length > 0 ? '--allow' : alsoModels.length > 0 ? '--also-model' : undefined;
-  if (idle && live.length === 0)
-    throw usageError(`${idle} is for clients of --live, which is not given; add it, or leave ${idle} out`);
+  if (idle && live.length === 0) throw usageError(`${idle} requires --live; add it, or leave out ${idle}`);
   if (watched && distorted > 1)
     throw usageError(
-      `--live, --alarm and --window with a time watch one pair, but ${distorted} distorted videos are given; score them one at a time`,
+      `--live, --alarm and --window with a time are for one pair, but ${distorted} distorted videos are given; ` +
+        'score them one at a time',
     );
   if (!watched) return { options: {} };
   const listen = live.map((where) => (where.transport === 'sse' ? { ...where, dashboard } : where));

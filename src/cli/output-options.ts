@@ -18,12 +18,12 @@ export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
     name: 'output',
     short: 'o',
     argument: 'FILE',
-    help: 'write the report to FILE, in the format that its ending names; - is standard output',
+    help: 'write the report to FILE, in the format of its extension; - is standard output',
     read: (use) => ({ output: fileName(use) }),
   },
   {
     name: 'xml',
-    help: 'report as XML (default with -o and another ending)',
+    help: 'report as XML (default with -o and any other extension)',
     read: () => ({ format: 'xml' }),
   },
   { name: 'json', help: 'report as JSON', read: () => ({ format: 'json' }) },
@@ -39,33 +39,33 @@ export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
     name: 'html',
     argument: 'FILE',
     ours: true,
-    help: 'also write a page with charts to FILE, in itself complete',
+    help: 'also write a self-contained page with charts to FILE',
     read: (use) => ({ html: fileName(use) }),
   },
   {
     name: 'no-pictures',
     ours: true,
-    help: 'no pictures of the worst frames on the page of --html',
+    help: 'leave the pictures of the worst frames out of the page of --html',
     read: () => ({ noPictures: true }),
   },
   {
     name: 'html-size',
     argument: 'MB',
     ours: true,
-    help: 'size that the pictures of the worst frames may bring the page of --html to, in million bytes (default: 3)',
+    help: 'size limit of the page of --html with its pictures of the worst frames, in million bytes (default: 3)',
     read: (use) => ({ htmlSize: sizeLimit(use) }),
   },
   {
     name: 'features-table',
     ours: true,
-    help: 'print all features, percentiles, worst frames and warnings, not the scores in a few lines',
+    help: 'print all features, percentiles, worst frames and warnings instead of a short summary',
     read: () => ({ featuresTable: true }),
   },
   {
     name: 'precision',
     argument: 'P',
     ours: true,
-    help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
+    help: 'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)',
     read: (use) => ({ precision: precisionValue(use) }),
   },
   {
@@ -81,14 +81,16 @@ export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
     name: 'baseline',
     argument: 'REPORT',
     ours: true,
-    help: 'compare with this earlier report of anyvmaf, as --max-drop says',
+    help: 'compare with this earlier report of anyvmaf; requires --max-drop',
     read: (use) => ({ baseline: fileName(use) }),
   },
   {
     name: 'max-drop',
     argument: 'DROP',
     ours: true,
-    help: 'exit with status 3 when a mean is worse than the baseline by more than DROP; or vmaf.p5=1. May be repeated',
+    help:
+      'exit with status 3 when a mean, or another pooled value as in vmaf.p5=1, is worse than the baseline by ' +
+      'more than DROP. May be repeated',
     read: (use, { drops = [] }) => ({
       drops: [...drops, ...use.value.split(',').map((one) => dropOf(one, use))],
     }),
@@ -96,14 +98,14 @@ export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
   {
     name: 'accept-untrusted',
     ours: true,
-    help: 'let --fail-under and --baseline judge scores of pairs that preflight found wrong like any other',
+    help: 'let --fail-under and --baseline judge untrusted scores like any other',
     read: () => ({ acceptUntrusted: true }),
   },
   {
     name: 'junit',
     argument: 'FILE',
     ours: true,
-    help: 'also write what was judged as JUnit XML',
+    help: 'also write the checks as JUnit XML',
     read: (use) => ({ junit: fileName(use) }),
   },
   {
@@ -116,7 +118,7 @@ export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
   {
     name: 'github-summary',
     ours: true,
-    help: 'add that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)',
+    help: 'append that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)',
     read: () => ({ githubSummary: true }),
   },
 ]);
@@ -201,7 +203,8 @@ export function refuseOutputs(
   ].filter((name) => name !== '');
   if (other === undefined) return;
   throw usageError(
-    `${other} is about a report, but ${option} writes the record of a part; give it to 'anyvmaf merge', which makes the report`,
+    `${other} needs a report, but ${option} writes the record of a part; give it to 'anyvmaf merge', which writes ` +
+      'the report',
   );
 }
 
@@ -239,26 +242,22 @@ export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
   const isPrinted = output === '-' || (output === undefined && format !== undefined);
   if (acceptUntrusted && failUnder === undefined && !limits && !drops) {
     throw usageError(
-      '--accept-untrusted says what --fail-under lets pass, but --fail-under is not given; add it, or leave both out',
+      '--accept-untrusted requires --fail-under or --baseline; add one, or leave out --accept-untrusted',
     );
   }
   refuseSharedFiles(settings);
   if (baseline !== undefined && !drops) {
-    throw usageError(
-      '--baseline needs to know how much worse is too much; add --max-drop, such as --max-drop 0.5',
-    );
+    throw usageError('--baseline requires a limit; add --max-drop, such as --max-drop 0.5');
   }
   if (drops && baseline === undefined) {
-    throw usageError('--max-drop is about an earlier report, but none is given; add --baseline report.json');
+    throw usageError('--max-drop requires an earlier report; add --baseline report.json');
   }
   if (noPictures && html === undefined) {
-    throw usageError(
-      '--no-pictures leaves the pictures out of the page of --html, but --html is not given; add it, or leave both out',
-    );
+    throw usageError('--no-pictures requires --html; add it, or leave out --no-pictures');
   }
   if (htmlSize !== undefined && (html === undefined || noPictures)) {
     throw usageError(
-      '--html-size limits the pictures of the page of --html, but there are none; add --html without --no-pictures, or leave it out',
+      '--html-size requires --html with pictures; add --html without --no-pictures, or leave out --html-size',
     );
   }
   if (html === '-' && isPrinted) {
@@ -266,7 +265,7 @@ export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
   }
   if (featuresTable && (quiet || html === '-' || isPrinted)) {
     throw usageError(
-      '--features-table prints to standard output, as does what else was asked for; name a file for that, and leave out -q',
+      '--features-table needs standard output for itself; write other output to a file, and leave out -q',
     );
   }
   return { precision: 'legacy', ...settings, quiet, ...(format && { format }) };

@@ -53,7 +53,7 @@ export async function openOutput(
   if (isUrl(path)) return openRemote(path, hosts);
   for (const input of inputs) {
     if (await sameFile(path, input)) {
-      throw usageError(`the output "${shown(path)}" is one of the videos; give it another name`);
+      throw usageError(`the output "${shown(path)}" is one of the inputs; give it another name`);
     }
   }
   try {
@@ -73,7 +73,8 @@ export async function openOutput(
 async function openRemote(url: string, hosts: boolean | readonly string[] | undefined): Promise<OutputFile> {
   if (typeof hosts !== 'object') {
     throw usageError(
-      `"${shown(url)}" is a URL; results of scoring are put to hosts that --allow-url=HOST names, all others are written to files`,
+      `"${shown(url)}" is a URL; only results of scoring can be uploaded, to hosts that --allow-url=HOST names; ` +
+        'write others to files',
     );
   }
   const { openPlace } = await import('../remote/store.js');
@@ -86,7 +87,7 @@ async function openRemote(url: string, hosts: boolean | readonly string[] | unde
       await place.put(bytes, signal);
     } catch (error) {
       const file = await keepHere(url, bytes);
-      const why = error instanceof AnyvmafError ? clause(error.message) : 'it was not put there';
+      const why = error instanceof AnyvmafError ? clause(error.message) : 'it could not be uploaded';
       throw new AnyvmafError('io', `${why}; the result is in ${shown(file)}.`, { cause: error });
     }
   };

@@ -62,7 +62,8 @@ export function objection(
   if (trust.verdict === 'fine') return undefined;
   const fails = trust.verdict === 'untrusted' && !accept;
   const message = fails
-    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(flaw))}; --accept-untrusted judges it all the same`
+    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(flaw))}; add ` +
+      '--accept-untrusted to judge it anyway'
     : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(flaw)}`;
   return { message: printable(message), fails };
 }

@@ -101,7 +101,9 @@ export const SCORE_OPTIONS: readonly Option<AskedSettings>[] = [
       name: 'shard',
       argument: 'I/N',
       ours: true,
-      help: "measure only part I of N, on any machine, and write its record; 'anyvmaf merge' makes the report of all parts",
+      help:
+        "measure only part I of N, on any machine, and write its record; 'anyvmaf merge' joins the parts into " +
+        'the report',
       read: (use) => ({ shard: shardValue(use) }),
     },
   ]),
@@ -211,8 +213,8 @@ function withPreset(
     }
     without = [
       ...without,
-      `--feature ${allFeatures[earlier]} has no effect: as in the vmaf tool, ${use.label} ${use.value} behind it puts its own ` +
-        `${feature} in its place; measure it in a run without the preset.`,
+      `--feature ${allFeatures[earlier]} has no effect: as in the vmaf tool, the later ${use.label} ${use.value} ` +
+        `replaces it with its own ${feature}; measure it in a run without the preset.`,
     ];
     allFeatures = allFeatures.with(earlier, feature);
   }
@@ -252,12 +254,12 @@ function refuseContradictions(settings: ScoreSettings): void {
   if (options.samples !== undefined) {
     const other =
       (shard && '--shard') ||
-      ((settings.live || options.keep) && 'an option of watching') ||
+      ((settings.live || options.keep) && 'an option of live runs') ||
       (format === 'ndjson' && '--ndjson') ||
       ((options.subsample ?? 1) > 1 && '--subsample') ||
       (options.tiny && options.tiny.length > 0 && '--tiny-model');
     if (other) {
-      throw usageError(`--samples scores runs of the video, which does not go with ${other}; leave out one`);
+      throw usageError(`--samples cannot be used with ${other}; leave out one`);
     }
   }
   if (distorted.length > 1 && shard) {
@@ -266,9 +268,7 @@ function refuseContradictions(settings: ScoreSettings): void {
     );
   }
   if (shard && (settings.live || options.keep)) {
-    throw usageError(
-      '--shard measures a part, which is not watched and keeps all its frames; leave out the options of watching',
-    );
+    throw usageError('--shard cannot be used with options of live runs; leave them out');
   }
 }
 
@@ -280,8 +280,8 @@ function refuseStreamAsFormat(args: readonly string[], positionals: readonly str
   );
   if (flag === undefined) return;
   throw usageError(
-    `--${flag} takes no value, and what follows it would be a further video; leave it out: without -o the report goes to ` +
-      'standard output',
+    `--${flag} takes no value, and the argument after it counts as a video; leave that out: without -o the report ` +
+      'goes to standard output',
   );
 }
 

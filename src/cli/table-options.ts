@@ -133,14 +133,10 @@ export function checkPairingOptions(options: PairingOptions): void {
     throw usageError('--window requires --offset auto; add that, or leave out --window');
   }
   if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {
-    throw usageError(
-      '--crop auto looks for what to cut off, but --crop-ref or --crop-dis says it; leave out one',
-    );
+    throw usageError('--crop auto finds the crop, but --crop-ref or --crop-dis sets it; leave out one');
   }
   if (options.strict && options.preflight === false) {
-    throw usageError(
-      '--strict judges by what preflight finds, but --no-preflight turns it off; leave out one',
-    );
+    throw usageError('--strict requires preflight, but --no-preflight turns it off; leave out one');
   }
 }
 

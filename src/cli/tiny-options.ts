@@ -48,8 +48,8 @@ export const TINY_OPTIONS = grouped<TinySettings>(
       name: 'tiny-model',
       argument: 'MODEL',
       help:
-        "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; the options " +
-        'below then go with the model before them',
+        "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; each " +
+        'option below applies to the model before it',
       read: (use, { tiny = { shared: {}, models: [] } }) => ({
         tiny: { ...tiny, models: [...tiny.models, { model: text(use) }] },
       }),
@@ -57,10 +57,12 @@ export const TINY_OPTIONS = grouped<TinySettings>(
     {
       name: 'tiny-device',
       argument: 'NAME',
-      help: "what runs it: auto (default) or a device of 'anyvmaf tiny devices'; one that is not here is an error",
+      help:
+        "device that runs it: auto (default) or one of 'anyvmaf tiny devices'; one that is not available is " +
+        'an error',
       read: deviceReader,
     },
-    { name: 'dnn-ep', argument: 'NAME', help: 'another name of --tiny-device', read: deviceReader },
+    { name: 'dnn-ep', argument: 'NAME', help: 'alias of --tiny-device', read: deviceReader },
     {
       name: 'tiny-threads',
       argument: 'N',
@@ -69,18 +71,18 @@ export const TINY_OPTIONS = grouped<TinySettings>(
     },
     {
       name: 'tiny-fp16',
-      help: 'compute in half precision where the device does (OpenVINO, TensorRT)',
+      help: 'compute in half precision if the device supports it (OpenVINO, TensorRT)',
       read: ofModel(() => ({ fp16: true })),
     },
     {
       name: 'tiny-precision',
       argument: 'NAME',
-      help: 'of a model with an 8-bit sibling run fp32 or int8 (default: auto, as its registry says)',
+      help: 'precision of a model that has an 8-bit version: fp32 or int8 (default: auto, as its registry says)',
       read: ofModel((use) => ({ precision: choiceValue(use, TINY_PRECISIONS) })),
     },
     {
       name: 'tiny-model-verify',
-      help: 'load only what the Sigstore bundle of the registry signs',
+      help: "load only models that the registry's Sigstore bundle signs",
       read: ofModel(() => ({ verify: true })),
     },
     {
@@ -104,7 +106,9 @@ export const TINY_OPTIONS = grouped<TinySettings>(
     {
       name: 'tiny-resize',
       argument: 'FILTER',
-      help: 'bring luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size is an error)',
+      help:
+        'resize luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size ' +
+        'is an error)',
       read: ofModel((use) => ({ resize: choiceValue(use, TINY_RESIZES) })),
     },
   ],
@@ -122,7 +126,7 @@ export function tinyOf(
   const first = used ?? needing;
   if (models.length > 0) return models.map((model) => ({ ...shared, ...model }));
   if (first === undefined) return undefined;
-  throw usageError(`${first} is about a tiny model, but none is given; add --tiny-model`);
+  throw usageError(`${first} requires a tiny model; add --tiny-model`);
 }
 
 function text(use: OptionUse): string {

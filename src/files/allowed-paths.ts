@@ -254,7 +254,8 @@ export async function allowedModel(text: string, files: Pick<AllowedPaths, 'reso
 export function modelOfFile(path: string): string {
   if (!/[:=]/.test(path)) return `path=${path}`;
   throw usageError(
-    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot say; rename it.`,
+    `The model file ${quoted(path)} has a colon or an equals sign in its path, which a model string cannot ` +
+      'contain; rename it.',
   );
 }
 

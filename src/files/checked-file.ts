@@ -132,7 +132,7 @@ export function isInside(root: string, path: string, windows = process.platform 
 function outside(path: string): AnyvmafError {
   return new AnyvmafError(
     'io',
-    `${shown(path)} leads out of the folders that may be read; give a file that lies in one of them.`,
+    `${shown(path)} leads out of the allowed folders; give a file in one of them.`,
   );
 }
 

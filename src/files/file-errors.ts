@@ -8,7 +8,7 @@ import { limitError } from '../core/system-limits.js';
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
-  ENOTDIR: 'a part of the path before the last is not a directory',
+  ENOTDIR: 'a folder in its path is not a directory',
   EISDIR: 'it is a directory; give the path of a file',
   EACCES: 'permission denied; allow this user to read it',
   EPERM: 'the system does not permit it',
@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EBADF: 'it is not an open file descriptor',
   ENXIO: 'it is a socket or a device that cannot be read',
   EIO: 'the device reports a read error',
-  ERR_INVALID_ARG_VALUE: 'the path contains a zero character',
+  ERR_INVALID_ARG_VALUE: 'the path contains a NUL character',
 };
 
 /** @param name of the file as the user gave it */

@@ -58,16 +58,16 @@ export async function openPrivate(named: string, what: string, advice: string): 
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no folder can be made there',
+  ENOENT: 'no folder can be created there',
   EEXIST: 'a part of its path is a file, not a folder',
   ENOTDIR: 'a part of its path is a file, not a folder',
-  EISDIR: 'there is a folder of that name',
+  EISDIR: 'a folder has that name',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
-  EFBIG: 'it would become larger than files may be here',
+  EFBIG: 'it would exceed the size limit of files',
   ENAMETOOLONG: 'its path is too long',
   ELOOP: 'its symbolic links form a loop',
   EMFILE: 'too many files are open',

@@ -87,7 +87,7 @@ class Held implements FileLock {
     } catch (cause) {
       throw new AnyvmafError(
         'io',
-        `The lock on "${shown(this.#path)}" is gone, so that another process may write it; run the batch again.`,
+        `The lock on "${shown(this.#path)}" is gone, and another process may write it; run the batch again.`,
         { cause },
       );
     }
@@ -157,15 +157,13 @@ function taken(path: string, { pid, elsewhere, lock }: Holder): AnyvmafError {
       ? 'this process already writes it'
       : `process ${pid}${elsewhere ? ' of another machine or container' : ''} writes it`;
   const after = elsewhere
-    ? `; wait until it has ended (its lock, ${shown(lock)}, is void ${SILENCE / 1000} s after that)`
+    ? `; wait until it has ended (its lock, ${shown(lock)}, expires ${SILENCE / 1000} s after that)`
     : '; wait until it has ended';
   return new AnyvmafError('io', `"${shown(path)}" is locked: ${who}${after}, or name another file.`);
 }
 
 function lockError(path: string, cause: unknown): AnyvmafError {
-  return new AnyvmafError(
-    'io',
-    `cannot lock "${shown(path)}", for which a file is made beside it: ${writeReason(cause)}`,
-    { cause },
-  );
+  return new AnyvmafError('io', `cannot create a lock file beside "${shown(path)}": ${writeReason(cause)}`, {
+    cause,
+  });
 }

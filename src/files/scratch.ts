@@ -43,7 +43,7 @@ export function isScratch(path: string): boolean {
 export async function makeScratchFolder(
   kind: ScratchKind,
   parent: string = tmpdir(),
-  advice = 'name another with TMPDIR',
+  advice = 'name another folder with TMPDIR',
 ): Promise<string> {
   await sweepScratch(parent);
   const path = join(resolve(parent), await newName(`anyvmaf-${kind}`));

@@ -67,18 +67,18 @@ const OWN: readonly Option<BatchSettings>[] = [
       name: 'output',
       short: 'o',
       argument: 'FILE',
-      help: 'add the results to FILE, one line of JSON each; what it has is not scored again',
+      help: 'append results to FILE, one line of JSON each; jobs that are in it are not scored again',
       read: (use) => ({ output: fileName(use) }),
     },
     {
       name: 'frames',
-      help: 'also write the values per frame, as Parquet, into the folder FILE.frames',
+      help: 'also write values per frame as Parquet into the folder FILE.frames',
       read: () => ({ frames: true }),
     },
     {
       name: 'html',
       argument: 'FILE',
-      help: 'also write a page with all jobs',
+      help: 'also write an HTML page with all jobs',
       read: (use) => ({ html: namedFile(use) }),
     },
     ...SUMMARY_OPTIONS,
@@ -86,30 +86,30 @@ const OWN: readonly Option<BatchSettings>[] = [
       name: 'reference',
       short: 'r',
       argument: 'RULE',
-      help: 'without a table: the reference of an encode, such as masters/{stem}.mov or {1}.mov',
+      help: 'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
       read: (use) => ({ reference: fileName(use) }),
     },
     {
       name: 'match',
       argument: 'REGEX',
-      help: 'without a table: what the path of an encode must match; {1} in the rule is its first group',
+      help: 'without a table: pattern that the path of each encode must match; {1} in RULE is its first group',
       read: (use) => ({ match: patternValue(use) }),
     },
     {
       name: 'together',
       argument: 'N',
-      help: 'most jobs of one reference at the same time (default: one per core, at most 8)',
+      help: 'jobs of one reference that may run at the same time (default: one per core, at most 8)',
       read: (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
     },
     {
       name: 'retry-failed',
-      help: 'score jobs again that failed before',
+      help: 'score failed jobs again',
       read: () => ({ retryFailed: true }),
     },
     {
       name: 'precision',
       argument: 'P',
-      help: 'digits of all numbers: legacy (six decimals, default), 1 to 17 significant ones, max or full (17)',
+      help: 'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)',
       read: (use) => ({ precision: precisionValue(use) }),
     },
     { name: 'quiet', short: 'q', help: 'no progress and no summary', read: () => ({ quiet: true }) },
@@ -120,26 +120,26 @@ const OWN: readonly Option<BatchSettings>[] = [
     {
       name: 'queue',
       argument: 'URL',
-      help: "let workers of the queue at redis://HOST score the jobs, and follow them; see 'anyvmaf work --help'",
+      help: "submit the jobs to the queue at redis://HOST and wait for their results; see 'anyvmaf work --help'",
       read: ({ value }) => ({ queue: value }),
     },
     RESULTS_OPTION,
     {
       name: 'part-length',
       argument: 'LENGTH',
-      help: 'cut longer pairs into parts of so many seconds or frames, such as 60s (default) or 1500f',
+      help: 'split longer pairs into parts of this length, such as 60s (default) or 1500f (frames)',
       read: (use) => ({ partLength: lengthValue(use) }),
     },
     {
       name: 'priority',
       argument: 'N',
-      help: 'from 1, scored first, to 1000 (default: 100)',
+      help: 'from 1 (scored first) to 1000 (default: 100)',
       read: (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
     },
     {
       name: 'attempts',
       argument: 'N',
-      help: 'how often a pair or part is tried that fails for a reason that may pass (default: 3)',
+      help: 'attempts at a pair or part that fails for a transient reason (default: 3)',
       read: (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
     },
   ]),
@@ -170,22 +170,21 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
   const draft = settingsOf(options, BATCH_OPTIONS);
   const [first, ...others] = positionals;
   if (first === undefined) {
-    throw usageError(`no jobs are named; try '${NAME} jobs.csv -o results.jsonl' or '${NAME} --help'`);
+    throw usageError(`no jobs given; try '${NAME} jobs.csv -o results.jsonl' or '${NAME} --help'`);
   }
   if (draft.output === undefined || draft.output === '-') {
-    throw usageError(
-      'a batch adds its results to a file, from which it also knows what is done; name one: -o results.jsonl',
-    );
+    throw usageError('a batch needs a results file, also used to resume; name one: -o results.jsonl');
   }
   const isTable = others.length === 0 && /\.(csv|jsonl|ndjson)$/i.test(first);
   if (isTable && (draft.reference !== undefined || draft.match)) {
     throw usageError(
-      '--reference and --match find the references of encodes, but a table names them; leave them out',
+      '--reference and --match are for encodes, but a table names its references; leave them out',
     );
   }
   if (!isTable && draft.reference === undefined) {
     throw usageError(
-      `${first} is no table (.csv, .jsonl), and encodes need a rule for their reference: --reference 'masters/{stem}.mov'`,
+      `${first} is not a table (.csv, .jsonl), and encodes need a rule for their reference: --reference ` +
+        "'masters/{stem}.mov'",
     );
   }
   refuseSharedFiles(draft);
@@ -207,16 +206,14 @@ function refuseSharedFiles({ output, html, junit, summary }: Partial<BatchSettin
   const names = [output, html, junit, summary].filter((name) => name !== undefined);
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice !== undefined)
-    throw usageError(`two files of the batch have the name ${quoted(twice)}; give each its own`);
+    throw usageError(`two outputs of the batch are both ${quoted(twice)}; give each its own file`);
 }
 
 /** @throws {AnyvmafError} `usage` for queue options without `--queue`, or `--together` with it */
 function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
   const { queue, results, partLength, priority, attempts, together } = draft;
   if (queue !== undefined && together !== undefined)
-    throw usageError(
-      '--together is for pairs that this machine scores; with --queue workers do, leave it out',
-    );
+    throw usageError('--together does not apply to --queue, whose workers score the pairs; leave it out');
   if (queue !== undefined) return;
   const named = Object.entries({
     '--results': results,
@@ -225,8 +222,7 @@ function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
     '--attempts': attempts,
   });
   const alone = named.find(([, value]) => value !== undefined)?.[0];
-  if (alone !== undefined)
-    throw usageError(`${alone} is for --queue, which is not given; add it, or leave it out`);
+  if (alone !== undefined) throw usageError(`${alone} requires --queue; add it, or leave out ${alone}`);
 }
 
 function namedFile(use: OptionUse): string {

@@ -62,8 +62,7 @@ export async function* followBatch(
   const byKey = new Map([...jobs].map(([one, { key }]) => [key, one]));
   const files = await ResultsFolder.open(settings.results, hostsOf(settings));
   const connection = await QueueConnection.open(address);
-  connection.onTrouble = (why) =>
-    complain(`trouble with the queue at ${address.shown}, which is tried again: ${why}`);
+  connection.onTrouble = (why) => complain(`lost the queue at ${address.shown}; retrying: ${why}`);
   const progress = { ended: 0, failed: 0 };
   const showing = show && setInterval(() => void say().catch(() => {}), SHOW);
   async function say(): Promise<void> {
@@ -144,7 +143,8 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   const run = job.args.filter((arg) => !arg.startsWith('--allow-url')).map(wholePath);
   if (run.some((arg) => arg.length > MOST_ARG || /[\0\n\r]/.test(arg)))
     throw usageError(
-      `line ${line}: a name or option has more than ${MOST_ARG} characters, a line break or NUL, which a queue does not take`,
+      `line ${line}: a name or option has more than ${MOST_ARG} characters, a line break or NUL, which a queue ` +
+        'does not accept',
     );
   try {
     queueSettings({ run });

@@ -120,7 +120,7 @@ function linesOfJson(text: string, name: string): readonly TableLine[] {
       try {
         value = JSON.parse(content);
       } catch (cause) {
-        throw usageError(`${where} is not JSON; a table that is CSV needs the ending .csv`, { cause });
+        throw usageError(`${where} is not JSON; the name of a CSV table must end in .csv`, { cause });
       }
       if (!isObject(value)) throw usageError(`${where} is ${showValue(value)}, but it must be an object`);
       return [lineOf(Object.entries(value), i + 1, where)];
@@ -153,13 +153,14 @@ function optionOf(column: string, value: unknown, where: string): LineOption | u
     const names = ['reference', 'distorted', ...LINE_OPTIONS.map(({ name }) => name)];
     const near = nearest(spelt(column), names, spelt);
     throw usageError(
-      `${where} has ${quoted(column)}, which is no option of a pair${near === undefined ? '' : `; did you mean ${near}?`}`,
+      `${where} has ${quoted(column)}, which is not an option of a pair` +
+        `${near === undefined ? '' : `; did you mean ${near}?`}`,
     );
   }
   const { name } = spec;
   if (name === 'allow-url') {
     throw usageError(
-      `${where} has ${quoted(column)}, but whoever runs a batch decides what it may fetch; give --allow-url=HOST on the command line`,
+      `${where} has ${quoted(column)}, but only the command line may allow hosts; give --allow-url=HOST there`,
     );
   }
   if (value === null || value === undefined) return undefined;
@@ -172,7 +173,7 @@ function optionOf(column: string, value: unknown, where: string): LineOption | u
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   for (const one of values) {
     if (typeof one === 'string' || typeof one === 'number') continue;
-    throw usageError(`${name} in ${where} is ${showValue(one)}, but it must be a text or a number`);
+    throw usageError(`${name} in ${where} is ${showValue(one)}, but it must be a string or a number`);
   }
   return { name, values: values.map(String) };
 }
@@ -213,7 +214,7 @@ export function jobsOf(
     if (typeof settings === 'string') throw usageError(`${where} asks for ${settings}`);
     if (settings.live) {
       throw usageError(
-        `${where} keeps only a window of its frames, but jobs of a batch are not watched; leave it out`,
+        `${where} sets a time for --window, which is for live runs and not for a batch; leave it out`,
       );
     }
     if ([settings.reference, ...settings.distorted].includes('-')) {
@@ -290,7 +291,7 @@ function referenceOf(distorted: string, { reference, match }: ReferenceRule): st
   const groups = match?.exec(distorted);
   if (match && !groups) {
     throw usageError(
-      `${shown(distorted)} does not match ${shown(match.source)}, so its reference is not known`,
+      `${shown(distorted)} does not match ${shown(match.source)}, so its reference is unknown`,
     );
   }
   return reference.replace(/\{([^{}]*)\}/g, (_, name: string) => {
@@ -305,7 +306,8 @@ function referenceOf(distorted: string, { reference, match }: ReferenceRule): st
     const group = /^[1-9]$/.test(name) ? groups?.[Number(name)] : undefined;
     if (group !== undefined) return group;
     throw usageError(
-      `--reference has ${quoted(`{${name}}`)}, but there are {stem}, {name}, {folder} and {1} to {9} for groups of --match`,
+      `--reference has ${quoted(`{${name}}`)}, but only {stem}, {name}, {folder} and {1} to {9} for groups of ` +
+        '--match are available',
     );
   });
 }

@@ -28,17 +28,18 @@ const page: HelpPage = {
   usage: ['anyvmaf batch [options] TABLE -o RESULTS', 'anyvmaf batch [options] ENCODES... -r RULE'],
   about:
     'Scores many pairs. A table is CSV with the columns reference and distorted, or JSON lines with these keys; every other ' +
-    'column is an option of scoring, by its name. Pairs of one reference share its decoding. Each result is added to the ' +
-    'file as it ends; started again, a batch goes on with what is not in it. A pair that fails is a line with its error.',
+    'column is a scoring option, by its name. Pairs of one reference share its decoding. Each result is appended ' +
+    'to the file as soon as it is there; run the command again to resume. A pair that fails becomes a line ' +
+    'with its error.',
   options: BATCH_OPTIONS,
   sections: [
     {
       title: 'Examples',
       rows: [
         ['anyvmaf batch jobs.csv -o results.jsonl', 'score a table'],
-        ['anyvmaf batch jobs.jsonl -o r.jsonl --frames', 'and keep every frame'],
+        ['anyvmaf batch jobs.jsonl -o r.jsonl --frames', 'keep values per frame'],
         ["anyvmaf batch out/ -r 'in/{stem}.mov' -o r.jsonl", 'a folder of encodes'],
-        ['anyvmaf batch jobs.csv -o r.jsonl --fail-under 93', 'a gate for all pairs'],
+        ['anyvmaf batch jobs.csv -o r.jsonl --fail-under 93', 'gate all pairs'],
       ],
     },
     {
@@ -86,10 +87,10 @@ async function runBatch(
       const failed = lines.filter((line) => line.failed).length;
       const below = lines.filter((line) => line.below).length;
       if (!settings.quiet) {
-        const known = before > 0 ? `, ${before} of them before` : '';
+        const known = before > 0 ? `, ${before} from earlier runs` : '';
         const wrong = lines.filter((line) => line.untrusted && !line.below).length;
-        const doubt = wrong > 0 ? `, ${wrong} scored but not to be trusted` : '';
-        const low = below > 0 ? `, ${below} below the limit or not to be trusted` : '';
+        const doubt = wrong > 0 ? `, ${wrong} scored but untrusted` : '';
+        const low = below > 0 ? `, ${below} below the limit or untrusted` : '';
         await terminal.print(
           `${settings.output}: ${counted(lines.length, 'job')}${known}; ${failed} failed${low}${doubt}\n`,
         );
@@ -185,7 +186,7 @@ class BatchRun {
    */
   async score(): Promise<{ readonly lines: readonly ResultLine[]; readonly before: number }> {
     const { jobs, terminal, signal } = this.#work;
-    this.#bar?.say(`looking at the files of ${jobs.length} jobs`);
+    this.#bar?.say(`checking the files of ${jobs.length} jobs`);
     const ids = new Map<string, OpenJob>();
     let repeats = 0;
     for (const job of jobs) {
@@ -194,10 +195,10 @@ class BatchRun {
       const earlier = ids.get(id);
       if (!earlier) ids.set(id, { job, id });
       else if (++repeats <= MOST_REPEATS)
-        terminal.complain(`line ${job.line} repeats line ${earlier.job.line}, and is scored once`);
+        terminal.complain(`line ${job.line} repeats line ${earlier.job.line}; it is scored once`);
     }
     if (repeats > MOST_REPEATS)
-      terminal.complain(`${repeats - MOST_REPEATS} more lines repeat others, and are scored once`);
+      terminal.complain(`${repeats - MOST_REPEATS} more lines repeat earlier ones; each job is scored once`);
     const open = [...ids.values()].filter(({ id }) => !this.#results.get(id));
     try {
       const fit: OpenJob[] = [];
@@ -261,7 +262,7 @@ class BatchRun {
     } finally {
       if (signal.aborted) {
         bar?.clear();
-        terminal.complain('the jobs stay in the queue; start again to follow them');
+        terminal.complain('the jobs stay in the queue; run the command again to follow them');
       }
     }
   }

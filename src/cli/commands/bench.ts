@@ -42,7 +42,7 @@ const BENCH_OPTIONS = grouped<BenchSettings>(GROUP, [
   {
     name: 'threads',
     argument: 'N',
-    help: 'worker threads of the core at most. Default: the cores',
+    help: 'maximum number of worker threads. Default: one per core',
     read: ({ label, value }) => ({ maxThreads: threadsOf(label, value) }),
   },
   {
@@ -59,8 +59,8 @@ const page: HelpText = {
   usage: [`${NAME} [options]`],
   about:
     'Scores three generated video pairs with every backend that works here and prints mean score, frames per second and ' +
-    'the largest difference of a frame from the portable result. Exits with 2 when a backend fails, or when the core ' +
-    'with SIMD does not give what it gives without.',
+    'the largest difference of a frame from the portable result. Exits with 2 if a backend fails, or if the core ' +
+    'with SIMD differs from the core without.',
 };
 
 export const bench = command(NAME, BENCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {

@@ -32,14 +32,16 @@ const OPTIONS: readonly Option<CompareSettings>[] = [
       name: 'encoder',
       short: 'e',
       argument: 'NAME[:OPTION=VALUE...]',
-      help: 'encoder of the installed ffmpeg, with options: libx264:preset=slow. Twice or more; all are compared with the first',
+      help:
+        'encoder of the installed ffmpeg, with options: libx264:preset=slow. Give two or more; all are ' +
+        'compared with the first',
       read: ({ value }, { encoders = [] }) => ({ encoders: [...encoders, parseEncoder(value)] }),
     },
     PIX_FMT_OPTION,
   ]),
   ...grouped<CompareSettings>('Curves', [
     ...CURVE_OPTIONS,
-    betweenOption("qualities that BD-rates go over. Default: 60..97 of a model's score"),
+    betweenOption("quality range of the BD-rates. Default: 60..97 of a model's score"),
     ...SCORING_OPTIONS,
     FULL_OPTION,
     ...WORK_OPTIONS,
@@ -50,8 +52,9 @@ const OPTIONS: readonly Option<CompareSettings>[] = [
 const page: HelpText = {
   usage: [`${NAME} SOURCE -e NAME -e NAME`],
   about:
-    'Measures the curve of quality over rate of several encoders, or of one with several presets, on a source, and ' +
-    'says by BD-rate how much less each needs for equal quality, how fast it is here, and what each needs for a quality that is wanted.',
+    'Measures the rate-quality curves of several encoders, or of one with several presets, on a source. Reports ' +
+    'how much less each needs for equal quality (BD-rate), how fast it is here, and the rate that it needs ' +
+    'for a target quality.',
   sections: [
     {
       title: 'Examples',

@@ -172,8 +172,8 @@ async function restText(reports: readonly Report[]): Promise<string> {
   ]);
   const count = unsaid(reports);
   const marked = reports.some((report) => trustOf(report).verdict !== 'fine');
-  const others = count > 0 ? `${counted(count, marked ? 'further remark' : 'remark')} and ` : '';
-  return `--features-table prints ${others}all that was measured`;
+  const others = count > 0 ? `${counted(count, marked ? 'further note' : 'note')} and ` : '';
+  return `--features-table prints ${others}all measurements`;
 }
 
 async function summaryOf(

@@ -84,7 +84,7 @@ export function encodeOptions(help: string): readonly Option<EncodeSettings>[] {
     { name: 'encode', argument: 'FILE', help, read: ({ value }) => ({ output: value }) },
     {
       name: 'encode-missed',
-      help: 'write the file of --encode even where it misses the target',
+      help: 'write the file of --encode even if it misses the target',
       read: () => ({ keepMissed: true }),
     },
   ];
@@ -126,13 +126,13 @@ export const WORK_OPTIONS: readonly Option<EncodingSettings>[] = [
   {
     name: 'cache',
     argument: 'DIR',
-    help: "where to keep points: a folder, or none. Default: the user's cache",
+    help: "where to cache measured points: a folder, or none. Default: the user's cache",
     read: ({ value }) => ({ cache: value === 'none' ? false : value }),
   },
   {
     name: 'max-temp',
     argument: 'GB',
-    help: 'temporary files at most. Default: 8',
+    help: 'size limit of temporary files. Default: 8',
     read: (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
   },
   {
@@ -167,13 +167,13 @@ export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
   {
     name: 'target',
     argument: 'QUALITY',
-    help: 'quality at which each curve is measured. May be repeated. Default: values of the parameter',
+    help: 'quality at which to measure each curve. May be repeated. Default: values of the parameter',
     read: (use, { targets = [] }) => ({ targets: [...targets, numberValue(use)] }),
   },
   {
     name: 'by',
     argument: 'MEASURE',
-    help: 'what quality is: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
+    help: 'measure of quality: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
     read: measureValue,
   },
 ];
@@ -183,7 +183,7 @@ export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
     name: 'output',
     short: 'o',
     argument: 'FILE',
-    help: 'write the result to FILE, by the end of its name: .json, .csv, .html or .txt. May be repeated',
+    help: 'write the result to FILE, in the format of its extension: .json, .csv, .html or .txt. May be repeated',
     read: ({ value }, { outputs = [] }) => ({ outputs: [...outputs, value] }),
   },
   { name: 'json', help: 'print the result as JSON', read: () => ({ format: 'json' }) },
@@ -359,6 +359,6 @@ function formatOf(path: string): ResultFormat {
   const format = FORMATS[extname(path).toLowerCase()];
   if (format !== undefined) return format;
   throw usageError(
-    `the result is to be written to ${shown(path)}, but its name must end in ${Object.keys(FORMATS).join(', ')}.`,
+    `the result cannot be written to ${shown(path)}; its name must end in ${Object.keys(FORMATS).join(', ')}.`,
   );
 }

@@ -21,7 +21,7 @@ const OPTIONS = grouped<TableSettings & { readonly json: boolean }>('Options', [
   {
     name: 'vmaf-bin',
     argument: 'FILE',
-    help: 'the program to look at (default: VMAF_BIN, then PATH)',
+    help: 'the program to check (default: VMAF_BIN, then PATH)',
     read: tableReader('vmafBin'),
   },
   JSON_OPTION,
@@ -61,8 +61,8 @@ function environmentCommand(
 
 export const backends = environmentCommand(
   'anyvmaf backends',
-  'Lists what --backend can name, and what was installed for it. A backend that is here may still lack its driver: ' +
-    "'anyvmaf doctor' tries each of them.",
+  'Lists the backends for --backend, and what is installed for each. An installed backend may still lack its ' +
+    "driver: 'anyvmaf doctor' tries each of them.",
   async (request) => {
     const { listBackends } = await import('../../index.js');
     const data = await listBackends(request);
@@ -73,20 +73,20 @@ export const backends = environmentCommand(
 function listing({ details, native }: BackendList, width: number): string {
   const rows = details.map(({ backend, runs, advice }): [string, string] => [
     backend,
-    runs ?? `not here. ${advice ?? ''}`,
+    runs ?? `not available. ${advice ?? ''}`,
   ]);
   const problem = native.error === null ? '' : `\n${wrap(native.error, width).join('\n')}\n`;
   return `Backends, for --backend NAME:\n\n${twoColumns(rows, width)}\n${problem}`;
 }
 
 const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
-  ['@mediabunny/server', 'decodes video where there is no ffmpeg'],
-  ['@ffmpeg/core', 'decodes video where there is nothing else'],
+  ['@mediabunny/server', 'decodes video without ffmpeg'],
+  ['@ffmpeg/core', 'decodes video if nothing else can'],
   ['@huggingface/transformers', 'describes frames in words, for agents'],
   ['bullmq', 'a queue of jobs for many machines, with ioredis'],
-  ['ioredis', 'speaks to the Redis server of a queue'],
+  ['ioredis', 'connects to the Redis server of a queue'],
   ['onnxruntime-node', 'runs tiny models, on GPUs too'],
-  ['onnxruntime-web', 'runs tiny models where onnxruntime-node is not installed'],
+  ['onnxruntime-web', 'runs tiny models without onnxruntime-node'],
   ['openvino-node', 'runs tiny models on Intel GPUs and NPUs'],
   ['sigstore', 'checks signatures of tiny models'],
   ['webgpu', 'measures on a GPU'],
@@ -117,8 +117,8 @@ interface MachineFacts {
 
 export const doctor = environmentCommand(
   'anyvmaf doctor',
-  'Says what is installed here and tries it: the own core, what decodes video, and every backend that an installed ' +
-    'libvmaf offers, by scoring one small frame. Exits with 2 when not even the own core works.',
+  'Lists what is installed here and tests it: the own core, the video decoders, and every backend of an installed ' +
+    'libvmaf, by scoring one small frame. Exits with 2 if not even the own core works.',
   async (request) => {
     const { diagnose } = await import('../../index.js');
     const found = await diagnose(request);
@@ -178,7 +178,7 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
       .map(({ backend, runs, advice }): [string, string] => {
         const state = health.find((one) => one.backend === backend);
         const by = state?.adapter ? adapterText(state.adapter) : (runs ?? '');
-        return [backend, runs === null ? `not here. ${advice ?? ''}` : `${healthText(state)} (${by})`];
+        return [backend, runs === null ? `not available. ${advice ?? ''}` : `${healthText(state)} (${by})`];
       });
   const devices = found.tiny.map((status): [string, string] => [status.device, deviceText(status)]);
   const { flavour, version: release, error } = backends.native;
@@ -201,11 +201,11 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
 
 function adapterText({ vendor, architecture, device, description, software }: AdapterFacts): string {
   const parts = [description, vendor, architecture, device].filter((part) => part !== '');
-  return `${parts.join(', ') || 'a GPU without a name'}${software ? '; software, never chosen by itself' : ''}`;
+  return `${parts.join(', ') || 'unnamed GPU'}${software ? '; software, not selected automatically' : ''}`;
 }
 
 function healthText(health: BackendHealth | undefined): string {
-  if (!health) return 'was not tried';
+  if (!health) return 'not tested';
   const { runtime_healthy, latency_ms, score, error } = health;
   if (!runtime_healthy) return `does not work: ${error}`;
   return `works, scored a grey frame ${score?.toFixed(6)} in ${Math.round(latency_ms ?? 0)} ms`;

@@ -55,15 +55,15 @@ const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
     {
       name: 'pairs',
       argument: 'FILE',
-      help: 'the videos, as CSV with the columns reference, distorted and, at will, key, clip and mos',
+      help: 'the videos, as CSV with the columns reference, distorted and, optionally, key, clip and mos',
       read: (use) => ({ list: fileName(use) }),
     },
     {
       name: 'key',
       argument: 'KEY',
       help:
-        'column key, which decides train, val or test: once for all videos, or once for each distorted one (default: name ' +
-        'of the reference)',
+        'column key, which selects train, val or test: once for all videos, or once for each distorted one ' +
+        '(default: name of the reference)',
       read: ({ value }, { keys = [] }) => ({ keys: [...keys, value] }),
     },
     {
@@ -75,7 +75,9 @@ const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
     {
       name: 'teacher',
       argument: 'MODEL',
-      help: "column teacher: each frame's score by a model, vmaf_v0.6.1 or as for --model; also mos where there is none",
+      help:
+        'column teacher: score of each frame by this model, vmaf_v0.6.1 or as for --model; also used as mos ' +
+        'if there is none',
       read: (use) => ({ teacher: modelString(use) }),
     },
     {
@@ -141,7 +143,7 @@ export function featuresSettings(args: readonly string[]): FeaturesSettings {
     const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
     if (stray) {
       throw usageError(
-        `${stray.label} belongs to a table of features; name the file to write with --parquet FILE`,
+        `${stray.label} is for a table of features; name the file to write with --parquet FILE`,
       );
     }
     if (parsed.positionals.length > 1) {
@@ -179,7 +181,7 @@ function listedPairs(
 ): FeatureTable['pairs'] {
   if (surplus !== undefined) {
     throw usageError(
-      `${surplus} does not go with --pairs, whose list names the videos with their keys and opinion scores`,
+      `${surplus} cannot be used with --pairs, whose list names the videos with their keys and opinion scores`,
     );
   }
   const { raw } = videosOf(videos, [list, list], 1, NAME);
@@ -238,11 +240,11 @@ export function parsePairs(
   const unknown = names.find((name) => !COLUMNS.includes(name));
   if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted')) {
     throw usageError(
-      `the first line of ${list} must name the columns reference and distorted and, at will, key, clip and mos` +
+      `the first line of ${list} must name the columns reference and distorted and, optionally, key, clip and mos` +
         `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
     );
   }
-  if (lines.length === 0) throw usageError(`${list} names no pair of videos`);
+  if (lines.length === 0) throw usageError(`${list} lists no pairs of videos`);
   return lines.map(({ fields, line }) => {
     if (fields.length !== names.length) {
       throw usageError(
@@ -311,8 +313,7 @@ const extractors = async () => (await import('../../index.js')).listExtractors()
 const listing = listingCommand({
   command: 'features',
   noun: 'feature extractor',
-  about:
-    'Lists the extractors that --feature NAME can name, or describes one of them with its options and features.',
+  about: 'Lists the extractors for --feature NAME, or describes one of them with its options and features.',
   names: async () => (await extractors()).map(({ name }) => name),
   list: async () => {
     const list = await extractors();
@@ -336,9 +337,9 @@ const page: HelpPage = {
     'anyvmaf features --parquet FILE --pairs LIST.csv',
   ],
   about:
-    'Lists the extractors that --feature NAME can name, or describes one of them with its options and features. With ' +
+    'Lists the extractors for --feature NAME, or describes one of them with its options and features. With ' +
     '--parquet it measures videos instead and writes a table for training and evaluating models: key, clip, frame, mos, ' +
-    'adm2, vif_scale0 to vif_scale3, motion2, and what else is asked for.',
+    'adm2, vif_scale0 to vif_scale3, motion2, and what else is requested.',
   options: FEATURES_OPTIONS,
 };
 

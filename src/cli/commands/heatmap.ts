@@ -74,16 +74,16 @@ export const HEATMAP_OPTIONS: readonly Option<AskedSettings>[] = [
     {
       name: 'scale-of',
       argument: 'WHAT',
-      help: 'whose losses: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
+      help: 'losses to draw: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
       read: (use) => ({ of: choiceValue(use, MAP_KINDS) }),
     },
     {
       name: 'block',
       argument: 'N',
-      help: 'side of a cell in pixels: 4, 8, 16 (default) ... 256',
+      help: 'cell size in pixels: 4, 8, 16 (default) ... 256',
       read: (use) => ({ blockSize: blockValue(use) }),
     },
-    { name: 'neg', help: 'enhancement is no quality, as in the NEG models', read: () => ({ neg: true }) },
+    { name: 'neg', help: 'ignore enhancement gain, as the NEG models do', read: () => ({ neg: true }) },
     HELP_OPTION,
   ]),
 ];
@@ -91,9 +91,9 @@ export const HEATMAP_OPTIONS: readonly Option<AskedSettings>[] = [
 const page: HelpText = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
   about:
-    'Draws single frames with colours where quality is lost: what each place takes away from VIF and ADM, the features ' +
-    'of VMAF, or how visible Butteraugli finds the difference of each pixel. The darker picture has no colour where nothing ' +
-    'is lost; a legend says what the colours mean.',
+    'Draws loss heatmaps of single frames: how much each place lowers VIF and ADM, the features of VMAF, or how ' +
+    'visible Butteraugli finds the difference of each pixel. Colours lie over a darkened picture, with a ' +
+    'legend; where nothing is lost there is no colour.',
   sections: [
     {
       title: 'Examples',
@@ -138,11 +138,11 @@ export function heatmapSettings(
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
   const count = typeof chosen === 'number' ? chosen : chosen.length;
   if (count > MOST_FRAMES) {
-    throw usageError(`${count} frames are asked for, but at most ${MOST_FRAMES} are drawn at a time`);
+    throw usageError(`${count} frames are requested, but at most ${MOST_FRAMES} are drawn at a time`);
   }
   if (isFile(output) && count > 1) {
     throw usageError(
-      `${count} frames do not go into the one file "${shown(output)}"; name a folder with -o/--output`,
+      `${count} frames do not fit into the one file "${shown(output)}"; name a folder with -o/--output`,
     );
   }
   return {
@@ -290,7 +290,7 @@ async function refuseNoFolder(path: string): Promise<void> {
   if (found && !found.isDirectory()) {
     throw new AnyvmafError(
       'io',
-      `cannot write into "${shown(path)}": it is no folder; name a folder or a .png file`,
+      `cannot write into "${shown(path)}": it is not a folder; name a folder or a .png file`,
     );
   }
 }

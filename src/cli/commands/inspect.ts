@@ -29,7 +29,7 @@ const INSPECT_OPTIONS: readonly Option<InspectSettings>[] = [
       name: 'model',
       short: 'm',
       argument: 'SPEC',
-      help: 'the model that is to be used, as for scoring. May be repeated',
+      help: 'the model to score with later. May be repeated',
       read: ({ value }, { models = [] }) => ({ models: [...models, value] }),
     },
     { name: 'json', help: 'facts and findings as JSON', read: () => ({ json: true }) },
@@ -40,9 +40,9 @@ const INSPECT_OPTIONS: readonly Option<InspectSettings>[] = [
 const page: HelpText = {
   usage: [`${NAME} [options] REFERENCE DISTORTED`],
   about:
-    'Compares what two videos declare and what their first seconds show, and says what would make their score wrong: ' +
-    'size, rate, range, colour, borders, offset, swapped inputs, the model. Exits with 2 when they cannot be compared ' +
-    'as they stand, or with --strict when there is a warning.',
+    'Checks a pair for problems, by what both videos declare and what their first seconds show: size, rate, ' +
+    'range, colour, borders, offset, swapped inputs, the model. Exits with 2 if they cannot be compared as ' +
+    'they are, or with --strict if there is a warning.',
 };
 
 export const inspect = command(NAME, INSPECT_OPTIONS, page, async ({ settings, positionals, terminal }) => {

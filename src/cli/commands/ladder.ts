@@ -71,20 +71,22 @@ const OPTIONS: readonly Option<LadderSettings>[] = [
     {
       name: 'rungs',
       argument: 'N',
-      help: `how many to choose, 1 to ${MOST_RUNGS}. Default: 5`,
+      help: `number of rungs, 1 to ${MOST_RUNGS}. Default: 5`,
       read: (use) => ({ rungs: unsignedValue(use, 5, MOST_RUNGS) }),
     },
     {
       name: 'spacing',
       argument: 'BY',
-      help: `evenly in ${orList(SPACINGS)}. Default: rate`,
+      help: `space rungs evenly in ${orList(SPACINGS)}. Default: rate`,
       read: (use) => ({ spacing: choiceValue(use, SPACINGS) }),
     },
-    betweenOption("qualities of the lowest and the highest. Default: 40..96 of a model's score"),
+    betweenOption("quality of the lowest and of the highest rung. Default: 40..96 of a model's score"),
   ]),
   ...grouped<LadderSettings>('Curves', [
-    parameterOption(`what is set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`),
-    valuesOption('LOW..HIGH[:STEP]', 'values of it. Default: seven around the usual one'),
+    parameterOption(
+      `parameter to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+    ),
+    valuesOption('LOW..HIGH[:STEP]', 'values of the parameter. Default: seven around the usual one'),
     ...CURVE_OPTIONS,
     ...SCORING_OPTIONS,
     FULL_OPTION,
@@ -95,7 +97,9 @@ const OPTIONS: readonly Option<LadderSettings>[] = [
     {
       name: 'master',
       argument: 'FILE',
-      help: 'measure the segments beside a master playlist, and write what its streams take into it. Takes no SOURCE',
+      help:
+        'measure the segments of a master playlist, and write the bandwidths of its streams into it. Takes no ' +
+        'SOURCE',
       read: ({ value }, { masters = [] }) => ({ masters: [...masters, value] }),
     },
     ...ENDING_OPTIONS,
@@ -105,9 +109,9 @@ const OPTIONS: readonly Option<LadderSettings>[] = [
 const page: HelpText = {
   usage: [`${NAME} SOURCE -e NAME --sizes LIST`, `${NAME} --master master.m3u8`],
   about:
-    'Measures rate and quality of a source in several sizes, takes the convex hull of the curves, and chooses rungs on ' +
-    'it. Says from which rate on each size is the best one, and gives the ffmpeg command that encodes all rungs for DASH and HLS. ' +
-    'Smaller pictures are scored at the size of the source, as they are watched.',
+    'Measures rate and quality of a source at several sizes, takes the convex hull of the curves, and ' +
+    'chooses rungs on it. Prints the rate from which each size is best, and the ffmpeg command that encodes ' +
+    'all rungs for DASH and HLS. Smaller pictures are scored at the size of the source, as they are watched.',
   sections: [
     {
       title: 'Examples',
@@ -126,7 +130,7 @@ export const ladder = command(NAME, OPTIONS, page, async ({ settings, positional
     if (more.length + Object.keys(asked).length + positionals.length === 0)
       return measureMaster(master, terminal);
     throw usageError(
-      `--master measures files that are there, so that nothing goes with it; type ${NAME} --master master.m3u8`,
+      `--master measures existing files and takes no other arguments; type ${NAME} --master master.m3u8`,
     );
   }
   const { result, options } = resultOf(NAME, positionals, asked);
@@ -164,7 +168,7 @@ async function measureMaster(path: string, terminal: Terminal): Promise<number> 
       });
     });
     if (facts.isFile()) return facts.size;
-    throw usageError(`${shown(join(folder, name))} is no regular file.`);
+    throw usageError(`${shown(join(folder, name))} is not a regular file.`);
   };
   const text = async (name: string) => {
     if ((await sizeOf(name)) > MOST_TEXT) throw usageError(`${shown(name)} is too large for a playlist.`);

@@ -34,25 +34,25 @@ const MCP_OPTIONS: readonly Option<McpSettings>[] = [
     {
       name: 'allow',
       argument: 'DIR',
-      help: 'let tools use files under this folder, which may stand without --allow too; the working directory by default. May be repeated',
+      help: 'let tools use files under DIR, which may also stand without --allow (default: the working directory). May be repeated',
       read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
     },
   ]),
   ...grouped<McpSettings>(HTTP, [
     {
       name: 'http',
-      help: 'listen for Streamable HTTP at the address that follows, HOST:PORT, HOST or PORT; 127.0.0.1:8765 by default',
+      help: 'serve Streamable HTTP at the address that follows, HOST:PORT, HOST or PORT (default: 127.0.0.1:8765)',
     },
     {
       name: 'token',
       argument: 'TOKEN',
-      help: 'want this bearer token with every call; needed to listen where other machines reach it',
+      help: 'require this bearer token in every call; needed to listen where other machines can connect',
       read: ({ value }, { tokens = [] }) => ({ tokens: [...tokens, value] }),
     },
     {
       name: 'cors',
       argument: 'ORIGIN',
-      help: 'let pages of this origin call the server, such as http://localhost:6274. May be repeated',
+      help: 'allow calls from web pages of this origin, such as http://localhost:6274. May be repeated',
       read: ({ value }, { origins = [] }) => ({ origins: [...origins, value] }),
     },
   ]),
@@ -66,19 +66,21 @@ const MCP_OPTIONS: readonly Option<McpSettings>[] = [
     {
       name: 'tools',
       argument: 'SETS',
-      help: 'offer only these tools: score, raw, explain, encode, models, live or machine, with commas between them; all by default',
+      help:
+        'offer only these sets of tools, separated by commas: score, raw, explain, encode, models, live or ' +
+        'machine (default: all)',
       read: ({ value }) => ({ tools: value }),
     },
     {
       name: 'call-limit',
       argument: 'N',
-      help: 'let a call go on as a job after so many seconds; 0: never (default: 45)',
+      help: 'turn a call into a job after N seconds; 0: never (default: 45)',
       read: (use) => ({ callLimit: use.value === '0' ? 0 : secondsValue(use) }),
     },
     {
       name: 'max-seconds',
       argument: 'N',
-      help: 'stop a call or a job after so many seconds (default: 3600)',
+      help: 'stop a call or a job after N seconds (default: 3600)',
       read: (use) => ({ maxSeconds: secondsValue(use) }),
     },
     HELP_OPTION,
@@ -89,17 +91,17 @@ const page: HelpPage = {
   usage: [`${NAME} [--allow DIR]... [DIR...]`, `${NAME} --http [HOST:PORT] [options]`],
   about:
     'Serves the Model Context Protocol: an AI agent scores, compares and explains videos with typed tools. Without ' +
-    '--http it speaks over standard input and output, as hosts start it.',
+    '--http it uses standard input and output, as MCP hosts start it.',
   options: MCP_OPTIONS,
   sections: [
     {
       title: 'Environment',
       rows: [
-        ['ANYVMAF_MCP_ALLOW', 'more folders, separated by colons or semicolons; VMAF_MCP_ALLOW as well'],
-        ['ANYVMAF_MCP_TOKEN', 'the token, where --token would show it to others on the machine'],
+        ['ANYVMAF_MCP_ALLOW', 'more folders, separated by colons or semicolons; also VMAF_MCP_ALLOW'],
+        ['ANYVMAF_MCP_TOKEN', 'the token, hidden from other users of the machine, unlike --token'],
         [
           'VMAF_MCP_MAX_CONCURRENT',
-          'calls that score at the same time; one per core by default, from 2 to 8',
+          'calls that may score at the same time (default: one per core, from 2 to 8)',
         ],
       ],
     },
@@ -138,7 +140,7 @@ export function readMcpArguments(args: readonly string[]): McpArguments | 'help'
   } = settingsOf(options, MCP_OPTIONS);
   if (token === '' || more.length > 0) throw usageError('give --token once, with a token that is not empty');
   if (listens === 0 && (token !== undefined || origins.length > 0))
-    throw usageError('--token and --cors are for --http, which was not given');
+    throw usageError('--token and --cors require --http, which was not given');
   return {
     ...others,
     allow: [...allow, ...positionals],

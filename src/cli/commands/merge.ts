@@ -35,8 +35,9 @@ const MERGE_OPTIONS: readonly Option<MergeSettings>[] = [
 const page: HelpText = {
   usage: [`${NAME} [options] PART...`],
   about:
-    'Makes the report of a pair whose parts were measured with --shard, on one machine or many: the same numbers as in one ' +
-    'run, to the last bit. Says which parts are missing, or which do not belong together. Takes the records in any order.',
+    'Joins the parts of a pair that were measured with --shard, on one machine or many, into one report: bit for ' +
+    'bit the numbers of a single run. Names parts that are missing or do not belong together. Takes the ' +
+    'records in any order.',
   sections: [
     {
       title: 'Examples',
@@ -56,7 +57,9 @@ export const merge = command(
   async ({ settings: asked, positionals, args, terminal }) => {
     const { options = {}, ...reported } = asked;
     if (positionals.length === 0) {
-      throw usageError(`no parts are named: ${NAME} part-*.json; they are what anyvmaf --shard I/N writes`);
+      throw usageError(
+        `no parts given; name the records that anyvmaf --shard I/N wrote: ${NAME} part-*.json`,
+      );
     }
     const settings = outputsOf(reported);
     const hosts = hostsOf(options, [...positionals, settings.output, settings.html]) ?? [];

@@ -27,8 +27,8 @@ const OPTIONS = grouped<{ readonly from: string; readonly json: boolean }>('Opti
 const page: HelpText = {
   usage: ['anyvmaf models pull [--from URL] [--json] NAME|all'],
   about:
-    'Fetches models that do not ship with the package from the repository of VMAF, checks their sums, and keeps them in ' +
-    'the cache (ANYVMAF_CACHE), so that --model version=NAME works offline from then on.',
+    'Fetches models that do not ship with the package from the VMAF repository, verifies their checksums, and ' +
+    'caches them (ANYVMAF_CACHE), so that --model version=NAME works offline from then on.',
 };
 
 const modelsPull = command(
@@ -39,7 +39,7 @@ const modelsPull = command(
     const { from, json } = settings;
     const [name, surplus] = positionals;
     if (name === undefined) {
-      throw usageError("no model is named; 'anyvmaf models' lists them, and all fetches all");
+      throw usageError("no model given; 'anyvmaf models' lists them, and all fetches all");
     }
     if (surplus !== undefined) {
       throw usageError(`${quoted(surplus)} is one argument too many; name one model, or all`);
@@ -65,8 +65,8 @@ const listing = listingCommand({
   noun: 'model',
   usage: ['anyvmaf models pull NAME|all'],
   about:
-    'Lists the models that --model version=NAME can name, or says what one of them is made of. Those to be pulled are ' +
-    "fetched by 'anyvmaf models pull NAME' first.",
+    'Lists the models for --model version=NAME, or describes one of them. Those that do not ship with the package ' +
+    "need 'anyvmaf models pull NAME' first.",
   short: SHORT_MODEL_NAMES,
   names: async () => (await (await api()).listModels()).map(({ name }) => name),
   list: async () => {

@@ -4,13 +4,13 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { usageError } from '../../core/errors.js';
-import { counted, printable, shown } from '../../core/printable.js';
+import { counted, printable, quoted, shown } from '../../core/printable.js';
 import { queueAddress } from '../../queue/address.js';
 import type { QueueConnection } from '../../queue/connect.js';
 import type { DeadTask, QueueCounts } from '../../queue/types.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import { grouped, HELP_OPTION } from '../options.js';
+import { grouped, HELP_OPTION, orList } from '../options.js';
 import {
   HOSTS_OPTION,
   hideArguments,
@@ -40,9 +40,9 @@ const QUEUE_OPTIONS = grouped<QueueSettings>('Queue', [
   QUEUE_OPTION,
   RESULTS_OPTION,
   HOSTS_OPTION,
-  { name: 'json', help: 'one object of JSON, once', read: () => ({ json: true }) },
-  { name: 'once', help: 'one view in place of a live one', read: () => ({ once: true }) },
-  { name: 'all', help: 'cancel: all jobs that have not ended', read: () => ({ all: true }) },
+  { name: 'json', help: 'print one object of JSON and exit', read: () => ({ json: true }) },
+  { name: 'once', help: 'print the state once and exit', read: () => ({ once: true }) },
+  { name: 'all', help: 'cancel: every job that has not ended', read: () => ({ all: true }) },
   HELP_OPTION,
 ]);
 
@@ -57,9 +57,9 @@ const page: HelpText = {
     `${NAME} cancel ID...|--all --queue URL`,
   ],
   about:
-    'Shows how many tasks of a queue wait and run, and its workers. dead lists jobs that failed for good, with their errors. ' +
-    'retry puts them back: all, or those whose IDs begin so; what was measured of them is kept. cancel ends jobs; workers ' +
-    'stop within seconds.',
+    'Shows the waiting and running tasks of a queue, and its workers. dead lists jobs that failed permanently, ' +
+    'with their errors. retry puts them back, all or those whose IDs begin with ID, and keeps what was ' +
+    'measured of them. cancel ends jobs; workers stop within seconds.',
 };
 
 interface QueueTask {
@@ -89,7 +89,7 @@ function actionOf(
 ): Pick<QueueTask, 'action' | 'ids'> {
   const action = ACTIONS.find((one) => one === first);
   if (action === undefined)
-    throw usageError(`${shown(first)} is not something to do with a queue: ${ACTIONS.slice(1).join(', ')}`);
+    throw usageError(`there is no action ${quoted(first)}; the actions are ${orList(ACTIONS.slice(1))}`);
   const wrong = ids.find((id) => !/^[\w-]{4,100}$/.test(id));
   if (wrong !== undefined)
     throw usageError(
@@ -173,9 +173,9 @@ function viewText({ waiting, delayed, active, failed, cut_pairs: cut, workers }:
   return [
     `running  ${active}`,
     `waiting  ${waiting}`,
-    `to be tried again  ${delayed}`,
+    `waiting to retry  ${delayed}`,
     `dead  ${failed}${failed > 0 ? `  ('${NAME} dead' lists them)` : ''}`,
-    `pairs that are cut  ${cut}`,
+    `split pairs  ${cut}`,
     `workers  ${workers.length}${workers.length > 0 ? `  ${printable(workers.slice(0, 20).join(', '))}` : ''}`,
   ];
 }

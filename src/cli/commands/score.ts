@@ -34,9 +34,9 @@ const page: HelpPage = {
     'anyvmaf COMMAND',
   ],
   about:
-    'Measures how good a video looks next to its original: a VMAF score from 0 to 100 with the very numbers of ' +
-    "Netflix's libvmaf 3.2. Videos are whatever a decoder on this machine reads (MP4, MOV, MKV, WebM, ...), Y4M, or raw " +
-    'YUV with its geometry. Several distorted videos are compared in one table.',
+    'Measures how good a video looks compared with its original: a VMAF score from 0 to 100, with exactly the ' +
+    "numbers of Netflix's libvmaf 3.2. Takes whatever a decoder on this machine reads (MP4, MOV, MKV, WebM, " +
+    '...), Y4M, or raw YUV with its geometry. Several distorted videos are compared in one table.',
   options: SCORE_OPTIONS,
   sections: [
     {
@@ -45,27 +45,27 @@ const page: HelpPage = {
         ['anyvmaf master.mov encode.mp4', 'score a pair'],
         ['anyvmaf master.mov a.mp4 b.mp4 c.mp4', 'compare encodes in a table'],
         ['anyvmaf ref.mp4 dis.mp4 --html report.html', 'a page with charts'],
-        ['anyvmaf ref.mp4 dis.mp4 --range 1:30-2:00', 'half a minute of it'],
-        ['anyvmaf ref.mp4 dis.mp4 --offset auto', 'begun on different frames'],
+        ['anyvmaf ref.mp4 dis.mp4 --range 1:30-2:00', 'score half a minute'],
+        ['anyvmaf ref.mp4 dis.mp4 --offset auto', 'find the offset first'],
         ['anyvmaf ref.mp4 dis.mp4 -m auto --json', 'HD or 4K model; every frame'],
         ['anyvmaf a.yuv b.yuv -w 1920 -h 1080 -p 420 -b 8', 'raw video'],
-        ['anyvmaf ref.mp4 dis.mp4 --fail-under 93', 'a gate for scripts'],
+        ['anyvmaf ref.mp4 dis.mp4 --fail-under 93', 'gate a script'],
         ["anyvmaf a.mp4 b.mp4 --fail-under 'vmaf.p5>=80'", 'for the worst frames'],
-        ['anyvmaf a.mp4 b.mp4 --baseline old.json --max-drop 0.5', 'not worse than before'],
+        ['anyvmaf a.mp4 b.mp4 --baseline old.json --max-drop 0.5', 'no worse than before'],
       ],
     },
     { title: 'Commands', rows: COMMANDS.map(({ name, summary }) => [name, summary]) },
     {
       title: 'Exit codes',
       rows: [
-        [`${EXIT.ok}`, 'all went well'],
-        [`${EXIT.usage}`, 'the command line is wrong'],
+        [`${EXIT.ok}`, 'success'],
+        [`${EXIT.usage}`, 'invalid command line'],
         [`${EXIT.failed}`, 'a video, model, feature or file cannot be used'],
         [`${EXIT.below}`, 'a value misses --fail-under or --max-drop, or cannot be trusted'],
         [`${EXIT.alarm}`, 'an --alarm was raised'],
-        [`${EXIT.internal}`, 'a defect of anyvmaf'],
+        [`${EXIT.internal}`, 'internal error in anyvmaf'],
         [`${EXIT.interrupted}`, 'interrupted by Ctrl-C'],
-        [`${EXIT.closedPipe}`, 'the reader of standard output went away'],
+        [`${EXIT.closedPipe}`, 'standard output was closed by its reader'],
         [`${EXIT.terminated}`, 'terminated by SIGTERM'],
       ],
     },

@@ -41,16 +41,14 @@ const SEARCH_OPTIONS: readonly Option<SearchSettings>[] = [
     ENCODER_OPTION,
     ENCODER_ARG_OPTION,
     PIX_FMT_OPTION,
-    ...encodeOptions(
-      'encode the whole source with the value found, sound and subtitles copied, and score it',
-    ),
+    ...encodeOptions('encode the whole source with the value found, copy audio and subtitles, and score it'),
   ]),
   ...grouped<SearchSettings>('Quality', [
     TARGET_OPTION,
     {
       name: 'between',
       argument: 'LOW..HIGH',
-      help: 'a mean from LOW to HIGH',
+      help: 'mean between LOW and HIGH',
       read: (use, { targets = [] }) => {
         const { min, max } = rangeValue(use);
         return { targets: [{ atLeast: min }, ...targets], atMost: max };
@@ -59,14 +57,14 @@ const SEARCH_OPTIONS: readonly Option<SearchSettings>[] = [
     {
       name: 'max-size',
       argument: 'SHARE',
-      help: "largest size, as a share of the source's: 60%",
+      help: 'size limit, as a share of the source: 60%',
       read: (use) => ({ maxSize: shareValue(use) }),
     },
     ...SCORING_OPTIONS,
   ]),
   ...grouped<SearchSettings>('Search', [
     parameterOption(
-      `what to search: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+      `parameter to search: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
     ),
     valuesOption('LOW..HIGH', 'values to search'),
     {
@@ -84,7 +82,7 @@ const SEARCH_OPTIONS: readonly Option<SearchSettings>[] = [
     ...WORK_OPTIONS,
     {
       name: 'forget',
-      help: 'remove the points of all earlier searches, and nothing else',
+      help: 'delete the cached points of all earlier searches, and exit',
       read: () => ({ forget: true }),
     },
   ]),
@@ -111,17 +109,17 @@ function shareValue(use: OptionUse): number {
 const page: HelpText = {
   usage: [`${NAME} [options] SOURCE --encoder NAME`, `${NAME} --forget`],
   about:
-    'Finds the setting with which an encoder of the installed ffmpeg makes the smallest file that reaches a quality: it ' +
-    'encodes and scores short samples of the source, usually five times, and says how sure it is. Exits with 3 when no ' +
-    'setting reaches it.',
+    'Finds the setting at which an encoder of the installed ffmpeg makes the smallest file that reaches a ' +
+    'quality: it encodes and scores short samples of the source, usually five times, and reports how ' +
+    'certain the result is. Exits with 3 if no setting reaches the quality.',
   sections: [
     {
       title: 'Examples',
       rows: [
         [`${NAME} a.mov --encoder libx264`, 'the CRF for a mean VMAF of 95'],
         [`${NAME} a.mov --encoder libx265 --target p5>=90`, 'for the worst frames'],
-        [`${NAME} a.mov --encoder libx264 --between 94..96`, 'and no better than needed'],
-        [`${NAME} a.mov --encoder libx264 --encode b.mp4`, 'and make the file'],
+        [`${NAME} a.mov --encoder libx264 --between 94..96`, 'no better than needed'],
+        [`${NAME} a.mov --encoder libx264 --encode b.mp4`, 'also write the file'],
         [`${NAME} a.mov --encoder libx264 --all 18..40:2`, 'the whole curve'],
       ],
     },
@@ -167,6 +165,6 @@ export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, pos
 async function forgetAll(cache: string | undefined, terminal: Terminal): Promise<number> {
   const { forgetSearches } = await import('../../index.js');
   const count = await forgetSearches(cache);
-  await terminal.print(`forgot the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);
+  await terminal.print(`deleted the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);
   return EXIT.ok;
 }

@@ -26,16 +26,17 @@ const OPTIONS = grouped<{ readonly remove: boolean; readonly json: boolean }>('O
 const page: HelpText = {
   usage: [`${NAME} [--json]`, `${NAME} [--json] ${PART_NAMES.join('|')}...`, `${NAME} --remove [PART...]`],
   about:
-    'Fetches parts that are too large to come with anyvmaf, so that no command has to ask for them later: packages of one ' +
-    'version and one content, by npm, into the cache (ANYVMAF_CACHE). Of each it keeps the files that are used. Without ' +
-    'a name it lists the parts. A package that is installed beside anyvmaf goes before a part.',
+    'Fetches parts that are too large to ship with anyvmaf, so that no command has to ask for them later: npm ' +
+    'packages of a pinned version and content, into the cache (ANYVMAF_CACHE). Only the files in use are ' +
+    'kept. Without a name it lists the parts. A package that is installed beside anyvmaf takes precedence ' +
+    'over a part.',
   sections: [
     { title: 'Parts', rows: Object.values(PARTS).map(({ name, use }): [string, string] => [name, use]) },
     {
       title: 'Environment',
       rows: [
         ['ANYVMAF_INSTALL=auto', 'fetch what is missing without asking'],
-        ['ANYVMAF_INSTALL=never', 'fetch nothing but here and with --yes'],
+        ['ANYVMAF_INSTALL=never', 'fetch only here and with --yes'],
       ],
     },
   ],
@@ -91,7 +92,7 @@ async function remove(names: readonly PartName[], json: boolean, terminal: Termi
   const removed: string[] = [];
   for (const name of names.length > 0 ? names : PART_NAMES) removed.push(...(await removePart(name)));
   const text =
-    removed.length > 0 ? removed.map((place) => `removed ${place}\n`).join('') : 'nothing was there\n';
+    removed.length > 0 ? removed.map((place) => `removed ${place}\n`).join('') : 'nothing to remove\n';
   await terminal.print(json ? asJson({ removed }) : text);
   return EXIT.ok;
 }
@@ -121,10 +122,10 @@ function listText(states: readonly PartState[], columns: number): string {
     ({ part, use, packages, download, size, installed, own, place }): [string, string] => {
       const sizes = `${megabytes(size)} on disk`;
       const state = installed
-        ? `there, ${sizes}: ${place}`
+        ? `installed, ${sizes}: ${place}`
         : isOffered(PARTS[part])
-          ? `not there; ${megabytes(download)} to fetch, ${sizes}`
-          : 'not for this system';
+          ? `not installed; ${megabytes(download)} to fetch, ${sizes}`
+          : 'not available for this system';
       const before = own ? ' (not needed: the package is installed beside anyvmaf)' : '';
       return [part, `${use} (${packages.join(', ')}): ${state}${before}`];
     },

@@ -46,7 +46,7 @@ const SHOTS_OPTIONS: readonly Option<ShotsSettings>[] = [
     {
       name: 'threshold',
       argument: 'CHANGE',
-      help: 'change at which a cut is one, from 0 to 1. Default: 0.3',
+      help: 'threshold of a cut, from 0 to 1. Default: 0.3',
       read: (use) => ({ threshold: numberValue(use) }),
     },
     {
@@ -58,28 +58,30 @@ const SHOTS_OPTIONS: readonly Option<ShotsSettings>[] = [
     {
       name: 'max-length',
       argument: 'SECONDS',
-      help: 'longest shot; a longer one is taken in parts. Default: 10',
+      help: 'longest shot; longer ones are split. Default: 10',
       read: (use) => ({ maxSeconds: numberValue(use) }),
     },
   ]),
   ...grouped<ShotsSettings>('Encoding', [
-    { ...ENCODER_OPTION, help: 'encoder of the installed ffmpeg; without one the shots are only found' },
+    { ...ENCODER_OPTION, help: 'encoder of the installed ffmpeg; without one, shots are only detected' },
     ENCODER_ARG_OPTION,
     PIX_FMT_OPTION,
-    ...encodeOptions('join the encoded shots, sound and subtitles copied, and score the whole'),
+    ...encodeOptions('join the encoded shots, copy audio and subtitles, and score the whole'),
   ]),
   ...grouped<ShotsSettings>('Quality', [
     TARGET_OPTION,
     {
       name: 'goal',
       argument: 'GOAL',
-      help: 'each: every shot reaches the target; whole: all together do, with the fewest bytes. Default: each',
+      help: 'each: every shot reaches the target; whole: the whole video does, with the fewest bytes. Default: each',
       read: (use) => ({ goal: choiceValue(use, GOALS) }),
     },
     ...SCORING_OPTIONS,
   ]),
   ...grouped<ShotsSettings>('Search', [
-    parameterOption(`what to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`),
+    parameterOption(
+      `parameter to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+    ),
     valuesOption('LOW..HIGH', 'values to choose from'),
     ...WORK_OPTIONS,
   ]),
@@ -88,7 +90,7 @@ const SHOTS_OPTIONS: readonly Option<ShotsSettings>[] = [
       name: 'output',
       short: 'o',
       argument: 'FILE',
-      help: 'write the result to FILE, in the format that its ending says: .json, .csv or .sh',
+      help: 'write the result to FILE, in the format of its extension: .json, .csv or .sh',
       read: ({ value }) => ({ file: value }),
     },
     {
@@ -113,17 +115,17 @@ function formatOf(output: string | undefined): ShotFormat | undefined {
 const page: HelpText = {
   usage: [`${NAME} [options] SOURCE`, `${NAME} [options] SOURCE --encoder NAME`],
   about:
-    'Finds the shots of a video. With an encoder of the installed ffmpeg it finds a setting for each shot, so that every ' +
-    'shot, or all together, reach a quality with the fewest bytes, and joins the encodes on request. Exits with 3 when the ' +
-    'quality cannot be reached.',
+    'Detects the shots of a video. With an encoder of the installed ffmpeg it finds a setting for each shot, so ' +
+    'that every shot, or the whole video, reaches a quality with the fewest bytes, and joins the encodes on ' +
+    'request. Exits with 3 if the quality cannot be reached.',
   sections: [
     {
       title: 'Examples',
       rows: [
-        [`${NAME} a.mov`, 'only find the shots'],
+        [`${NAME} a.mov`, 'only detect the shots'],
         [`${NAME} a.mov --encoder libx264 --target 93`, 'a CRF for each shot'],
         [`${NAME} a.mov --encoder libx264 --goal whole`, 'fewest bytes for a mean of 95'],
-        [`${NAME} a.mov --encoder libx265 --encode b.mp4`, 'and make the file'],
+        [`${NAME} a.mov --encoder libx265 --encode b.mp4`, 'also write the file'],
         [`${NAME} a.mov --encoder libx264 -o make.sh`, 'a script that makes it'],
       ],
     },
@@ -148,7 +150,7 @@ export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, posit
       await terminal.print(format === undefined || file ? text : data);
     };
     if (encoder === undefined) {
-      const onProgress = (frames: number, total: number) => say?.(`looking at frame ${frames} of ${total}`);
+      const onProgress = (frames: number, total: number) => say?.(`reading frame ${frames} of ${total}`);
       const found = await detectShots(source, { ...limits, onProgress, signal });
       await give(foundText(found), format === 'csv' ? foundCsv(found) : asJson(found));
       return EXIT.ok;

@@ -37,9 +37,9 @@ const listingPage: HelpText = {
     `${NAME} devices [--json]`,
   ],
   about:
-    'Lists the tiny ONNX models that ship with the package, says what one of them or an ONNX file is made of (it is read ' +
-    'and checked, not run), prints the manifest of its files, which a registry states and a signature signs, and lists the ' +
-    'devices that --tiny-device can name.',
+    'Lists the tiny ONNX models that ship with the package, describes one of them or an ONNX file (which is read ' +
+    'and checked, not run), prints the manifest of its files for registries and signatures, and lists the ' +
+    'devices for --tiny-device.',
 };
 
 const LISTINGS: readonly string[] = ['list', 'describe', 'manifest', 'devices'];
@@ -77,7 +77,7 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
   const rows = list.map(({ id, kind, description, notes, smoke, experimental }): [string, string] => [
     id,
     printable(
-      `${kind}${smoke ? ', for trying things out' : ''}${experimental === undefined ? '' : ', experimental'}: ` +
+      `${kind}${smoke ? ', for load tests only' : ''}${experimental === undefined ? '' : ', experimental'}: ` +
         `${description ?? notes ?? ''}${experimental === undefined ? '' : ` Values are ${experimental}.`}`,
     ),
   ]);
@@ -85,7 +85,7 @@ function listing(list: readonly TinyRegistryEntry[], width: number): string {
 }
 
 export function deviceText({ available, runtime, adapter, software, how }: TinyDeviceStatus): string {
-  if (!available) return printable(`not here. ${how ?? ''}`);
+  if (!available) return printable(`not available. ${how ?? ''}`);
   const on = adapter === undefined ? '' : ` on ${adapter}${software ? ', which is software' : ''}`;
   return printable(`here (${runtime}${on})`);
 }
@@ -144,7 +144,7 @@ function portText({ name, type, dims }: TinyPort): string {
   return `${name} ${TYPES[type] ?? `type ${type}`} ${shape}`;
 }
 
-const WHAT = 'What to evaluate on';
+const WHAT = 'Data';
 const MODEL = 'Model';
 const OUTPUT = 'Output';
 
@@ -195,29 +195,29 @@ const TINY_OPTIONS: readonly Option<TinySettings>[] = [
     {
       name: 'device',
       argument: 'NAME',
-      help: 'what runs the model, as --tiny-device (default: auto)',
+      help: 'device that runs the model, as --tiny-device (default: auto)',
       read: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
     },
     {
       name: 'threads',
       argument: 'N',
-      help: 'threads of the runtime (default: its own choice)',
+      help: 'threads of the runtime (default: chosen by the runtime)',
       read: (use) => ({ threads: unsignedValue(use, 1000) }),
     },
     {
       name: 'fp16',
-      help: 'half precision where the device computes in it',
+      help: 'half precision, if the device supports it',
       read: () => ({ fp16: true }),
     },
     {
       name: 'precision',
       argument: 'NAME',
-      help: 'of a model with an 8-bit sibling fp32 or int8, as --tiny-precision (default: auto)',
+      help: 'precision of a model that has an 8-bit version: fp32 or int8, as --tiny-precision (default: auto)',
       read: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
     },
     {
       name: 'verify',
-      help: "load only what the registry's Sigstore bundle signs",
+      help: "load only models that the registry's Sigstore bundle signs",
       read: () => ({ verify: true }),
     },
     YES_OPTION,
@@ -235,7 +235,7 @@ const TINY_OPTIONS: readonly Option<TinySettings>[] = [
       help: 'seed of the draws (default: 1)',
       read: (use) => ({ seed: unsignedValue(use, 1000) }),
     },
-    { name: 'json', help: 'the result as JSON, with the figures of every key', read: () => ({ json: true }) },
+    { name: 'json', help: 'the result as JSON, with the values of every key', read: () => ({ json: true }) },
     HELP_OPTION,
   ]),
 ];
@@ -248,10 +248,10 @@ const USAGE = {
 const page: HelpText = {
   usage: [USAGE.eval, USAGE.compare, ...LISTINGS.map((action) => `${NAME} ${action} --help`)],
   about:
-    'Says how well tiny ONNX models predict opinion scores: PLCC, SROCC, KROCC (Kendall) and RMSE with 95 % intervals, of ' +
-    'rows, of clips and of keys. MODEL is an id or the path of an ONNX file; FEATURES is a Parquet file with a row per ' +
-    "frame, as 'anyvmaf features --parquet' writes it. compare ranks models by PLCC. list, describe and devices say what " +
-    'models there are, what one is made of, and what can run it.',
+    'Evaluates how well tiny ONNX models predict opinion scores: PLCC, SROCC, KROCC (Kendall) and RMSE with ' +
+    '95 % intervals, over rows, clips and keys. MODEL is an id or the path of an ONNX file; FEATURES is a ' +
+    "Parquet file with a row per frame, as 'anyvmaf features --parquet' writes it. compare ranks models by " +
+    'PLCC. list, describe and devices show the models, what one consists of, and what can run it.',
 };
 
 const ACTIONS = ['eval', 'compare'] as const;
@@ -325,7 +325,7 @@ async function compareAll(
 function unknownAction(action: string | undefined): AnyvmafError {
   const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);
   return usageError(
-    `${action === undefined ? `${NAME} needs to know what to do` : `${NAME} has no ${quoted(action)}`}; ` +
+    `${action === undefined ? `${NAME} needs an action` : `${NAME} has no action ${quoted(action)}`}; ` +
       (near === undefined
         ? `it has list, describe, manifest, devices, eval and compare, see '${NAME} --help'`
         : `did you mean ${near}?`),

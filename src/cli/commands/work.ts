@@ -58,7 +58,7 @@ const WORK_OPTIONS = grouped<WorkSettings>('Worker', [
   {
     name: 'allow',
     argument: 'DIR',
-    help: 'read videos and models under this folder only. May be repeated',
+    help: 'read videos and models only under this folder. May be repeated',
     read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
   },
   HOSTS_OPTION,
@@ -72,19 +72,19 @@ const WORK_OPTIONS = grouped<WorkSettings>('Worker', [
   {
     name: 'threads',
     argument: 'N',
-    help: 'most threads of a task (default: one per core, shared by tasks)',
+    help: 'maximum threads per task (default: one per core, shared by tasks)',
     read: (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
   },
   {
     name: 'lease',
     argument: 'SECONDS',
-    help: 'a worker that is silent for so long loses its tasks to others (default: 30)',
+    help: 'seconds after which a silent worker loses its tasks to others (default: 30)',
     read: (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
   },
   {
     name: 'max-seconds',
     argument: 'N',
-    help: 'fail a task that takes longer than so many seconds (default: 21600)',
+    help: 'fail a task that takes longer than N seconds (default: 21600)',
     read: (use) => ({ maxSeconds: secondsValue(use) }),
   },
   {
@@ -93,17 +93,17 @@ const WORK_OPTIONS = grouped<WorkSettings>('Worker', [
     help: 'serve Prometheus metrics at this port of 127.0.0.1, or at HOST:PORT',
     read: (use) => ({ metrics: metricsValue(use) }),
   },
-  { name: 'quiet', short: 'q', help: 'say nothing but errors', read: () => ({ quiet: true }) },
+  { name: 'quiet', short: 'q', help: 'print only errors', read: () => ({ quiet: true }) },
   HELP_OPTION,
 ]);
 
 const page: HelpText = {
   usage: [`${NAME} --queue URL --allow DIR [options]`],
   about:
-    'Scores the jobs that "anyvmaf batch --queue" submits, until it is stopped. Start as many as there are machines. Pairs ' +
-    'longer than the length of a part are cut, if there is a folder of results; whoever ends last merges. SIGTERM and Ctrl-C ' +
-    'give running tasks back to the queue. The password of the queue may be in ANYVMAF_QUEUE_PASSWORD, its address in ' +
-    'ANYVMAF_QUEUE.',
+    'Scores the jobs that "anyvmaf batch --queue" submits, until it is stopped. Start one on each machine. With ' +
+    '--results, long pairs are split into parts, and the last worker merges. SIGTERM and Ctrl-C return ' +
+    'running tasks to the queue. ANYVMAF_QUEUE may hold the address of the queue, ANYVMAF_QUEUE_PASSWORD ' +
+    'its password.',
   sections: [
     {
       title: 'Examples',
@@ -117,11 +117,11 @@ const page: HelpText = {
 };
 
 export const work = command(NAME, WORK_OPTIONS, page, async ({ settings, positionals, terminal }) => {
-  if (positionals.length > 0) throw usageError(`${positionals[0]} is not needed: '${NAME} --help'`);
+  if (positionals.length > 0) throw usageError(`unexpected argument ${positionals[0]}; see '${NAME} --help'`);
   const { allow = [], hosts = [] } = settings;
   if (allow.length + hosts.length === 0)
     throw usageError(
-      'a worker reads only files of folders and hosts that it is told; name one with --allow DIR or --allow-url HOST',
+      'a worker reads only allowed folders and hosts; name one with --allow DIR or --allow-url HOST',
     );
   const usual = { concurrency: 1, lease: USUAL_LEASE, maxSeconds: USUAL_MOST_SECONDS, quiet: false };
   const queue = requireQueue(settings.queue, NAME);
@@ -140,7 +140,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   hideArguments();
   const { allow, hosts } = settings;
   const folders = await realFolders(allow, process.cwd(), (folder) =>
-    usageError(`--allow ${quoted(folder)} is not a folder that can be read`),
+    usageError(`--allow ${quoted(folder)} is not a readable folder`),
   );
   const [{ QueueConnection }, { ResultsFolder }, { QueueWorker }, { serveMetrics }, { AllowedHosts }] =
     await Promise.all([
@@ -159,8 +159,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
     const say = (sentence: string) => {
       if (!quiet) terminal.complain(sentence);
     };
-    connection.onTrouble = (why) =>
-      say(`trouble with the queue at ${address.shown}, which is tried again: ${why}`);
+    connection.onTrouble = (why) => say(`lost the queue at ${address.shown}; retrying: ${why}`);
     const name = `${hostname()}-${process.pid}`;
     const rules = {
       allow: folders,
@@ -172,7 +171,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
     try {
       const start = [
         `worker ${name} of ${address.shown}, ${concurrency} at a time`,
-        ...(files.path === undefined ? ['without --results, long pairs are not cut'] : []),
+        ...(files.path === undefined ? ['without --results, long pairs are not split'] : []),
       ];
       const served = metrics && {
         address: metrics,
@@ -212,11 +211,11 @@ async function untilAborted(
     for (const sentence of start) say(sentence);
     if (served) {
       const { address, server } = served;
-      const open = isLoopback(address.host) ? '' : ', which other machines may reach';
+      const open = isLoopback(address.host) ? '' : ', reachable from other machines';
       say(`metrics at http://${authority({ host: address.host, port: server.port })}/metrics${open}`);
     }
     await new Promise((resolve) => onAbort(signal, resolve));
-    say('giving back what runs');
+    say('returning running tasks');
   } finally {
     await served?.server.close();
   }

@@ -101,7 +101,7 @@ export function chooseCommand(
 
 const helpPage: HelpPage = {
   usage: ['anyvmaf help [COMMAND]'],
-  about: 'Shows how a command is used; without a name, how videos are scored and which commands there are.',
+  about: 'Shows the help of a command; without a name, of scoring, with all commands.',
   options: [HELP_OPTION],
 };
 

@@ -19,7 +19,9 @@ export const QUEUE_OPTION: Option<{ readonly queue: string }> = {
 export const RESULTS_OPTION: Option<{ readonly results?: string }> = {
   name: 'results',
   argument: 'DIR',
-  help: 'a folder that all workers and the batch see, or a URL to put to, for parts and other large results',
+  help:
+    'a folder that all workers and the batch can access, or a URL to upload to, for parts and other large ' +
+    'results',
   read: (use) => ({ results: fileName(use) }),
 };
 
@@ -27,7 +29,7 @@ export const RESULTS_OPTION: Option<{ readonly results?: string }> = {
 export const HOSTS_OPTION: Option<{ readonly hosts: readonly string[] }> = {
   name: 'allow-url',
   argument: 'HOST',
-  help: 'read from and put to URLs on HOST, checked. May be repeated',
+  help: 'read from and upload to URLs on HOST, checked. May be repeated',
   read: ({ value }, { hosts = [] }) => ({ hosts: [...hosts, value] }),
 };
 
@@ -37,7 +39,7 @@ export function requireQueue(address: string | undefined, command: string): stri
   const variable = process.env.ANYVMAF_QUEUE;
   if (variable !== undefined && variable !== '') return variable;
   throw usageError(
-    `no queue is named; give its address with --queue redis://HOST, or in ANYVMAF_QUEUE: '${command} --help'`,
+    `no queue given; name it with --queue redis://HOST or in ANYVMAF_QUEUE; see '${command} --help'`,
   );
 }
 

@@ -65,18 +65,22 @@ export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
   )?.[0];
   if (other !== undefined)
     throw usageError(
-      `a job of a queue is neither watched, nor a part, nor compared with a baseline, nor writes a report of its own, but ` +
+      'a job of a queue cannot run live, be a part, be compared with a baseline or write its own files, but ' +
         `${other} asks for that; leave it out`,
     );
   if (!BACKENDS.has(options.backend))
-    throw usageError(`workers run no installed programs, as the backend ${options.backend} does; use wasm`);
+    throw usageError(
+      `workers do not run installed programs, which the backend ${options.backend} needs; use wasm`,
+    );
   if (distorted.length !== 1) throw usageError('a job has one distorted video');
   for (const name of [reference, ...distorted])
     if (name === '-') throw usageError('a job cannot read standard input (-); name a file');
   const texts = [...(options.models ?? []), ...(options.features ?? [])];
   const folder = texts.map((text) => /[=:.](\w+_path)=/.exec(text)?.[1]).find((name) => name !== undefined);
   if (folder !== undefined)
-    throw usageError(`${folder} names a folder, into which a job of a queue writes nothing; leave it out`);
+    throw usageError(
+      `${folder} names a folder to write to, but a job of a queue writes no files; leave it out`,
+    );
   return settings;
 }
 
@@ -123,7 +127,7 @@ async function allowedFile(named: string, files: AllowedPaths, hosts: readonly s
   if (isUrl(named) && hosts.length > 0) return named;
   const why = hosts.length > 0 ? 'of a kind that workers never open' : 'but this worker reads files only';
   throw usageError(
-    `${quoted(shown(named))} is an address, ${why}; name a file, or start the worker with --allow-url HOST`,
+    `${quoted(shown(named))} is a URL, ${why}; name a file, or start the worker with --allow-url HOST`,
   );
 }
 

@@ -23,7 +23,7 @@ export function browserDecoders(assets: () => Assets, track?: TrackRequest): rea
   return decoders;
 }
 
-const ABSENT = 'this browser has no WebCodecs, or not on a page that came over plain HTTP; use HTTPS';
+const ABSENT = 'this browser has no WebCodecs, or offers them only over HTTPS; load the page over HTTPS';
 
 /** mediabunny over WebCodecs; without WebCodecs, its error points to ffmpeg.wasm. */
 function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {

@@ -16,7 +16,7 @@ export const browserGpu: GpuAccess = {
   async open() {
     const gpu = gpuOf();
     if (!gpu) {
-      throw new AnyvmafError('backend', 'This browser has no WebGPU here', {
+      throw new AnyvmafError('backend', 'WebGPU is not available in this browser', {
         hints: [ADVICE, 'use the backend cpu'],
       });
     }

@@ -88,7 +88,7 @@ async function readWithin(response: Response, limit: number, name: string): Prom
       await reader?.cancel();
       throw new AnyvmafError(
         'model',
-        `${name} has more than ${limit} bytes, the most for a file of its kind.`,
+        `${name} has more than ${limit} bytes, the limit for a file of its kind.`,
       );
     }
     parts.push(value);

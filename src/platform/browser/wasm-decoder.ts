@@ -32,7 +32,7 @@ export function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): 
       }
       if (!crossOriginIsolated && !canSuspend()) {
         return (
-          'ffmpeg.wasm cannot be made to wait in this browser; serve the page with Cross-Origin-Opener-Policy: ' +
+          'ffmpeg.wasm cannot wait for its input on this page; serve the page with Cross-Origin-Opener-Policy: ' +
           'same-origin and Cross-Origin-Embedder-Policy: require-corp, or use a newer browser.'
         );
       }

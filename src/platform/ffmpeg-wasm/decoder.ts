@@ -172,7 +172,7 @@ function parseOutput(
     json = {};
   }
   if (!json.format) {
-    const why = stderr.at(-1)?.replace(/^.*: /, '') ?? 'it says nothing about it';
+    const why = stderr.at(-1)?.replace(/^.*: /, '') ?? 'it gave no reason';
     throw new AnyvmafError('media', `${shown(name)} is not a video that ffmpeg.wasm knows: ${shown(why)}`, {
       hints: [DECLARE_RAW],
       file: name,

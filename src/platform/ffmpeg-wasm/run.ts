@@ -67,7 +67,7 @@ export async function startRun(
     };
     fail = (reason) => end(() => reject(reason));
     const broken = (how: string) =>
-      new AnyvmafError('internal', `FFmpeg in WebAssembly failed on ${shown(opened.name)}: ${shown(how)}`);
+      new AnyvmafError('internal', `ffmpeg.wasm failed on ${shown(opened.name)}: ${shown(how)}`);
     thread.listen(
       (message) => {
         if (ended) return;

@@ -187,10 +187,7 @@ export class WasmSource implements DecodedSource {
       if (this.#ended) return false;
       this.#end();
       if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.#damage === undefined) {
-        throw new AnyvmafError(
-          'media',
-          `there is no frame in what is to be scored of ${shown(this.info.name)}.`,
-        );
+        throw new AnyvmafError('media', `${shown(this.info.name)} has no frame in the range to score.`);
       }
       return false;
     } catch (error) {
@@ -222,8 +219,8 @@ export class WasmSource implements DecodedSource {
     }
     if (skippedStart !== undefined && part.seek === undefined) {
       this.#warnings.push(
-        `the beginning of ${shown(this.info.name)} cannot be decoded (${shown(skippedStart)}), as is usual where a ` +
-          'recording starts between key frames; its first frame is the first that can.',
+        `the beginning of ${shown(this.info.name)} cannot be decoded (${shown(skippedStart)}), as is usual if a ` +
+          'recording starts between key frames; its first frame is the first one that can.',
       );
     }
     if (gaps > 0 && !damage && this.facts.container === 'mpegts')

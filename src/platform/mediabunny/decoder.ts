@@ -101,6 +101,6 @@ async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<
 
 /** mediabunny sorts frames by time, which would mix those before and after. @param frames before the step back */
 function clockSetBack({ name }: OpenedTrack, host: MediabunnyHost, frames: number): AnyvmafError {
-  const what = `the time stamps of ${shown(name)} go back after ${frames} frames, as where recordings are joined`;
+  const what = `the timestamps of ${shown(name)} go back after ${frames} frames, as in joined recordings`;
   return beyond(host, name, `${what}, and mediabunny orders frames by them`);
 }

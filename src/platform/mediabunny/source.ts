@@ -152,7 +152,7 @@ export class MediabunnySource implements DecodedSource {
         throw signal.reason;
       }
       if (!sample) {
-        if (await this.#isCutOff()) return this.#broken('incomplete', 'the container names frames after it');
+        if (await this.#isCutOff()) return this.#broken('incomplete', 'the container lists frames after it');
         await this.close();
         return undefined;
       }
@@ -163,7 +163,7 @@ export class MediabunnySource implements DecodedSource {
       }
       if (this.#host.isPatched?.(sample)) {
         sample.close();
-        return this.#broken('damaged', 'it could be decoded in part only');
+        return this.#broken('damaged', 'only a part of it could be decoded');
       }
       const at = sample.timestamp;
       // The first one may begin before the range does.

@@ -116,20 +116,20 @@ export async function openTrack(
       throw beyond(host, name, what);
     }
     if (codec === 'prores') {
-      const what = `the video of ${shown(name)} is prores, whose samples come out of mediabunny's own decoder otherwise`;
-      throw beyond(host, name, `${what} than out of ffmpeg`);
+      const what = `the video of ${shown(name)} is prores, whose samples from mediabunny's own decoder differ`;
+      throw beyond(host, name, `${what} from ffmpeg's`);
     }
     const ffmpegCodec = CODECS[codec] ?? codec;
     const container = CONTAINERS[format.name] ?? format.name;
     if (container.startsWith('mov') && (await goesOnInFragments(reader))) {
-      const what = `${shown(name)} goes on in fragments after its index, of which mediabunny reads the index only`;
+      const what = `${shown(name)} continues in fragments after its index, and mediabunny reads only the index`;
       throw beyond(host, name, what);
     }
     return { name, size: reader.size, input, track, choice, library, container, codec: ffmpegCodec, close };
   } catch (error) {
     close();
     if (error instanceof UnsupportedInputFormatError) {
-      const what = 'is in no container that mediabunny reads (MP4, MOV, Matroska, WebM, MPEG-TS, Ogg)';
+      const what = 'is not in a container that mediabunny reads (MP4, MOV, Matroska, WebM, MPEG-TS, Ogg)';
       throw beyond(host, name, `${shown(name)} ${what}`);
     }
     if (error instanceof AnyvmafError) throw error;
@@ -184,7 +184,7 @@ async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<V
     if (sample.timestamp >= -SAME) return sample;
     sample.close();
   }
-  throw beyond(host, name, `mediabunny finds no frame in ${shown(name)} that is there as a whole`);
+  throw beyond(host, name, `mediabunny finds no complete frame in ${shown(name)}`);
 }
 
 /** Hardware decoders output fewer layouts, or unnamed ones. */
@@ -319,14 +319,14 @@ async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: 
   const { track, name, codec } = opened;
   const pixelFormat = samplePixelFormat(sample.format);
   if (pixelFormat === undefined) {
-    const found = sample.format === null ? 'in a layout that has no name' : `as ${sample.format}`;
-    const what = `${host.engine} hands out the frames of ${shown(name)} (${codec}) ${found}`;
-    throw beyond(host, name, `${what}, not as the luma and chroma that were coded`);
+    const found = sample.format === null ? 'in an unnamed layout' : `as ${sample.format}`;
+    const what = `${host.engine} outputs the frames of ${shown(name)} (${codec}) ${found}`;
+    throw beyond(host, name, `${what}, not as the coded luma and chroma`);
   }
   const { rotation } = await orientation(track);
   const { bitDepth, chroma, note } = delivery(pixelFormat, rotation, name);
   if (note !== undefined) {
-    const what = 'are 4:2:2 and stored on their side, which mediabunny does not turn';
+    const what = 'are 4:2:2 and stored sideways, and mediabunny does not rotate them';
     throw beyond(host, name, `the pictures of ${shown(name)} ${what}`);
   }
   const turned = rotation === 90 || rotation === 270;

@@ -67,7 +67,7 @@ function openStandardInput(): OpenedFile {
   if (stdin.isTTY) {
     throw new AnyvmafError(
       'usage',
-      'standard input (-) is a terminal; send a video into it: PROGRAM | anyvmaf - ...',
+      'standard input (-) is a terminal; pipe a video into it: PROGRAM | anyvmaf - ...',
     );
   }
   if (stdin.destroyed || stdin.readableEnded) {

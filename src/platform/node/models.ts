@@ -78,7 +78,8 @@ export const nodeModelCache: ModelCache = {
     } catch (cause) {
       throw new AnyvmafError(
         'io',
-        `The model cannot be kept as ${path}: ${writeReason(cause)}; make the folder writable, or name another with ANYVMAF_CACHE.`,
+        `The model cannot be saved as ${path}: ${writeReason(cause)}; make the folder writable, or name another ` +
+          'with ANYVMAF_CACHE.',
         { cause },
       );
     }

@@ -51,7 +51,7 @@ export function startNodeParser(script: URL): ParserWorker {
         onDeath({ outOfMemory, how });
       };
       readMessages<FromParser>(output, onMessage, (error) => {
-        died(false, `its process answered what is no message (${error}).`);
+        died(false, `its process sent a malformed message (${error}).`);
         child.kill('SIGKILL');
       });
       child.on('error', (error) => died(false, `its process cannot be started (${error.message}).`));

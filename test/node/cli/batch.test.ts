@@ -106,7 +106,7 @@ describe('batch', () => {
     const run = await anyvmaf(['batch', one, '-o', result]);
     expect(run).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('0 failed, 1 scored but not to be trusted'),
+      stdout: expect.stringContaining('0 failed, 1 scored but untrusted'),
     });
   });
 
@@ -129,7 +129,7 @@ describe('batch', () => {
       '-o',
       result,
     ]);
-    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of them before') });
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('1 from earlier runs') });
     const alone = await anyvmaf([reference, distorted, '--max-seconds', '0.000001']);
     expect(alone).toMatchObject({
       code: 2,
@@ -141,11 +141,11 @@ describe('batch', () => {
   it('does not score again what is done, unless a line or a file has changed', async () => {
     const before = readFileSync(out, 'utf8');
     const again = await anyvmaf(['batch', table, '-o', out]);
-    expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining('5 of them before') });
+    expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining('5 from earlier runs') });
     expect(readFileSync(out, 'utf8')).toBe(before);
     utimesSync(other, 1000, 1000);
     const changed = await anyvmaf(['batch', table, '-o', out]);
-    expect(changed.stdout).toContain('4 of them before');
+    expect(changed.stdout).toContain('4 from earlier runs');
     expect(readFileSync(out, 'utf8').startsWith(before)).toBe(true);
     expect(linesOf(out)).toHaveLength(6);
   });
@@ -196,12 +196,12 @@ describe('batch', () => {
 
   it.each([
     [['--junit', '-'], 'the name of a file'],
-    [['--junit', 'a.xml', '--summary', 'a.xml'], 'two files of the batch have the name'],
-    [['--github-summary'], 'this variable is not set'],
+    [['--junit', 'a.xml', '--summary', 'a.xml'], 'two outputs of the batch are both'],
+    [['--github-summary'], 'GITHUB_STEP_SUMMARY names, which is not set'],
     [['--baseline', 'a.json'], 'unknown option'],
     [['--live', 'sse:0'], 'unknown option'],
     [['--alarm', 'p5<80'], 'unknown option'],
-    [['--window', '10s'], 'are not watched'],
+    [['--window', '10s'], 'which is for live runs and not for a batch'],
     [['--shard', '1/2'], 'unknown option'],
   ])('refuses %j, which a table cannot do', async (args, why) => {
     const env = { GITHUB_STEP_SUMMARY: '' };
@@ -223,8 +223,8 @@ describe('batch', () => {
     expect(linesOf(results)).toHaveLength(2);
     const said = run.stderr.trimEnd().split('\n');
     expect(said).toHaveLength(11);
-    expect(said[0]).toContain('line 4 repeats line 2, and is scored once');
-    expect(said[10]).toContain('1988 more lines repeat others');
+    expect(said[0]).toContain('line 4 repeats line 2; it is scored once');
+    expect(said[10]).toContain('1988 more lines repeat earlier ones');
   });
 
   it('fails a job alone whose name no file can have', async () => {
@@ -465,7 +465,7 @@ describe('merge', () => {
     [['--shard', '3/2', 'a', 'b'], 'a part and the number of parts'],
     [['--shard', '1/2', '--html', 'x.html', 'a', 'b'], 'anyvmaf merge'],
     [['--shard', '1/2', 'a', 'b', 'c'], 'a part of one pair'],
-    [['merge'], 'no parts are named'],
+    [['merge'], 'no parts given'],
   ])('refuses %j', async (args, why) => {
     expect(await anyvmaf(args)).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
   });

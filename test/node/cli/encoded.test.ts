@@ -195,7 +195,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
 
     test('never overwrites a video, and leaves nothing behind when it cannot be written', async () => {
       symlinkSync(good, files.at('alias.html'));
-      expectFailure(await anyvmaf([ref, good, '--html', files.at('alias.html')]), 1, 'is one of the videos');
+      expectFailure(await anyvmaf([ref, good, '--html', files.at('alias.html')]), 1, 'is one of the inputs');
       const nowhere = await anyvmaf([ref, good, '--html', files.at('no/page.html')]);
       expectFailure(nowhere, 2, 'its folder does not exist');
       if (existsSync('/dev/full'))
@@ -366,7 +366,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expectFailure(
         await anyvmaf([ref, half, '--decoder', 'mediabunny']),
         2,
-        /mediabunny finds no frame in .*half\.mkv that is there as a whole; .*the file is cut off: its segment should have/,
+        /mediabunny finds no complete frame in .*half\.mkv; .*the file is cut off: its segment should have/,
       );
     });
 

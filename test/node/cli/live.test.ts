@@ -198,10 +198,10 @@ describe('--live', () => {
     ],
     [['--alarm', 'cvvdp<9'], /about "cvvdp", which has no value before the run ends; name one of .*cvvdp_q/],
     [['--window', '0s'], /--window is "0s", but it must be a time such as 10s/],
-    [['--dashboard'], /--dashboard is a page of --live sse:PORT/],
-    [['--allow', '.'], /--allow is for clients of --live/],
-    [['--also-model', 'neg'], /--also-model is for clients of --live/],
-    [['reference.y4m', '--live', 'sse:0'], /watch one pair, but 2 distorted videos are given/],
+    [['--dashboard'], /--dashboard requires --live sse:PORT/],
+    [['--allow', '.'], /--allow requires --live/],
+    [['--also-model', 'neg'], /--also-model requires --live/],
+    [['reference.y4m', '--live', 'sse:0'], /are for one pair, but 2 distorted videos are given/],
   ])('refuses %s', async (args, message) => {
     const { code, stderr } = await run(...args);
     expect(code).toBe(1);

@@ -100,12 +100,12 @@ describe('an existing file', () => {
     expect(readFileSync(at('later'), 'utf8')).toBe('new');
   });
 
-  test('is refused when it is one of the videos, under whatever name', async () => {
+  test('is refused when it is one of the inputs, under whatever name', async () => {
     writeFileSync(at('video'), 'frames');
     linkSync(at('video'), at('same'));
     await expect(openOutput(at('same'), ['missing', at('video')])).rejects.toMatchObject({
       code: 'usage',
-      message: `the output "${at('same')}" is one of the videos; give it another name`,
+      message: `the output "${at('same')}" is one of the inputs; give it another name`,
     });
     expect(readFileSync(at('video'), 'utf8')).toBe('frames');
   });

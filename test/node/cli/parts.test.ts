@@ -279,7 +279,7 @@ describe('anyvmaf setup', () => {
     });
     expect((await wrong(['x'])).stderr).toContain('the parts are decoder, tiny or webgpu');
     expect((await wrong(['--all'])).code).toBe(1);
-    expect((await wrong(['--remove'])).stdout).toBe('nothing was there\n');
+    expect((await wrong(['--remove'])).stdout).toBe('nothing to remove\n');
     expect((await wrong(['--help'])).stdout).toContain('anyvmaf setup --remove [PART...]');
   });
 
@@ -399,7 +399,7 @@ describe('anyvmaf models pull', () => {
   test('says what it needs', async () => {
     expect(await pull([], 'a')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('no model is named'),
+      stderr: expect.stringContaining('no model given'),
     });
     expect((await pull([NAME, 'all'], 'a')).stderr).toContain('"all" is one argument too many');
     expect((await pull(['vmaf_v9'], 'a')).stderr).toContain('no built-in model "vmaf_v9"');

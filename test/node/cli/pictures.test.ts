@@ -65,7 +65,7 @@ describe('anyvmaf heatmap', () => {
   });
 
   test.each([
-    ['taken', 'it is no folder; name a folder or a .png file'],
+    ['taken', 'it is not a folder; name a folder or a .png file'],
     ['none/lost.png', 'its folder does not exist'],
   ])('refuses to write to %s, and leaves what is there', async (output, why) => {
     const taken = files.put('taken', 'mine');
@@ -137,7 +137,7 @@ describe('pictures of the worst frames', () => {
     expect(text).not.toContain('<img');
     const { code, stderr } = await anyvmaf([ref, dis, '--no-pictures']);
     expect(code).toBe(1);
-    expect(stderr).toContain('--no-pictures leaves the pictures out of the page of --html');
+    expect(stderr).toContain('--no-pictures requires --html');
   });
 
   test('of an offset are of the frames that were compared, without another search', async () => {

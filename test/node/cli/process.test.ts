@@ -261,7 +261,7 @@ it.skipIf(process.platform === 'win32').each(tier(HEATMAPS.slice(0, 2), [...HEAT
     const args = [...pair, '-n', '-q', '--threads', threads, '--feature', feature];
     const { code, stderr } = await below('ulimit -f 64', ...args);
     expect(stderr).toMatch(
-      /^anyvmaf: Heatmaps cannot be written into \S+(old|new.deep): it would become larger than files may be here; name another folder with heatmaps_path\.\n$/,
+      /^anyvmaf: Heatmaps cannot be written into \S+(old|new.deep): it would exceed the size limit of files; name another folder with heatmaps_path\.\n$/,
     );
     expect(code).toBe(2);
     expect(readFileSync(old, 'utf8')).toBe('of an earlier run');

@@ -107,7 +107,7 @@ describe('features --parquet', () => {
     expectFailure(await run('features', ...pair, 'cut.y4m', ...table), 2, /cut\.y4m is incomplete/);
     expectFailure(await run('features', ...pair, 'none.y4m', ...table), 2, /none\.y4m: there is no such/);
     const unlisted = await run('features', '--pairs', 'none.csv', ...table);
-    expectFailure(unlisted, 2, /"none\.csv": there is no such/);
+    expectFailure(unlisted, 2, /cannot read none\.csv: there is no such/);
     files.put('wrong.csv', 'ref,dis\na,b\n');
     expectFailure(await run('features', '--pairs', 'wrong.csv', ...table), 1, /first line of wrong\.csv/);
     const nowhere = ['--parquet', join('nowhere', 'x.parquet'), '--quiet'];
@@ -275,7 +275,7 @@ describe('tiny list, describe and devices', () => {
 
   it('say in one line what is wrong', async () => {
     for (const [args, code, message] of [
-      [[], 1, /needs to know what to do/],
+      [[], 1, /needs an action/],
       [['lst'], 1, /did you mean list\?/],
       [['list', 'all'], 1, /"all" is one argument too many/],
       [['describe'], 1, /needs a model: anyvmaf tiny describe MODEL/],

@@ -68,7 +68,7 @@ describe.each([
 
   it.each(['database/c', 'outside/secret', 'data/link-out', 'data/way-out/secret', 'data/../outside/secret'])(
     'is refused where it lies elsewhere: %s',
-    (name) => expect(() => open(at(name), origin)).toThrow('leads out of the folders that may be read'),
+    (name) => expect(() => open(at(name), origin)).toThrow('leads out of the allowed folders'),
   );
 
   it('is a regular file', () => {
@@ -78,7 +78,7 @@ describe.each([
 
   it.runIf(process.platform !== 'win32')('is no pipe, and none is waited for', () => {
     expect(() => open(at('data/pipe'), origin)).toThrow('is not a regular file');
-    expect(() => open(at('data/way-out/pipe'), origin)).toThrow('leads out of the folders');
+    expect(() => open(at('data/way-out/pipe'), origin)).toThrow('leads out of the allowed folders');
   });
 
   it('may lie anywhere where no folders are given', () => {
@@ -97,7 +97,7 @@ describe('a file', () => {
 
   it('has the facts of what its name leads to, if that is allowed', () => {
     expect(checkedStats(at('data/way-in/b'), origin).size).toBe(12);
-    expect(() => checkedStats(at('data/link-out'), origin)).toThrow('leads out of the folders');
+    expect(() => checkedStats(at('data/link-out'), origin)).toThrow('leads out of the allowed folders');
   });
 });
 
@@ -189,7 +189,7 @@ it('of many that begin at once, at most one has it', async () => {
 });
 
 it('a folder that does not let one be made is an error that says so', async () => {
-  await expect(lockFile(join(folder, 'none', 'results.jsonl'))).rejects.toThrow(/cannot lock/);
+  await expect(lockFile(join(folder, 'none', 'results.jsonl'))).rejects.toThrow(/cannot create a lock file/);
 });
 
 /** A folder in which nothing has been swept yet, as sweeping is once for each folder. */
@@ -230,7 +230,7 @@ it('a folder is readable by this user only, and goes when it is removed', async 
 it('a folder that cannot be made is an error that says what to do', async () => {
   await expect(makeScratchFolder('mcp', join(folder, 'none'))).rejects.toMatchObject({
     code: 'io',
-    message: `No temporary folder can be made in "${join(folder, 'none')}": no folder can be made there; name another with TMPDIR.`,
+    message: `No temporary folder can be made in "${join(folder, 'none')}": no folder can be created there; name another folder with TMPDIR.`,
   });
 });
 

@@ -242,7 +242,7 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     for (const decoder of decoders) {
       if (!(await decoder.availability()).usable) continue;
       if (decoder.id === 'mediabunny') {
-        await expect(decoder.probe(path)).rejects.toThrow('goes on in fragments after its index');
+        await expect(decoder.probe(path)).rejects.toThrow('continues in fragments after its index');
         continue;
       }
       const facts = await decoder.probe(path);

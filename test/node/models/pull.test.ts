@@ -139,7 +139,7 @@ describe('pullModel', () => {
     const { store } = storeFor('a model', { write: nodeModelCache.write });
     const origin = await from({ [AT]: 'a model' });
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
-      /cannot be kept as \/proc\/anyvmaf\/cache\/models\/.*: no folder can be made there; make the folder writable/,
+      /cannot be saved as \/proc\/anyvmaf\/cache\/models\/.*: no folder can be created there; make the folder writable/,
     );
   });
 
@@ -154,7 +154,7 @@ describe('pullModel', () => {
     const { store } = storeFor('a model', { write: nodeModelCache.write });
     writeFileSync(join(folder, 'cache'), 'a file where a folder should be');
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
-      /cannot be kept as .*cache\/models\/vmaf_v1\.0\.16_3d0h\.json: .*ANYVMAF_CACHE/,
+      /cannot be saved as .*cache\/models\/vmaf_v1\.0\.16_3d0h\.json: .*ANYVMAF_CACHE/,
     );
   });
 
@@ -164,7 +164,7 @@ describe('pullModel', () => {
     const models = join(folder, 'cache/models');
     mkdirSync(join(models, `${NAME}.json`), { recursive: true });
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
-      /cannot be kept as .*: there is a folder of that name; /,
+      /cannot be saved as .*: a folder has that name; /,
     );
     expect(readdirSync(models)).toEqual([`${NAME}.json`]);
   });

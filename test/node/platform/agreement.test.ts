@@ -63,7 +63,7 @@ interface Case {
   readonly refused?: Readonly<Record<string, string>>;
 }
 
-const NO_CONTAINER = { mediabunny: 'is in no container that mediabunny reads' };
+const NO_CONTAINER = { mediabunny: 'is not in a container that mediabunny reads' };
 const steady = Array.from({ length: FRAMES }, (_, n) => 40 * n);
 /** Every third frame within the millisecond of the one before. */
 const UNEVEN = [
@@ -290,7 +290,9 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     const { code, stdout, stderr } = await anyvmaf([...pair, '--decoder', 'mediabunny']);
     expect(code).toBe(2);
     expect(stdout).not.toMatch(/\d\d\.\d/);
-    expect(stderr).toMatch(/the time stamps of .*joined-10\.ts go back after 40 frames, as where recordings/);
+    expect(stderr).toMatch(
+      /the timestamps of .*joined-10\.ts go back after 40 frames, as in joined recordings/,
+    );
   });
 
   it('are decoded by what is left where mediabunny gives up', async () => {

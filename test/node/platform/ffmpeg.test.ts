@@ -412,7 +412,7 @@ describe.runIf(hasFfmpeg).each([
     const message = await failure(async () => {
       for (let n = 1; n < 300; n++) await source.readFrame(n, planes);
     }, 'io');
-    expect(message).toMatch(/ffmpeg failed on .* at frame \d+, after .*: it was ended by SIGKILL/);
+    expect(message).toMatch(/ffmpeg failed on .* at frame \d+, after .*: it was killed by SIGKILL/);
     await source.close();
   });
 
@@ -484,7 +484,7 @@ describe('availability', () => {
     vi.stubEnv('ANYVMAF_FFMPEG', file('fake'));
     const found = await createFfmpegDecoder().availability();
     expect(found.usable).toBe(false);
-    expect(found.reason).toContain('did not say its version');
+    expect(found.reason).toContain('did not print its version');
   });
 
   it.runIf(hasFfmpeg)(`looks for ffprobe, and does not start it (${needsFfmpeg})`, async () => {
@@ -600,7 +600,7 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
     const path = put('net.m3u8', `${host}/part.ts`);
     asked.length = 0;
     await expect(createFfmpegDecoder({ origin: BY_USER }).probe(path)).rejects.toThrow(
-      'makes ffmpeg open what it may not (http); pass allowUrl',
+      'makes ffmpeg use a protocol that is not allowed (http); pass allowUrl',
     );
     expect(asked).toEqual([]);
     const facts = await createFfmpegDecoder({ origin: BY_USER, urls: true }).probe(path);

@@ -138,7 +138,7 @@ describe('paths that give no video', () => {
       [file('missing.y4m'), 'there is no such file'],
       [file('clip.y4m/x'), process.platform === 'win32' ? 'no such file' : 'not a directory'],
       [folder, 'it is a directory'],
-      ['x\0y', 'the path contains a zero character'],
+      ['x\0y', 'the path contains a NUL character'],
     ];
     for (const [path, reason] of reasons) {
       const message = await failure(() => open(path), 'io');

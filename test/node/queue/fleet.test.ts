@@ -177,7 +177,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
 
       const before = readFileSync(there, 'utf8');
       const again = await batch(table, there, ...args);
-      expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining('4 of them before') });
+      expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining('4 from earlier runs') });
       expect(readFileSync(there, 'utf8')).toBe(before);
       expect(await redis.client.scard(key('cut'))).toBe(0);
 
@@ -261,7 +261,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
         };
       };
       const pair = (...runs: string[]) => ({ kind: 'pair', job: job([...good, ...runs]) });
-      const [elsewhere, report] = [/not under an allowed folder/, /neither watched, nor a part.* asks/];
+      const [elsewhere, report] = [/not under an allowed folder/, /cannot run live, be a part.* asks/];
       const hostile: readonly (readonly [string, unknown, RegExp])[] = [
         ['array', [1, 2], /no object/],
         ['text', 'rm -rf', /no object/],
@@ -280,14 +280,14 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
         ],
         ['program', pair('--vmaf-bin=/bin/sh', '--backend=native-cpu'), /vmafBin/],
         ['model', pair('--model=path=/etc/passwd'), elsewhere],
-        ['writes', pair(`--output=${marker}`), /report of its own/],
+        ['writes', pair(`--output=${marker}`), /write its own files/],
         ['heatmaps', pair(`--feature=cambi=heatmaps_path=${marker}`), /heatmaps_path/],
-        ['listens', pair('--live=sse:0'), /watched/],
+        ['listens', pair('--live=sse:0'), /run live/],
         ['junit', pair(`--junit=${marker}`), report],
         ['summary', pair(`--summary=${marker}`), report],
         ['github-summary', pair('--github-summary'), report],
         ['html', pair(`--html=${marker}`), report],
-        ['csv', pair('--csv'), /neither watched, nor a part.*format asks/],
+        ['csv', pair('--csv'), /cannot run live, be a part.*format asks/],
         ['baseline', pair(`--baseline=${media}/r.y4m`, '--max-drop=1'), report],
         // Filters of ffmpeg that open files or the network, take commands, or name a file for an option.
         ...[
@@ -483,7 +483,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
         code: 2,
         stderr: expect.stringMatching(/the server of the queue at \S+ refuses: .*READONLY/),
       });
-      await patient.says(/trouble with the queue at \S+, which is tried again: /);
+      await patient.says(/lost the queue at \S+; retrying: /);
       await replica.client.call('REPLICAOF', 'NO', 'ONE');
       await replica.client.config('SET', 'maxmemory', '1mb');
       const full = await submit('memory.jsonl');
@@ -621,7 +621,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const again = await anyvmaf(['batch', jobs, '-o', there, ...common, ...args]);
       expect(again, again.stderr).toMatchObject({
         code: 2,
-        stdout: expect.stringContaining('4 of them before'),
+        stdout: expect.stringContaining('4 from earlier runs'),
       });
       const dead = await anyvmaf(['queue', 'dead', '--json', '--queue', url]);
       expect(dead.stdout).toContain('169.254.169.254');
@@ -640,7 +640,9 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(full).toMatchObject({ code: 2 });
       expect(linesOf(files.at('full.jsonl'))[0]?.error).toMatchObject({
         code: 'io',
-        message: expect.stringMatching(/cannot write a result into .*larger than files may be here/),
+        message: expect.stringMatching(
+          /cannot write a result into .*it would exceed the size limit of files/,
+        ),
       });
       expect(poor.child.exitCode).toBe(null);
       const left = readdirSync(place, { recursive: true, encoding: 'utf8' });

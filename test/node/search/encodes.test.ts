@@ -132,7 +132,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     'are not asked for %s by somebody else',
     async (name) => {
       const host = nodeEncoding({ by: 'foreign', folders: [folder] });
-      await expect(host.encoder(name)).rejects.toThrow(/is not one that may be asked for here/);
+      await expect(host.encoder(name)).rejects.toThrow(/is not allowed here/);
     },
   );
 
@@ -228,7 +228,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     await expect(searchQuality(tracks(), options)).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(
-        /cannot hold what goes into it: .*subrip.*; write to a name that ends in \.mkv\./,
+        /cannot hold one of its tracks: .*subrip.*; write to a name that ends in \.mkv\./,
       ),
     });
     expect(stages).toEqual(['reading']);

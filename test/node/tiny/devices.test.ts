@@ -304,12 +304,10 @@ describe('signatures', () => {
     );
     await expect(verify(loading({ sigstore: {} }))).rejects.toThrow('cannot be checked');
     await expect(verify(loading({ sigstore: { verify: async () => {} } }), 'no JSON')).rejects.toThrow(
-      'does not prove',
+      'does not verify',
     );
     const refusing = { verify: async () => Promise.reject(new Error('wrong key')) };
-    await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow(
-      'does not prove that it is what was signed (wrong key)',
-    );
+    await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow('does not verify (wrong key)');
     const asked: unknown[] = [];
     const agreeing = { verify: async (...args: unknown[]) => asked.push(args[2]) };
     await expect(verify(loading({ sigstore: agreeing }))).resolves.toBeUndefined();
@@ -317,6 +315,6 @@ describe('signatures', () => {
       { certificateIssuer: 'https://issuer.example', certificateIdentityEmail: 'a@example.com' },
     ]);
     // The installed package, on a bundle that signs nothing.
-    await expect(verify(loading({}))).rejects.toThrow('does not prove');
+    await expect(verify(loading({}))).rejects.toThrow('does not verify');
   });
 });

@@ -187,7 +187,7 @@ describe('tiny models', () => {
 
   it.each([
     ['--tiny-device cpu --dnn-ep cuda --tiny-model m', 'two names of one option'],
-    ['--tiny-codec h264', '--tiny-codec is about a tiny model, but none is given'],
+    ['--tiny-codec h264', '--tiny-codec requires a tiny model'],
     ['--tiny-model m --tiny-device gpu', '--tiny-device'],
     ['--tiny-model m --tiny-precision int4', '--tiny-precision'],
     ['--tiny-model=', 'is empty'],
@@ -259,10 +259,10 @@ describe('features', () => {
 
   it.each([
     ['ref.y4m dis.y4m', /"dis\.y4m".*--parquet FILE to measure/],
-    ['--key a', /--key belongs to a table.*--parquet FILE/],
+    ['--key a', /--key is for a table.*--parquet FILE/],
     ['--parquet o r', /only one video given, "r"/],
-    ['--parquet o --pairs l r', /r does not go with --pairs/],
-    ['--parquet o --pairs l --mos 3', /--mos does not go with --pairs/],
+    ['--parquet o --pairs l r', /r cannot be used with --pairs/],
+    ['--parquet o --pairs l --mos 3', /--mos cannot be used with --pairs/],
     [
       '--parquet o r a b c --mos 1 --mos 2',
       /--mos is given 2 times, but there are 3 distorted videos; give it once, or once for each/,
@@ -291,7 +291,7 @@ describe('features', () => {
     ['', /must name the columns reference and distorted/],
     ['reference,distorted,dmos\n', /but it has "dmos"/],
     ['reference\nr\n', /must name the columns/],
-    ['reference,distorted\n', /names no pair/],
+    ['reference,distorted\n', /lists no pairs/],
     ['reference,distorted\nr\n', /line 2 of list\.csv has 1 fields, but the first line names 2/],
     ['reference,distorted\nr,\n', /line 2 of list\.csv names no distorted video/],
     ['reference,distorted,mos\nr,d,good\n', /mos in line 2 of list\.csv is "good"/],
@@ -345,8 +345,8 @@ describe('the table of a batch', () => {
     ['jobs.csv', 'reference,distorted\n', 'has no jobs'],
     ['jobs.csv', 'reference,distorted\na,b,c\n', 'line 2 of jobs.csv has 3 fields'],
     ['jobs.csv', 'reference,distorted,modle\na,b,c\n', 'did you mean model?'],
-    ['jobs.csv', 'reference,distorted,html\na,b,c\n', '"html", which is no option of a pair'],
-    ['jobs.csv', 'reference,distorted,shard\na,b,1/2\n', 'no option of a pair'],
+    ['jobs.csv', 'reference,distorted,html\na,b,c\n', '"html", which is not an option of a pair'],
+    ['jobs.csv', 'reference,distorted,shard\na,b,1/2\n', 'not an option of a pair'],
     ['jobs.csv', 'reference,distorted,subsample\na,b,x\n', 'line 2 of jobs.csv: --subsample'],
     ['jobs.csv', 'reference\na\n', 'names no distorted video'],
     ['jobs.csv', 'distorted\na\n', 'line 2 of jobs.csv: '],
@@ -355,7 +355,7 @@ describe('the table of a batch', () => {
     ['jobs.jsonl', 'reference,distorted\na,b\n', 'line 1 of jobs.jsonl is not JSON'],
     ['jobs.jsonl', '[1]\n', 'must be an object'],
     ['jobs.jsonl', '{"distorted":5}\n', 'must be the name of a file'],
-    ['jobs.jsonl', '{"reference":"a","distorted":"b","model":{}}\n', 'must be a text or a number'],
+    ['jobs.jsonl', '{"reference":"a","distorted":"b","model":{}}\n', 'must be a string or a number'],
   ])('is refused: %s %j', (name, text, why) => {
     expect(() => jobs(text, name)).toThrow(why);
   });
@@ -376,9 +376,9 @@ describe('the table of a batch', () => {
   });
 
   it.each([
-    [[], 'no jobs are named'],
+    [[], 'no jobs given'],
     [['jobs.csv'], 'name one: -o results.jsonl'],
-    [['jobs.csv', '-o', 'r', '-r', 'x'], 'a table names them'],
+    [['jobs.csv', '-o', 'r', '-r', 'x'], 'a table names its references'],
     [['folder', '-o', 'r'], 'need a rule for their reference'],
     [['folder', '-o', 'r', '-r', 'x', '--match', '('], 'a regular expression'],
     [['jobs.csv', '-o', 'r', '--together', '0'], 'from 1 to 64'],
@@ -414,7 +414,7 @@ describe('heatmaps', () => {
     ['--frame 1 --worst 2', 'leave one of them out'],
     ['--scale-of psnr', '--scale-of is "psnr", but it must be both, vif, adm or butteraugli'],
     ['--block 12', '--block is "12", but it must be 4, 8'],
-    ['--frame 1,2 -o x.png', '2 frames do not go into the one file "x.png"'],
+    ['--frame 1,2 -o x.png', '2 frames do not fit into the one file "x.png"'],
   ])('are refused with %s', (line, message) => {
     expect(() => heatmap(line)).toThrow(message);
   });
@@ -458,8 +458,8 @@ describe('the MCP server', () => {
   it.each([
     [['--alow', '/a'], 'unknown option --alow; did you mean --allow?'],
     [['--allow'], 'option --allow needs a value'],
-    [['--token', 't'], '--token and --cors are for --http, which was not given'],
-    [['--cors', '*'], '--token and --cors are for --http, which was not given'],
+    [['--token', 't'], '--token and --cors require --http, which was not given'],
+    [['--cors', '*'], '--token and --cors require --http, which was not given'],
     [['--http', '--token', ''], 'give --token once, with a token that is not empty'],
     [['--http', '1', '--http', '2'], 'give --http once'],
     [['--call-limit', '-1'], '--call-limit'],

@@ -179,7 +179,7 @@ describe('plain lines of a run', () => {
     expect(objection(warned('offset'), ' for b.mp4', false)).toEqual({
       message:
         '--fail-under fails because the score for b.mp4 cannot be trusted: [offset] About\\x0ait; ' +
-        '--accept-untrusted judges it all the same',
+        'add --accept-untrusted to judge it anyway',
       fails: true,
     });
     expect(objection(warned('offset'), '', true)?.fails).toBe(false);
@@ -375,7 +375,7 @@ describe('errors', () => {
     expect(exitCodeOf(new TypeError('x is undefined'))).toBe(70);
     expect(exitCodeOf('thrown text')).toBe(70);
     expect(messageOf(new TypeError('x is undefined'))).toContain(
-      'a defect of anyvmaf itself, please report it: x is',
+      'internal error in anyvmaf, please report it: x is',
     );
   });
 

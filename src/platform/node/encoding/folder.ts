@@ -146,13 +146,13 @@ class Folder implements EncodingFolder {
       throwWriteFailure(stderr, own ? undefined : output);
       if (code !== 0) throw encodeError(request, input, crash, stderr);
       const bytes = (await stat(written)).size;
-      if (own && bytes >= this.#left - 65536) throw this.#tooLarge('an encode is as large as that');
+      if (own && bytes >= this.#left - 65536) throw this.#tooLarge('an encode has reached that size');
       if (own) this.#hold(output, bytes);
       const { sizes } = await readPackets(await ownInput(written), {}, signal);
       if (sizes.reduce((sum, size) => sum + size, 0) > bytes) {
         throw new AnyvmafError(
           'io',
-          `${shown(output)} is shorter than the frames in it, so that it was removed; the disk may be full.`,
+          `${shown(output)} is smaller than the frames in it and was removed; the disk may be full.`,
         );
       }
       const result = { sizes, seconds };
@@ -214,7 +214,7 @@ class Folder implements EncodingFolder {
     if (code === 0 || !NOT_HELD.test(stderr)) return;
     const why = saidBy(stderr).find((line) => NOT_HELD.test(line)) ?? '';
     throw usageError(
-      `${shown(output)} cannot hold what goes into it: ${shown(why.replace(/\.$/, ''))}; ` +
+      `${shown(output)} cannot hold one of its tracks: ${shown(why.replace(/\.$/, ''))}; ` +
         (muxer === 'matroska' ? 'remove that track first.' : 'write to a name that ends in .mkv.'),
     );
   }

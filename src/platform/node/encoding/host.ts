@@ -32,8 +32,8 @@ export function nodeEncoding(origin: Origin): EncodingHost {
 async function encoder(name: string, origin: Origin, signal?: AbortSignal): Promise<EncoderFacts> {
   if (origin.by === 'foreign' && !isForeignEncoder(name)) {
     throw usageError(
-      `the encoder ${quoted(name)} is not one that may be asked for here; ${COMMON_ENCODERS.join(', ')} and ` +
-        'the usual hardware encoders are.',
+      `the encoder ${quoted(name)} is not allowed here; ${COMMON_ENCODERS.join(', ')} and the usual hardware ` +
+        'encoders are.',
     );
   }
   if (!/^[\w.-]{1,64}$/.test(name)) throw await unknownEncoder(name, signal);
@@ -126,7 +126,8 @@ function nodePoints(folder: string = join(cacheFolder(), 'search')): PointStore 
       } catch (cause) {
         throw new AnyvmafError(
           'io',
-          `The points of this search cannot be kept in ${shown(folder)}: ${writeReason(cause)}; name another folder, or keep none.`,
+          `The points of this search cannot be cached in ${shown(folder)}: ${writeReason(cause)}; name another ` +
+            'folder, or none.',
           { cause },
         );
       }

@@ -62,7 +62,7 @@ async function ranksOf(
     throw new AnyvmafError(
       'media',
       `The segment of ${counted(frames.count, 'frame')} from frame ${frames.first} has ${counted(times.length, 'packet')}, ` +
-        'or packets of one time; it cannot be joined. Take another encoder.',
+        'or packets of equal time, and cannot be joined. Use another encoder.',
     );
   }
   const rank = new Map(sorted.map((time, i) => [time, i]));

@@ -31,7 +31,7 @@ export async function sourceFacts(
   if (index > 0) {
     throw new AnyvmafError(
       'media',
-      `the video that is meant in ${shown(file.name)} is not its first video track`,
+      `the video selected in ${shown(file.name)} is not its first video track`,
       {
         hints: [
           `copy it into a file of its own first: ffmpeg -i ${quotedWord(file.name)} -map 0:V:${index} -c copy SOURCE.mkv`,

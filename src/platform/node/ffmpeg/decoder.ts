@@ -165,7 +165,7 @@ class FfmpegDecoder implements Decoder {
       const reason = firstError(stderr);
       throw new AnyvmafError(
         'usage',
-        `ffmpeg cannot filter ${shown(file.name)} by ${quoted(chain)}: ${shown(reason || 'no frame came of it')}.`,
+        `ffmpeg cannot filter ${shown(file.name)} by ${quoted(chain)}: ${shown(reason || 'it output no frame')}.`,
       );
     }
     const { frameRate, sampleAspect, ...shownAs } = found;
@@ -500,8 +500,8 @@ function skipped({ log }: DecodeRun, { name, startTime, frameRate }: TrackFacts)
   const frame = frameRate ? frameRate.den / frameRate.num : 0.1;
   if (!(missing > 1.5 * frame)) return [];
   return [
-    `the first ${missing.toFixed(3)} s of ${shown(name)} cannot be decoded, as is usual where a recording starts between ` +
-      'key frames; its first frame is the first that can.',
+    `the first ${missing.toFixed(3)} s of ${shown(name)} cannot be decoded, as is usual if a recording starts ` +
+      'between key frames; its first frame is the first one that can.',
   ];
 }
 
@@ -525,10 +525,10 @@ async function toolVersion(tool: ToolName): Promise<string> {
       `${shown(toolCommand(tool))} ${what}; it does not seem to be ${tool}, install ffmpeg again.`,
     );
   const { stdout } = await runTool(tool, ['-version'], { signal }).catch((error: unknown) => {
-    throw signal.aborted ? say('did not say its version within 10 s') : error;
+    throw signal.aborted ? say('did not print its version within 10 s') : error;
   });
   const match = /^\w+ version (\S+)/.exec(stdout);
-  if (!match?.[1]) throw say('did not say its version');
+  if (!match?.[1]) throw say('did not print its version');
   // Without the distribution's suffix.
   return /^n?(\d+(?:\.\d+)+)/.exec(match[1])?.[1] ?? match[1];
 }
@@ -558,13 +558,17 @@ function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
           'video itself, in one file.',
       );
     case 'protocol':
-      return new AnyvmafError('io', `${what} makes ffmpeg open what it may not (${shown(denial.protocol)})`, {
-        hints: [
-          remote
-            ? 'what is fetched may name URLs only'
-            : { ...FETCH_URL, aim: 'if it names URLs that you trust' },
-        ],
-      });
+      return new AnyvmafError(
+        'io',
+        `${what} makes ffmpeg use a protocol that is not allowed ` + `(${shown(denial.protocol)})`,
+        {
+          hints: [
+            remote
+              ? 'what is fetched may name URLs only'
+              : { ...FETCH_URL, aim: 'if it names URLs that you trust' },
+          ],
+        },
+      );
     case 'text':
       return new AnyvmafError('media', `${what} is a text file, not a video.`);
     case 'format':

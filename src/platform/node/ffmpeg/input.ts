@@ -137,11 +137,12 @@ function remote(href: string, { origin, urls }: InputAccess): FfmpegInput {
   if (!FETCHED.has(scheme)) {
     throw new AnyvmafError(
       'usage',
-      `${shown(href)} is a URL of a kind that is never opened (${shown(scheme)}); give a file, or an http or https URL.`,
+      `${shown(href)} is a URL with a scheme that is never opened (${shown(scheme)}); give a file, or an http or ` +
+        'https URL.',
     );
   }
   if (urls !== true) {
-    throw new AnyvmafError('usage', `${shown(href)} is a URL and nothing is fetched without being asked`, {
+    throw new AnyvmafError('usage', `${shown(href)} is a URL, and URLs are fetched only on request`, {
       hints: ['download the video', ...(urls === 'never' ? [] : [FETCH_URL])],
     });
   }

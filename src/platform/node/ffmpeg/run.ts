@@ -106,7 +106,7 @@ export class DecodeRun {
       }
       if (!this.#gone) return undefined;
       if (this.#end && this.#end.kind !== 'end') return this.#end;
-      return { kind: 'failure', text: this.#log.trouble.at(-1) ?? 'it ended before all frames had come' };
+      return { kind: 'failure', text: this.#log.trouble.at(-1) ?? 'it ended before all frames had arrived' };
     }
     return this.#draining && !this.#gone ? undefined : this.#end;
   }
@@ -157,7 +157,7 @@ export class DecodeRun {
   }
 
   #endedHow({ code, signal }: Ending): End {
-    if (signal !== null) return { kind: 'failure', text: `it was ended by ${signal}` };
+    if (signal !== null) return { kind: 'failure', text: `it was killed by ${signal}` };
     if (code === 0) return { kind: 'end' };
     const text = this.#log.skippedStart ?? this.#log.trouble.at(-1);
     if (text !== undefined && this.#log.decoding) return { kind: 'damage', text, cutOff: false };

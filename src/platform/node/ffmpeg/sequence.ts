@@ -104,7 +104,8 @@ function numbered(name: string): Sequence {
     throw new AnyvmafError(
       'io',
       `${shown(nameOf((own[gap - 1] ?? 0) + 1))} is missing between ${shown(nameOf(own[gap - 1] ?? 0))} and ` +
-        `${shown(nameOf(own[gap] ?? 0))}, where ffmpeg would take ${shown(name)} to end; add it, or name the pictures by *.`,
+        `${shown(nameOf(own[gap] ?? 0))}, and ffmpeg would end ${shown(name)} there; add it, or name the pictures ` +
+        'by *.',
     );
   }
   return {
@@ -116,7 +117,7 @@ function numbered(name: string): Sequence {
 
 function requireAny(name: string, files: readonly string[]): void {
   if (files.length > 0) return;
-  throw new AnyvmafError('io', `no file is named like ${shown(name)}; check the folder and the pattern.`);
+  throw new AnyvmafError('io', `no file matches ${shown(name)}; check the folder and the pattern.`);
 }
 
 function picturesIn(folder: string): readonly string[] {

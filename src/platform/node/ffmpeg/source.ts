@@ -126,8 +126,8 @@ export class FfmpegSource implements DecodedSource {
   #tooMany({ chain, taken, most }: FrameBound): AnyvmafError {
     const error = new AnyvmafError(
       'usage',
-      `the filters ${quoted(chain)} make more than ${most} frames of the ${taken} of ${shown(this.facts.name)}, whose times may ` +
-        'have a gap; ask for a lower rate, or for a part of the video.',
+      `the filters ${quoted(chain)} make more than ${most} frames from the ${taken} of ${shown(this.facts.name)}, ` +
+        'whose timestamps may have a gap; use a lower rate, or a part of the video.',
     );
     this.#over = error;
     return error;
@@ -220,7 +220,7 @@ export function endError(
           'damaged',
           0,
           `no frame of ${shown(facts.name)} can be decoded (${facts.codec}: ${shown(end.text)})`,
-          { hints: ['get the file again', OTHER_DECODER], file: facts.name },
+          { hints: ['download the file again', OTHER_DECODER], file: facts.name },
         );
       }
       return earlyEndError(facts, { frames, lastTime, cutOff: end.cutOff, text: end.text });

@@ -72,8 +72,8 @@ class StreamDecoding implements ByteStream {
     const reason = this.#errors.at(0) ?? `it ended with code ${code}`;
     throw new AnyvmafError(
       'media',
-      `${shown(this.#name)} is not encoded video that ffmpeg can decode in order: it says ${shown(reason)}; give encoded video as ` +
-        'a file, in which ffmpeg can look further, or decode it first: ffmpeg -i - -strict -1 -f yuv4mpegpipe -',
+      `ffmpeg cannot decode ${shown(this.#name)} without seeking: ${shown(reason)}; give encoded video as a file, in ` +
+        'which ffmpeg can seek, or decode it first: ffmpeg -i - -strict -1 -f yuv4mpegpipe -',
     );
   }
 

@@ -57,7 +57,7 @@ function lookAt(named: string, from: string): Candidate {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR') return nothing('does not exist');
-    return nothing(code === 'EACCES' ? 'is not executable by this user' : 'cannot be looked at');
+    return nothing(code === 'EACCES' ? 'is not executable by this user' : 'cannot be checked');
   }
   return { path, from, key: `${path}\n${stats.ino}\n${stats.size}\n${stats.mtimeMs}` };
 }

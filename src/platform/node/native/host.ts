@@ -162,7 +162,7 @@ class Timers {
 function startProblem(error: Error): string {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EACCES') return 'this user may not run it';
-  if (code === 'ENOENT') return 'it is gone, or what it needs to run is not there';
+  if (code === 'ENOENT') return 'it does not exist, or a library or interpreter that it needs does not';
   if (code === 'ENOEXEC' || code === 'UNKNOWN') return 'it is not a program for this system';
   return limitError(error)?.message ?? error.message;
 }

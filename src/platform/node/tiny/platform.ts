@@ -64,7 +64,8 @@ async function confine(file: string): Promise<readonly string[] | undefined> {
   if (root !== null && target !== null && isInside(root, target)) return [root];
   throw new AnyvmafError(
     'usage',
-    `The tiny model ${file} lies outside ${jail}, to which VMAF_TINY_MODEL_DIR confines them; put it there.`,
+    `The tiny model ${file} is outside ${jail} (VMAF_TINY_MODEL_DIR), the only folder allowed for tiny models; ` +
+      'put it there.',
   );
 }
 
@@ -103,7 +104,7 @@ async function readWhole(target: string, shown: string, limit: number, root: str
       if (size > limit) {
         throw new AnyvmafError(
           'model',
-          `${shown} has ${size} bytes, but ${limit} are the most for a file of its kind.`,
+          `${shown} has ${size} bytes, more than the limit of ${limit} for a file of its kind.`,
         );
       }
       return await promisify(readFile)(fd);
@@ -161,7 +162,7 @@ export function nodeTinySignatures(
         const reason = cause instanceof Error ? cause.message.replaceAll('\n', ' ') : String(cause);
         throw new AnyvmafError(
           'model',
-          `The Sigstore bundle of ${what} does not prove that it is what was signed (${reason}); the model is not loaded.`,
+          `The Sigstore bundle of ${what} does not verify (${reason}); the model is not loaded.`,
           { cause },
         );
       }

@@ -436,7 +436,7 @@ describe('compute_vmaf', () => {
       const answers: string[] = [];
       for (const ask of [swap, compute])
         for (const name of ['passwd', 'nothing']) answers.push(await ask(`${way}/etc/${name}`));
-      expect(answers[0]).toContain(way.startsWith('version') ? '' : 'leads out of the folders');
+      expect(answers[0]).toContain(way.startsWith('version') ? '' : 'leads out of the allowed folders');
       expect(answers[1]).toBe(answers[0]);
       expect(answers[2]).toContain('not under an allowed folder');
       expect(answers[3]).toBe(answers[2]);
