@@ -34,7 +34,7 @@ const MCP_OPTIONS: readonly Option<McpSettings>[] = [
     {
       name: 'allow',
       argument: 'DIR',
-      help: 'let tools use files under DIR; --allow may be omitted (default: the working directory). May be repeated',
+      help: 'let tools use files under DIR, with or without --allow before it (default: the working directory). May be repeated',
       read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
     },
   ]),

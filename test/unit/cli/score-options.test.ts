@@ -149,7 +149,9 @@ test('a page goes to a file, or to standard output when nothing else does', () =
   expect(settings('a', 'b', '--html=x', '--html-size=1.5').htmlSize).toBe(1.5);
   expect(complaint('a', 'b', '--html=x', '--html-size=0')).toContain('million bytes from 0.1 to 1000');
   expect(complaint('a', 'b', '--html-size=2')).toContain('--html-size requires --html with pictures');
-  expect(complaint('a', 'b', '--html=x', '--no-pictures', '--html-size=2')).toContain('there are none');
+  expect(complaint('a', 'b', '--html=x', '--no-pictures', '--html-size=2')).toContain(
+    '--html-size requires --html with pictures',
+  );
 });
 
 describe('raw geometry', () => {
