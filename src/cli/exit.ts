@@ -50,7 +50,7 @@ export function exitCodeOf(thrown: unknown): number {
 }
 
 /** The line to print; `undefined` for none. */
-export function messageOf(thrown: unknown): string | undefined {
+export function errorLine(thrown: unknown): string | undefined {
   const error = limitError(thrown) ?? thrown;
   if (error instanceof ClosedPipe) return undefined;
   if (error instanceof AnyvmafError) return sentence(messageInFlags(error));

@@ -15,7 +15,7 @@ import {
   helpWidth,
   renderHelp,
 } from '../command.js';
-import { EXIT, exitCodeOf, messageOf } from '../exit.js';
+import { EXIT, errorLine, exitCodeOf } from '../exit.js';
 import { HELP_OPTION, orList, parseArguments } from '../options.js';
 import { partsDoor } from '../parts-door.js';
 import { endProcess } from '../signals.js';
@@ -66,7 +66,7 @@ export function runProgram(args: readonly string[], terminal: Terminal): Promise
 
 /** Prints an error as one line, with its stack if ANYVMAF_DEBUG is set. @returns the exit code */
 function report(error: unknown, terminal: Terminal): number {
-  const message = messageOf(error);
+  const message = errorLine(error);
   if (message !== undefined) terminal.complain(message);
   if (process.env.ANYVMAF_DEBUG && error instanceof Error) terminal.draw(`${error.stack}\n`);
   return exitCodeOf(error);

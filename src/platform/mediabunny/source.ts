@@ -7,7 +7,13 @@ import { onAbort } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { clause, shown } from '../../core/printable.js';
-import { type DecodedSource, type DecodeRequest, decodedInfo, type TrackFacts } from '../../media/decoder.js';
+import {
+  type DecodedSource,
+  type DecodeRequest,
+  decodedInfo,
+  requireInOrder,
+  type TrackFacts,
+} from '../../media/decoder.js';
 import { earlyEndError, earlyEndWarning, MediaError } from '../../media/errors.js';
 import type { VideoInfo } from '../../media/types.js';
 import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
@@ -90,13 +96,7 @@ export class MediabunnySource implements DecodedSource {
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
     const { frames } = this.#request;
-    if (index < this.#next) {
-      throw new AnyvmafError(
-        'usage',
-        `frame ${index} of ${shown(this.info.name)} was asked for after frame ${this.#next - 1}; ` +
-          'a decoder gives frames in order.',
-      );
-    }
+    requireInOrder(this.info.name, index, this.#next);
     if (frames && index >= frames.end - frames.start) {
       await this.close();
       return false;

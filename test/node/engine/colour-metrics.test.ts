@@ -799,7 +799,7 @@ describe('is refused', () => {
   });
 
   it.each([
-    [{}, 'feature', /needs the colours of both videos.* name them in format\.colours/],
+    [{}, 'feature', /needs the colours of both videos.* set them in format\.colours/],
     [{ colours: { reference: colour } }, 'usage', /format\.colours\.distorted is undefined/],
     [
       { colours: { reference: colour, distorted: { ...colour, matrix: 'bt470' } } },

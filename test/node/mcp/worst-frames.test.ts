@@ -125,7 +125,7 @@ describe('the frames', () => {
     expect(frames[0]?.vmaf).toBe(frames[0]?.metrics.vmaf);
     expect(frames[0]?.summary).toMatch(/has butteraugli_3norm [\d.]+, [\d.]+ above the mean\./);
     await expect(show({ ref, dis, metric: 'cvvdp', images: 'none' })).rejects.toThrow(
-      /measured are .*cvvdp_q/,
+      /this run measures .*cvvdp_q/,
     );
   });
 

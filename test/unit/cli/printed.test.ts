@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS, helpWidth, renderHelp, twoColumns } from '../../../src/cli/command.js';
 import { complainOfFailures } from '../../../src/cli/complaints.js';
-import { ClosedPipe, EXIT, exitCodeOf, Interrupted, messageOf } from '../../../src/cli/exit.js';
+import { ClosedPipe, EXIT, errorLine, exitCodeOf, Interrupted } from '../../../src/cli/exit.js';
 import { findingsInFlags } from '../../../src/cli/flags.js';
 import { modelsBelow, objection, plainResult } from '../../../src/cli/plain-result.js';
 import { chooseCommand, loadCommand } from '../../../src/cli/program/program.js';
@@ -368,19 +368,19 @@ describe('errors', () => {
 
   test('of a closed pipe are no reason to talk', () => {
     expect(exitCodeOf(new ClosedPipe())).toBe(141);
-    expect(messageOf(new ClosedPipe())).toBeUndefined();
+    expect(errorLine(new ClosedPipe())).toBeUndefined();
   });
 
   test('that are not ours are defects, and say so', () => {
     expect(exitCodeOf(new TypeError('x is undefined'))).toBe(70);
     expect(exitCodeOf('thrown text')).toBe(70);
-    expect(messageOf(new TypeError('x is undefined'))).toContain(
+    expect(errorLine(new TypeError('x is undefined'))).toContain(
       'internal error in anyvmaf, please report it: x is',
     );
   });
 
   test('are one line that cannot steer the terminal', () => {
-    expect(messageOf(new AnyvmafError('io', 'no file "a\r\n  b\u001b[2J"\n'))).toBe(
+    expect(errorLine(new AnyvmafError('io', 'no file "a\r\n  b\u001b[2J"\n'))).toBe(
       'no file "a\\x0d\\x0a  b\\x1b[2J"',
     );
   });
@@ -397,7 +397,7 @@ describe('errors', () => {
     [new RangeError('Array buffer allocation failed'), /^Memory ran out/],
     [new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory'), /^Memory ran/],
   ])('of a limit of the system are no defects: %s', (cause, sentence) => {
-    expect(messageOf(cause)).toMatch(sentence);
+    expect(errorLine(cause)).toMatch(sentence);
     expect(exitCodeOf(cause)).toBe(2);
     expect(sentenceOf(cause)).toMatch(sentence);
     expect(limitError(cause)).toMatchObject({ code: 'resource', cause });
