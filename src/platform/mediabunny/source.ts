@@ -4,7 +4,6 @@
  */
 import type { VideoSample } from 'mediabunny';
 import { onAbort } from '../../core/abort.js';
-import { AnyvmafError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { clause, shown } from '../../core/printable.js';
 import {
