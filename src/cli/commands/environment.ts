@@ -117,8 +117,8 @@ interface MachineFacts {
 
 export const doctor = environmentCommand(
   'anyvmaf doctor',
-  'Lists what is installed here and tests it: the own core, the video decoders, and every backend of an installed ' +
-    'libvmaf, by scoring one small frame. Exits with 2 if not even the own core works.',
+  'Lists what is installed here and tests it: the built-in core, the video decoders, and every backend of an installed ' +
+    'libvmaf, by scoring one small frame. Exits with 2 if not even the built-in core works.',
   async (request) => {
     const { diagnose } = await import('../../index.js');
     const found = await diagnose(request);
@@ -166,7 +166,7 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
     runtimeRow(facts.node),
     ['system', facts.system],
     ['processor', `${facts.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
-    ['own core', core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core)],
+    ['built-in core', core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core)],
   ];
   const decoding = decoders.map(({ id, usable, version: of, reason }): [string, string] => [
     id,
