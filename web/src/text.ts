@@ -410,7 +410,7 @@ export const text = {
       heading: 'Series',
       hint: 'Encodes of a series are joined to a curve. Drag a name to another series, or tick names and move them.',
       name: (series: string) => `Name of the series ${series}`,
-      none: 'codec not known',
+      none: 'unknown codec',
       numbered: (n: number) => `series ${n}`,
       fresh: 'a new series',
       dropNew: 'Drop here for a new series',
