@@ -72,10 +72,10 @@ export function chromaSize({ width, height, chroma }: PictureFormat): PlaneSize 
 /** Longest side of a picture in samples: the core's limit (anyvmaf.h). */
 export const MAX_SIDE = 16384;
 
-/** Shortest side for which vif and adm are defined (integer-features 4.3). */
+/** Shortest side for which vif and adm are defined. */
 export const MIN_SIDE = 17;
 
-/** A chroma plane as stored in a file, rounded up at odd luma sizes (cli-formats-metrics B.1); 0x0 for 4:0:0. */
+/** A chroma plane as stored in a file, rounded up at odd luma sizes; 0x0 for 4:0:0. */
 export function storedChromaSize(format: VideoFormat): PlaneSize {
   const shift = SUBSAMPLING[format.chroma];
   if (!shift) return { width: 0, height: 0 };

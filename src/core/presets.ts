@@ -1,6 +1,6 @@
 /**
  * @module core/presets
- * Models and features of the common test conditions of AOM and Netflix (cli-formats-metrics A.4).
+ * Models and features of the common test conditions of AOM and Netflix.
  */
 import { AOM_CTC_VERSIONS, NFLX_CTC_VERSIONS } from './choices.js';
 import { type AnyvmafError, usageError } from './errors.js';

@@ -46,7 +46,7 @@ function hexEscape(character: string): string {
 }
 
 /**
- * The incomplete last frame was read (cli-formats-metrics B.5).
+ * The incomplete last frame was read.
  * @param hints fixes other than a correct format
  */
 export function incompleteFrame(

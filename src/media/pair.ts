@@ -1,6 +1,6 @@
 /**
  * @module media/pair
- * Checks that two videos can be compared without conversion (cli-formats-metrics B.4, B.6).
+ * Checks that two videos can be compared without conversion.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
@@ -14,7 +14,7 @@ import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
-/** Up to this side libvmaf's ADM is undefined at its smallest scale (integer-features 4.3). */
+/** Up to this side libvmaf's ADM is undefined at its smallest scale. */
 const UNDEFINED_IN_LIBVMAF = 32;
 
 /** Shortest side for colour metrics: one sample of subsampled chroma. */

@@ -1,6 +1,6 @@
 /**
  * @module media/y4m
- * The YUV4MPEG2 format: headers and frame positions (cli-formats-metrics B.2, B.3).
+ * The YUV4MPEG2 format: headers and frame positions.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';

@@ -1,6 +1,6 @@
 /**
  * @module media/yuv
- * Raw planar YUV: consecutive frames without headers (cli-formats-metrics B.1).
+ * Raw planar YUV: consecutive frames without headers.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem, roundedDownChroma, storedFrameBytes } from '../core/frame.js';

@@ -22,7 +22,7 @@ export interface ReportParts
   extends Omit<Report, 'frames' | 'pooled_metrics' | 'aggregate_metrics' | 'metrics' | 'distribution'> {
   /** Scored frames, ascending: after subsampling, only the kept ones. */
   readonly frameNumbers: ArrayLike<number>;
-  /** Metrics in the order in which libvmaf first stores them (specification C.2). */
+  /** Metrics in the order in which libvmaf first stores them. */
   readonly series: readonly MetricSeries[];
   /** Values of the whole run (`apsnr_y`, ...), in order. Default: none. */
   readonly aggregates?: Readonly<Record<string, number>>;

@@ -1,6 +1,6 @@
 /**
  * @module report/format
- * Writes measured values at a configurable precision (specification C.1 of the log formats).
+ * Writes measured values at a configurable precision.
  */
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';

@@ -14,7 +14,7 @@ export function harmonicMean(metric: string, count: number, inverse: number): nu
 }
 
 /**
- * libvmaf's four pooled statistics (specification 7, F.3), summed in ascending frame order. Minimum and maximum
+ * libvmaf's four pooled statistics, summed in ascending frame order. Minimum and maximum
  * start from the first value given, so subsampling adds no zeros.
  * @param values one per scored frame, in ascending frame order, none missing
  * @returns `undefined` for an empty series

@@ -67,7 +67,7 @@ export function formatReport(report: Report, format: ReportFormat, options: Writ
   return [...writeReport(report, format, options)].join('');
 }
 
-/** CSV without pooled values (specification C.5). As in libvmaf, a missing value is skipped, not left blank. */
+/** CSV without pooled values. As in libvmaf, a missing value is skipped, not left blank. */
 function* writeCsv(report: Report, precision?: Precision): Generator<string, void, undefined> {
   yield `Frame,${report.metrics.map((name) => `${name},`).join('')}\n`;
   yield* rows(

@@ -1,6 +1,6 @@
 /**
  * @module report/xml
- * Writes the XML log: libvmaf's elements byte for byte, unescaped (specification C.3), then an escaped `<anyvmaf>`.
+ * Writes the XML log: libvmaf's elements byte for byte, unescaped, then an escaped `<anyvmaf>`.
  */
 import { formatFixed } from '../core/printf.js';
 import { type Precision, textNumber } from './format.js';

@@ -137,7 +137,7 @@ export function frames(metric: string, values: readonly number[]): FrameMetrics[
   return values.map((value, frameNum) => ({ frameNum, metrics: { [metric]: value } }));
 }
 
-/** The two-frame run that specification C.3 to C.5 print in every format. */
+/** A run of two frames, whose log libvmaf wrote in every format. */
 export const printed: Report = report({
   metrics: ['psnr_y', 'psnr_cb', 'psnr_cr', 'ciede2000'],
   frames: [

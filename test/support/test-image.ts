@@ -1,6 +1,6 @@
 /**
  * @module test/support/test-image
- * The synthetic test image whose values at every stage of the features are tabulated in the specification.
+ * The synthetic test image for which libvmaf's values at every stage of the features are known.
  */
 import type { VideoFormat } from '../../src/core/frame.js';
 import {
@@ -35,8 +35,8 @@ function testPlane(width: number, height: number, depth: number, t: number, saw:
 }
 
 /**
- * The synthetic test image T of the specification of the integer features (section 10.1) and its variant `saw`, whose
- * full-scale edges reach the overflow cases. Chroma plane p is T of that plane's size, 7 p frames later.
+ * The synthetic test image T and its variant `saw`, whose full-scale edges reach the overflow cases. Chroma plane p is T
+ * of that plane's size, 7 p frames later.
  */
 export function makeTestImage(format: VideoFormat, variant: 'T' | 'saw' = 'T'): SampleClip {
   const sizes = samplePlaneSizes(format);

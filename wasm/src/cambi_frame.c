@@ -1,4 +1,4 @@
-/* cambi_frame.c - CAMBI of a picture: visibility, the five scales and the pooling (cli-formats-metrics D.9). */
+/* cambi_frame.c - CAMBI of a picture: visibility, the five scales and the pooling. */
 #include <math.h>
 #include <string.h>
 

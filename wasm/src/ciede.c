@@ -1,4 +1,4 @@
-/* ciede.c - CIEDE2000 in portable C: the definition that ciede_simd.c must equal (cli-formats-metrics D.10). */
+/* ciede.c - CIEDE2000 in portable C: the definition that ciede_simd.c must equal. */
 #include "ciede.h"
 
 #include <math.h>

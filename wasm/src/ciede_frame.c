@@ -1,4 +1,4 @@
-/* ciede_frame.c - CIEDE2000 of a picture: the mean of its pixels' colour differences (cli-formats-metrics D.10). */
+/* ciede_frame.c - CIEDE2000 of a picture: the mean of its pixels' colour differences. */
 #include <math.h>
 
 #include "ciede.h"

@@ -135,7 +135,7 @@ typedef struct AnyvmafDsp {
     uint64_t (*sse)(const void *a, const void *b, uint32_t n, uint32_t bit_depth);
 
     /*
-     * Floating-point metrics (cli-formats-metrics D.7, D.13 to D.15). Each output is computed alone and its terms are
+     * Floating-point metrics. Each output is computed alone and its terms are
      * added in the order given, so that lanes equal loops. Rows are readable, and where stated writable, to a multiple
      * of 16 floats past their end.
      */
@@ -172,13 +172,13 @@ typedef struct AnyvmafDsp {
     void (*ssim_halve)(const float *const rows[9], uint32_t n, float *dst);
 
     /*
-     * PSNR-HVS of a plane before normalising (cli-formats-metrics D.8): weighted, masked squared differences of all
+     * PSNR-HVS of a plane before normalising: weighted, masked squared differences of all
      * blocks, added up in binary32 in the order of blocks and coefficients. At least 8 x 8 samples of 8..12 bits.
      */
     float (*hvs_sum)(const void *reference, const void *distorted, uint32_t width, uint32_t height,
                      uint32_t bit_depth, const struct HvsTables *tables);
 
-    /* The passes of CAMBI (cli-formats-metrics D.9). Brings n samples to ten bits; non-zero if one is out of range. */
+    /* The passes of CAMBI. Brings n samples to ten bits; non-zero if one is out of range. */
     uint32_t (*cambi_load)(const void *src, uint32_t n, uint32_t bit_depth, uint16_t *dst);
     /* Averages n samples with their right and lower neighbours, in place. below: NULL for the last row. */
     void (*cambi_blur)(uint16_t *row, const uint16_t *below, uint32_t n);
@@ -190,7 +190,7 @@ typedef struct AnyvmafDsp {
     /* The contrast of row y, 0 where the mask is, one row after the other; gives the number of masked samples. */
     uint32_t (*cambi_contrast)(const struct CambiField *field, const struct CambiSight *sight, uint32_t y, float *contrast);
 
-    /* CIEDE2000 of each pixel of a row (cli-formats-metrics D.10). */
+    /* CIEDE2000 of each pixel of a row. */
     void (*ciede_row)(const struct CiedeRow *reference, const struct CiedeRow *distorted,
                       const struct CiedeFormat *format, const struct CiedeTables *tables, float *differences);
 

@@ -1,5 +1,5 @@
 /*
- * float_adm_frame.c - floating-point ADM of a pair of pictures (cli-formats-metrics D.15). Rows of a scale are
+ * float_adm_frame.c - floating-point ADM of a pair of pictures. Rows of a scale are
  * transformed, decoupled and weighed once each and kept in rings of three; only the low bands are whole planes.
  */
 #include <math.h>

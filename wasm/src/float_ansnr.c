@@ -1,4 +1,4 @@
-/* float_ansnr.c - energies of low-passed luma and of its difference (cli-formats-metrics D.6). */
+/* float_ansnr.c - energies of low-passed luma and of its difference. */
 #include "context.h"
 #include "filters.h"
 #include "picture.h"

@@ -1,4 +1,4 @@
-/* float_filter.h - Gaussian low-pass filters of binary32 planes (cli-formats-metrics D.13, D.14). */
+/* float_filter.h - Gaussian low-pass filters of binary32 planes. */
 #ifndef ANYVMAF_FLOAT_FILTER_H
 #define ANYVMAF_FLOAT_FILTER_H
 

@@ -1,4 +1,4 @@
-/* float_motion.c - mean difference of successive blurred reference pictures (cli-formats-metrics D.13). */
+/* float_motion.c - mean difference of successive blurred reference pictures. */
 #include <math.h>
 
 #include "context.h"

@@ -1,4 +1,4 @@
-/* float_psnr.c - squared error and moments of luma in floating point (cli-formats-metrics D.6). */
+/* float_psnr.c - squared error and moments of luma in floating point. */
 #include "context.h"
 #include "picture.h"
 

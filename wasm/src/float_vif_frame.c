@@ -1,4 +1,4 @@
-/* float_vif_frame.c - floating-point VIF of a pair of pictures: prescale and pyramid (cli-formats-metrics D.14). */
+/* float_vif_frame.c - floating-point VIF of a pair of pictures: prescale and pyramid. */
 #include "context.h"
 #include "float_filter.h"
 #include "picture.h"

@@ -1,4 +1,4 @@
-/* picture.h - planes as binary32, as the floating-point metrics see them (cli-formats-metrics D.4). */
+/* picture.h - planes as binary32, as the floating-point metrics see them. */
 #ifndef ANYVMAF_PICTURE_H
 #define ANYVMAF_PICTURE_H
 

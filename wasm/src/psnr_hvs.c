@@ -1,4 +1,4 @@
-/* psnr_hvs.c - PSNR-HVS in portable C: the definition that psnr_hvs_simd.c must equal (cli-formats-metrics D.8). */
+/* psnr_hvs.c - PSNR-HVS in portable C: the definition that psnr_hvs_simd.c must equal. */
 #include "psnr_hvs.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* psnr_hvs_frame.c - PSNR-HVS: contrast sensitivities and the mean over a plane (cli-formats-metrics D.8). */
+/* psnr_hvs_frame.c - PSNR-HVS: contrast sensitivities and the mean over a plane. */
 #include "psnr_hvs.h"
 
 #include "context.h"

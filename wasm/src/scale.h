@@ -1,4 +1,4 @@
-/* scale.h - resampling of binary32 planes, as the prescale options ask for (cli-formats-metrics D.16). */
+/* scale.h - resampling of binary32 planes, as the prescale options ask for. */
 #ifndef ANYVMAF_SCALE_H
 #define ANYVMAF_SCALE_H
 

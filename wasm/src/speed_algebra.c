@@ -1,5 +1,5 @@
 /*
- * speed_algebra.c - the linear algebra of SpEED, binary32 operation by operation (cli-formats-metrics D.17.1). The order
+ * speed_algebra.c - the linear algebra of SpEED, binary32 operation by operation. The order
  * of operations is part of the definition, for the last bits and for the order of eigenvalues.
  */
 #include <math.h>

@@ -1,4 +1,4 @@
-/* speed_frame.c - SpEED of chroma planes and of frame differences (cli-formats-metrics D.17). */
+/* speed_frame.c - SpEED of chroma planes and of frame differences. */
 #include <math.h>
 #include <string.h>
 

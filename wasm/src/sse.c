@@ -1,4 +1,4 @@
-/* sse.c - squared error in portable C (cli-formats-metrics D.5). */
+/* sse.c - squared error in portable C. */
 #include "sse.h"
 
 uint64_t sse_c(const void *a, const void *b, uint32_t n, uint32_t bit_depth)

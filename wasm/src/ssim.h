@@ -1,4 +1,4 @@
-/* ssim.h - the parts of SSIM that float_ssim and float_ms_ssim share, and their twins (cli-formats-metrics D.7). */
+/* ssim.h - the parts of SSIM that float_ssim and float_ms_ssim share, and their twins. */
 #ifndef ANYVMAF_SSIM_H
 #define ANYVMAF_SSIM_H
 

@@ -1,4 +1,4 @@
-/* ssim_frame.c - float_ssim and float_ms_ssim of a pair of pictures (cli-formats-metrics D.7). */
+/* ssim_frame.c - float_ssim and float_ms_ssim of a pair of pictures. */
 #include "context.h"
 #include "picture.h"
 #include "power.h"

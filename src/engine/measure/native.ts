@@ -234,7 +234,7 @@ function pipedInput({ program }: NativeChoice, format: VideoFormat): NativeInput
 }
 
 function formOf({ program: { flavour, version } }: NativeChoice, format: VideoFormat) {
-  // From 3.2 on the tool reads chroma of odd sizes as if it had been rounded down (specification B.1).
+  // From 3.2 on the tool reads chroma of odd sizes as if it had been rounded down.
   const [major, minor] = release(version) ?? [0, 0];
   const roundsDown = flavour === 'vmaf' && (major > 3 || (major === 3 && minor >= 2));
   const { width, height, bitDepth, chroma } = format;

@@ -13,7 +13,7 @@ import { anyvmaf, expectFailure, type Outcome, type Videos, videos } from '../..
 import { linear } from '../../support/onnx.js';
 
 const FRAMES = 5;
-/** Keys whose split is known from the specification's vectors: test, test, train. */
+/** Keys of the splits test, test and train. */
 const KEYS = ['clip_0000', 'clip_0019', 'clip_0001'] as const;
 const CANONICAL = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 

@@ -2,7 +2,7 @@
  * @module test/unit/engine/finish
  * Features from what the stages of libvmaf gave: VIF, ADM and PSNR as libvmaf 3.2.0 had them, the extractors beyond VMAF
  * v0, the order and moment of what comes out, and motion: natural clips as libvmaf 3.2.0 gave them, and random sequences
- * against the specification's definition written down for whole sequences.
+ * against the definition written down for whole sequences.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ import { tier } from '../../support/tier.js';
 
 const f32 = Math.fround;
 
-/** Per-scale floats of the specification's 64x64 test picture, frame 0, and the features that libvmaf makes of them. */
+/** Per-scale floats of libvmaf for the 64x64 test picture, frame 0, and the features that libvmaf makes of them. */
 const T1 = {
   vif: [17033.0117, 7395.59766, 1953.89746, 504.75293, 37056.4648, 8817.21875, 2197.51514, 560.630371].map(
     f32,
@@ -479,7 +479,7 @@ describe('motion of a natural clip', () => {
   });
 
   it('of libvmaf 3.0 has no motion3 and is scaled in single precision', () => {
-    // The specification's 61x47 12-bit picture; libvmaf 3.0.0 gave these values.
+    // The 61x47 12-bit test picture; libvmaf 3.0.0 gave these values.
     const plan = planOf(['motion'], videoFormat(61, 47, { bitDepth: 12 }), 'libvmaf-3.0');
     const finished = finish(plan, [[Number.NaN], [11383250], [11218244]]);
     expect(plan.names).toEqual(['integer_motion2', 'integer_motion']);
@@ -488,7 +488,7 @@ describe('motion of a natural clip', () => {
   });
 });
 
-/** Section 2.2 of the specification for a whole sequence at once. */
+/** The definition of motion, for a whole sequence at once. */
 function wholeSequence(
   sads: readonly number[],
   feature: string,

@@ -101,7 +101,7 @@ describe('vmaf', () => {
     expect(run).toThrow(/vmaf \(\/bin\/x\) has no option --sycl_device/);
   });
 
-  it('reads what the specification says it reads', () => {
+  it('reads the chroma tags of Y4M that vmaf reads', () => {
     const tags = [
       '420',
       '420jpeg',

@@ -1,7 +1,7 @@
 /**
  * @module test/unit/metrics/extractors
  * The extractors' options and features against the tables of libvmaf 3.2.0, the sizes and formats that some of them
- * refuse before a frame is measured, ADM's contrast sensitivity factors against the specification's tables, and
+ * refuse before a frame is measured, ADM's contrast sensitivity factors against libvmaf's, and
  * XPSNR's last step.
  */
 

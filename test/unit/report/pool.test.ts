@@ -15,7 +15,7 @@ import { built, frames, report, vmafModel } from '../../support/report.js';
 import { needsShared, sharedPath } from '../../support/shared.js';
 
 describe('pool', () => {
-  it('gives minimum, maximum, mean and harmonic mean of libvmaf (specification 7)', () => {
+  it('gives minimum, maximum, mean and harmonic mean of libvmaf', () => {
     // By hand: 1/2 + 1/4 + 1/4 = 1, so the harmonic mean is 3 / 1 - 1.
     expect(pool([1, 3, 3])).toEqual({ min: 1, max: 3, mean: 7 / 3, harmonic_mean: 2 });
   });
@@ -31,7 +31,7 @@ describe('pool', () => {
     expect(pool([-5, -7])).toMatchObject({ min: -7, max: -5 });
   });
 
-  it('reproduces the pooled score of the specification from its three frames', () => {
+  it('reproduces the pooled score that libvmaf gives for three frames', () => {
     // vmaf_v0.6.1 on the 10-bit 576x324 pair.
     expect(pool([83.85628400042145, 82.63980469307762, 81.19659095351699])).toEqual({
       min: 81.19659095351699,

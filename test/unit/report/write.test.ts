@@ -19,7 +19,7 @@ function theirs(text: string, ours: string): string {
 }
 
 describe('xml', () => {
-  it('is what libvmaf writes (specification C.3)', () => {
+  it('is what libvmaf writes', () => {
     const text = formatReport({ ...printed, fps: 14.38 }, 'xml');
     expect(theirs(text, '  <anyvmaf ')).toBe(`<VMAF version="9.9.9">
   <params qualityWidth="576" qualityHeight="324" />
@@ -115,7 +115,7 @@ p75="80.000000" p90="80.000000" p95="80.000000" p99="80.000000" stddev="0.000000
 });
 
 describe('json', () => {
-  it('is what libvmaf writes (specification C.4)', () => {
+  it('is what libvmaf writes', () => {
     expect(theirs(formatReport(printed, 'json'), ',\n  "reference"')).toBe(`{
   "version": "9.9.9",
   "fps": 14.02,
@@ -295,7 +295,7 @@ describe('json', () => {
 });
 
 describe('csv', () => {
-  it('is what libvmaf writes (specification C.5)', () => {
+  it('is what libvmaf writes', () => {
     expect(formatReport(printed, 'csv')).toBe(`Frame,psnr_y,psnr_cb,psnr_cr,ciede2000,
 0,34.786288,39.255496,41.375212,35.736006,
 1,31.908737,39.006930,41.281935,34.083841,
@@ -316,7 +316,7 @@ describe('csv', () => {
 });
 
 describe('sub', () => {
-  it('is what libvmaf writes (specification C.5)', () => {
+  it('is what libvmaf writes', () => {
     expect(formatReport(printed, 'sub')).toBe(
       `{0}{1}frame: 0|psnr_y: 34.786288|psnr_cb: 39.255496|psnr_cr: 41.375212|ciede2000: 35.736006|
 {1}{2}frame: 1|psnr_y: 31.908737|psnr_cb: 39.006930|psnr_cr: 41.281935|ciede2000: 34.083841|

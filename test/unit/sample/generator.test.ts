@@ -24,7 +24,7 @@ function sum(values: Iterable<number>): number {
 }
 
 describe('test image T', () => {
-  it('has the 8-bit rows and sums of the specification', () => {
+  it('has the known 8-bit rows and sums', () => {
     const reference = luma(makeTestImage(SMALL), 'reference', 0).samples;
     const distorted = luma(makeTestImage(SMALL), 'distorted', 0).samples;
     expect(reference.slice(0, 8)).toEqual([0, 7, 14, 21, 28, 35, 42, 49]);
@@ -35,7 +35,7 @@ describe('test image T', () => {
     expect([sum(reference), sum(distorted)]).toEqual([583382, 583568]);
   });
 
-  it('has the 10-bit row and sums of the specification at frame 1', () => {
+  it('has the known 10-bit row and sums at frame 1', () => {
     const clip = makeTestImage({ ...SMALL, bitDepth: 10 });
     const reference = luma(clip, 'reference', 1).samples;
     expect(reference.slice(0, 8)).toEqual([69, 98, 127, 152, 181, 210, 239, 264]);

@@ -87,8 +87,8 @@ function sumsByScale(cells: Float64Array, counts: readonly number[], fields: num
 }
 
 /**
- * Accumulators and band terms of libvmaf's portable code for a generated image, scale after scale: specification, 10.5 to
- * 10.8. Of VIF num_log and den_log; the other sums are 0.
+ * Accumulators and band terms of libvmaf's portable code for a generated image, scale after scale. Of VIF num_log
+ * and den_log; the other sums are 0.
  */
 const VECTORS = [
   {
@@ -181,7 +181,7 @@ const VECTORS = [
   },
 ] as const;
 
-/** The image that the specification's vectors are about. */
+/** The image of these values. */
 function testImage(width: number, height: number, bitDepth: number): Planes {
   const clip = makeTestImage({ width, height, bitDepth, chroma: '400' });
   const [reference, distorted] = (['reference', 'distorted'] as const).map((side) =>

@@ -1,7 +1,7 @@
 /**
  * @module test/unit/wasm/speed
  * SpEED in the core: planes that say nothing, sizes it refuses, that both implementations agree, and its stages on a real
- * plane against the specification's vectors; and powers as the C library gives them.
+ * plane against libvmaf's values; and powers as the C library gives them.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -209,7 +209,7 @@ function measure(plane: Uint16Array): void {
 
 describe.skipIf(sharedPath('clips') === undefined)(`stages of speed_chroma (${needsShared})`, () => {
   for (const stages of STAGES) {
-    it(`equal the specification's vectors: ${stages.clip}`, () => {
+    it(`equal libvmaf's: ${stages.clip}`, () => {
       const bytes = readFileSync(sharedPath(stages.clip) ?? '');
       const luma = 2 * 4 * WIDTH * HEIGHT;
       const plane = new Uint16Array(bytes.buffer, bytes.byteOffset + luma, WIDTH * HEIGHT);

@@ -94,7 +94,7 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
   }
 }
 
-/** Whether the tool reads Y4M files with this chroma tag (`420jpeg`) directly (specification B.2). */
+/** Whether the tool reads Y4M files with this chroma tag (`420jpeg`) directly. */
 export function vmafReadsY4m(tag: string): boolean {
   return /^(420(jpeg|mpeg2)?|444|(420|422|444)p1[02])$/.test(tag);
 }

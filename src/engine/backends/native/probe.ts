@@ -16,7 +16,7 @@ import type {
   NativeTask,
 } from './types.js';
 
-/** Pixels. CUDA's ADM gives no score below 36 (specification 1.6). */
+/** Pixels. CUDA's ADM gives no score below 36. */
 const SIDE = 64;
 const GREY = 128;
 

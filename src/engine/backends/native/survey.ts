@@ -172,7 +172,7 @@ export function vmafOptions(help: string): ReadonlySet<string> {
   return new Set(named.map(([, name = '']) => name.replaceAll('-', '_')));
 }
 
-/** Backends with an option to disable them are compiled in (specification 1.5). */
+/** Backends with an option to disable them are compiled in. */
 export function buildFlags(options: ReadonlySet<string>): BuildFlags {
   const gpus = GPU_BACKENDS.map((backend) => [backend, options.has(`no_${backend}`)] as const);
   return { ...NO_BACKENDS, cpu: true, ...Object.fromEntries(gpus) };
