@@ -166,7 +166,10 @@ function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): st
     runtimeRow(facts.node),
     ['system', facts.system],
     ['processor', `${facts.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
-    ['built-in core', core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core)],
+    [
+      'built-in core',
+      core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core),
+    ],
   ];
   const decoding = decoders.map(({ id, usable, version: of, reason }): [string, string] => [
     id,

@@ -470,7 +470,9 @@ describe.skipIf(process.platform === 'win32')('backends and doctor', () => {
     expect(found.decoders.map(({ id }: { id: string }) => id)).toEqual(['ffmpeg', 'mediabunny', 'wasm']);
     const text = await anyvmaf(['doctor', '--vmaf-bin', path]);
     expect(text.stdout).toMatch(/cuda +does not work: vmaf/);
-    expect(text.stdout).toMatch(/built-in core +WebAssembly with SIMD: works, scored a grey frame 97\.428043/);
+    expect(text.stdout).toMatch(
+      /built-in core +WebAssembly with SIMD: works, scored a grey frame 97\.428043/,
+    );
   });
 
   test('refuse a backend that is not here, on one line', async () => {
