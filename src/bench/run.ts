@@ -8,7 +8,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
-import { usageError } from '../core/errors.js';
+import { messageOf, usageError } from '../core/errors.js';
 import { makeScratchFolder, removeScratch, writeWhole } from '../files/scratch.js';
 import {
   AnyvmafError,
@@ -215,7 +215,7 @@ async function made<T>(path: string, making: Promise<T>): Promise<T> {
   try {
     return await making;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new AnyvmafError('io', `The benchmark cannot write to ${path}: ${why}; choose another folder.`, {
       cause: error,
     });

@@ -3,7 +3,7 @@
  * Pictures of the worst frames for the page of `--html`: both frames and a loss heatmap, decoded again after the run.
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { pickOptions } from '../core/options.js';
 import { endChild, startChild } from '../files/child-process.js';
 import type { MapKind, QualityMaps, RawVideoFormat, RgbImage, ScoreOptions } from '../index.js';
@@ -154,5 +154,5 @@ const JPEG_END = Buffer.from([0xff, 0xd9]);
 
 function reasonOf(error: unknown): string {
   if (error instanceof AnyvmafError) return messageInFlags(error);
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

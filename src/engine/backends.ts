@@ -4,7 +4,7 @@
  */
 import { requireObject } from '../core/arguments.js';
 import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, messageOf } from '../core/errors.js';
 import { capital } from '../core/hint.js';
 import { showValue } from '../core/printable.js';
 import { version } from '../core/version.js';
@@ -179,7 +179,7 @@ async function probeOwn(
     return { ...measured, runtime_healthy: false, score: null, error };
   } catch (error) {
     signal?.throwIfAborted();
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { ...health, runtime_healthy: false, latency_ms: null, score: null, error: message };
   }
 }

@@ -2,7 +2,7 @@
  * @module evaluate/evaluate
  * Evaluates models on the rows of a table's split: compares their predictions with the target, and ranks them.
  */
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { counted, quoted } from '../core/printable.js';
 import { loadTinyModel } from '../tiny/load.js';
@@ -170,7 +170,7 @@ export async function compare(
       done.push(await evaluateOn(platform, model, table, rows, options));
     } catch (error) {
       options.signal?.throwIfAborted();
-      errors.push({ model, error: error instanceof Error ? error.message : String(error) });
+      errors.push({ model, error: messageOf(error) });
     }
   }
   const place = ({ plcc }: Evaluation): number => plcc ?? Number.NEGATIVE_INFINITY;

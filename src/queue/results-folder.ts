@@ -8,6 +8,7 @@ import { mkdir, readdir, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import { isUrl } from '../core/url.js';
 import { openChecked } from '../files/checked-file.js';
 import { writeReason } from '../files/folders.js';
 import { writeWhole } from '../files/scratch.js';
@@ -37,7 +38,7 @@ export class ResultsFolder {
    */
   static async open(path: string | undefined, hosts: readonly string[] = []): Promise<ResultsFolder> {
     if (path === undefined) return new ResultsFolder();
-    if (/^https?:\/\//i.test(path)) {
+    if (isUrl(path)) {
       const { RemoteStore } = await import('../remote/store.js');
       return new ResultsFolder(path, new RemoteStore(path, hosts));
     }

@@ -4,7 +4,7 @@
  */
 import type { Job, Worker } from 'bullmq';
 import { TimeLimitError, withinSeconds } from '../core/abort.js';
-import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import { AnyvmafError, type ErrorCode, messageOf } from '../core/errors.js';
 import type { QueueConnection } from './connect.js';
 import { WorkerMetrics } from './metrics.js';
 import { checkTask, readReason, reasonText } from './payload.js';
@@ -122,7 +122,7 @@ export class QueueWorker {
       }
       end('failed');
       const code = error instanceof AnyvmafError ? error.code : 'internal';
-      const reason = reasonText(code, error instanceof Error ? error.message : String(error));
+      const reason = reasonText(code, messageOf(error));
       this.metrics.failed(code);
       throw FINAL.has(code) || error instanceof TimeLimitError
         ? new UnrecoverableError(reason)

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isObject, jsonOf } from '../../core/arguments.js';
-import { type ErrorCode, usageError } from '../../core/errors.js';
+import { type ErrorCode, messageOf, usageError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
 import { hasScheme } from '../../core/url.js';
 import { queueAddress } from '../../queue/address.js';
@@ -149,7 +149,7 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   try {
     queueSettings({ run });
   } catch (error) {
-    throw usageError(`line ${line}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw usageError(`line ${line}: ${messageOf(error)}`, {
       cause: error,
     });
   }

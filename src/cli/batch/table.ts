@@ -5,7 +5,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { isObject } from '../../core/arguments.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { AnyvmafError, messageOf, usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
 import { isUrl } from '../../core/url.js';
@@ -207,7 +207,7 @@ export function jobsOf(
     try {
       settings = scoreSettings(args);
     } catch (error) {
-      throw usageError(`${where}: ${error instanceof Error ? error.message : String(error)}`, {
+      throw usageError(`${where}: ${messageOf(error)}`, {
         cause: error,
       });
     }

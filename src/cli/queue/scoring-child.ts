@@ -3,7 +3,7 @@
  * Scores for a queue worker, in a process without a connection to the queue, which ends with its worker.
  */
 import { TimeLimitError } from '../../core/abort.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { isUrl } from '../../core/url.js';
 import type { Shard } from '../../index.js';
@@ -52,7 +52,7 @@ async function run(ticket: number, work: ScoringWork): Promise<void> {
     send({ kind: 'done', ticket, result: await resultOf(work, call) });
   } catch (error) {
     const known = error instanceof AnyvmafError ? error : undefined;
-    const message = known ? messageInFlags(known) : error instanceof Error ? error.message : String(error);
+    const message = known ? messageInFlags(known) : messageOf(error);
     const late = error instanceof TimeLimitError;
     send({ kind: 'failed', ticket, code: known?.code ?? 'internal', message, ...(late && { late }) });
   } finally {

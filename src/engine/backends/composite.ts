@@ -3,7 +3,7 @@
  * Combines several measurers: splits a plan by the calls that each supports, runs the parts on the same frames and
  * joins their records. If a part's device is lost, another measurer takes over without any difference in the records.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { copyPlanes } from '../../core/frame.js';
 import type { CoreCall } from '../../core/kernel.js';
 import { allocateFrame, viewPlanes } from './frame-buffer.js';
@@ -78,7 +78,7 @@ export class CompositeMeasurer implements Measurer {
     const working = this.#parts.flatMap((part) => {
       const join = (values: Float64Array) => joinRecord(record, this.layout, part.part, values);
       const measuring = part.measure(slot, spatial, join);
-      // If another part fails first, nobody awaits this one.
+      // If another part fails first, this one is not awaited.
       measuring?.catch(() => {});
       return measuring ?? [];
     });
@@ -106,7 +106,7 @@ interface FrameStore {
   find(index: number): FrameSlot | undefined;
 }
 
-/** The slots of a lone measurer, if nobody else needs copies of its frames. */
+/** The slots of a single measurer, if nothing else needs copies of its frames. */
 function framesOf([only, ...others]: readonly MeasuredPart[]): FrameStore | undefined {
   if (!only || others.length > 0) return undefined;
   const { measurer, rescue } = only;
@@ -264,7 +264,7 @@ class Part {
     const { rescue, part, lost } = this.#options;
     const ofVideo = error instanceof AnyvmafError && ['aborted', 'feature', 'media'].includes(error.code);
     if (!lost || ofVideo || this.#closed) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     if (!rescue) throw stoppedError(error, reason);
     if (this.#lost !== undefined) return;
     this.#lost = reason;

@@ -3,7 +3,7 @@
  * The mediabunny decoder of the engine: one parser thread per open video, ended if a file hangs it or fills its memory.
  */
 import { onAbort } from '../../core/abort.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { ParserTask } from '../../engine/contract/platform.js';
 import type { DecodedSource, Decoder, TrackFacts } from '../../media/decoder.js';
@@ -159,7 +159,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
         await parser.call('ready', null);
         return { id: 'mediabunny', usable: true };
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         return { id: 'mediabunny', usable: false, reason };
       } finally {
         lender.giveBack(parser);

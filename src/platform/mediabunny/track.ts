@@ -3,7 +3,7 @@
  * A file's video track as mediabunny reads it, and the facts about it.
  */
 import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { formatProblem } from '../../core/frame.js';
 import type { Remedy } from '../../core/hint.js';
 import { shown } from '../../core/printable.js';
@@ -339,7 +339,7 @@ async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: 
 
 export function mediaError(name: string, error: unknown): unknown {
   if (error instanceof AnyvmafError) return error;
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   return new AnyvmafError('media', `${shown(name)} cannot be decoded: ${shown(why.replace(/\.$/, ''))}.`, {
     cause: error,
   });
