@@ -79,7 +79,7 @@ export default defineConfig({
       'anyvmaf/core': file('src/core'),
       'anyvmaf/result-sections': file('src/search/result-sections.ts'),
       'anyvmaf/view': file('src/report/view/index.ts'),
-      'anyvmaf/vpx': file('src/media/evidence/vpx.ts'),
+      'anyvmaf/packets': file('src/media/evidence/packets.ts'),
       anyvmaf: file('src/index.ts'),
     },
   },

@@ -20,7 +20,7 @@ const { values: flags } = parseArgs({ options: { print: { type: 'boolean' } } })
 const { score } = await loadBuilt('index.js');
 const { sampleSource } = await loadBuilt('sample/files.js');
 
-const support = await loadSupport('golden', 'fixtures');
+const support = await loadSupport('fixtures');
 
 /** Sums up comparisons. */
 function total(comparisons) {

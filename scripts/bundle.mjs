@@ -53,11 +53,10 @@ const { DESCRIPTIONS } = await import(pathToFileURL(DESCRIPTIONS_FILE).href);
 writeFileSync(DESCRIPTIONS_FILE, `export const DESCRIPTIONS = ${JSON.stringify(DESCRIPTIONS)};\n`);
 
 /** Modules that all doors, workers and the browser's start load. */
-const BASICS =
-  /dist[\\/]core[\\/](?:arguments|choices|errors|fma|hint|limits|nearest|numbers|percentile|printable|printf|rational|version)\.js$/;
+const BASICS = /dist[\\/]core[\\/](?:arguments|choices|errors|names|nearest|numbers|printable|version)\.js$/;
 
 /** Modules that write the summary of a report, which the browser's start loads too. */
-const SUMMARY = /dist[\\/]report[\\/](?:facts|findings|opinion|sections|summary|terminal|trust|worst)\.js$/;
+const SUMMARY = /dist[\\/]report[\\/](?:facts|ranking|sections|summary|trust)\.js$/;
 
 /** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
 const shaders = {

@@ -36,7 +36,7 @@ try {
   } else {
     // Show the summary even without a terminal, where the command prints only the score.
     const { score } = await loadBuilt('index.js');
-    const { findingsInFlags } = await loadBuilt('cli/flags.js');
+    const { findingsInFlags } = await loadBuilt('cli/exit.js');
     const { summarize } = await loadBuilt('report/summary.js');
     const [reference, distorted] = names.map((name) => join(folder, name));
     const report = await score({ reference, distorted });

@@ -1,7 +1,7 @@
 /**
  * @module scripts/gpu-parity
  * `npm run gpu:parity`: compares every number that a GPU measures with the core's, to the last bit: records of random pairs
- * (test/support/gpu-cases), then whole runs of fixtures and, if ../shared is present, real clips.
+ * (test/support/gpu-parity), then whole runs of fixtures and, if ../shared is present, real clips.
  *
  *   node scripts/gpu-parity.mjs [--pairs 500] [--seed S]
  *
@@ -28,8 +28,8 @@ const { score } = await loadBuilt('bundle/js/index.js');
 const { makeSample } = await loadBuilt('sample/generator.js');
 const { sampleSource, y4mFile } = await loadBuilt('sample/files.js');
 const support = await loadSupport(
-  ...['fixtures', 'golden', 'gpu', 'gpu-cases', 'gpu-parity', 'random'],
-  '../../src/engine/backends/webgpu/open',
+  ...['fixtures', 'gpu', 'gpu-parity', 'random'],
+  '../../src/engine/backends/webgpu/measurer',
 );
 
 if (!nodePlatform.gpu.driver && existsSync(support.SWIFTSHADER))

@@ -68,7 +68,7 @@ import type {
   TuneShotsResult,
   VideoInput,
 } from './public.js';
-import type { SearchPlatform } from './search/host.js';
+import type { SearchPlatform } from './search/session.js';
 import type { CompareOptions, ComparisonResult, LadderOptions, LadderResult } from './search/types.js';
 
 /** The platform, limited to what the origin of the options may open. */
@@ -112,7 +112,7 @@ export const scoreBatch = (platform: Platform) =>
     jobs: readonly BatchJob[],
     options: BatchOptions = {},
   ): AsyncGenerator<BatchResult, void, undefined> {
-    const { scoreJobs } = await import('./engine/batch.js');
+    const { scoreJobs } = await import('./engine/score-many.js');
     yield* scoreJobs(from(platform, options), jobs, options);
   };
 
@@ -210,7 +210,7 @@ export const searchQuality =
 export const detectShots =
   (platform: SearchPlatform) =>
   async (source: VideoInput, options: ShotOptions = {}): Promise<DetectedShots> => {
-    const { detectShots } = await import('./search/shots.js');
+    const { detectShots } = await import('./search/cuts.js');
     return detectShots(platform, source, options);
   };
 
@@ -224,14 +224,14 @@ export const tuneShots =
 export const buildLadder =
   (platform: SearchPlatform) =>
   async (source: VideoInput, options: LadderOptions): Promise<LadderResult> => {
-    const { buildLadder } = await import('./search/ladder.js');
+    const { buildLadder } = await import('./search/curves.js');
     return buildLadder(platform, source, options);
   };
 
 export const compareEncoders =
   (platform: SearchPlatform) =>
   async (source: VideoInput, options: CompareOptions): Promise<ComparisonResult> => {
-    const { compareEncoders } = await import('./search/compare.js');
+    const { compareEncoders } = await import('./search/curves.js');
     return compareEncoders(platform, source, options);
   };
 
@@ -277,7 +277,7 @@ export const pullModel =
 export const openModel =
   (platform: Platform) =>
   async (model = 'version=vmaf_v0.6.1', options: OpenModelOptions = {}): Promise<FeatureModel> => {
-    const { openModel } = await import('./models/single.js');
+    const { openModel } = await import('./models/load.js');
     return openModel(model, from(platform, options).models);
   };
 

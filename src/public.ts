@@ -5,16 +5,16 @@
 
 export type { AomCtc, Compat, MapKind, NativeFlavour, NflxCtc, V1Settings } from './core/choices.js';
 export type { Colour, ScoredFormat } from './core/colour.js';
+export type { Hint, Objection, Remedy } from './core/errors.js';
 export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
 export type { ChromaFormat, FramePlanes, VideoFormat } from './core/frame.js';
-export type { Hint, Objection, Remedy } from './core/hint.js';
+export type { Fraction } from './core/numbers.js';
 export type { FilterOptions } from './core/options.js';
 export type { Origin } from './core/origin.js';
-export type { Fraction } from './core/rational.js';
 export type { SampleSizes, Samples } from './core/sampling.js';
 export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
-export type { AdapterFacts } from './engine/backends/gpu.js';
+export type { AdapterFacts } from './engine/backends/composite.js';
 export type {
   BackendChoice,
   BackendDetail,
@@ -28,7 +28,6 @@ export type {
   ProbeOptions,
 } from './engine/backends/native/types.js';
 export type { Diagnosis } from './engine/backends.js';
-export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engine/batch.js';
 export type { Assets } from './engine/contract/platform.js';
 export type {
   AlignOptions,
@@ -60,6 +59,7 @@ export type {
   RenderOptions,
   VifMap,
 } from './engine/quality-maps.js';
+export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engine/score-many.js';
 export type {
   MergeOptions,
   ScoreShardOptions,
@@ -84,8 +84,7 @@ export type { LeftOut } from './evaluate/rows.js';
 export type { Split } from './evaluate/table/columns.js';
 export type { Alarm } from './live/alarms.js';
 export type { EmbeddedServer, EmbeddedServerOptions } from './live/embedded.js';
-export type { Listening, SecondLine } from './live/messages.js';
-export type { AlignCandidate, AlignReason, AlignResult } from './media/align/types.js';
+export type { Listening, SecondLine } from './live/link.js';
 export type {
   DecoderAvailability,
   DecoderChoice,
@@ -94,6 +93,9 @@ export type {
   TrackFacts,
 } from './media/decoder.js';
 export type {
+  AlignCandidate,
+  AlignReason,
+  AlignResult,
   FrameList,
   FramePairing,
   FrameRange,
@@ -111,7 +113,7 @@ export type {
   Severity,
   SideFacts,
   SideMeasurements,
-} from './media/preflight/types.js';
+} from './media/preflight/findings.js';
 export type {
   FrameLayout,
   FrameSource,
@@ -137,12 +139,16 @@ export type {
   PulledModel,
   PullOptions,
 } from './models/types.js';
-export type { DifferenceMap, DifferenceOptions } from './pictures/difference.js';
-export type { FactLevel, FrameFact, FrameFactName, FrameFacts } from './pictures/facts.js';
-export type { FramePair, FramePicture } from './pictures/frame-pair.js';
+export type {
+  FactLevel,
+  FrameFact,
+  FrameFactName,
+  FrameFacts,
+  PicturePart,
+  Place,
+} from './pictures/facts.js';
+export type { DifferenceMap, DifferenceOptions, FramePair, FramePicture } from './pictures/frame-pair.js';
 export type { CellGrid } from './pictures/heatmap.js';
-export type { ImageOptions, RgbaImage, RgbImage } from './pictures/image.js';
-export type { PicturePart, Place } from './pictures/measures.js';
 export {
   HEATMAP_FULLS,
   type HeatmapColor,
@@ -156,21 +162,25 @@ export type {
   ScaleCells,
   VifCells,
 } from './pictures/quality-maps.js';
-export type { ColorMatrix, ColorMeaning } from './pictures/rgb.js';
+export type { ColorMatrix, ColorMeaning, ImageOptions, RgbaImage, RgbImage } from './pictures/rgb.js';
 export type {
   BdOptions,
   BdResult,
   Interpolation,
   RatePoint,
 } from './report/bd-rate.js';
-export type { Precision } from './report/format.js';
 export { formatHtml, type HtmlOptions, type HtmlPictures } from './report/html/index.js';
 export { POOLED_STATISTICS as STATISTICS } from './report/limits.js';
-export { type Opinion, viewerOpinion } from './report/opinion.js';
+export {
+  frameGap,
+  type Opinion,
+  type Ranking,
+  ranking,
+  viewerOpinion,
+  type WorstFrame,
+  worstFrames,
+} from './report/ranking.js';
 export { isReport, type ReadReport, readReport } from './report/read/index.js';
-export { type SummaryOptions, summarize } from './report/summary.js';
-export { formatProgress, type ProgressOptions, type ProgressView } from './report/terminal.js';
-export { type Trust, trustOf, type Verdict } from './report/trust.js';
 export type {
   FrameMetrics,
   MetricDistribution,
@@ -186,14 +196,11 @@ export type {
   ReportTinyModel,
   ReportTinyNotice,
   ReportTinyPart,
-} from './report/types.js';
-export {
-  frameGap,
-  type Ranking,
-  ranking,
-  type WorstFrame,
-  worstFrames,
-} from './report/worst.js';
+} from './report/schema.js';
+export { formatProgress, type ProgressOptions, type ProgressView } from './report/sections.js';
+export { type SummaryOptions, summarize } from './report/summary.js';
+export { type Trust, trustOf, type Verdict } from './report/trust.js';
+export type { Precision } from './report/write.js';
 export {
   formatReport,
   type ReportFormat,

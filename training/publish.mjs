@@ -12,7 +12,7 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadBuilt, ROOT, table } from '../scripts/lib/project.mjs';
 
-const { manifestOf } = await loadBuilt('tiny/manifest.js');
+const { manifestOf } = await loadBuilt('tiny/load.js');
 const FOLDER = join(ROOT, 'model/tiny');
 const { values, positionals } = parseArgs({
   options: { cards: { type: 'boolean', default: false } },

@@ -188,7 +188,7 @@ export default defineConfig({
     alias: {
       'anyvmaf/core': join(ROOT, 'dist/core'),
       'anyvmaf/view': join(ROOT, 'dist/report/view/index.js'),
-      'anyvmaf/vpx': join(ROOT, 'dist/media/evidence/vpx.js'),
+      'anyvmaf/packets': join(ROOT, 'dist/media/evidence/packets.js'),
       'anyvmaf/result-sections': join(ROOT, 'dist/search/result-sections.js'),
       'anyvmaf/sample/files': join(ROOT, 'dist/sample/files.js'),
       'anyvmaf/sample/generator': join(ROOT, 'dist/sample/generator.js'),

@@ -74,7 +74,7 @@ export const ffmpeg = (...args) => run('ffmpeg', ['-nostdin', '-v', 'error', '-y
 /** The offset that is found between two videos as {@link read} gives them, from some frames of each on. */
 export async function align(reference, distorted, start) {
   const { alignThumbs } = await loadBuilt('media/align/index.js');
-  const { RecordedThumbs } = await loadBuilt('media/align/recorded.js');
+  const { RecordedThumbs } = await loadBuilt('media/align/thumbs.js');
   const thumbs = (video, from) =>
     new RecordedThumbs(async () => ({ source: { ...video, close() {} }, start: from })).reader(Infinity);
   return alignThumbs(thumbs(reference, start.reference), thumbs(distorted, start.distorted), {});

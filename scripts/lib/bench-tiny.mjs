@@ -62,7 +62,7 @@ function attached({ args, folder, runs, median, report }) {
 /** The no-reference model on frames in memory, one thread: from bytes of luma to the score. */
 async function picture(platform, { runs, median, report }) {
   const [{ loadTinyModel }, { bindTinyModel }, { TinyPictureScorer }] = await Promise.all(
-    ['tiny/load.js', 'tiny/bind.js', 'tiny/picture.js'].map(loadBuilt),
+    ['tiny/load.js', 'tiny/bind.js', 'tiny/scorers.js'].map(loadBuilt),
   );
   const model = await loadTinyModel(NR, platform);
   const binding = bindTinyModel(model, { model: NR, resize: 'bilinear' });

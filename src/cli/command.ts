@@ -1,11 +1,26 @@
 /**
  * @module cli/command
- * The interface of a command, the list of commands, and what commands print: help pages, two-column text, JSON, progress.
+ * What a command is: the list of commands, those that take options and those that list things, and what they print: help
+ * pages, two-column text, JSON, progress.
  */
-import { wrap } from '../report/terminal.js';
-import { type Option, type OptionSpec, parseArguments, settingsOf } from './options.js';
-import type { ProgressBar } from './progress-bar.js';
-import type { Terminal } from './terminal.js';
+
+import { usageError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { printable, quoted } from '../core/printable.js';
+import type { Progress } from '../index.js';
+import { cut, formatProgress, wrap } from '../report/sections.js';
+import { EXIT } from './exit.js';
+import {
+  grouped,
+  HELP_OPTION,
+  JSON_OPTION,
+  type Option,
+  type OptionSpec,
+  orList,
+  parseArguments,
+  settingsOf,
+} from './options.js';
+import { ERASE_LINE, type Terminal } from './terminal.js';
 
 /** A command; each has a file under cli/commands. */
 export interface Command {
@@ -93,10 +108,10 @@ export interface HelpSection {
   readonly rows: readonly (readonly [string, string])[];
 }
 
-/** A progress bar if standard error can show it. Loads its code only then. */
-export async function openProgressBar(terminal: Terminal, quiet = false): Promise<ProgressBar | undefined> {
+/** A progress bar if standard error can show it. */
+export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar | undefined {
   if (!terminal.canDraw || quiet) return undefined;
-  return (await import('./progress-bar.js')).progressBar(terminal);
+  return progressBar(terminal);
 }
 
 /** What `--json` prints. */
@@ -166,4 +181,123 @@ function columnWidth(lefts: readonly string[], width: number, right = Number.POS
   const room =
     Math.max(...lefts.map((left) => left.length)) + right + 4 <= width ? width : Math.floor(width / 3);
   return Math.max(0, ...lefts.map((left) => left.length).filter((length) => length <= room)) + 4;
+}
+
+export interface ProgressBar {
+  show(progress: Progress): void;
+  /** Shows words until there is progress to show. */
+  say(words: string): void;
+  clear(): void;
+}
+
+/** Columns left free, so that the line never wraps, not even by the `^C` that a terminal echoes. */
+const MARGIN = 3;
+
+/** Reads the width at every redraw, since the window may be resized. */
+export function progressBar(terminal: Terminal): ProgressBar {
+  let shown = false;
+  return {
+    show: (progress) => {
+      const line = formatProgress(progress, {
+        width: terminal.errorColumns - MARGIN,
+        color: terminal.errorColour,
+      });
+      terminal.draw(ERASE_LINE + line);
+      shown = true;
+    },
+    say: (words) => {
+      const room = Math.max(0, terminal.errorColumns - MARGIN);
+      terminal.draw(ERASE_LINE + cut(printable(words), room, 'both'));
+      shown = true;
+    },
+    clear: () => {
+      if (shown) terminal.draw(ERASE_LINE);
+      shown = false;
+    },
+  };
+}
+
+/**
+ * Sums the progress of concurrent runs.
+ * @param count number of runs
+ * @param show receives the sum after each report
+ * @returns takes the progress of a run; `null` removes a failed one from the sum
+ */
+export function progressSum(
+  count: number,
+  show: (progress: Progress) => void,
+): (progress: Progress | null, index: number) => void {
+  const runs = new Map<number, Progress>();
+  let left = count;
+  return (progress, index) => {
+    if (progress) runs.set(index, progress);
+    else {
+      runs.delete(index);
+      left--;
+    }
+    if (runs.size === 0) return;
+    const all = [...runs.values()];
+    const totals = all.map(({ framesTotal }) => framesTotal);
+    const known = runs.size === left && !totals.includes(null);
+    const seconds = all.map(({ secondsLeft }) => secondsLeft ?? Number.NaN);
+    const longest = known ? Math.max(...seconds) : Number.NaN;
+    show({
+      framesDone: all.reduce((sum, { framesDone }) => sum + framesDone, 0),
+      framesTotal: known ? totals.reduce((sum: number, total) => sum + (total ?? 0), 0) : null,
+      fps: all.reduce((sum, { fps }) => sum + fps, 0),
+      secondsLeft: Number.isNaN(longest) ? null : longest,
+    });
+  };
+}
+
+const LISTING_OPTIONS = grouped<{ readonly json: boolean }>('Options', [JSON_OPTION, HELP_OPTION]);
+
+/** A list or an item: its data, and its text for a width in columns. */
+export interface View {
+  readonly data: unknown;
+  readonly text: (width: number) => string;
+}
+
+export interface Listing {
+  /** Such as `models`. */
+  readonly command: string;
+  /** One item, such as `model`. */
+  readonly noun: string;
+  readonly usage?: readonly string[];
+  readonly about: string;
+  readonly names: () => Promise<readonly string[]>;
+  /** Short names of some items. */
+  readonly short?: ReadonlyMap<string, string>;
+  readonly list: () => Promise<View>;
+  readonly describe: (name: string) => Promise<View>;
+}
+
+/** Makes the command `anyvmaf COMMAND [NAME] [--json]`. */
+export function listingCommand(listing: Listing): Command {
+  const { noun, usage = [], about, names, short, list, describe } = listing;
+  const name = `anyvmaf ${listing.command}`;
+  const text = { usage: [`${name} [--json] [NAME]`, ...usage], about };
+  return command(name, LISTING_OPTIONS, text, async ({ settings, positionals, terminal }) => {
+    const width = helpWidth(terminal.columns);
+    const [typed, surplus] = positionals;
+    const wanted = typed === undefined ? undefined : (short?.get(typed.toLowerCase()) ?? typed);
+    if (surplus !== undefined) {
+      throw usageError(`${quoted(surplus)} is one argument too many; name one ${noun} at a time`);
+    }
+    if (wanted !== undefined) await requireKnown(wanted, noun, names);
+    const view = wanted === undefined ? await list() : await describe(wanted);
+    await terminal.print(settings.json ? asJson(view.data) : view.text(width));
+    return EXIT.ok;
+  });
+}
+
+async function requireKnown(name: string, noun: string, names: Listing['names']): Promise<void> {
+  const all = await names();
+  if (all.includes(name)) return;
+  const near = nearest(name, all);
+  const hint =
+    near === undefined
+      ? `there are ${orList(all).replace(/ or ([^ ]*)$/, ' and $1')}`
+      : `did you mean ${near}?`;
+  throw usageError(`there is no ${noun} ${quoted(name)}; ${hint}`);
 }

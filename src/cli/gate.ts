@@ -4,29 +4,31 @@
  */
 import { appendFile } from 'node:fs/promises';
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { shown } from '../core/printable.js';
+import { clause, printable, shown } from '../core/printable.js';
 import { readText } from '../files/text-file.js';
-import { textNumber } from '../report/format.js';
-import { doubtOf, holdAgainst } from '../report/held.js';
-import { isAggregate, metricIn, notMeasured } from '../report/limits.js';
+import type { BatchGate } from '../report/batch.js';
+import { isAggregate, metricIn, notMeasured, pooledText } from '../report/limits.js';
 import { readBaseline } from '../report/read/index.js';
-import type { FailedEncode, Report, ReportHead } from '../report/types.js';
+import type { FailedEncode, Report, ReportHead, ReportModel } from '../report/schema.js';
+import { causeText, flawOf } from '../report/trust.js';
 import {
   type Baseline,
   baselineOf,
   type Check,
   checkBaseline,
+  doubtOf,
   dropCheck,
+  holdAgainst,
   holdAgainstBaseline,
   type Judged,
   limitCheck,
 } from '../report/verdict.js';
+import { textNumber } from '../report/write.js';
 import { EXIT } from './exit.js';
 import { commandLine } from './options.js';
 import { type OutputFile, openOutput } from './output.js';
 import type { OutputSettings } from './output-options.js';
-import { modelsBelow, objection } from './plain-result.js';
-import type { Terminal } from './terminal.js';
+import type { ScoreSettings } from './score-options.js';
 
 export type GateSettings = Pick<
   OutputSettings,
@@ -202,9 +204,9 @@ export class Gate {
     const verdicts: (Judged | FailedEncode)[] = [...judged];
     for (const { index, failed } of failures) verdicts.splice(index, 0, failed);
     const { junit, summary, github } = this.#files;
-    if (junit) await junit.write((await import('../report/junit.js')).writeJunit(verdicts), signal);
+    if (junit) await junit.write((await import('../report/ci.js')).writeJunit(verdicts), signal);
     if (summary || github !== undefined) {
-      const { writeStepSummary } = await import('../report/step-summary.js');
+      const { writeStepSummary } = await import('../report/ci.js');
       const text = [...writeStepSummary(verdicts, lookCommand)].join('');
       if (summary) await summary.write([text], signal);
       if (github !== undefined) await appendSummary(github, text);
@@ -224,15 +226,6 @@ export class Gate {
 
 function lookCommand({ reference, distorted }: Report, frame: number): string {
   return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, '--frame', String(frame)]);
-}
-
-/** Prints the complaints of a gate. @returns the exit code */
-export function sayVerdict(
-  { complaints, code }: { readonly complaints: readonly string[]; readonly code: number },
-  terminal: Terminal,
-): number {
-  for (const line of complaints) terminal.complain(line);
-  return code;
 }
 
 /** The summary file of a GitHub step. @throws {AnyvmafError} `usage` if there is none; `io` if it is not writable */
@@ -259,4 +252,52 @@ export async function appendSummary(path: string, text: string): Promise<void> {
       },
     );
   });
+}
+
+/** `undefined` without limits. */
+export function gateOf(report: Report, settings: ScoreSettings): BatchGate | undefined {
+  const { failUnder, limits } = settings;
+  if (failUnder === undefined && !limits) return undefined;
+  const { passed, complaints } = judgeReport(report, settings);
+  const texts = limits?.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
+  return {
+    ...(failUnder !== undefined && { failUnder }),
+    ...(texts && { limits: texts }),
+    passed,
+    notes: complaints,
+  };
+}
+
+/** Models whose mean is below `limit` or missing; tiny models only if there are no others. */
+export function modelsBelow(
+  report: Report,
+  limit: number,
+): readonly { model: Pick<ReportModel, 'source'>; mean: number }[] {
+  const tiny = (report.tiny ?? []).flatMap(({ metrics }) => metrics.map((name) => ({ name, source: name })));
+  return (report.models.length > 0 ? report.models : tiny)
+    .map((model) => ({ model, mean: report.pooled_metrics[model.name]?.mean ?? Number.NaN }))
+    .filter(({ mean }) => !(mean >= limit));
+}
+
+/**
+ * The message of a gate about a flawed score; `undefined` if it has no flaw.
+ * @param of suffix that names the encode; empty for a single one
+ * @param accept judges untrusted scores like any other
+ * @param option that judges
+ */
+export function objection(
+  report: Pick<Report, 'preflight' | 'warnings'>,
+  of: string,
+  accept: boolean,
+  option = '--fail-under',
+): { readonly message: string; readonly fails: boolean } | undefined {
+  const flaw = flawOf(report);
+  const { trust } = flaw;
+  if (trust.verdict === 'fine') return undefined;
+  const fails = trust.verdict === 'untrusted' && !accept;
+  const message = fails
+    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(flaw))}; add ` +
+      '--accept-untrusted to judge it anyway'
+    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(flaw)}`;
+  return { message: printable(message), fails };
 }

@@ -1,12 +1,13 @@
 /**
  * @module cli/options
- * Parses command lines by the rules of getopt_long, as the `vmaf` tool does (spec A.1), and reads values. Pure.
+ * Parses command lines by the rules of getopt_long, as the `vmaf` tool does (spec A.1), and reads values; options that
+ * several commands share. Pure.
  */
 import { type AnyvmafError, usageError } from '../core/errors.js';
+import { quotedWord } from '../core/names.js';
 import { nearest } from '../core/nearest.js';
 import { MOST_SECONDS } from '../core/options.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
-import { quotedWord } from '../core/shell.js';
 
 /** The declaration of an option, from which help is generated. */
 export interface OptionSpec {
@@ -308,3 +309,27 @@ export function secondsValue(use: OptionUse): number {
   if (seconds > 0 && seconds <= MOST_SECONDS) return seconds;
   throw refusedValue(use, `a number of seconds above 0 and up to ${MOST_SECONDS}`);
 }
+
+/** @throws {AnyvmafError} `usage` if it is empty */
+export function fileName(use: OptionUse): string {
+  if (use.value === '') throw usageError(`${use.label} is empty, but it must name a file`);
+  return use.value;
+}
+
+/** For results that are too large for Redis. */
+export const RESULTS_OPTION: Option<{ readonly results?: string }> = {
+  name: 'results',
+  argument: 'DIR',
+  help:
+    'a folder that all workers and the batch can access, or a URL to upload to, for parts and other large ' +
+    'results',
+  read: (use) => ({ results: fileName(use) }),
+};
+
+/** For commands that read no videos of their own. */
+export const HOSTS_OPTION: Option<{ readonly hosts: readonly string[] }> = {
+  name: 'allow-url',
+  argument: 'HOST',
+  help: 'read from and upload to URLs on HOST, checked. May be repeated',
+  read: ({ value }, { hosts = [] }) => ({ hosts: [...hosts, value] }),
+};

@@ -4,14 +4,13 @@
  */
 import { REPORT_FORMATS, type ReportFormat } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
+import { isUrl } from '../core/names.js';
 import { quoted } from '../core/printable.js';
-import { isUrl } from '../core/url.js';
-import { type Precision, parsePrecision } from '../report/format.js';
 import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report/limits.js';
 import { PAGE_MEGABYTES_RANGE } from '../report/picture-room.js';
 import type { Drop } from '../report/verdict.js';
-import { grouped, numberValue, type OptionUse, refusedValue } from './options.js';
-import { fileName } from './video-options.js';
+import { type Precision, parsePrecision } from '../report/write.js';
+import { fileName, grouped, numberValue, type OptionUse, refusedValue } from './options.js';
 
 export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
   {

@@ -6,10 +6,9 @@ import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, parse, resolve } from 'node:path';
 import { AnyvmafError, usageError } from '../core/errors.js';
+import { isUrl } from '../core/names.js';
 import { clause, shown } from '../core/printable.js';
-import { isUrl } from '../core/url.js';
-import { writeReason } from '../files/folders.js';
-import { forgetScratch, removeScratch, scratchBeside } from '../files/scratch.js';
+import { forgetScratch, removeScratch, scratchBeside, writeReason } from '../files/folders.js';
 
 /** An output that was found writable. */
 export interface OutputFile {
@@ -77,7 +76,7 @@ async function openRemote(url: string, hosts: boolean | readonly string[] | unde
         'write others to files',
     );
   }
-  const { openPlace } = await import('../remote/store.js');
+  const { openPlace } = await import('../remote/remote-file.js');
   const place = openPlace(url, hosts);
   const write = async (pieces: Pieces, signal?: AbortSignal) => {
     const kept: Uint8Array[] = [];

@@ -16,9 +16,9 @@ import {
   type PictureTry,
   pagePicturesOf,
 } from '../report/picture-room.js';
-import type { Report } from '../report/types.js';
-import { ranking } from '../report/worst.js';
-import { messageInFlags } from './flags.js';
+import { ranking } from '../report/ranking.js';
+import type { Report } from '../report/schema.js';
+import { messageInFlags } from './exit.js';
 
 export interface PicturedEncode {
   readonly report: Report;

@@ -1,22 +1,25 @@
 /**
  * @module cli/score-options
- * The options of the scoring command, those of the `vmaf` tool and ours, and their parsing. Pure: opens nothing.
+ * The options of the scoring command, those of the `vmaf` tool, of tiny models and ours, their parsing, and the request that
+ * they make. Pure: opens nothing.
  */
-import { REPORT_FORMATS } from '../core/choices.js';
+import { REPORT_FORMATS, TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { aomCtc, nflxCtc, type Preset } from '../core/presets.js';
 import { quoted } from '../core/printable.js';
-import type { RawVideoFormat, ScoreOptions, ShardChoice } from '../index.js';
+import type { BatchJob, RawVideoFormat, ScoreOptions, ShardChoice, TinyModelOptions } from '../index.js';
 import { parseAlarm } from '../live/alarms.js';
 import { extractorsFor } from '../report/limits.js';
 import { LIVE_OPTIONS, type LiveSettings, liveOf, readWindow, type WatchSettings } from './live.js';
 import {
+  choiceValue,
   grouped,
   type Option,
   type OptionUse,
   parseArguments,
   refusedValue,
   settingsOf,
+  unsignedValue,
   within,
 } from './options.js';
 import { OUTPUT_OPTIONS, type OutputSettings, outputsOf, refuseOutputs } from './output-options.js';
@@ -29,7 +32,6 @@ import {
   type TableSettings,
   tableReader,
 } from './table-options.js';
-import { TINY_OPTIONS, type TinySettings, tinyOf } from './tiny-options.js';
 import {
   type SingleVideo,
   singleVideoOf,
@@ -41,8 +43,10 @@ import {
 
 /** The `vmaf` tool's limit of models, and of features. */
 const MAX_MODELS = 32;
+
 /** Each has its own decoder, and all run at the same time. */
 const MAX_DISTORTED = 64;
+
 /** More parts than this are a mistake. */
 const MAX_SHARDS = 100_000;
 
@@ -50,6 +54,116 @@ const MAX_SHARDS = 100_000;
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
 const RUNNING = 'Running';
+
+const TINY = 'Tiny models';
+
+const MAX_THREADS = 1024;
+
+/** As in the reference, higher rate factors count as this one. */
+const MAX_CRF = 63;
+
+type Model = Partial<TinyModelOptions> & { readonly model: string };
+
+export interface TinySettings {
+  readonly tiny: {
+    /** From options before the first model, which apply to all models. */
+    readonly shared: Partial<Model>;
+    readonly models: readonly Model[];
+    /** Label of the first option about a model. */
+    readonly used?: string;
+  };
+}
+
+/** Makes an option apply to the model before it. */
+const ofModel =
+  (read: (use: OptionUse, model: Partial<Model>) => Partial<Model>): Option<TinySettings>['read'] =>
+  (use, { tiny: { shared, models, used = use.label } = { shared: {}, models: [] } }) => {
+    const last = models.at(-1);
+    if (last) return { tiny: { shared, models: models.with(-1, { ...last, ...read(use, last) }), used } };
+    return { tiny: { shared: { ...shared, ...read(use, shared) }, models, used } };
+  };
+
+const deviceReader = ofModel((use, { device: before }) => {
+  const device = choiceValue(use, TINY_DEVICE_CHOICES);
+  if (before === undefined || before === device) return { device };
+  throw usageError(
+    `--tiny-device and --dnn-ep are two names of one option, but say ${before} and ${device}; give one`,
+  );
+});
+
+const TINY_OPTIONS = grouped<TinySettings>(
+  TINY,
+  [
+    {
+      name: 'tiny-model',
+      argument: 'MODEL',
+      help:
+        "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; each " +
+        'option below applies to the model before it',
+      read: (use, { tiny = { shared: {}, models: [] } }) => ({
+        tiny: { ...tiny, models: [...tiny.models, { model: text(use) }] },
+      }),
+    },
+    {
+      name: 'tiny-device',
+      argument: 'NAME',
+      help:
+        "device that runs it: auto (default) or one of 'anyvmaf tiny devices'; one that is not available is " +
+        'an error',
+      read: deviceReader,
+    },
+    { name: 'dnn-ep', argument: 'NAME', help: 'alias of --tiny-device', read: deviceReader },
+    {
+      name: 'tiny-threads',
+      argument: 'N',
+      help: 'threads of one session on the CPU (0: runtime default; default: one per worker)',
+      read: ofModel((use) => ({ threads: unsignedValue(use, 0, MAX_THREADS) })),
+    },
+    {
+      name: 'tiny-fp16',
+      help: 'compute in half precision if the device supports it (OpenVINO, TensorRT)',
+      read: ofModel(() => ({ fp16: true })),
+    },
+    {
+      name: 'tiny-precision',
+      argument: 'NAME',
+      help: 'precision of a model that has an 8-bit version: fp32 or int8 (default: auto, as its registry says)',
+      read: ofModel((use) => ({ precision: choiceValue(use, TINY_PRECISIONS) })),
+    },
+    {
+      name: 'tiny-model-verify',
+      help: "load only models that the registry's Sigstore bundle signs",
+      read: ofModel(() => ({ verify: true })),
+    },
+    {
+      name: 'tiny-codec',
+      argument: 'NAME',
+      help: 'codec-aware models: the encoder, libx264, h264 and so on',
+      read: ofModel((use) => ({ codec: text(use) })),
+    },
+    {
+      name: 'tiny-preset',
+      argument: 'NAME',
+      help: "codec-aware models: the encoder's preset",
+      read: ofModel((use) => ({ preset: text(use) })),
+    },
+    {
+      name: 'tiny-crf',
+      argument: 'N',
+      help: 'codec-aware models: rate factor, 0 to 63',
+      read: ofModel((use) => ({ crf: Math.min(MAX_CRF, unsignedValue(use, 28)) })),
+    },
+    {
+      name: 'tiny-resize',
+      argument: 'FILTER',
+      help:
+        'resize luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size ' +
+        'is an error)',
+      read: ofModel((use) => ({ resize: choiceValue(use, TINY_RESIZES) })),
+    },
+  ],
+  { ours: true },
+);
 
 /** Options before their combination is checked. */
 interface AskedSettings extends TableSettings, TinySettings {
@@ -237,6 +351,20 @@ function withJudged(
   return [...features, ...more.slice(0, Math.max(0, MAX_MODELS - features.length))];
 }
 
+/**
+ * @param needing another option that needs a model
+ * @throws {AnyvmafError} `usage` for options of a model if there is none
+ */
+function tinyOf(
+  { tiny: { shared, models, used = undefined } = { shared: {}, models: [] } }: Partial<TinySettings>,
+  needing: string | undefined,
+): ScoreOptions['tiny'] {
+  const first = used ?? needing;
+  if (models.length > 0) return models.map((model) => ({ ...shared, ...model }));
+  if (first === undefined) return undefined;
+  throw usageError(`${first} requires a tiny model; add --tiny-model`);
+}
+
 function refuseContradictions(settings: ScoreSettings): void {
   const { options, distorted, format, failUnder, limits = [], drops = [], shard } = settings;
   const ofModels =
@@ -302,4 +430,31 @@ function shardValue(use: OptionUse): ShardChoice {
   const shard = { number: Number(number), count: Number(count) };
   if (shard.number <= shard.count && shard.count <= MAX_SHARDS) return shard;
   throw refusedValue(use, `a part and the number of parts, such as 2/7, of at most ${MAX_SHARDS} parts`);
+}
+
+export function pairRequest({ reference, distorted, raw }: ScoreSettings) {
+  return {
+    ...(reference !== undefined && { reference }),
+    distorted: distorted[0],
+    ...(raw && { raw }),
+  };
+}
+
+/** A pair and its options, without those that the batch sets. */
+export function requestOf(settings: ScoreSettings): BatchJob {
+  const {
+    gate: _,
+    onProgress: __,
+    onStart: ___,
+    onFrame: ____,
+    signal: _____,
+    origin: ______,
+    ...own
+  } = settings.options;
+  return { ...pairRequest(settings), options: own };
+}
+
+function text(use: OptionUse): string {
+  if (use.value !== '') return use.value;
+  throw usageError(`${use.label} is empty, but it needs a value`);
 }

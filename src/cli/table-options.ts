@@ -4,11 +4,11 @@
  */
 import { usageError } from '../core/errors.js';
 import type { FrameRange } from '../core/frame.js';
+import { isUrl } from '../core/names.js';
 import { OPTION_WORDS, type OptionWords, wordsOf } from '../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionName, type OptionRow } from '../core/options.js';
 import { quoted } from '../core/printable.js';
 import { parseSize, type ScaleTo } from '../core/size.js';
-import { isUrl } from '../core/url.js';
 import type { PairingOptions, Samples, ScoreOptions } from '../index.js';
 import {
   choiceValue,

@@ -10,6 +10,7 @@ import type { RawVideoFormat } from '../index.js';
 import { COMMANDS } from './command.js';
 import {
   choiceValue,
+  fileName,
   grouped,
   type OptionUse,
   orList,
@@ -17,7 +18,7 @@ import {
   unsigned,
   unsignedValue,
 } from './options.js';
-import { YES_OPTION } from './parts-door.js';
+import { YES_OPTION } from './terminal.js';
 
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
 const BIT_DEPTHS = [8, 10, 12, 16];
@@ -146,12 +147,6 @@ export function localPath(name: string): string {
   } catch {
     throw usageError(`${quoted(name)} is not the URL of a file on this machine; give its path`);
   }
-}
-
-/** @throws {AnyvmafError} `usage` if it is empty */
-export function fileName(use: OptionUse): string {
-  if (use.value === '') throw usageError(`${use.label} is empty, but it must name a file`);
-  return use.value;
 }
 
 function bitDepthValue(use: OptionUse): number {

@@ -11,7 +11,7 @@ import {
   TRANSFERS,
 } from './choices.js';
 import type { ChromaFormat, VideoFormat } from './frame.js';
-import type { Fraction } from './rational.js';
+import type { Fraction } from './numbers.js';
 
 /** Colour of a video, as metrics convert it to light. */
 export interface Colour {

@@ -6,7 +6,7 @@
  * from its natural logarithm (Arm optimized routines): log(z) = log(c) + log1p(z / c - 1), with a table for c
  * near z and a polynomial for the rest, here as processors with fused multiply-add run it.
  */
-import { fma } from './fma.js';
+import { fma } from './numbers.js';
 
 /** log10(2) in two parts: the first has so few bits that its product with an exponent is exact. */
 const LOG10_2_HI = 0.30102999566361177;

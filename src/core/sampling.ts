@@ -3,7 +3,7 @@
  * Scores random runs of a video, two in each of several equal parts, and estimates the values of the whole.
  */
 import { usageError } from './errors.js';
-import { percentile } from './percentile.js';
+import { percentile } from './numbers.js';
 import { showValue } from './printable.js';
 
 /** Runs to score. */

@@ -2,7 +2,7 @@
  * @module core/size
  * Sizes of pictures as people write them.
  */
-import { type Fraction, quotientOf } from './rational.js';
+import { type Fraction, quotientOf } from './numbers.js';
 
 /** Width and height of a picture, in samples of luma. */
 export interface PictureSize {

@@ -2,8 +2,7 @@
  * @module core/system-limits
  * Recognizes failures for want of files, memory or processes, and says which limit to raise.
  */
-import { AnyvmafError } from './errors.js';
-import { capital } from './hint.js';
+import { AnyvmafError, capital } from './errors.js';
 
 type Limited = 'files' | 'system files' | 'memory' | 'processes';
 

@@ -4,15 +4,12 @@
  */
 import { requireObject } from '../core/arguments.js';
 import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
-import { AnyvmafError, messageOf } from '../core/errors.js';
-import { capital } from '../core/hint.js';
+import { AnyvmafError, capital, messageOf } from '../core/errors.js';
 import { showValue } from '../core/printable.js';
 import { version } from '../core/version.js';
 import type { DecoderAvailability } from '../media/decoder.js';
 import type { TinyDeviceStatus } from '../tiny/types.js';
-import { programName } from './backends/native/host.js';
-import { probeNative } from './backends/native/probe.js';
-import { NO_BACKENDS, type Survey, survey } from './backends/native/survey.js';
+import { NO_BACKENDS, probeNative, type Survey, survey } from './backends/native/survey.js';
 import {
   BACKEND_CHOICES,
   type BackendDetail,
@@ -26,6 +23,7 @@ import {
   type NativeOptions,
   type NativeProgram,
   type ProbeOptions,
+  programName,
 } from './backends/native/types.js';
 import type { Platform } from './contract/platform.js';
 import { forget, howToGet } from './measure/choice.js';
@@ -38,7 +36,7 @@ const OWN_GPU: Readonly<Record<OwnGpuBackend, string>> = {
 };
 const NOWHERE = 'Programs can run in Node only.';
 
-/** The probed frame, as in engine/backends/native/probe. */
+/** The probed frame, as in engine/backends/native/survey. */
 const GREY_FRAME = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
 const GREY = 128;
 

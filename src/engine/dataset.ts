@@ -11,7 +11,7 @@ import { DatasetWriter } from '../evaluate/table/write.js';
 import type { VideoInput } from '../media/types.js';
 import { EXTRACTORS } from '../metrics/extractors.js';
 import { folderOption } from '../metrics/options.js';
-import type { Report } from '../report/types.js';
+import type { Report } from '../report/schema.js';
 import { CANONICAL_FEATURES } from '../tiny/features.js';
 import type { Platform } from './contract/platform.js';
 import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';

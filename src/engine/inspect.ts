@@ -3,15 +3,15 @@
  * Inspects a pair without scoring it: preflight findings, and the offset between the two.
  */
 import { requireObject, wrongType } from '../core/arguments.js';
-import type { AlignResult } from '../media/align/types.js';
 import { chooseDecoder } from '../media/decoders.js';
 import { openInput } from '../media/open.js';
 import { checkMeasurable, closeInput } from '../media/pair.js';
-import type { SideFacts } from '../media/preflight/types.js';
+import type { AlignResult } from '../media/pairing/types.js';
+import type { SideFacts } from '../media/preflight/findings.js';
 import type { VideoInput } from '../media/types.js';
 import { type CheckedOptions, checkOptions, checkRequest, type InputOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { Scope } from './contract/scope.js';
+import { type InputContext, Scope } from './contract/scope.js';
 import type {
   AlignOptions,
   DescribeVideoOptions,
@@ -20,7 +20,6 @@ import type {
   ScoreOptions,
   ScoreRequest,
 } from './contract/types.js';
-import type { InputContext } from './inputs/context.js';
 import { findOffset } from './inputs/few-frames.js';
 import { identifyPair } from './inputs/open.js';
 import { Preflight } from './inputs/preflight.js';

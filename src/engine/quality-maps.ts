@@ -11,7 +11,6 @@ import type { ExtractorInstance } from '../metrics/metric.js';
 import { parseFeature } from '../metrics/options.js';
 import type { FramePair } from '../pictures/frame-pair.js';
 import { addLegend, type CellGrid, drawHeatmap } from '../pictures/heatmap.js';
-import { encodePng, type ImageOptions, type RgbImage, shrink } from '../pictures/image.js';
 import { heatmapFull } from '../pictures/palette.js';
 import type {
   AdmBandCells,
@@ -22,6 +21,7 @@ import type {
   ScaleCells,
   VifCells,
 } from '../pictures/quality-maps.js';
+import { encodePng, type ImageOptions, type RgbImage, shrink } from '../pictures/rgb.js';
 import { ButteraugliMapMaker, WasmMapMaker } from './backends/core/quality-maps.js';
 import type { Platform } from './contract/platform.js';
 import type { ExtractOptions, ScoreRequest } from './contract/types.js';

@@ -7,20 +7,17 @@ import { usageError } from '../core/errors.js';
 import { checkMeasurable, readsOnce } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
-import type { Report } from '../report/types.js';
+import type { Report } from '../report/schema.js';
 import { isOwnBackend } from './backends/native/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { inScope, type Scope } from './contract/scope.js';
+import { type InputContext, inScope, type Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest, ScoreRun } from './contract/types.js';
-import type { InputContext } from './inputs/context.js';
-import { identifyPair, RunInputs } from './inputs/open.js';
-import { PairChecks } from './inputs/pair-checks.js';
+import { identifyPair, PairChecks, RunInputs } from './inputs/open.js';
 import { STEERED, type Steerable } from './live/steerable.js';
 import type { Steering } from './live/steering.js';
 import type { BackendChosen } from './measure/choice.js';
 import { openCore } from './measure/core.js';
-import type { OpenBackend } from './measure/measurement.js';
 import {
   describePair,
   type Extent,
@@ -32,11 +29,16 @@ import {
   refuseEmpty,
   refuseTruncated,
 } from './pair/pair.js';
-import { scoredSize } from './plan/model-texts.js';
-import { loadModules, loadRequested } from './plan/plan.js';
-import { Meter } from './results/progress.js';
-import { decoderWarnings, headOf, inputsOf, sayLengths } from './results/report-head.js';
-import type { ScorePart } from './score-samples.js';
+import { loadModules, loadRequested, scoredSize } from './plan/plan.js';
+import {
+  decoderWarnings,
+  headOf,
+  inputsOf,
+  Meter,
+  type OpenBackend,
+  sayLengths,
+} from './results/report-parts.js';
+import type { ScorePart } from './score-in-parts.js';
 
 /** How a run differs from others of the same videos. */
 export interface RunVariant extends Pick<InputContext, 'colour' | 'shared' | 'alignment'> {
@@ -122,7 +124,7 @@ async function runTwice(
   bothGrains: boolean,
   { alignment, plan }: Pair,
 ): Promise<Report> {
-  const { scoreApart, scoreBothGrains } = await import('./score-apart.js');
+  const { scoreApart, scoreBothGrains } = await import('./score-in-parts.js');
   const offset = plan?.options.offset;
   const part = (options: ScoreOptions, main: boolean) => {
     const { colour } = variant;
@@ -177,7 +179,7 @@ export async function scorePair(
       'samples and a run that is watched or steered exclude each other; leave one of them out.',
     );
   }
-  const { scoreSampled } = await import('./score-samples.js');
+  const { scoreSampled } = await import('./score-in-parts.js');
   const scorePart: ScorePart = (own, reading) =>
     scoreWhole({ platform, request, options: own, variant: reading });
   return scoreSampled(platform, request, options, scorePart);

@@ -7,31 +7,41 @@ import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } fro
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { copyPlanes, type FramePlanes, formatProblem, type VideoFormat } from '../core/frame.js';
+import { quotientOf } from '../core/numbers.js';
 import { showValue } from '../core/printable.js';
-import { quotientOf } from '../core/rational.js';
 import { version } from '../core/version.js';
 import { checkPair } from '../media/pair.js';
 import type { VideoInfo } from '../media/types.js';
 import { buildReport } from '../report/build.js';
-import type { FrameMetrics, Report, ReportInput } from '../report/types.js';
+import type { FrameMetrics, Report, ReportInput } from '../report/schema.js';
 import { coreMeasurers } from './backends/core/extractor.js';
-import { type PlaneName, planeBytes } from './backends/frame-buffer.js';
-import { createHeatmaps } from './backends/heatmaps.js';
-import type { TinyRun } from './backends/tiny.js';
-import type { ExtractionPlan } from './backends/types.js';
+import {
+  createHeatmaps,
+  type ExtractionPlan,
+  type FrameSlot,
+  type Measurer,
+  type PlaneName,
+  planeBytes,
+} from './backends/measurer.js';
+import type { PictureScorers, TinyRun, TinySessionFacts } from './backends/tiny.js';
 import { type CheckedOptions, checkFormat, checkOptions, framesToKeep } from './contract/options.js';
-import type { Platform } from './contract/platform.js';
-import type { WorkerSetup } from './contract/protocol.js';
+import type { Platform, WorkerSetup } from './contract/platform.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
 import { STEERED, type Steerable } from './live/steerable.js';
 import type { Steering } from './live/steering.js';
-import { chooseThreads } from './plan/chunks.js';
-import { loadModules, loadRequested, planRun, type RunPlan, reportModels } from './plan/plan.js';
-import { Meter } from './results/progress.js';
+import {
+  chooseThreads,
+  loadModules,
+  loadRequested,
+  planRun,
+  type RunPlan,
+  reportModels,
+} from './plan/plan.js';
+import { Meter } from './results/report-parts.js';
 import { Scoring } from './results/scoring.js';
-import type { RecordSink } from './workers/dispatch.js';
-import { openPictures } from './workers/measure.js';
-import { LocalQueue, type PairQueue, WorkerQueue } from './workers/pair-queue.js';
+import { Feeder, type FramePair, type RecordSink } from './workers/dispatch.js';
+import { openPictures, PairMeasurer } from './workers/measure.js';
+import { WorkerPool } from './workers/worker-pool.js';
 
 /** @throws {AnyvmafError} as the public `createScorer` */
 export async function openScorer(
@@ -51,7 +61,7 @@ export async function openScorer(
   const keep = framesToKeep(checked.keep, quotientOf(format.frameRate));
   const { extraction } = plan.features;
   // Pushed pairs have no known end, so their heatmap files would never be complete.
-  await createHeatmaps(plan.features, undefined);
+  await createHeatmaps(extraction, undefined);
   const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
   const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
   const warnings = [...checkPair(...inputs, checked), ...plan.warnings];
@@ -359,4 +369,96 @@ function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: Vid
     `${what} is ${ArrayBuffer.isView(plane) ? `of type ${type}` : showValue(plane)}, but at ${bitDepth} bit it must be a ` +
       `${bitDepth > 8 ? 'Uint8Array with two bytes a sample, or a Uint16Array' : 'Uint8Array'}.`,
   );
+}
+
+interface PairQueue {
+  /** Returns planes for the next pair, once there is room. */
+  room(): Promise<FramePair> | FramePair;
+  submit(): Promise<void> | void;
+  readonly sessions: readonly TinySessionFacts[];
+  finish(): Promise<void>;
+  /** Frees everything. May be called twice. */
+  close(): Promise<void>;
+}
+
+class LocalQueue implements PairQueue {
+  readonly #measurer: Measurer;
+  readonly #pairs: PairMeasurer;
+  readonly #sink: RecordSink;
+  readonly #pictures: PictureScorers | undefined;
+  #slot: FrameSlot | undefined;
+  #index = 0;
+  #closed = false;
+
+  constructor(measurer: Measurer, { subsample }: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
+    this.#pictures = pictures;
+    this.#measurer = measurer;
+    this.#pairs = new PairMeasurer(this.#measurer, subsample, { pictures });
+    this.#sink = sink;
+  }
+
+  room(): FramePair {
+    this.#slot = this.#measurer.slot(this.#index);
+    return this.#slot;
+  }
+
+  get sessions(): readonly TinySessionFacts[] {
+    return this.#pictures?.facts ?? [];
+  }
+
+  async submit(): Promise<void> {
+    if (!this.#slot) throw new Error('submit needs a pair written where room said');
+    const index = this.#index++;
+    const record = new Float64Array(this.#measurer.layout.length);
+    await this.#pairs.measure(this.#slot, record);
+    await this.#pairs.settle();
+    this.#sink.measured(1);
+    this.#sink.add(index, 1, record);
+  }
+
+  async finish(): Promise<void> {}
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#measurer.close();
+    await this.#pictures?.close();
+  }
+}
+
+class WorkerQueue implements PairQueue {
+  readonly #pool: WorkerPool;
+  readonly #feeder: Feeder;
+
+  constructor(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink) {
+    this.#pool = new WorkerPool();
+    try {
+      this.#pool.start(() => platform.startWorker(), threads, setup);
+    } catch (error) {
+      void this.close();
+      throw error;
+    }
+    this.#feeder = new Feeder(this.#pool, setup.plan, sink);
+  }
+
+  get sessions(): readonly TinySessionFacts[] {
+    return this.#pool.sessions;
+  }
+
+  room(): Promise<FramePair> {
+    return this.#feeder.room();
+  }
+
+  submit(): void {
+    this.#feeder.submit();
+  }
+
+  async finish(): Promise<void> {
+    await this.#feeder.finish();
+    await this.#pool.stop();
+  }
+
+  close(): Promise<void> {
+    return this.#pool.terminate();
+  }
 }

@@ -6,7 +6,7 @@ import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { counted, quoted } from '../core/printable.js';
 import { loadTinyModel } from '../tiny/load.js';
-import { checkSize } from '../tiny/onnx/size.js';
+import { checkSize } from '../tiny/onnx/check.js';
 import type {
   TinyDevice,
   TinyDeviceChoice,
@@ -17,8 +17,15 @@ import type {
 } from '../tiny/types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
 import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
-import { type BoundInputs, bindInputs } from './inputs.js';
-import { type Groups, groupsAmong, type LeftOut, type SplitRows, selectRows } from './rows.js';
+import {
+  type BoundInputs,
+  bindInputs,
+  type Groups,
+  groupsAmong,
+  type LeftOut,
+  type SplitRows,
+  selectRows,
+} from './rows.js';
 import { type Split, TARGET_COLUMN } from './table/columns.js';
 import type { TableColumns } from './table/read.js';
 

@@ -4,7 +4,7 @@
  */
 
 import { quoted, shown } from '../core/printable.js';
-import type { ByteReader } from '../media/platform.js';
+import type { ByteReader } from '../media/types.js';
 import type { Monitor, Served } from '../parsing/serve.js';
 import type { TinyPlatform, TinyRuntimes } from '../tiny/types.js';
 import { compare, evaluate } from './evaluate.js';

@@ -8,7 +8,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { modelPath } from '../core/model-path.js';
+import { modelPath } from '../core/names.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
 import { checkedStats, isInside } from './checked-file.js';

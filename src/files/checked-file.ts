@@ -1,7 +1,7 @@
 /**
  * @module files/checked-file
  * The one place that opens files which someone else named, and checks what it opened. Checking a name first would be a
- * race: until it is opened, it may become a link to something else.
+ * race: until it is opened, it may become a link to something else. Errors of reading become sentences.
  */
 import {
   type BigIntStats,
@@ -20,6 +20,7 @@ import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { shown } from '../core/printable.js';
+import { limitError } from '../core/system-limits.js';
 
 /** Linux: opens only a descriptor of the path, which no pipe or device notices. */
 const O_PATH = 0o10000000;
@@ -140,4 +141,28 @@ function refuseIrregular(path: string, found: Stats | BigIntStats): void {
   if (found.isFile()) return;
   if (found.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
   throw new AnyvmafError('io', `${shown(path)} is not a regular file, but a file is needed.`);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'a folder in its path is not a directory',
+  EISDIR: 'it is a directory; give the path of a file',
+  EACCES: 'permission denied; allow this user to read it',
+  EPERM: 'the system does not permit it',
+  ELOOP: 'too many symbolic links',
+  ENAMETOOLONG: 'the path is too long',
+  EBADF: 'it is not an open file descriptor',
+  ENXIO: 'it is a socket or a device that cannot be read',
+  EIO: 'the device reports a read error',
+  ERR_INVALID_ARG_VALUE: 'the path contains a NUL character',
+};
+
+/** @param name of the file as the user gave it */
+export function fileError(name: string, cause: unknown): AnyvmafError {
+  if (cause instanceof AnyvmafError) return cause;
+  const limited = limitError(cause, `cannot read ${shown(name)}`);
+  if (limited) return limited;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+  return new AnyvmafError('io', `cannot read ${shown(name)}: ${shown(reason)}.`, { cause });
 }

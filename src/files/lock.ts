@@ -9,8 +9,7 @@ import { lstat, open, readdir, readlink, realpath, rm, stat } from 'node:fs/prom
 import { basename, dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { writeReason } from './folders.js';
-import { forgetScratch, isAlive, machineMark, processMark, remember } from './scratch.js';
+import { forgetScratch, isAlive, machineMark, processMark, remember, writeReason } from './folders.js';
 
 /** A file that only this process may write. */
 export interface FileLock {

@@ -1,11 +1,11 @@
 /**
  * @module files/text-file
- * Reads text files that the user named.
+ * Reads text files that the user named, and the records of CSV tables, with line numbers.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { fileError } from './file-errors.js';
+import { fileError } from './checked-file.js';
 
 /** Most bytes of a report, or of the record of a part; longer pairs need more parts. */
 export const MOST_REPORT_BYTES = 400 * 1024 * 1024;
@@ -20,4 +20,58 @@ export async function readText(name: string, most = MOST_REPORT_BYTES): Promise<
   } catch (cause) {
     throw fileError(name, cause);
   }
+}
+
+export interface CsvLine {
+  readonly fields: readonly string[];
+  /** First line of the record, from 1. */
+  readonly line: number;
+}
+
+/**
+ * Parses the records of a CSV text and skips empty ones.
+ * @param list its name, for messages
+ * @throws {AnyvmafError} `usage` for misplaced quotation marks
+ */
+export function csvLines(text: string, list: string): CsvLine[] {
+  const records: CsvLine[] = [];
+  let fields: string[] = [];
+  let line = 1;
+  let start = 1;
+  let at = text.startsWith('\uFEFF') ? 1 : 0;
+  while (at < text.length) {
+    const found = csvField(text, at);
+    if (!found) {
+      throw usageError(`line ${line} of ${list} is not CSV: check its quotation marks`);
+    }
+    const { value, end, next } = found;
+    fields.push(value);
+    line += text.slice(at, next).split(/\r\n|\n|\r/).length - 1;
+    at = next;
+    if (end === ',') {
+      if (at === text.length) fields.push('');
+      else continue;
+    }
+    if (fields.some((value) => value.trim() !== '')) records.push({ fields, line: start });
+    fields = [];
+    start = line;
+  }
+  return records;
+}
+
+/** Parses the field at `at`: `end` is its separator, `next` the start of the next field; `undefined` if malformed. */
+function csvField(text: string, at: number): { value: string; end: string; next: number } | undefined {
+  let stop = at;
+  let value: string;
+  if (text[at] === '"') {
+    do stop = text.indexOf('"', stop + 1) + 1;
+    while (stop > 0 && text[stop] === '"');
+    if (stop === 0) return undefined;
+    value = text.slice(at + 1, stop - 1).replaceAll('""', '"');
+  } else {
+    while (stop < text.length && !'",\r\n'.includes(text.charAt(stop))) stop++;
+    value = text.slice(at, stop);
+  }
+  const end = text.startsWith('\r\n', stop) ? '\r\n' : text.charAt(stop);
+  return end === '' || ',\r\n'.includes(end) ? { value, end, next: stop + end.length } : undefined;
 }

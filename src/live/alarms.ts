@@ -5,7 +5,6 @@
 import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { SwapOutcome } from '../engine/contract/types.js';
-import { statisticOf } from '../report/held.js';
 import {
   decimalBound,
   isAggregate,
@@ -13,6 +12,7 @@ import {
   type PooledStatistic,
   parsePooledName,
 } from '../report/limits.js';
+import { statisticOf } from '../report/verdict.js';
 
 const MAX_RULE = 200;
 

@@ -9,8 +9,15 @@ import { quoted, showValue } from '../core/printable.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
 import { type Alarm, parseAlarm } from './alarms.js';
-import { Link } from './link.js';
-import type { FromServer, Listening, Refusal, SecondLine, ServerSettings, ToServer } from './messages.js';
+import {
+  type FromServer,
+  Link,
+  type Listening,
+  type Refusal,
+  type SecondLine,
+  type ServerSettings,
+  type ToServer,
+} from './link.js';
 
 const SCRIPT = new URL('./live-thread.js', import.meta.url);
 

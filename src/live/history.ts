@@ -2,13 +2,13 @@
  * @module live/history
  * The server thread's copy of one measurement, which answers questions even while the measuring side is busy.
  */
-import { USUAL_RATE } from '../core/rational.js';
+import { USUAL_RATE } from '../core/numbers.js';
 import type { SwapOutcome } from '../engine/contract/types.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
-import type { MetricDistribution, PooledMetric } from '../report/types.js';
+import type { MetricDistribution, PooledMetric } from '../report/schema.js';
 import { type Alarm, type AlarmRule, Alarms, MainScore, MOST_RULES, Seconds } from './alarms.js';
-import type { MeasurementFacts, RunState, ServerSettings } from './messages.js';
+import type { MeasurementFacts, RunState, ServerSettings } from './link.js';
 
 const WORST = 32;
 export const KEPT_ALARMS = 256;

@@ -2,6 +2,7 @@
  * @module mcp/call-thread
  * Worker thread that measures for calls of a server, see mcp/call-threads.
  */
+
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../core/errors.js';
 import {
@@ -12,12 +13,11 @@ import {
   type ToCallThread,
 } from './call-threads.js';
 import * as checked from './checked-api.js';
-import { takePairs } from './frame-pictures.js';
 
 if (!parentPort) throw new Error('mcp/call-thread must run as a worker thread');
 const port = parentPort;
 
-const measuring = { ...checked, takePairs };
+const measuring = { ...checked };
 const post = (message: FromCallThread): void => port.postMessage(message);
 const returned: Int32Array = workerData;
 let signals: ReadonlyMap<string, AbortController> = new Map();

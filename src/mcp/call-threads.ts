@@ -9,7 +9,6 @@ import { isObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorData, errorData } from '../core/errors.js';
 import { limitError } from '../core/system-limits.js';
 import type * as checked from './checked-api.js';
-import type * as pictures from './frame-pictures.js';
 
 const SCRIPT = new URL('./call-thread.js', import.meta.url);
 
@@ -42,7 +41,7 @@ const NAMES = [
  */
 export const AWAITED = 'onStage';
 
-export type Measuring = Pick<typeof checked & typeof pictures, (typeof NAMES)[number]>;
+export type Measuring = Pick<typeof checked, (typeof NAMES)[number]>;
 
 /** A value between threads; errors would lose their class. */
 type Crossing = { readonly value: unknown } | { readonly error: ErrorData };

@@ -1,6 +1,7 @@
 /**
  * @module mcp/checked-api
- * The public functions that open files, typed for tools: only with checked paths and models, and an origin.
+ * The public functions that open files, typed for tools: only with checked paths and models, and an origin; and pictures
+ * of frame pairs, measured and encoded. Runs in the threads of mcp/call-threads.
  */
 
 import type { BenchOptions, BenchResult } from '../bench/run.js';
@@ -76,3 +77,186 @@ export const compareModels: OnTable<typeof api.compareModels, readonly CheckedMo
 /** Takes no paths: the benchmark makes its own videos. */
 export const runBenchmark = async (options: BenchOptions): Promise<BenchResult> =>
   (await import('../bench/run.js')).runBenchmark(options);
+
+export type PictureName = 'reference' | 'distorted' | 'difference' | 'map';
+
+export interface PictureJob {
+  readonly request: CheckedRequest;
+  /** Numbers of frame pairs. */
+  readonly frames: readonly number[];
+  readonly options: Omit<api.ExtractOptions, 'signal'> & { readonly origin: api.Origin };
+  /** Draws the map of Butteraugli instead of VIF and ADM. */
+  readonly butteraugli: boolean;
+  /** Longest side of the pictures in samples; absent for full size. */
+  readonly maxSide?: number;
+  /** Small copies, for a model or a page. */
+  readonly previews: {
+    readonly names: readonly PictureName[];
+    /** In samples. */
+    readonly maxSide: number;
+    /** Most bytes of a copy: a PNG if it fits, else a JPEG that is reduced until it does. */
+    readonly maxBytes: number;
+  };
+  /** Longest side of an RGB copy of the distorted picture, for a vision model; absent for none. */
+  readonly plainSide?: number;
+}
+
+export interface Png {
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface Preview extends Png {
+  readonly mimeType: 'image/png' | 'image/jpeg';
+}
+
+export interface TakenPair {
+  readonly index: number;
+  /** Display aspect ratio. */
+  readonly aspect: number;
+  readonly reference: TakenSide;
+  readonly distorted: TakenSide;
+  readonly facts: api.FrameFacts;
+  /** Factor that multiplied the difference. */
+  readonly gain: number;
+  /** Full size unless the job limits it. */
+  readonly pictures: Readonly<Record<PictureName, Png>>;
+  readonly previews: Readonly<Partial<Record<PictureName, Preview>>>;
+  readonly plain?: api.RgbImage;
+}
+
+export interface TakenSide {
+  readonly frame: number;
+  readonly time: number | null;
+  readonly color: api.ColorMeaning;
+}
+
+/**
+ * Takes pictures; `onPair` receives each pair as soon as it is ready, in ascending order.
+ * @throws {AnyvmafError} those of the public `extractFrames`; the signal's reason
+ */
+export async function takePairs(
+  job: PictureJob,
+  { signal, onPair }: { readonly signal: AbortSignal; readonly onPair: (pair: TakenPair) => void },
+): Promise<void> {
+  const densities: Densities = new Map();
+  for await (const pair of extractFrames(job.request, job.frames, { ...job.options, signal })) {
+    onPair(await picturesOf(pair, job, densities, signal));
+  }
+}
+
+async function picturesOf(
+  pair: api.FramePair,
+  { butteraugli, maxSide, previews, plainSide }: PictureJob,
+  densities: Densities,
+  signal: AbortSignal,
+): Promise<TakenPair> {
+  const maps = await api.mapQuality(pair, { butteraugli });
+  const whole = async (name: PictureName) => {
+    // The thread receives an abort between two turns of its event loop.
+    await new Promise((next) => setImmediate(next));
+    signal.throwIfAborted();
+    return png(maps, name, maxSide);
+  };
+  const pictures = {
+    reference: await whole('reference'),
+    distorted: await whole('distorted'),
+    difference: await whole('difference'),
+    map: await whole('map'),
+  };
+  const small: Partial<Record<PictureName, Preview>> = {};
+  for (const name of previews.names)
+    small[name] = await fitting(maps, name, pictures[name], previews, densities);
+  return {
+    index: pair.index,
+    aspect: pair.reference.displayAspect,
+    reference: sideOf(pair.reference),
+    distorted: sideOf(pair.distorted),
+    facts: pair.facts(),
+    gain: pair.difference().gain,
+    pictures,
+    previews: small,
+    plain: plainSide === undefined ? undefined : pair.distorted.image({ maxSide: plainSide }),
+  };
+}
+
+function sideOf({ frame, time, color }: api.FramePicture): TakenSide {
+  return { frame, time, color };
+}
+
+async function png(maps: api.QualityMaps, name: PictureName, maxSide?: number): Promise<Png> {
+  const { pair } = maps;
+  const size = maxSide === undefined ? {} : { maxSide };
+  if (name === 'map') {
+    const drawn = mapOf(maps, size);
+    return { width: drawn.image.width, height: drawn.image.height, bytes: await drawn.png() };
+  }
+  const { width, height } = name === 'difference' ? pair.difference(size).image : pair[name].image(size);
+  const bytes = await (name === 'difference' ? pair.differencePng(size) : pair[name].png(size));
+  return { width, height, bytes };
+}
+
+function mapOf(maps: api.QualityMaps, size: { readonly maxSide?: number }): api.HeatmapImage {
+  return maps.render({ ...size, of: maps.butteraugli ? 'butteraugli' : 'both' });
+}
+
+const ATTEMPTS = 8;
+
+/** JPEG quality, high enough not to hide artefacts of the video. */
+const QUALITY = 88;
+
+/** Fraction of the largest side that should fit: a margin, since smaller pictures have more detail in a sample. */
+const AIM = 0.93;
+
+const LEAST_SIDE = 16;
+
+/** Bytes per sample of the last JPEG of each kind, which predict those of the next frame. */
+type Densities = Map<PictureName, number>;
+
+/** A whole or reduced PNG if that fits, else a JPEG, which has four times the samples of a noisy picture per byte. */
+async function fitting(
+  maps: api.QualityMaps,
+  name: PictureName,
+  whole: Png,
+  { maxSide, maxBytes }: PictureJob['previews'],
+  densities: Densities,
+): Promise<Preview> {
+  const longest = Math.max(whole.width, whole.height);
+  const copy = longest <= maxSide ? whole : await png(maps, name, maxSide);
+  if (copy.bytes.length <= maxBytes) return { ...copy, mimeType: 'image/png' };
+  const most = Math.min(longest, maxSide);
+  const within = (side: number) => Math.min(most, Math.max(LEAST_SIDE, Math.floor(side)));
+  const aimed = (density: number) =>
+    AIM * longest * Math.sqrt(maxBytes / (density * whole.width * whole.height));
+  const known = densities.get(name);
+  let small = await jpeg(maps, name, known === undefined ? most : within(aimed(known)));
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const side = Math.max(small.width, small.height);
+    const density = small.bytes.length / (small.width * small.height);
+    densities.set(name, density);
+    const over = small.bytes.length > maxBytes;
+    // The previous frame needed more than twice as many bytes.
+    const spare = attempt === 0 && 2 * small.bytes.length < maxBytes;
+    const next = within(over ? Math.min(0.95 * side, aimed(density)) : aimed(density));
+    if (!(over || spare) || next === side) break;
+    small = await jpeg(maps, name, next);
+  }
+  return small;
+}
+
+async function jpeg(maps: api.QualityMaps, name: PictureName, maxSide: number): Promise<Preview> {
+  const { pair } = maps;
+  const { width, height, data } =
+    name === 'map'
+      ? mapOf(maps, { maxSide }).image
+      : name === 'difference'
+        ? pair.difference({ maxSide }).image
+        : pair[name].image({ maxSide });
+  const rgba = new Uint8Array(4 * width * height);
+  for (let from = 0, to = 0; from < data.length; to++)
+    rgba[to] = (to & 3) === 3 ? 255 : (data[from++] as number);
+  const { encode } = await import('jpeg-js');
+  const bytes = new Uint8Array(encode({ width, height, data: rgba }, QUALITY).data);
+  return { width, height, bytes, mimeType: 'image/jpeg' };
+}

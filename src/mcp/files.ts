@@ -1,16 +1,31 @@
 /**
  * @module mcp/files
- * The folders that the server may use. Roots of a client (the folders its user works in) narrow them for a
- * connection, never widen them; clients since 2026-07-28 are not asked, as that version advises against roots.
+ * The files that calls may use: folders that the user allowed, narrowed by the roots of a client (the folders its user
+ * works in), the videos in them, and questions to the user for a missing file or the format of raw video.
  */
-import { parse, resolve } from 'node:path';
+
+import type { Dirent } from 'node:fs';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { dirname, extname, join, parse, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import {
+  acceptedContent,
+  type ClientCapabilities,
+  type ElicitRequestFormParams,
+  type InputRequiredResult,
+  inputRequired,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { realFolder, realFolders } from '../files/allowed-paths.js';
+import { sizeInName } from '../core/size.js';
+import { realFolder, realFolders, SeveralFilesError } from '../files/allowed-paths.js';
+import { isScratch } from '../files/folders.js';
+import { RAW_ENDING, type ToolFiles, VIDEO_ENDINGS } from './paths.js';
 import { isOlder } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
+import type { Tool } from './tool.js';
 
 export const HOW_TO_ALLOW =
   'start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW, to allow more folders';
@@ -75,7 +90,8 @@ const MOST_FAILURES = 3;
 
 /**
  * Returns a function to be awaited before files are used: it asks the client for its roots during the first request,
- * whose stream can carry the question, and again after each change.
+ * whose stream can carry the question, and again after each change. Roots narrow the folders, never widen them; clients
+ * since 2026-07-28 are not asked, as that version advises against roots.
  */
 export function serveRoots(server: Server, scope: ResourceScope): (context: ServerContext) => Promise<void> {
   let reading: Promise<void> | undefined;
@@ -114,5 +130,189 @@ async function folderOf(uri: string): Promise<string | undefined> {
     return await realFolder(fileURLToPath(uri));
   } catch {
     return undefined;
+  }
+}
+
+/** Most names to read, and most levels below an allowed folder. */
+const MOST_NAMES = 20_000;
+const MOST_DEPTH = 6;
+
+export interface FoundVideo {
+  readonly path: string;
+  readonly bytes: number;
+  readonly modified: Date;
+}
+
+/** Newest first. @param contains part of their path, in lower case */
+export async function findVideos(
+  folders: readonly string[],
+  contains?: string,
+  signal?: AbortSignal,
+): Promise<{ readonly found: readonly FoundVideo[]; readonly complete: boolean }> {
+  const found = new Map<string, FoundVideo>();
+  let names = 0;
+  const open: { readonly folder: string; readonly depth: number }[] = folders.map((folder) => ({
+    folder,
+    depth: 0,
+  }));
+  let complete = true;
+  for (const { folder, depth } of open) {
+    signal?.throwIfAborted();
+    const entries = await entriesOf(folder);
+    for (const entry of entries) {
+      if (++names > MOST_NAMES) return { found: newestFirst(found.values()), complete: false };
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (entry.name.startsWith('.') || entry.name === 'node_modules' || isScratch(path)) continue;
+        if (depth < MOST_DEPTH) open.push({ folder: path, depth: depth + 1 });
+        else complete = false;
+      } else if (entry.isFile() && isVideo(path, contains)) {
+        const status = await lstat(path).catch(() => undefined);
+        if (status?.isFile()) found.set(path, { path, bytes: status.size, modified: status.mtime });
+      }
+    }
+  }
+  return { found: newestFirst(found.values()), complete };
+}
+
+function newestFirst(found: Iterable<FoundVideo>): FoundVideo[] {
+  return [...found].sort((a, b) => b.modified.getTime() - a.modified.getTime() || (a.path < b.path ? -1 : 1));
+}
+
+/** Entries of a folder; empty if its path has become a link, which may lead elsewhere. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    // Checked afterwards: if it is no link now, it was none while it was read.
+    return (await realpath(folder)) === folder ? entries : [];
+  } catch {
+    return [];
+  }
+}
+
+function isVideo(path: string, contains: string | undefined): boolean {
+  return (
+    VIDEO_ENDINGS.has(extname(path).toLowerCase()) &&
+    (contains === undefined || path.toLowerCase().includes(contains))
+  );
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface Made {
+  readonly tool: Tool;
+  readonly args: Values;
+  readonly files: ToolFiles;
+}
+
+interface Question {
+  readonly message: string;
+  readonly fields: ElicitRequestFormParams['requestedSchema']['properties'];
+  apply(answer: Values): Values;
+}
+
+/** Milliseconds to wait for the user. */
+const ANSWER_TIME = 120_000;
+
+const MOST_FILES = 20;
+
+/** True if a client can show a form. */
+export function canAnswer({ elicitation }: ClientCapabilities): boolean {
+  return elicitation !== undefined && ('form' in elicitation || Object.keys(elicitation).length === 0);
+}
+
+/** The arguments with the user's choice or, since version 2026-07-28, the question that the client must ask first. */
+export async function chosen(
+  made: Made,
+  server: Server,
+  { mcpReq }: ServerContext,
+): Promise<{ readonly args: Values } | InputRequiredResult> {
+  const question = await questionOf(made);
+  if (!question) return made;
+  const { message, fields } = question;
+  const form = {
+    message,
+    requestedSchema: { type: 'object' as const, properties: fields, required: Object.keys(fields) },
+  };
+  let answer: Values | undefined;
+  if (isOlder(server)) {
+    const asked = await mcpReq.elicitInput(form, { timeout: ANSWER_TIME }).catch(() => undefined);
+    answer = asked?.action === 'accept' ? asked.content : undefined;
+  } else {
+    if (!mcpReq.inputResponses)
+      return inputRequired({ inputRequests: { choice: inputRequired.elicit(form) } });
+    answer = acceptedContent(mcpReq.inputResponses, 'choice');
+  }
+  const known = Object.keys(fields).filter((name) => answer?.[name] !== undefined);
+  return { args: answer && known.length > 0 ? question.apply(answer) : made.args };
+}
+
+async function questionOf(made: Made): Promise<Question | undefined> {
+  return (await referenceQuestion(made)) ?? geometryQuestion(made) ?? (await filesQuestion(made));
+}
+
+const REFERENCES = ['reference_encoded', 'ref', 'reference'];
+
+async function referenceQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
+  const name = REFERENCES.find((one) => one in tool.inputSchema.shape);
+  const encode = args.distorted_encoded ?? args.dis ?? args.distorted;
+  if (name === undefined || args[name] || args.no_reference || typeof encode !== 'string') return undefined;
+  const [{ found }, path] = await Promise.all([
+    findVideos(files.allowed),
+    files.resolveInput(encode).catch(() => undefined),
+  ]);
+  if (path === undefined) return undefined;
+  const others = found.map((one) => one.path).filter((one) => one !== path);
+  const isNear = (one: string) => dirname(one) === dirname(path);
+  const paths = [...others.filter(isNear), ...others.filter((one) => !isNear(one))].slice(0, MOST_FILES);
+  if (paths.length === 0) return undefined;
+  return {
+    message: `Which video is the reference of ${encode}?`,
+    fields: { [name]: { type: 'string', title: 'Reference', enum: paths } },
+    apply: ({ [name]: chosen }) => ({ ...args, [name]: chosen }),
+  };
+}
+
+function geometryQuestion({ tool, args }: Made): Question | undefined {
+  const raw = Object.values(args).find(
+    (one): one is string => typeof one === 'string' && one.toLowerCase().endsWith(RAW_ENDING),
+  );
+  if (raw === undefined || !('bitdepth' in tool.inputSchema.shape)) return undefined;
+  const { width, height } = sizeInName(raw) ?? {};
+  const whole = (title: string, stated: number | undefined) => ({
+    ...({ type: 'integer', title, minimum: 1 } as const),
+    ...(stated !== undefined && { default: stated }),
+  });
+  const all: Question['fields'] = {
+    width: whole('Width', width),
+    height: whole('Height', height),
+    pixfmt: { type: 'string', title: 'Chroma', enum: ['420', '422', '444'], default: '420' },
+    bitdepth: { type: 'string', title: 'Bits per sample', enum: ['8', '10', '12', '16'], default: '8' },
+  };
+  const fields = Object.fromEntries(Object.entries(all).filter(([name]) => args[name] === undefined));
+  if (Object.keys(fields).length === 0) return undefined;
+  return {
+    message: `What is the format of ${raw}? Raw video has no header.`,
+    fields,
+    apply: (answer) => ({
+      ...args,
+      ...Object.fromEntries(Object.keys(fields).map((name) => [name, answer[name]])),
+    }),
+  };
+}
+
+async function filesQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
+  try {
+    await tool.prepare(args, files);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SeveralFilesError)) return undefined;
+    const { named, paths } = error;
+    return {
+      message: `Several files match ${named}; which one?`,
+      fields: { file: { type: 'string', title: 'File', enum: paths.slice(0, MOST_FILES) } },
+      apply: ({ file }) =>
+        Object.fromEntries(Object.entries(args).map(([name, one]) => [name, one === named ? file : one])),
+    };
   }
 }

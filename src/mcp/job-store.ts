@@ -11,10 +11,9 @@ import { jsonOf } from '../core/arguments.js';
 import { AnyvmafError, messageOf } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
-import { openPrivate, writeReason } from '../files/folders.js';
-import { isAlive, machineMark, processMark, writeWhole } from '../files/scratch.js';
-import type { CallAnswer } from './context.js';
+import { isAlive, machineMark, openPrivate, processMark, writeReason, writeWhole } from '../files/folders.js';
 import type { ResultOfJob } from './resources.js';
+import type { CallAnswer } from './tool.js';
 
 /** Days that a job is kept after its last change, and limits of all jobs together; the oldest go first. */
 export const KEPT_DAYS = 7;

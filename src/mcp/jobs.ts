@@ -1,16 +1,17 @@
 /**
  * @module mcp/jobs
- * Runs every call as a job; a kept one outlives the request that started it, and its client polls it by id.
+ * Runs every call as a job, within the limits of the server; a kept one outlives the request that started it, and its
+ * client polls it by id.
  */
 import { randomUUID } from 'node:crypto';
-import { onAbort } from '../core/abort.js';
+import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
+import type { AllowedPaths } from '../files/allowed-paths.js';
 import { isInside } from '../files/checked-file.js';
-import { processMark } from '../files/scratch.js';
-import { answerCall, type CallServices } from './call.js';
-import type { CallAnswer, JobDocument, NextAction, ToolJobs, ToolProgress } from './context.js';
+import { processMark } from '../files/folders.js';
+import type { CallThreads } from './call-threads.js';
 import {
   isServed,
   type JobProgress,
@@ -20,8 +21,21 @@ import {
   KEPT_TIME,
   pointsName,
 } from './job-store.js';
+import type { WorkPool } from './pool.js';
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
-import type { PreparedCall, Tool } from './tool.js';
+import { answer, fitting, refusal } from './results.js';
+import type {
+  CallAnswer,
+  JobDocument,
+  NextAction,
+  PreparedCall,
+  Tool,
+  ToolContext,
+  ToolJobs,
+  ToolProgress,
+  ToolResources,
+} from './tool.js';
+import { sentenceOf } from './wording.js';
 
 const MOST_WORKING = 100;
 
@@ -410,3 +424,105 @@ export async function pause(milliseconds: number, earlier: readonly Promise<unkn
   await Promise.race([late, ...earlier.map((one) => one.catch(() => {}))]);
   clearTimeout(timer);
 }
+
+/** Tools that take seconds; the pool reserves a place for them. */
+const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
+
+export interface CallServices {
+  readonly tools: readonly Tool[];
+  readonly files: AllowedPaths;
+  readonly pool: WorkPool;
+  readonly threads: CallThreads;
+  readonly maxSeconds: number;
+  readonly closing: AbortSignal;
+  readonly log: (message: string) => void;
+}
+
+interface ToolCall {
+  readonly tool: Tool;
+  /** As the client sent them. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly run: PreparedCall;
+  readonly scope: ResourceScope;
+  readonly resources: ToolResources;
+  readonly jobs: ToolJobs;
+  /** As the client sent them. */
+  readonly signal: AbortSignal;
+  onProgress(report: ToolProgress): void;
+  onWait(ahead: number, running: number): void;
+}
+
+/** Runs a call; an error of the tool becomes an answer too. */
+async function answerCall(server: CallServices, call: ToolCall): Promise<CallAnswer> {
+  const { tool, resources } = call;
+  const ending = new AbortController();
+  const listeners = [call.signal, server.closing].map((each) =>
+    onAbort(each, (reason) => ending.abort(reason)),
+  );
+  try {
+    const result = await withinSeconds(
+      server.maxSeconds,
+      new TimeLimitError(
+        `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`,
+      ),
+      ending.signal,
+      async (signal) => {
+        const outcome = await call.run(contextOf(server, call, signal));
+        // Checked before it is cut to the size of an answer.
+        const { success, error } = ('fits' in outcome ? outcome.fits : tool.outputSchema).safeParse(
+          answer(outcome).structuredContent,
+        );
+        return success ? answer(await fitting(tool.name, outcome, resources)) : error.issues;
+      },
+    );
+    if ('content' in result) return result;
+    const [issue] = result;
+    server.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
+    return refusal(
+      `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
+    );
+  } catch (error) {
+    if (server.closing.aborted)
+      return refusal('The server is shutting down; call again once it has restarted.');
+    return refusal(sentenceOf(error));
+  } finally {
+    for (const forget of listeners) forget();
+    ending.abort();
+  }
+}
+
+function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): ToolContext {
+  const { name } = call.tool;
+  return {
+    tool: name,
+    signal,
+    progress: (report) => call.onProgress(report),
+    files: call.scope.filesOf(server.files),
+    pool: {
+      run: (weight, task) =>
+        server.pool.run(
+          {
+            ...{ weight, signal, short: SHORT_TOOLS.has(name) },
+            onWait: (ahead, running) => call.onWait(ahead, running),
+          },
+          (grant) => task({ ...grant, api: server.threads.measuring }),
+        ),
+    },
+    resources: call.resources,
+    jobs: call.jobs,
+    args: call.args,
+    again: (changes) => ({ tool: name, arguments: { ...call.args, ...changes } }),
+    instead: (other, changes) => {
+      const takes = server.tools.find((one) => one.name === other)?.inputSchema.shape;
+      if (!takes) return undefined;
+      const both = Object.entries(call.args).filter(([key]) => Object.hasOwn(takes, key));
+      return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
+    },
+    log: (message) => server.log(`${name}: ${message}`),
+  };
+}
+
+/** URI template (RFC 6570). */
+export const JOB_TEMPLATE = 'anyvmaf://jobs/{id}';
+
+export const jobAddress = (id: string) => JOB_TEMPLATE.replace('{id}', id);

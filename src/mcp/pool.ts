@@ -5,7 +5,7 @@
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import type { PoolGrant } from './context.js';
+import type { PoolGrant } from './tool.js';
 
 const MAX_WAITING = 1000;
 

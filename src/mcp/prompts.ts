@@ -13,11 +13,11 @@ import {
 import { COMMON_ENCODERS } from '../core/encoder-names.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import type { ToolJobs } from './context.js';
+import { findVideos } from './files.js';
 import { PAGES_TEMPLATE, pageAddress } from './frame-pages.js';
-import { JOB_TEMPLATE } from './job-protocol.js';
+import { JOB_TEMPLATE } from './jobs.js';
 import type { ResourceScope } from './resources.js';
-import type { Tool } from './tool.js';
+import type { Tool, ToolJobs } from './tool.js';
 
 type Completed = 'video' | 'videos' | 'model' | 'feature' | 'encoder';
 
@@ -231,9 +231,7 @@ async function videosFor(typed: string, { folders }: CompletionSources): Promise
   const key = folders.join('\n');
   const now = performance.now();
   if (listed?.key !== key || now - listed.at > LISTED_TIME) {
-    const paths = import('./video-list.js').then(async ({ findVideos }) =>
-      (await findVideos(folders)).found.map(({ path }) => path),
-    );
+    const paths = findVideos(folders).then(({ found }) => found.map(({ path }) => path));
     listed = { key, at: now, paths };
     paths.catch(() => {
       listed = undefined;

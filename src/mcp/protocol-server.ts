@@ -17,7 +17,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod/v4';
 import { jsonOf } from '../core/arguments.js';
-import { argumentSentence } from './arguments.js';
+import { argumentSentence } from './tool.js';
 
 /** True if the client speaks a version before 2026-07-28, in which a server may send requests within a session. */
 export function isOlder(server: Server): boolean {

@@ -12,10 +12,10 @@ import {
   worstFrames,
 } from '../index.js';
 import { isReport, readReport } from '../report/read/index.js';
-import type { Report } from '../report/types.js';
+import type { Report } from '../report/schema.js';
 import type { Measuring } from './call-threads.js';
-import type { Pictured } from './context.js';
-import type { Png } from './frame-pictures.js';
+import type { Png } from './checked-api.js';
+import type { Pictured } from './tool.js';
 import { sentenceOf } from './wording.js';
 
 /** Moments with pictures, and limits of a picture; with three pictures each, a page stays below 2 MB. */

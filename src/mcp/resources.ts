@@ -1,19 +1,21 @@
 /**
  * @module mcp/resources
- * Large results of tools: files in a private folder that is deleted with the server, and resources of the protocol.
+ * Resources of the protocol: large results of tools, as files in a private folder that is deleted with the server, and a
+ * pair of sample videos.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
+import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
 import type { AllowedPaths } from '../files/allowed-paths.js';
-import { makeScratchFolder, removeScratch, sweepScratch } from '../files/scratch.js';
-import type { Pictured, Publication, Published, ResourceEntry } from './context.js';
+import { makeScratchFolder, removeScratch, sweepScratch } from '../files/folders.js';
+import type { SamplePlane } from '../sample/generator.js';
 import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
 import type { ToolFiles } from './paths.js';
-import { describeSamples, SAMPLES, Samples } from './samples.js';
+import type { Pictured, Publication, Published, ResourceEntry } from './tool.js';
 
 const RESULTS = 'anyvmaf://results/';
 
@@ -350,4 +352,89 @@ export class ServerResources {
 function requireRoom(uri: string, size: number, instead: string): void {
   if (size > MOST_BYTES)
     throw new AnyvmafError('io', `${uri} has ${Math.ceil(size)} bytes, too many for one message; ${instead}`);
+}
+
+const ADDRESS = 'anyvmaf://samples';
+
+/** Raw files first. */
+const NAMES = [
+  'reference_576x324.yuv',
+  'distorted_576x324.yuv',
+  'reference_576x324.y4m',
+  'distorted_576x324.y4m',
+] as const;
+
+type SampleName = (typeof NAMES)[number];
+
+const FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
+
+/** Frames of each sample; the scene changes in the middle. */
+const FRAMES = 24;
+
+const SAMPLES: ResourceEntry = {
+  uri: ADDRESS,
+  name: 'samples',
+  mimeType: 'application/json',
+  description:
+    'A generated pair of videos to try the tools with: paths, format, and the arguments to score it.',
+};
+
+function describeSamples(): object {
+  const { width, height, chroma, bitDepth } = FORMAT;
+  const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
+  const [ref, dis] = NAMES.map((name) => `${ADDRESS}/${name}`);
+  return {
+    about:
+      'A generated pair, the distorted video blurred, quantised in blocks and noisy. Every name is also a path.',
+    format: { ...geometry, frames: FRAMES },
+    files: NAMES.map((name) => `${ADDRESS}/${name}`),
+    example: { name: 'vmaf_score', arguments: { ref, dis, ...geometry } },
+  };
+}
+
+class Samples {
+  readonly #folder: () => Promise<string>;
+  readonly #made = new Map<SampleName, Promise<string>>();
+
+  constructor(folder: () => Promise<string>) {
+    this.#folder = folder;
+  }
+
+  pathOf(uri: string): Promise<string> | undefined {
+    const name = NAMES.find((one) => uri === `${ADDRESS}/${one}`);
+    if (name === undefined) return undefined;
+    const known = this.#made.get(name);
+    if (known) return known;
+    const made = this.#folder().then((folder) => writeSample(name, folder));
+    made.catch(() => this.#made.delete(name));
+    this.#made.set(name, made);
+    return made;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#made.values());
+  }
+}
+
+async function writeSample(name: SampleName, folder: string): Promise<string> {
+  const [{ makeSample }, { sampleBytes, y4mHeader }] = await Promise.all([
+    import('../sample/generator.js'),
+    import('../sample/files.js'),
+  ]);
+  const side = name.startsWith('reference') ? 'reference' : 'distorted';
+  const y4m = name.endsWith('.y4m');
+  const clip = makeSample(FORMAT, { seed: 2026, cut: FRAMES / 2 });
+  const path = join(folder, name);
+  const file = await open(path, 'w', 0o600);
+  try {
+    if (y4m) await file.write(y4mHeader(FORMAT));
+    for (let index = 0; index < FRAMES; index++) {
+      if (y4m) await file.write('FRAME\n');
+      for (const plane of clip.frame(side, index) satisfies SamplePlane[])
+        await file.write(sampleBytes(plane));
+    }
+  } finally {
+    await file.close();
+  }
+  return path;
 }

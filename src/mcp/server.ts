@@ -1,11 +1,15 @@
 /**
  * @module mcp/server
- * The protocol's side of the server. One instance serves one connection, or one request of a stateless client.
+ * The protocol's side of the server: tools, resources, jobs to subscribe to (`anyvmaf://jobs/ID`) and as tasks (version
+ * 2026-07-28, SEP-2663), and a view of results in hosts of MCP Apps (SEP-1865, version 2026-01-26). One instance serves
+ * one connection, or one request of a stateless client.
  */
+
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type Server,
@@ -18,27 +22,17 @@ import { MOST_FRAMES } from '../core/frame.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
-import { readView, showsViews, VIEW_ENTRY, viewOf } from './apps/page.js';
-import { canAnswer, chosen } from './choices.js';
-import { serveRoots } from './files.js';
+import { VIEWER_SCRIPT } from './apps/viewer-script.js';
+import { canAnswer, chosen, serveRoots } from './files.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
-import {
-  JOB_TEMPLATE,
-  readJob,
-  serveSubscriptions,
-  serveTasks,
-  TASKS,
-  takesTasks,
-  taskOf,
-} from './job-protocol.js';
-import { JOB_TOOLS, type Job, pause } from './jobs.js';
-import { CallProgress, type ProgressNotice } from './progress.js';
+import { KEPT_TIME } from './job-store.js';
+import { JOB_TEMPLATE, JOB_TOOLS, type Job, type Jobs, jobAddress, pause } from './jobs.js';
 import { complete, servePrompts } from './prompts.js';
-import { ProtocolServer } from './protocol-server.js';
-import type { ReadPage, ResourceScope } from './resources.js';
-import { answer } from './results.js';
-import type { Tool } from './tool.js';
+import { isOlder, ProtocolServer } from './protocol-server.js';
+import type { ReadPage, ResourceContents, ResourceScope } from './resources.js';
+import { answer, CallProgress, type ProgressNotice } from './results.js';
+import type { JobDocument, Tool, ToolJobs } from './tool.js';
 import { sentenceOf } from './wording.js';
 
 const INSTRUCTIONS = [
@@ -305,4 +299,168 @@ async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<Ca
     host.log(`${job.tool.name}: ${sentenceOf(error)}`);
     return undefined;
   }
+}
+
+const VIEWS = 'io.modelcontextprotocol/ui';
+
+const VIEW_TYPE = 'text/html;profile=mcp-app';
+
+const VIEW_URI = 'ui://anyvmaf/report';
+
+/** Tools with the view; for a job it polls for the result. */
+const VIEW_TOOLS: ReadonlySet<string> = new Set([
+  'vmaf_score',
+  'vmaf_score_encoded',
+  'describe_worst_frames',
+  'compare_encodes',
+  'job_start',
+]);
+
+const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
+
+/** An empty policy: the view loads nothing. */
+const VIEW_META = { ui: { csp: {}, prefersBorder: true } } as const;
+
+const VIEW_ENTRY = {
+  uri: VIEW_URI,
+  name: 'report',
+  title: 'Report',
+  description: 'Charts, worst frames and a split view of the result, beside the answer.',
+  mimeType: VIEW_TYPE,
+  _meta: VIEW_META,
+} as const;
+
+/** True if a client shows the page beside a result, which turns into the report. */
+function showsViews(capabilities: unknown): boolean {
+  const { mimeTypes } = Object(Object(Object(capabilities).extensions)[VIEWS]);
+  return Array.isArray(mimeTypes) && mimeTypes.includes(VIEW_TYPE);
+}
+
+/** Metadata of a tool in `tools/list`. */
+function viewOf(tool: string): { readonly _meta?: typeof LINKED } {
+  return VIEW_TOOLS.has(tool) ? { _meta: LINKED } : {};
+}
+
+function readView(uri: string) {
+  return uri === VIEW_URI ? { uri, mimeType: VIEW_TYPE, text: VIEW, _meta: VIEW_META } : undefined;
+}
+
+const VIEW_POLICY =
+  "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+const VIEW = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>anyvmaf</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="${VIEW_POLICY}">
+<style>body { font: 15px/1.5 system-ui, sans-serif; margin: 14px 18px; overflow-wrap: anywhere; }</style></head>
+<body><p role="status">Waiting for the result.</p><script>${VIEWER_SCRIPT}</script></body></html>
+`;
+
+/** Most subscriptions of one connection; the oldest is dropped. */
+const MOST_SUBSCRIBED = 1000;
+
+/** Reads the state of a job. @returns `undefined` for another URI, or a job that this client may not see */
+async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | undefined> {
+  const id = /^anyvmaf:\/\/jobs\/([\w-]{1,64})$/.exec(uri)?.[1];
+  if (id === undefined) return undefined;
+  try {
+    const job = await jobs.status(id, 0, new AbortController().signal);
+    return { uri, mimeType: 'application/json', text: JSON.stringify(job) };
+  } catch (error) {
+    if (error instanceof AnyvmafError && error.code === 'usage') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Handles subscriptions of one connection. Accepts any URI, so that the answer does not reveal which jobs exist.
+ * @returns a function that stops it; `undefined` for clients without sessions, whose transport sends updates itself
+ */
+function serveSubscriptions(server: Server, jobs: Jobs, scope: ResourceScope): (() => void) | undefined {
+  const subscribed = new Set<string>();
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    subscribed.add(uri);
+    const [oldest] = subscribed;
+    if (subscribed.size > MOST_SUBSCRIBED && oldest !== undefined) subscribed.delete(oldest);
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    subscribed.delete(uri);
+    return {};
+  });
+  if (!scope.listed) return undefined;
+  return jobs.hear((id, owner) => {
+    const uri = jobAddress(id);
+    // Since 2026-07-28 the transport filters by subscription.
+    const isWanted = subscribed.has(uri) || !isOlder(server);
+    if (isWanted && scope.sees(owner)) server.sendResourceUpdated({ uri }).catch(() => {});
+  });
+}
+
+/** Name of the extension in the capabilities of both sides. */
+const TASKS = 'io.modelcontextprotocol/tasks';
+
+/** Milliseconds between polls of a task, as advised to clients. */
+const POLL = 2000;
+
+const named = z.looseObject({ taskId: z.string().max(64) });
+
+/** True if the client accepts a task as the result of a call. */
+function takesTasks({ mcpReq }: ServerContext): boolean {
+  const { extensions } = Object(Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]);
+  return Object.hasOwn(Object(extensions), TASKS);
+}
+
+/** A job as a task; a tool's error counts as completed with a result, an interrupted job as failed. */
+function taskOf({ job_id, status, summary, started, kept_until }: JobDocument) {
+  const until = Date.parse(kept_until);
+  const states = { failed: 'completed', interrupted: 'failed' } as const;
+  return {
+    taskId: job_id,
+    status: status === 'failed' || status === 'interrupted' ? states[status] : status,
+    statusMessage: summary,
+    createdAt: started,
+    lastUpdatedAt: new Date(until - KEPT_TIME).toISOString(),
+    ttlMs: until - Date.parse(started),
+    pollIntervalMs: POLL,
+  };
+}
+
+function serveTasks(server: Server, jobs: ToolJobs): void {
+  const found = async (id: string): Promise<JobDocument> => {
+    try {
+      return await jobs.status(id, 0, new AbortController().signal);
+    } catch (error) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentenceOf(error));
+    }
+  };
+  const on = (method: string, answer: (taskId: string, signal: AbortSignal) => Promise<object>) =>
+    server.setRequestHandler(method, { params: named }, async ({ taskId }, context) => {
+      if (takesTasks(context)) return { ...(await answer(taskId, context.mcpReq.signal)) };
+      const requiredCapabilities = { extensions: { [TASKS]: {} } };
+      const message = `${method} requires the client capability ${TASKS}; use job_status and job_result instead.`;
+      throw new MissingRequiredClientCapabilityError({ requiredCapabilities }, message);
+    });
+  on('tasks/get', async (taskId, signal) => {
+    const job = await found(taskId);
+    const result = await jobs.result(taskId, 0, signal);
+    const error = { code: ProtocolErrorCode.InternalError, message: job.summary };
+    return {
+      ...taskOf(job),
+      ...(result && { result: { resultType: 'complete', ...result } }),
+      ...(job.status === 'interrupted' && { error }),
+    };
+  });
+  // No task asks for input.
+  on('tasks/update', async (taskId) => {
+    await found(taskId);
+    return {};
+  });
+  on('tasks/cancel', async (taskId) => {
+    await found(taskId);
+    await jobs.cancel(taskId).catch((error: unknown) => {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentenceOf(error));
+    });
+    return {};
+  });
 }

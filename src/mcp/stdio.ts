@@ -12,8 +12,8 @@ import {
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { onAbort } from '../core/abort.js';
 import { jsonOf } from '../core/arguments.js';
+import { LineSplitter } from './framing.js';
 import type { McpHost } from './host.js';
-import { LineSplitter } from './lines.js';
 import { LOCAL_OWNER } from './resources.js';
 import { createServer } from './server.js';
 

@@ -4,14 +4,21 @@
  */
 import * as z from 'zod/v4';
 import { isObject } from '../core/arguments.js';
-import { AnyvmafError, messageOf } from '../core/errors.js';
-import { type Hint, type HintName, hintText, type OptionHint, objectionsText } from '../core/hint.js';
+import {
+  AnyvmafError,
+  type Hint,
+  type HintName,
+  hintText,
+  messageOf,
+  type OptionHint,
+  objectionsText,
+} from '../core/errors.js';
 import { wordsOf } from '../core/option-words.js';
 import { sentence, shown } from '../core/printable.js';
 import { formatSize } from '../core/size.js';
 import { limitError } from '../core/system-limits.js';
 import type { Finding, Objection } from '../index.js';
-import { argumentSentence } from './arguments.js';
+import { argumentSentence } from './tool.js';
 
 /** Whose parameters to name: those of a tool for any two videos, or of `vmaf_score` with stored or raw video. */
 export type Place = 'encoded' | 'stored' | 'raw';

@@ -3,10 +3,9 @@
  * Selects the decoder of an encoded video: the first preferred one that runs and supports the file.
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
-import type { Objection, Remedy } from '../core/hint.js';
+import { AnyvmafError, type Objection, type Remedy, usageError } from '../core/errors.js';
+import { quotedWord } from '../core/names.js';
 import { clause, quoted, shown } from '../core/printable.js';
-import { quotedWord } from '../core/shell.js';
 import {
   type DecodedSource,
   type DecodeRequest,
@@ -19,8 +18,8 @@ import {
 import { convertCommand, DECLARE_RAW } from './errors.js';
 import { rateOf } from './evidence/rate.js';
 import { packetBitrate } from './facts.js';
+import { SEGMENT } from './formats.js';
 import { type EncodedInput, notY4m } from './open.js';
-import { SEGMENT } from './sniff.js';
 import type { VideoInput } from './types.js';
 
 export interface EncodedVideo {

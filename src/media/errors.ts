@@ -2,11 +2,10 @@
  * @module media/errors
  * Errors about frames, typed so that a caller can tell a truncated video from other damage.
  */
-import { AnyvmafError, type AnyvmafErrorOptions } from '../core/errors.js';
+import { AnyvmafError, type AnyvmafErrorOptions, type OptionHint, type Remedy } from '../core/errors.js';
 import { describeFormat, roundedDownChroma } from '../core/frame.js';
-import type { OptionHint, Remedy } from '../core/hint.js';
+import { shellWord } from '../core/names.js';
 import { printable, shown } from '../core/printable.js';
-import { shellWord } from '../core/shell.js';
 import type { TrackFacts } from './decoder.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 

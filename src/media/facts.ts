@@ -4,12 +4,11 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { formatProblem } from '../core/frame.js';
+import { type Fraction, quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
-import { type Fraction, quotientOf } from '../core/rational.js';
-import type { TrackFacts } from './decoder.js';
+import type { TrackChoice, TrackFacts, VideoTrack } from './decoder.js';
 import { type Delivery, delivery } from './delivery.js';
 import { declaredRate, isUntimed } from './evidence/rate.js';
-import type { TrackChoice, VideoTrack } from './evidence/track.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

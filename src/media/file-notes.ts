@@ -4,8 +4,8 @@
  * x264 and x265, and truncation, which decoders do not notice between two frames.
  */
 import { boxesOf } from './mp4-times.js';
-import type { ByteReader } from './platform.js';
 import { latin1, readAt } from './readers.js';
+import type { ByteReader } from './types.js';
 
 /** Box types down to the sample entries of each track. */
 const PATH = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'].map((type) => [type]);

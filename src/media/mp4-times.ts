@@ -2,8 +2,9 @@
  * @module media/mp4-times
  * Reads frame times from the index of an MP4 or MOV file (ISO/IEC 14496-12) if it is unambiguous.
  */
-import type { ByteReader } from './platform.js';
+
 import { latin1, readAt } from './readers.js';
+import type { ByteReader } from './types.js';
 
 /** In bytes. */
 const MOST_INDEX = 256 << 20;

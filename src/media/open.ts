@@ -6,31 +6,38 @@ import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
+import { hasScheme, STANDARD_INPUT } from '../core/names.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
-import { STANDARD_INPUT } from '../core/shell.js';
-import { hasScheme } from '../core/url.js';
 import { convertCommand, DECLARE_RAW, FETCH_URL, incompleteFrame } from './errors.js';
+import {
+  checkRawFormat,
+  indexFrames,
+  isContainer,
+  isY4m,
+  parseY4mHeader,
+  rawInfo,
+  rawLayout,
+  STREAM_HEADER_MAX,
+  sniffContent,
+  type Y4mHeader,
+  y4mInfo,
+} from './formats.js';
 import { filteredSource } from './own-filters.js';
+import { ByteQueue, blobReader, bytesReader, webByteStream } from './readers.js';
+import { blankSource, RandomAccessSource, SequentialSource } from './sources.js';
 import {
   type ByteReader,
   type ByteStream,
   type DecodedStream,
   type FilePlatform,
+  type FrameLayout,
+  type FrameSource,
+  type RawVideoFormat,
   RemoteVideo,
-} from './platform.js';
-import { ByteQueue, blobReader, bytesReader, webByteStream } from './readers.js';
-import { isContainer, sniffContent } from './sniff.js';
-import { blankSource, RandomAccessSource, SequentialSource } from './sources.js';
-import type {
-  FrameLayout,
-  FrameSource,
-  RawVideoFormat,
-  SourceDescriptor,
-  VideoInfo,
-  VideoInput,
+  type SourceDescriptor,
+  type VideoInfo,
+  type VideoInput,
 } from './types.js';
-import { indexFrames, isY4m, parseY4mHeader, STREAM_HEADER_MAX, type Y4mHeader, y4mInfo } from './y4m.js';
-import { checkRawFormat, rawInfo, rawLayout } from './yuv.js';
 
 export interface OpenOptions {
   /** Format of raw planar YUV. A Y4M input must agree with it. */

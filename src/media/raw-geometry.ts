@@ -5,8 +5,7 @@
 
 import type { ChromaFormat } from '../core/frame.js';
 import { sampleBytes, storedFrameBytes } from '../core/frame.js';
-import type { ByteReader } from './platform.js';
-import type { RawVideoFormat } from './types.js';
+import type { ByteReader, RawVideoFormat } from './types.js';
 
 interface WrongGeometry {
   /** Similarity of neighbouring rows and frames, about 0..1. */

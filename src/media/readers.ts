@@ -4,7 +4,7 @@
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
-import type { ByteReader, ByteStream } from './platform.js';
+import type { ByteReader, ByteStream } from './types.js';
 
 /** Reads an array (shared memory too) without copying the whole. */
 export function bytesReader(bytes: Uint8Array): ByteReader {

@@ -13,10 +13,22 @@ import {
 } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 import { incompleteFrame, lostFraming } from './errors.js';
-import type { ByteReader, ByteStream } from './platform.js';
+import {
+  badFrameHeader,
+  FRAME_HEADER_MAX,
+  lostChroma,
+  lostChromaBytes,
+  parseFrameHeader,
+} from './formats.js';
 import { type ByteQueue, latin1 } from './readers.js';
-import type { FrameLayout, FrameSource, SourceDescriptor, VideoInfo } from './types.js';
-import { badFrameHeader, FRAME_HEADER_MAX, lostChroma, lostChromaBytes, parseFrameHeader } from './y4m.js';
+import type {
+  ByteReader,
+  ByteStream,
+  FrameLayout,
+  FrameSource,
+  SourceDescriptor,
+  VideoInfo,
+} from './types.js';
 
 /**
  * Maps stored frames to the caller's planes without unused ones and the extra chroma column of odd widths. One read

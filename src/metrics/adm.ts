@@ -4,6 +4,7 @@
  */
 import type { VideoFormat } from '../core/frame.js';
 import { type AdmCsf, admCsf, csfSettings } from './adm-csf.js';
+import { admLimit, atLeast } from './checks.js';
 import {
   type ExtractorInstance,
   type Finisher,
@@ -25,7 +26,6 @@ import {
   real,
   SCALES,
 } from './spec.js';
-import { admLimit, atLeast } from './values.js';
 
 /** Most parameter sets per call. */
 const MOST = 64;

@@ -5,7 +5,7 @@
 
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
-import type { HeatmapFile } from '../core/kernel.js';
+import type { HeatmapFile } from '../core/module.js';
 import type { PictureSize } from '../core/size.js';
 import { leaveOut } from './checks.js';
 import {

@@ -1,6 +1,7 @@
 /**
  * @module metrics/checks
- * Rejects formats that an extractor cannot measure; and the prescaling options of float_vif and SpEED.
+ * Rejects formats that an extractor cannot measure; limits, peaks and options that several metrics share. Like in
+ * libvmaf, comparing with a limit turns NaN into the limit.
  */
 import { AnyvmafError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
@@ -114,4 +115,29 @@ export function requirePrescale(
     `The ${extractor} extractor would prescale to ${scaled} columns, but bilinear supports at most ${WIDEST_BILINEAR}; ` +
       'choose a smaller prescale or another method.',
   );
+}
+
+export function atMost(value: number, limit: number): number {
+  if (value < limit) return value;
+  return limit;
+}
+
+export function atLeast(value: number, limit: number): number {
+  if (value > limit) return value;
+  return limit;
+}
+
+/** Peak of luma samples in units of 8-bit levels, 255.75 at 10 bit. */
+export function floatPeak({ bitDepth }: VideoFormat): number {
+  return (2 ** bitDepth - 1) / 2 ** (bitDepth - 8);
+}
+
+/** Largest PSNR at a bit depth in dB: 60 at 8 bit, 72 at 10. */
+export function decibelCap({ bitDepth }: VideoFormat): number {
+  return 6 * bitDepth + 12;
+}
+
+/** Sums of ADM below this count as 0: 1e-10 for 1920x1080. */
+export function admLimit(width: number, height: number): number {
+  return (1e-10 * (width * height)) / (1920 * 1080);
 }

@@ -5,7 +5,7 @@
  */
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
-import { quotientOf } from '../core/rational.js';
+import { quotientOf } from '../core/numbers.js';
 import { leaveOut, requireSide } from './checks.js';
 import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
 import { jodOf, power } from './jod.js';

@@ -5,6 +5,7 @@
 import type { VideoFormat } from '../core/frame.js';
 import { ADM_OPTIONS, LAST_OPTIONS, NOISE_WEIGHT } from './adm.js';
 import { csfSettings, floatAdmFactors } from './adm-csf.js';
+import { admLimit, atLeast, atMost } from './checks.js';
 import {
   callEach,
   type ExtractorInstance,
@@ -25,7 +26,6 @@ import {
   real,
   SCALES,
 } from './spec.js';
-import { admLimit, atLeast, atMost } from './values.js';
 
 function factorOptions(): OptionSpec[] {
   return ([1, 2] as const).flatMap((band) =>

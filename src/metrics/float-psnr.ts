@@ -3,9 +3,9 @@
  * PSNR, ANSNR and moments of luma in floating point (metrics spec D.6).
  */
 import { log10 } from '../core/log10.js';
+import { decibelCap, floatPeak } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
-import { decibelCap, floatPeak } from './values.js';
 
 export const FLOAT_PSNR: Metric = {
   spec: extractor({

@@ -4,10 +4,9 @@
  */
 import type { VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
-import { requireSide } from './checks.js';
+import { atMost, requireSide } from './checks.js';
 import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption, ONLY } from './metric.js';
 import { extractor, feature, flag, integer, type OptionSpec, ranked } from './spec.js';
-import { atMost } from './values.js';
 
 /** Lines that the automatic scale leaves. */
 const AUTOMATIC_LINES = 256;

@@ -3,10 +3,9 @@
  * VIF per scale and in total from numerators and denominators in floating point (metrics spec D.14).
  */
 
-import { RESAMPLING, requirePrescale, resizingOptions } from './checks.js';
+import { atLeast, RESAMPLING, requirePrescale, resizingOptions } from './checks.js';
 import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
 import { DEBUG, extractor, feature, floatFeature, quotientParts, ranked, real, SCALES } from './spec.js';
-import { atLeast } from './values.js';
 import { finishVif, VIF_OPTIONS } from './vif.js';
 
 /** The fourth scale needs at least one sample. */

@@ -6,7 +6,7 @@
 import type { Compat } from '../core/choices.js';
 import type { ScoredFormat } from '../core/colour.js';
 import { AnyvmafError } from '../core/errors.js';
-import type { CallArgument, CoreCall, HeatmapFile } from '../core/kernel.js';
+import type { CallArgument, CoreCall, HeatmapFile } from '../core/module.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorSpec, OptionValue } from './spec.js';
 

@@ -1,17 +1,16 @@
 /**
  * @module metrics/options
- * Parses option texts and feature strings into extractor instances: validates values and fills in defaults.
+ * Parses option texts and feature strings into extractor instances, validates values and fills in defaults, and gives
+ * features libvmaf's names.
  */
-
 import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
-import { magnitude } from '../core/numbers.js';
+import { formatGeneral, magnitude } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
 import { EXTRACTORS, findExtractor } from './extractors.js';
 import type { ExtractorInstance } from './metric.js';
-import { formatG, nameSuffix } from './names.js';
-import type { ExtractorSpec, OptionSpec, OptionValue } from './spec.js';
+import type { ExtractorSpec, FeatureSpec, OptionSpec, OptionValue } from './spec.js';
 
 export type { ExtractorInstance };
 
@@ -188,4 +187,30 @@ function parseOption(option: OptionSpec, text: string, extractor: string, where:
 function knownOptions(spec: ExtractorSpec): string {
   if (spec.options.length === 0) return 'It has none.';
   return `Its options are ${spec.options.map((option) => option.name).join(', ')}.`;
+}
+
+const MAX_NAME = 255;
+
+/** C's `%.{digits}g` with 1..99 significant digits: 1e6 as `1e+06`; as in libvmaf's names, `nan` has no sign. */
+export function formatG(value: number, digits = 6): string {
+  return Number.isNaN(value) ? 'nan' : formatGeneral(value, digits);
+}
+
+/** Options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none does (spec 6.1). */
+function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<string, OptionValue>>): string {
+  return extractor.options
+    .filter((option) => option.inName && values[option.name] !== option.default)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((option) => {
+      const label = option.alias ?? option.name;
+      const value = values[option.name];
+      if (typeof value === 'boolean') return `_${label}`;
+      return `_${label}_${typeof value === 'number' ? formatG(value) : value}`;
+    })
+    .join('');
+}
+
+/** Name in reports (spec 6.1, 6.2). */
+export function logName(feature: FeatureSpec, suffix: string): string {
+  return (feature.plainName ? feature.alias : feature.alias + suffix).slice(0, MAX_NAME);
 }

@@ -4,6 +4,7 @@
  */
 import { chromaSize, type VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
+import { decibelCap } from './checks.js';
 import {
   type Emit,
   type ExtractorInstance,
@@ -14,7 +15,6 @@ import {
   numberOption,
 } from './metric.js';
 import { extractor, type FeatureSpec, feature, flag, real } from './spec.js';
-import { decibelCap } from './values.js';
 
 const PLANES = ['y', 'cb', 'cr'] as const;
 

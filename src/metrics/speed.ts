@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
-import { RESAMPLING, requireChroma, requirePrescale, resizingOptions } from './checks.js';
+import { atMost, RESAMPLING, requireChroma, requirePrescale, resizingOptions } from './checks.js';
 import {
   callEach,
   choiceOption,
@@ -14,7 +14,6 @@ import {
   numberOption,
 } from './metric.js';
 import { extractor, feature, flag, integer, type OptionSpec, ranked, real } from './spec.js';
-import { atMost } from './values.js';
 
 /** Five blocks of every 16th sample: smaller sides leave nothing to measure. */
 const LEAST_SIDE = 80;

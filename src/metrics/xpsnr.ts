@@ -6,7 +6,7 @@
 import type { ScoredFormat } from '../core/colour.js';
 import { chromaSize, type VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
-import { quotientOf } from '../core/rational.js';
+import { quotientOf } from '../core/numbers.js';
 import {
   doubles,
   type Emit,

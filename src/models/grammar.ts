@@ -6,7 +6,7 @@
 import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
-import { looksLikePath } from '../core/model-path.js';
+import { looksLikePath } from '../core/names.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import type { ModelRequest } from './types.js';

@@ -3,7 +3,7 @@
  * Predicts one frame's scores from its features for all models of a run, with transforms and clips (spec 5.3 to 5.6).
  */
 import { AnyvmafError } from '../core/errors.js';
-import { percentile } from '../core/percentile.js';
+import { percentile } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
 import { evaluate } from './libsvm.js';
 import type { LoadedMember, LoadedModel, ModelDefinition, ScoreTransform } from './types.js';

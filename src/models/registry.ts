@@ -7,8 +7,7 @@ import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import { bindInputs } from './bind.js';
-import { parseModelFile } from './parse.js';
+import { bindInputs, parseModelFile } from './parse.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {

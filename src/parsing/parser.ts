@@ -6,7 +6,7 @@
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 
-import type { ByteReader } from '../media/platform.js';
+import type { ByteReader } from '../media/types.js';
 import {
   BEAT,
   errorOf,

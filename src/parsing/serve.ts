@@ -2,8 +2,9 @@
  * @module parsing/serve
  * The worker's side: runs calls, and sends signs of life meanwhile.
  */
-import type { ByteReader } from '../media/platform.js';
+
 import { bytesReader } from '../media/readers.js';
+import type { ByteReader } from '../media/types.js';
 import { BEAT, errorOf, type FailureReason, type FromParser, refusalOf, type ToParser } from './protocol.js';
 
 export interface Monitor {

@@ -4,11 +4,9 @@
  */
 import { unlessAborted } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
-import type { InstallHint } from '../core/hint.js';
+import { AnyvmafError, type InstallHint, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { isHere } from './store.js';
-import { megabytes, PARTS, type Part, type PinnedPackage, packedSize, specOf } from './table.js';
+import { isHere, megabytes, PARTS, type Part, type PinnedPackage, packedSize, specOf } from './table.js';
 
 export interface PartsDoor {
   /** Asks whether to fetch a part; absent if there is no user to ask. */

@@ -12,9 +12,21 @@ import type { PartName } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import { endChild, startChild } from '../files/child-process.js';
-import { removeScratch } from '../files/scratch.js';
-import { isHere, LIST, partsFolder, placeOf, unwritable, workFolder } from './store.js';
-import { isKept, isOffered, PARTS, type Part, type PinnedPackage, specOf } from './table.js';
+import { removeScratch } from '../files/folders.js';
+import {
+  isHere,
+  isKept,
+  isOffered,
+  LIST,
+  PARTS,
+  type Part,
+  type PinnedPackage,
+  partsFolder,
+  placeOf,
+  specOf,
+  unwritable,
+  workFolder,
+} from './table.js';
 
 export interface InstalledPart {
   readonly name: PartName;

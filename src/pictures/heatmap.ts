@@ -5,9 +5,8 @@
 
 import { samplesOf } from '../core/frame.js';
 import type { FramePicture } from './frame-pair.js';
-import type { RgbImage } from './image.js';
 import { STEPS, TINTS } from './palette.js';
-import { rgbCoefficients } from './rgb.js';
+import { type RgbImage, rgbCoefficients } from './rgb.js';
 
 /** Values of square cells of a picture, row by row; the last cells of a row or column are cut off at the border. */
 export interface CellGrid {

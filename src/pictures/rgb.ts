@@ -1,16 +1,14 @@
 /**
  * @module pictures/rgb
- * Converts planes of any depth and chroma format to RGB, by their matrix and range. High dynamic range is
- * tone-mapped for standard screens: light up to 1000 cd/m² is brought below reference white (203 cd/m², ITU-R
- * BT.2408) by the curve of ITU-R BT.2390-11, section 5.4.1, on the largest of red, green and blue to keep hues;
- * then BT.2020 becomes BT.709 and light becomes sRGB. Light above 1000 cd/m² is clipped.
+ * RGB pictures: converts planes of any depth and chroma format by their matrix and range, shrinks, and writes PNG. High
+ * dynamic range is tone-mapped for standard screens: light up to 1000 cd/m² is brought below reference white (203 cd/m²,
+ * ITU-R BT.2408) by the curve of ITU-R BT.2390-11, section 5.4.1, on the largest of red, green and blue to keep hues; then
+ * BT.2020 becomes BT.709 and light becomes sRGB. Light above 1000 cd/m² is clipped.
  */
-
 import { LUMA_WEIGHTS, type LumaMatrix, usualMatrix } from '../core/colour.js';
 import { chromaSize, type FramePlanes, samplesOf, type VideoFormat } from '../core/frame.js';
 import type { PictureSize } from '../core/size.js';
 import type { TrackFacts } from '../media/decoder.js';
-import type { RgbaImage, RgbImage } from './image.js';
 
 /**
  * Converts a frame. Interpolates chroma linearly from its position since MPEG-2: on the left of its two
@@ -271,4 +269,89 @@ function makeToneMap(transfer: HdrTransfer): ToneMap {
     into[at + 1] = look(coded, scale * (-0.1246 * r + 1.1329 * g - 0.0083 * b));
     into[at + 2] = look(coded, scale * (-0.0182 * r - 0.1006 * g + 1.1187 * b));
   };
+}
+
+/** Rows of packed RGB, one byte per channel. */
+export interface RgbImage {
+  readonly width: number;
+  readonly height: number;
+  /** 3 x width x height bytes. */
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
+/** Rows of packed red, green, blue and 255. */
+export interface RgbaImage {
+  readonly width: number;
+  readonly height: number;
+  /** 4 x width x height bytes. */
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
+/** Size limit of a picture. */
+export interface ImageOptions {
+  /** Longest side in samples, from 1; larger pictures are shrunk. Default: no limit. */
+  readonly maxSide?: number;
+}
+
+export function shrink(image: RgbImage, { maxSide = Number.POSITIVE_INFINITY }: ImageOptions): RgbImage {
+  const longest = Math.max(image.width, image.height);
+  if (longest <= maxSide) return image;
+  const width = Math.max(1, Math.round((image.width * maxSide) / longest));
+  const height = Math.max(1, Math.round((image.height * maxSide) / longest));
+  const columns = coverage(image.width, width);
+  const rows = coverage(image.height, height);
+  const data = new Uint8ClampedArray(3 * width * height);
+  const sums = new Float64Array(3 * width);
+  for (let y = 0; y < height; y++) {
+    sums.fill(0);
+    for (const { at, weight } of rows[y]!) addRow(image, at, weight, columns, sums);
+    data.set(sums, 3 * width * y);
+  }
+  return { width, height, data: new Uint8Array(data.buffer) };
+}
+
+interface Share {
+  readonly at: number;
+  readonly weight: number;
+}
+
+/** The input samples that each output sample covers, with weights that sum to 1. */
+function coverage(from: number, to: number): Share[][] {
+  const scale = from / to;
+  return Array.from({ length: to }, (_, i) => {
+    const [start, end] = [i * scale, (i + 1) * scale];
+    const shares: Share[] = [];
+    for (let at = Math.floor(start); at < Math.min(from, end); at++) {
+      const weight = (Math.min(at + 1, end) - Math.max(at, start)) / scale;
+      if (weight > 0) shares.push({ at, weight });
+    }
+    return shares;
+  });
+}
+
+function addRow(
+  { width, data }: RgbImage,
+  row: number,
+  rowWeight: number,
+  columns: readonly Share[][],
+  sums: Float64Array,
+): void {
+  const start = 3 * width * row;
+  columns.forEach((shares, x) => {
+    for (const { at, weight } of shares) {
+      const from = start + 3 * at;
+      for (let c = 0; c < 3; c++) {
+        sums[3 * x + c]! += rowWeight * weight * data[from + c]!;
+      }
+    }
+  });
+}
+
+/** Compression effort: higher levels take several times as long for a few percent. */
+const EFFORT = 3;
+
+/** The bytes of a PNG file, 8 bits per channel. */
+export async function encodePng({ width, height, data }: RgbImage): Promise<Uint8Array<ArrayBuffer>> {
+  const { encode } = await import('fast-png');
+  return new Uint8Array(encode({ width, height, data, channels: 3, depth: 8 }, { zlib: { level: EFFORT } }));
 }

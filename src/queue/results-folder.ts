@@ -7,14 +7,12 @@ import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AnyvmafError, usageError } from '../core/errors.js';
+import { isUrl } from '../core/names.js';
 import { shown } from '../core/printable.js';
-import { isUrl } from '../core/url.js';
 import { openChecked } from '../files/checked-file.js';
-import { writeReason } from '../files/folders.js';
-import { writeWhole } from '../files/scratch.js';
-import type { RemoteStore } from '../remote/store.js';
-import { INLINE_BYTES } from './payload.js';
-import type { Stored } from './types.js';
+import { writeReason, writeWhole } from '../files/folders.js';
+import type { RemoteStore } from '../remote/remote-file.js';
+import { INLINE_BYTES, type Stored } from './job.js';
 
 /** A file of results that is missing or differs from its record. */
 export class LostFile extends AnyvmafError {}
@@ -39,7 +37,7 @@ export class ResultsFolder {
   static async open(path: string | undefined, hosts: readonly string[] = []): Promise<ResultsFolder> {
     if (path === undefined) return new ResultsFolder();
     if (isUrl(path)) {
-      const { RemoteStore } = await import('../remote/store.js');
+      const { RemoteStore } = await import('../remote/remote-file.js');
       return new ResultsFolder(path, new RemoteStore(path, hosts));
     }
     const real = await realpath(path).catch(() => undefined);

@@ -7,8 +7,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { TimeLimitError } from '../core/abort.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import type { QueueJob, Stored } from './job.js';
 import type { ScoredPair, Scorer } from './run-task.js';
-import type { QueueJob, Stored } from './types.js';
 
 export interface ScoringRules {
   /** Real paths of readable folders. */

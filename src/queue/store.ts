@@ -5,8 +5,18 @@
  */
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { checkJob, checkOutcome, checkStored, parsed } from './payload.js';
-import type { Begun, JobStore, Outcome, PutPart, QueueJob, Stored } from './types.js';
+import {
+  type Begun,
+  checkJob,
+  checkOutcome,
+  checkStored,
+  type JobStore,
+  type Outcome,
+  type PutPart,
+  parsed,
+  type QueueJob,
+  type Stored,
+} from './job.js';
 
 /** Seconds that results wait for their submitter, and parts for the others. */
 const KEPT = 14 * 24 * 3600;

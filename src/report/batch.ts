@@ -5,12 +5,19 @@
 
 import { isObject } from '../core/arguments.js';
 import { withoutAccess } from '../core/printable.js';
-import { jsonNumber, type Precision } from './format.js';
-import { compact, distributionEntry, failureEntries, fpsText, pooledEntries, trustEntry } from './json.js';
 import { entriesOf, type JsonEntries, quote } from './kinds.js';
-import { inputs, models, outcome, preparation, run } from './schema.js';
+import { type FailedEncode, inputs, models, outcome, preparation, type Report, run } from './schema.js';
 import type { Table } from './sections.js';
-import type { FailedEncode, Report } from './types.js';
+import {
+  compact,
+  distributionEntry,
+  failureEntries,
+  fpsText,
+  jsonNumber,
+  type Precision,
+  pooledEntries,
+  trustEntry,
+} from './write.js';
 
 export interface BatchJobFacts {
   /** Stable as long as neither the job's line nor its files change. */

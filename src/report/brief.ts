@@ -1,16 +1,55 @@
 /**
  * @module report/brief
- * A short report for a terminal; report/summary writes the full one.
+ * Short texts for a terminal: one report, several encodes as a table (also as CSV), and the root causes of doubt with
+ * their remedies; report/summary writes a report in full.
  */
-import { printable } from '../core/printable.js';
-import { baseName, comparedText, frameTime, referenceOf } from './facts.js';
-import { remarks } from './findings.js';
-import { doubtLines, flawsOf } from './flaws.js';
-import { askedOf, mainOf, runValue, valueMeaning, valuesWithoutGrain } from './quality-metrics.js';
+import { counted, printable } from '../core/printable.js';
+import type { Finding } from '../media/preflight/findings.js';
+import {
+  baseName,
+  beginApart,
+  bitrateOf,
+  bitrateText,
+  commonReference,
+  comparedText,
+  fileSizeOf,
+  frameTime,
+  inputFacts,
+  referenceOf,
+  sizeText,
+  skippedText,
+} from './facts.js';
+import { isWorseHigh } from './limits.js';
+import { pooledMetric } from './pool.js';
+import { askedOf, mainOf, runValue, valueMeaning, valuesWithoutGrain, wholeOf } from './quality-metrics.js';
+import { ranking, worstFrames } from './ranking.js';
+import type { FailedEncode, Report, ReportInput } from './schema.js';
+import {
+  clock,
+  columns,
+  cut,
+  type Layout,
+  type Line,
+  layoutOf,
+  lineTexts,
+  sectionsText,
+  type TerminalOptions,
+  wrap,
+} from './sections.js';
 import { cell, metricsShown, modelScores, type SummaryOptions, tinyScores, viewOf } from './summary.js';
-import { clock, cut, wrap } from './terminal.js';
-import type { Report } from './types.js';
-import { ranking, worstFrames } from './worst.js';
+import {
+  flawOf,
+  type Judged,
+  type Judgement,
+  remarkLines,
+  remarks,
+  remedyText,
+  TRUST_SIGNS,
+  TRUST_WORDS,
+  type Trust,
+  trustOf,
+} from './trust.js';
+import { type Precision, textNumber } from './write.js';
 
 const BRIEF_MEANS = 6;
 
@@ -74,4 +113,307 @@ export function unsaid(reports: readonly Report[]): number {
 function momentText(report: Report, frame: number): string {
   const time = frameTime(report, frame);
   return time === undefined ? `frame ${frame}` : `${clock(time, 2)}, frame ${frame}`;
+}
+
+export interface TableOptions extends TerminalOptions {
+  /** Precision of the scores. Default `legacy`. */
+  readonly precision?: Precision;
+  /**
+   * Notes below the table. `all` (default): findings and warnings. `causes`: root cause and remedy of each
+   * marked encode, in a few lines. `none`: what the marks mean.
+   */
+  readonly notes?: 'all' | 'causes' | 'none';
+  /** Names of encodes that could not be scored: rows without values, after the others. */
+  readonly failed?: readonly string[];
+}
+
+const MOST_CAUSES = 5;
+
+interface EncodeRow {
+  readonly name: string;
+  /** Mean of each metric of the heading; `undefined` if it could not be pooled. */
+  readonly means: readonly (number | undefined)[];
+  /** 1st percentile of the first metric, or the 99th if high values are worse. */
+  readonly worst?: number | undefined;
+  readonly bitrate?: number | undefined;
+  readonly size?: number | undefined;
+  /** Absent if it was not scored. */
+  readonly trust?: Trust;
+  /** Frames skipped at the start of the two videos, if encodes differ in it. */
+  readonly skipped: string;
+}
+
+/** Metrics of the heading: scores of models, or else the feature that ranks frames. */
+function tableMetrics(reports: readonly Report[]): string[] {
+  const scores = reports.flatMap(({ models, tiny = [] }) => [
+    ...models.map(({ name }) => name),
+    ...tiny.flatMap(({ metrics }) => metrics),
+  ]);
+  if (scores.length > 0) return [...new Set(scores)];
+  const rank = reports.map(ranking).find((found) => found !== undefined);
+  const metric = rank?.metric ?? reports[0]?.metrics[0];
+  return metric === undefined ? [] : [wholeOf(metric, reports)];
+}
+
+/** Metrics of the CSV: those of the heading, then others that were requested. */
+function comparedMetrics(reports: readonly Report[]): string[] {
+  const others = reports.flatMap(({ metrics }) => metrics);
+  const asked = askedOf(others, reports);
+  return [...new Set([...tableMetrics(reports), ...asked, ...mainOf(asked, reports)])];
+}
+
+function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeRow[] {
+  const [first] = metrics;
+  const apart = beginApart(reports);
+  return reports.map((report) => {
+    const percentiles = first === undefined ? undefined : report.distribution[first]?.percentiles;
+    const high = first !== undefined && isWorseHigh(report, first);
+    return {
+      name: report.distorted.name,
+      means: metrics.map((metric) => runValue(report, metric)),
+      worst: high ? percentiles?.p99 : percentiles?.p1,
+      bitrate: bitrateOf(report),
+      size: fileSizeOf(report),
+      trust: trustOf(report),
+      skipped: apart ? skippedText(report) : '',
+    };
+  });
+}
+
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
+export function encodesTable(reports: readonly Report[], options: TableOptions = {}): string {
+  const layout = layoutOf(options);
+  const number = textNumber(options.precision ?? 'legacy');
+  const [first, ...others] = reports;
+  if (!first) return '';
+  const metrics = tableMetrics(reports);
+  const means = metrics.map(() => undefined);
+  const failed = (options.failed ?? []).map((name) => ({ name, means, skipped: '' }));
+  const rows: readonly EncodeRow[] = [...rowsOf(reports, metrics), ...failed];
+  const names = distinct(rows.map(({ name }) => printable(name)));
+  const best = bestRow(rows, isWorseHigh(first, metrics[0] ?? ''));
+  const { notes = 'all' } = options;
+  return sectionsText(
+    [
+      { lines: reference(commonReference([first, ...others]), layout) },
+      {
+        table: {
+          names: 'end',
+          ...cellsOf(rows, names, metrics, number),
+          tones: rows.map(({ trust }, i) => {
+            if (i >= reports.length || trust?.verdict === 'untrusted') return 'warn';
+            return i === best ? 'bold' : undefined;
+          }),
+        },
+      },
+      { lines: notes === 'causes' ? doubtLines(reports, names, layout, MOST_CAUSES) : legend(rows, names) },
+      { lines: [layout.style.dim(run(reports))] },
+      ...(notes === 'all'
+        ? [{ title: 'Preflight', lines: remarkLines(remarks(reports), names.map(baseName)) }]
+        : []),
+    ],
+    { ...layout, indent: 0 },
+  );
+}
+
+/** Pads scores if any has the sign of a flaw, so that digits align. */
+function cellsOf(
+  rows: readonly EncodeRow[],
+  names: readonly string[],
+  metrics: readonly string[],
+  number: (value: number) => string,
+) {
+  const signs = rows.map(({ trust }) => (trust ? TRUST_SIGNS[trust.verdict] : ''));
+  const marked = signs.some((sign) => sign !== '');
+  const flaw = (sign: string) => (marked ? ` ${sign || ' '}` : '');
+  const apart = rows.some(({ skipped }) => skipped !== '');
+  const scores = metrics.map((metric) => metric + flaw(''));
+  return {
+    heads: ['distorted', ...scores, 'worst 1 %', 'bit rate', 'size', apart ? 'skipped' : ''],
+    rows: rows.map(({ means, worst, bitrate, size, skipped }, i) => [
+      names[i] ?? '',
+      ...means.map((mean) => (mean === undefined ? '-' : number(mean)) + flaw(signs[i] ?? '')),
+      worst === undefined ? '-' : worst.toFixed(2),
+      bitrateText(bitrate) ?? '-',
+      sizeText(size) ?? '-',
+      apart ? skipped || '-' : '',
+    ]),
+  };
+}
+
+function distinct(names: readonly string[]): string[] {
+  const short = names.map(baseName);
+  return new Set(short).size === names.length ? short : [...names];
+}
+
+function legend(rows: readonly EncodeRow[], names: readonly string[]): Line[] {
+  return rows.flatMap(({ trust }, row): Line[] => {
+    if (!trust || trust.verdict === 'fine') return [];
+    const codes = trust.codes.length > 0 ? ` [${trust.codes.join(', ')}]` : '';
+    const text = `${names[row]}: ${TRUST_WORDS[trust.verdict]}${codes}`;
+    return [{ lead: `${TRUST_SIGNS[trust.verdict]} `, text, tone: 'warn' }];
+  });
+}
+
+function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | undefined {
+  const means = rows.map(({ means: [mean], trust }) =>
+    trust?.verdict === 'untrusted' ? Number.NaN : (mean ?? Number.NaN),
+  );
+  const known = means.filter((mean) => !Number.isNaN(mean));
+  const best = isLowBetter ? Math.min(...known) : Math.max(...known);
+  return rows.length > 1 ? means.indexOf(best) : undefined;
+}
+
+function reference(input: ReportInput, { width, style }: Layout): string[] {
+  const facts = inputFacts(input).join('  ');
+  const name = printable(input.name);
+  const line = `reference  ${name}  ${facts}`;
+  if (columns(line) <= width) return [`${style.dim('reference')}  ${name}  ${style.dim(facts)}`];
+  return [
+    `${style.dim('reference')}  ${cut(name, width - 11, 'end')}`,
+    `${' '.repeat(11)}${style.dim(facts)}`,
+  ];
+}
+
+function run(reports: readonly Report[]): string {
+  const counts = reports.map(({ frames }) => frames.length);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const frames = least === most ? counted(most, 'frame') : `${least} to ${counted(most, 'frame')}`;
+  const sources = new Set(reports.flatMap(({ models }) => models.map(({ source }) => source)));
+  return [`${frames} each`, ...[...sources].map(printable)].join('  ');
+}
+
+/** Columns of the CSV table that are not metrics. */
+const FACTS = ['codec', 'kbps', 'offset', 'frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
+
+/** Column with the reason why an encode was not scored, if any failed. */
+const ERROR = 'error';
+
+/**
+ * The table as CSV (RFC 4180), line by line: per encode its name; mean, harmonic mean, minimum, 1st and 5th
+ * percentile of every score and requested metric; codec, kbit/s, frames by which it begins later than the
+ * reference, frames, bit/s, bytes, the verdict of {@link trustOf} and its codes, separated by spaces. Unknown
+ * values are empty.
+ * @throws {AnyvmafError} `usage` if the precision is invalid
+ */
+export function* writeTableCsv(
+  results: readonly (Report | FailedEncode)[],
+  precision: Precision = 'legacy',
+): Generator<string, void, undefined> {
+  const number = textNumber(precision);
+  const reports = results.filter((result) => 'frames' in result);
+  const failing = reports.length < results.length;
+  const metrics = comparedMetrics(reports);
+  const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'] as const;
+  const head = metrics.flatMap((metric) => statistics.map((name) => `${metric}_${name}`));
+  yield csvLine(['reference', 'distorted', ...head, ...FACTS, ...(failing ? [ERROR] : [])]);
+  for (const report of results) {
+    if (!('frames' in report)) {
+      const nothing = [...head, ...FACTS].map(() => '');
+      yield csvLine([report.reference, report.distorted, ...nothing, report.message]);
+      continue;
+    }
+    const values = metrics.flatMap((metric) => {
+      const pooled = pooledMetric(report, metric);
+      const percentiles = report.distribution[metric]?.percentiles;
+      return [runValue(report, metric), pooled?.harmonic_mean, pooled?.min, percentiles?.p1, percentiles?.p5];
+    });
+    const { verdict, codes } = trustOf(report);
+    const bitrate = bitrateOf(report);
+    const { pairing } = report;
+    yield csvLine([
+      report.reference.name,
+      report.distorted.name,
+      ...values.map((value) => (value === undefined || Number.isNaN(value) ? '' : number(value))),
+      pairing?.distorted.codec ?? '',
+      bitrate === undefined ? '' : String(bitrate / 1000),
+      String(pairing?.frames.offset ?? ''),
+      String(report.frames.length),
+      String(bitrate ?? ''),
+      String(fileSizeOf(report) ?? ''),
+      ...[verdict, codes.join(' ')],
+      ...(failing ? [''] : []),
+    ]);
+  }
+}
+
+export function csvLine(cells: readonly string[]): string {
+  const quoted = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
+  return `${quoted.join(',')}\n`;
+}
+
+export interface Flaw extends Judgement {
+  /** Indices of the reports. */
+  readonly of: number[];
+}
+
+/** Distinct flaws, in the order of the reports. */
+export function flawsOf(reports: readonly Judged[]): Flaw[] {
+  const flaws = new Map<string, Flaw>();
+  for (const [i, report] of reports.entries()) {
+    const found = flawOf(report);
+    if (found.trust.verdict === 'fine') continue;
+    const key = JSON.stringify(found.trust);
+    const flaw = flaws.get(key) ?? { ...found, of: [] };
+    flaw.of.push(i);
+    flaws.set(key, flaw);
+  }
+  return [...flaws.values()];
+}
+
+/** Values of both sides in words; empty if the finding has none or both are unknown. */
+export function findingValues(finding: Finding | undefined): string {
+  const { reference, distorted } = finding ?? {};
+  if (reference === undefined || distorted === undefined) return '';
+  if (reference === null && distorted === null) return '';
+  return `reference ${reference ?? 'unknown'}, distorted ${distorted ?? 'unknown'}`;
+}
+
+/** Verdicts printed with their cause alone, without a pointer to further warnings. */
+const WORDS = { ...TRUST_WORDS, doubtful: 'doubtful' } as const;
+
+/** One doubt as a paragraph, several in a line or two each, in at most `most` lines. Empty `names` are not printed. */
+export function doubtLines(
+  reports: readonly Report[],
+  names: readonly string[],
+  layout: Layout,
+  most: number,
+): string[] {
+  const grave = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
+  const flaws = flawsOf(reports).sort((a, b) => grave(a) - grave(b));
+  const named = ({ of }: Flaw) =>
+    of
+      .map((i) => names[i] ?? '')
+      .filter((name) => name !== '')
+      .join(', ');
+  const [only] = flaws;
+  if (!only) return [];
+  if (flaws.length === 1) return paragraph(only, named(only), layout, most);
+  const all = flaws.map((flaw) => entry(flaw, named(flaw), layout));
+  let count = 0;
+  let lines = 0;
+  // Reserve one line for the count of the others.
+  while (count < all.length && lines + (all[count]?.length ?? 0) <= most - (count + 1 < all.length ? 1 : 0))
+    lines += all[count++]?.length ?? 0;
+  const rest = flaws.slice(count).flatMap(({ of }) => of).length;
+  const others = rest > 0 ? [`  and ${rest} more, marked above`] : [];
+  return [...all.slice(0, count).flat(), ...others.map(layout.style.warn)];
+}
+
+/** The sentence, truncated to fit, and its remedy in full on its own line. */
+function paragraph({ trust, root }: Flaw, about: string, layout: Layout, most: number): string[] {
+  const remedy = remedyText(root);
+  const text = `${about === '' ? '' : `${about}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
+  const fix = remedy === '' ? [] : [layout.style.warn(`    ${printable(remedy)}`)];
+  const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
+  return [...lineTexts({ lead, text, tone: 'warn', most: most - fix.length }, layout), ...fix];
+}
+
+function entry({ trust, root }: Flaw, about: string, layout: Layout): string[] {
+  const remedy = remedyText(root);
+  const [code] = trust.codes;
+  const said = `${WORDS[trust.verdict]}${code === undefined ? '' : ` [${code}]`}${remedy === '' ? '' : `; ${remedy}`}`;
+  const text = `${cut(printable(about), layout.width - 30, 'both')}: ${said}`;
+  const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
+  return lineTexts({ lead, text, tone: 'warn', most: Number.POSITIVE_INFINITY }, layout);
 }

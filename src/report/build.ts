@@ -5,8 +5,17 @@
 import { AnyvmafError } from '../core/errors.js';
 import { membersBy } from './kinds.js';
 import { distribution, pool } from './pool.js';
-import { inputs, models, outcome, preparation, run } from './schema.js';
-import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from './types.js';
+import {
+  type FrameMetrics,
+  inputs,
+  type MetricDistribution,
+  models,
+  outcome,
+  type PooledMetric,
+  preparation,
+  type Report,
+  run,
+} from './schema.js';
 
 export interface MetricSeries {
   /** Log name, the key in frames and pooled values; unique within a report. */

@@ -5,10 +5,10 @@
 
 import type { Colour } from '../core/colour.js';
 import type { ChromaFormat } from '../core/frame.js';
+import { type Fraction, quotientOf } from '../core/numbers.js';
 import { counted, grouped } from '../core/printable.js';
-import { type Fraction, quotientOf } from '../core/rational.js';
 import type { FramePairing, InputPairing } from '../media/pairing/types.js';
-import type { Report, ReportInput, ReportMeasurer, ReportModel } from './types.js';
+import type { Report, ReportInput, ReportMeasurer, ReportModel } from './schema.js';
 
 /** Joins the phrases that are not empty. */
 export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {

@@ -2,15 +2,26 @@
  * @module report/inspection
  * Renders the inspection and the alignment of two videos, for a terminal and as JSON.
  */
+
+import type { Fraction } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
-import type { Fraction } from '../core/rational.js';
-import type { AlignResult } from '../media/align/types.js';
-import type { Finding, SideFacts } from '../media/preflight/types.js';
+import type { AlignResult } from '../media/pairing/types.js';
+import type { Finding, SideFacts } from '../media/preflight/findings.js';
 import { bitrateText, chromaText, joined, rateText, sizeText } from './facts.js';
-import { remarkLines, remarks } from './findings.js';
-import { type Layout, layoutOf, type Section, sectionsText, type TerminalOptions } from './sections.js';
-import { clock, columns, cut, type Paint, pad, widest } from './terminal.js';
-import { TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
+import {
+  clock,
+  columns,
+  cut,
+  type Layout,
+  layoutOf,
+  type Paint,
+  pad,
+  type Section,
+  sectionsText,
+  type TerminalOptions,
+  widest,
+} from './sections.js';
+import { remarkLines, remarks, TRUST_OUTLOOK, TRUST_SIGNS, trustOf } from './trust.js';
 
 export interface InspectionView {
   readonly reference: SideFacts;

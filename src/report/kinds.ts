@@ -3,8 +3,7 @@
  * Kinds of report values: how each is written as JSON and as XML attributes, and read back.
  */
 import { isObject } from '../core/arguments.js';
-import { decimalNumber } from '../core/numbers.js';
-import type { Fraction } from '../core/rational.js';
+import { decimalNumber, type Fraction } from '../core/numbers.js';
 
 /** A formatted scalar, a list or an ordered map: numbers keep their digits, keys their order. */
 export type Json = string | { readonly list: readonly Json[] } | { readonly map: JsonEntries };
@@ -312,4 +311,40 @@ export function keyOf(name: string, { key }: Kind<unknown>): string {
 
 export function quote(value: string): string {
   return JSON.stringify(value);
+}
+
+/** Omits an empty list in XML. */
+export function unlessEmpty<T>(kind: Kind<readonly T[]>): Kind<readonly T[]> {
+  return {
+    ...kind,
+    attributes: (key, values, write) => (values.length > 0 ? kind.attributes(key, values, write) : []),
+  };
+}
+
+/** Reads a list only if all its items can be read. */
+export function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
+  const kind = list(item);
+  return {
+    ...kind,
+    take: (source, key) => {
+      const items = source[key];
+      const whole = Array.isArray(items) && items.every((one) => item.read(one) !== undefined);
+      return whole ? kind.read(items) : undefined;
+    },
+  };
+}
+
+/** May be empty, which absence is not: then an attribute without text in XML. */
+export function orEmpty<T>(item: Kind<T>): Kind<readonly T[]> {
+  const kind = list(item);
+  return { ...kind, attributes: (key, values) => (values.length === 0 ? [[key, '']] : []) };
+}
+
+/** Omits the usual value in files. */
+export function unless<T>(usual: T, kind: Kind<T>): Kind<T> {
+  return {
+    ...or(kind, () => usual),
+    entries: (key, value, write) => (value === usual ? [] : kind.entries(key, value, write)),
+    attributes: (key, value, write) => (value === usual ? [] : kind.attributes(key, value, write)),
+  };
 }

@@ -6,8 +6,7 @@ import { requireText } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { shown, showValue } from '../core/printable.js';
 import { EXTRACTORS, findExtractor, reportedFeature } from '../metrics/extractors.js';
-import { PERCENTILE_KEYS } from './schema.js';
-import type { Report } from './types.js';
+import { PERCENTILE_KEYS, type Report } from './schema.js';
 
 /** Statistics of a metric over the scored frames. `worst_second`: worst mean over a second of consecutive frames. */
 export const POOLED_STATISTICS = [

@@ -2,8 +2,9 @@
  * @module report/picture-room
  * Sizes the pictures of a page: each moment gets an equal share of the page's size limit.
  */
-import type { Report } from './types.js';
-import { ranking, worstFrames } from './worst.js';
+
+import { ranking, worstFrames } from './ranking.js';
+import type { Report } from './schema.js';
 
 export interface PictureFiles {
   readonly reference: Uint8Array;

@@ -2,8 +2,8 @@
  * @module report/pool
  * Reduces one metric's per-frame values to the statistics of the report.
  */
-import { percentile } from '../core/percentile.js';
-import type { MetricDistribution, PooledMetric, Report } from './types.js';
+import { percentile } from '../core/numbers.js';
+import type { MetricDistribution, PooledMetric, Report } from './schema.js';
 
 /** Metrics with values below 0. */
 const SIGNED = /^ssimulacra2(?:_|$)/;

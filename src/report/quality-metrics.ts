@@ -6,7 +6,7 @@
 import { reportedFeature } from '../metrics/extractors.js';
 import { jodOf, power } from '../metrics/jod.js';
 import { pooledMetric } from './pool.js';
-import type { Report } from './types.js';
+import type { Report } from './schema.js';
 
 /** Inner features of VMAF's models: inputs of a score, not quality measures. */
 const INNER =

@@ -1,9 +1,10 @@
 /**
  * @module report/schema
- * Defines every report key that is not in libvmaf's log: its type, how it is written (docs/report.md) and read.
+ * The result of a run: libvmaf's JSON log, then our own keys: the type of each, how it is written (docs/report.md) and read.
  * Files have the keys in snake case, in this order.
  */
 
+import { isObject, requireObject } from '../core/arguments.js';
 import {
   CHROMA_FORMATS,
   CHROMA_UPSAMPLERS,
@@ -19,10 +20,11 @@ import {
   TINY_PRECISIONS,
   TRANSFERS,
 } from '../core/choices.js';
-import type { ErrorCode } from '../core/errors.js';
+import { type ErrorCode, usageError } from '../core/errors.js';
 import type { FrameList, FramePairing, FrameRange, InputPairing, Pairing } from '../media/pairing/types.js';
-import type { Finding, FindingCode, FindingPlace } from '../media/preflight/types.js';
+import type { Finding, FindingCode, FindingPlace } from '../media/preflight/findings.js';
 import {
+  allOf,
   bounds,
   choice,
   either,
@@ -41,10 +43,13 @@ import {
   openChoice,
   optional,
   or,
+  orEmpty,
   plain,
   set,
   size,
   text,
+  unless,
+  unlessEmpty,
   type ValueOf,
 } from './kinds.js';
 
@@ -52,42 +57,6 @@ const chroma = choice(...CHROMA_FORMATS);
 
 /** Separated by spaces in XML. */
 const words = list(text, ' ');
-
-/** Omits an empty list in XML. */
-function unlessEmpty<T>(kind: Kind<readonly T[]>): Kind<readonly T[]> {
-  return {
-    ...kind,
-    attributes: (key, values, write) => (values.length > 0 ? kind.attributes(key, values, write) : []),
-  };
-}
-
-/** Reads a list only if all its items can be read. */
-function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
-  const kind = list(item);
-  return {
-    ...kind,
-    take: (source, key) => {
-      const items = source[key];
-      const whole = Array.isArray(items) && items.every((one) => item.read(one) !== undefined);
-      return whole ? kind.read(items) : undefined;
-    },
-  };
-}
-
-/** May be empty, which absence is not: then an attribute without text in XML. */
-function orEmpty<T>(item: Kind<T>): Kind<readonly T[]> {
-  const kind = list(item);
-  return { ...kind, attributes: (key, values) => (values.length === 0 ? [[key, '']] : []) };
-}
-
-/** Omits the usual value in files. */
-function unless<T>(usual: T, kind: Kind<T>): Kind<T> {
-  return {
-    ...or(kind, () => usual),
-    entries: (key, value, write) => (value === usual ? [] : kind.entries(key, value, write)),
-    attributes: (key, value, write) => (value === usual ? [] : kind.attributes(key, value, write)),
-  };
-}
 
 export const pooled = object({
   min: measured,
@@ -528,3 +497,71 @@ export const outcome = object({
   /** Full sentences. */
   warnings: list(text),
 });
+
+/** Values of one frame, keyed by log name in the order in which libvmaf writes them. */
+export interface FrameMetrics {
+  readonly frameNum: number;
+  /** A metric without a value in this frame has no key. */
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** An encode that could not be scored, in place of its report. */
+export interface FailedEncode {
+  /** Version of anyvmaf. */
+  readonly version: string;
+  /** As the user named the two. */
+  readonly reference: string;
+  readonly distorted: string;
+  readonly code: ErrorCode;
+  /** A full sentence. */
+  readonly message: string;
+}
+
+/** Facts of a run that are known with its first frame; lengths may still be unknown. */
+export interface ReportHead extends ValueOf<typeof inputs>, ValueOf<typeof models>, ValueOf<typeof run> {
+  /** Version of anyvmaf. */
+  readonly version: string;
+  /** Metric names in libvmaf's order. */
+  readonly metrics: readonly string[];
+}
+
+/** The result of a run. */
+export interface Report extends ReportHead, ValueOf<typeof preparation>, ValueOf<typeof outcome> {
+  /** Frames per second of wall-clock time, from the first frame to the last. */
+  readonly fps: number;
+  readonly frames: readonly FrameMetrics[];
+  readonly pooled_metrics: Readonly<Record<string, PooledMetric | Record<string, never>>>;
+  readonly aggregate_metrics: Readonly<Record<string, number>>;
+  readonly distribution: Readonly<Record<string, MetricDistribution>>;
+}
+
+const PART_LISTS: readonly string[] = ['frames', 'metrics', 'models', 'warnings'];
+const PART_OBJECTS: readonly string[] = [
+  'pooled_metrics',
+  'aggregate_metrics',
+  'distribution',
+  'reference',
+  'distorted',
+];
+
+/** Parts that summaries, pages, JSON, NDJSON and XML need. */
+export const WHOLE = [...PART_LISTS, ...PART_OBJECTS] as readonly (keyof Report)[];
+
+/** @throws {AnyvmafError} `usage` if `parts` are missing, as in reports read from CSV, SUB and other programs' logs */
+export function requireParts(name: string, report: unknown, parts: readonly (keyof Report)[]): void {
+  requireObject(name, report, 'a report');
+  const members = new Map(Object.entries(report as object));
+  const lacking = parts.filter((part) => !fits(part, members.get(part)));
+  if (lacking.length === 0) return;
+  throw usageError(
+    `${name} has no ${lacking.join(', ')}; pass a report from score(), or from readReport() if isReport() is true.`,
+  );
+}
+
+function fits(part: string, value: unknown): boolean {
+  if (part === 'frames')
+    return Array.isArray(value) && value.every((frame) => isObject(frame) && isObject(frame.metrics));
+  if (part === 'metrics') return Array.isArray(value) && value.every((metric) => typeof metric === 'string');
+  if (PART_LISTS.includes(part)) return Array.isArray(value) && !value.includes(null);
+  return isObject(value);
+}

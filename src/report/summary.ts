@@ -3,8 +3,8 @@
  * Renders a report for a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
 import { requireObject } from '../core/arguments.js';
+import { formatFixed, formatGeneral } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
-import { formatFixed, formatGeneral } from '../core/printf.js';
 import {
   bitrateText,
   colourText,
@@ -21,22 +21,27 @@ import {
   trackOf,
   unpairedFacts,
 } from './facts.js';
-import { remarkLines, remarks } from './findings.js';
-import { type Precision, textNumber } from './format.js';
-import { viewerOpinion } from './opinion.js';
 import { pooledMetric } from './pool.js';
+import { frameGap, type Ranking, ranking, viewerOpinion, worstFrames } from './ranking.js';
+import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } from './schema.js';
 import {
+  aligned,
+  clock,
+  columns,
+  cut,
+  grid,
   type Layout,
   type Line,
   layoutOf,
+  pad,
   type Section,
   sectionsText,
   type TerminalOptions,
+  widest,
+  wrap,
 } from './sections.js';
-import { aligned, clock, columns, cut, grid, pad, widest, wrap } from './terminal.js';
-import { causeText, flawOf, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
-import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } from './types.js';
-import { frameGap, type Ranking, ranking, worstFrames } from './worst.js';
+import { causeText, flawOf, remarkLines, remarks, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
+import { type Precision, textNumber } from './write.js';
 
 export interface SummaryOptions extends TerminalOptions {
   /** Precision of the scores at the top; tables have four decimals. Default `legacy`. */

@@ -1,15 +1,23 @@
 /**
  * @module report/verdict
- * Checks encodes for a gate: bounds on values, and drops below a baseline.
+ * Checks encodes: bounds on pooled values, drops below a baseline, and what changed since an earlier run.
  */
-
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { percentile, quotientOf, USUAL_RATE } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
-import { baseName, frameTime, joined, modelFlags } from './facts.js';
-import { type LimitResult, type PooledValue, pooledValues } from './held.js';
-import { isWorseHigh, metricIn, type PooledName, scoreNames } from './limits.js';
-import type { FailedEncode, Report, ReportHead, ReportModel } from './types.js';
-import { ranking, worstFrames } from './worst.js';
+import { baseName, bitrateOf, frameTime, joined, modelFlags } from './facts.js';
+import {
+  isWorseHigh,
+  type Limit,
+  metricIn,
+  notMeasured,
+  type PooledName,
+  type PooledStatistic,
+  scoreNames,
+} from './limits.js';
+import { distribution, pool, pooledMetric, worstSecond } from './pool.js';
+import { ranking, worstFrames } from './ranking.js';
+import type { FailedEncode, FrameMetrics, Report, ReportHead, ReportModel } from './schema.js';
 
 export interface Check {
   /** The bound, `vmaf.p5 >= 80`. */
@@ -192,4 +200,199 @@ function sizeOf({ reference: { width, height } }: Pick<Report, 'reference'>): st
 function modelText({ source, settings, options, collection }: ReportModel): string {
   const members = collection && `${collection.members} members`;
   return joined([shown(source), ...modelFlags(options), members, settings], ' with ');
+}
+
+export interface PooledValue {
+  /** `vmaf.p5`; for an aggregate, its name alone. */
+  readonly name: string;
+  readonly metric: string;
+  /** `undefined` if a frame has no value. */
+  readonly value: number | undefined;
+}
+
+export interface LimitResult extends PooledValue {
+  readonly relation: '>=' | '<=';
+  readonly bound: number;
+  readonly passed: boolean;
+}
+
+/**
+ * Pooled values that match a name: one per model if it names no metric.
+ * @throws {AnyvmafError} `usage` if the report lacks the metric; lists the measured ones
+ */
+function pooledValues(report: Report, { metric, statistic = 'mean' }: PooledName): readonly PooledValue[] {
+  if (metric === undefined) {
+    const scores = scoreNames(report);
+    if (scores.length === 0) {
+      throw usageError(
+        `${statistic} needs a model or a metric, but no model ran; name a metric, such as psnr_y.${statistic}`,
+      );
+    }
+    return scores.map((name) => pooledValue(report, name, statistic));
+  }
+  const found = metricIn(report, metric);
+  if (found === undefined) throw notMeasured(metric, report);
+  return [pooledValue(report, found, statistic)];
+}
+
+function pooledValue(report: Report, metric: string, statistic: PooledStatistic): PooledValue {
+  if (Object.hasOwn(report.aggregate_metrics, metric)) {
+    return { name: metric, metric, value: finiteOf(report.aggregate_metrics[metric]) };
+  }
+  const name = `${metric}.${statistic}`;
+  const pooled = pooledMetric(report, metric);
+  const spread = Object.hasOwn(report.distribution, metric) ? report.distribution[metric] : undefined;
+  switch (statistic) {
+    case 'mean':
+    case 'harmonic_mean':
+    case 'min':
+    case 'max':
+      return { name, metric, value: finiteOf(pooled?.[statistic]) };
+    case 'stddev':
+      return { name, metric, value: finiteOf(spread?.stddev) };
+    case 'worst_second':
+      return { name, metric, value: finiteOf(worstSecondOf(report, metric)) };
+    default:
+      return { name, metric, value: finiteOf(spread?.percentiles?.[statistic]) };
+  }
+}
+
+/** `undefined` if a frame has no value. */
+function worstSecondOf(report: Report, metric: string): number | undefined {
+  const { frames, reference, subsample } = report;
+  const values = frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
+  if (values.some(Number.isNaN)) return undefined;
+  // A second must lie within one run of scored frames.
+  const begins = frames.flatMap(({ frameNum }, i) =>
+    frameNum - (frames[i - 1]?.frameNum ?? Number.NEGATIVE_INFINITY) > subsample ? [i] : [],
+  );
+  const rate = quotientOf(reference.frameRate) ?? USUAL_RATE;
+  return worstSecond(values, rate / subsample, begins, isWorseHigh(report, metric));
+}
+
+/**
+ * @param statistic a number is a percentile
+ * @param second frames per second
+ * @param parts where runs of consecutive frames begin, ascending from 0; a second lies within one
+ */
+export function statisticOf(
+  values: ArrayLike<number>,
+  statistic: PooledStatistic | number,
+  second: number,
+  parts: readonly number[] = [0],
+  isWorseHigh = false,
+): number {
+  if (typeof statistic === 'number') return percentile(Float64Array.from(values).sort(), statistic);
+  if (statistic === 'worst_second') return worstSecond(values, second, parts, isWorseHigh);
+  if (statistic === 'mean' || statistic === 'harmonic_mean' || statistic === 'min' || statistic === 'max')
+    return pool(values)?.[statistic] ?? Number.NaN;
+  const spread = distribution(values);
+  return (statistic === 'stddev' ? spread?.stddev : spread?.percentiles[statistic]) ?? Number.NaN;
+}
+
+/**
+ * The interval of the whole video's value if the scored part passes but the whole may not.
+ * @returns `undefined` if there is no doubt, `null` for a statistic without an interval
+ */
+export function doubtOf(
+  { sampling }: Pick<Report, 'sampling'>,
+  { name, metric, relation, bound, passed }: LimitResult,
+): { readonly low: number; readonly high: number } | null | undefined {
+  if (!sampling || !passed) return undefined;
+  // The name of an aggregate has no statistic.
+  const interval = sampling.intervals.find(({ metric, statistic }) =>
+    [`${metric}.${statistic}`, ...(statistic === 'mean' ? [metric] : [])].includes(name),
+  );
+  if (!interval || interval.metric !== metric) return null;
+  const { low, high } = interval;
+  return (relation === '>=' ? low < bound : high > bound) ? { low, high } : undefined;
+}
+
+function finiteOf(value: number | null | undefined): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** A value that could not be pooled does not pass. Throws as {@link pooledValues}. */
+export function holdAgainst(report: Report, limit: Limit): readonly LimitResult[] {
+  const { relation, bound } = limit;
+  return pooledValues(report, limit).map((found) => {
+    const { value } = found;
+    const passed = value !== undefined && (relation === '>=' ? value >= bound : value <= bound);
+    return { ...found, relation, bound, passed };
+  });
+}
+
+/** Pooled values to compare, by whether low or high values are worse. */
+const STATISTICS = {
+  low: ['mean', 'p5', 'p1', 'min', 'worst_second'],
+  high: ['mean', 'p95', 'p99', 'max', 'worst_second'],
+} as const satisfies Readonly<Record<string, readonly PooledStatistic[]>>;
+
+type ChangeStatistic = (typeof STATISTICS)['low' | 'high'][number];
+
+export interface Change {
+  readonly before: Report;
+  readonly values: readonly (DropResult & { readonly statistic: ChangeStatistic })[];
+  /** Bits per second before and now. */
+  readonly rates: readonly [before: number | undefined, now: number | undefined];
+  readonly worst: readonly [before: number | undefined, now: number | undefined];
+  /** Change of each frame's value: now minus before. */
+  readonly frames: readonly FrameMetrics[];
+  /** The frame that got worse by most; `undefined` if none did. */
+  readonly fallen: { readonly frame: number; readonly difference: number } | undefined;
+}
+
+/** @returns a sentence if the encode and its report in the baseline are not comparable */
+export function changeOf(
+  baseline: Baseline,
+  report: Report,
+  metric: string,
+  encodes: number,
+): Change | string {
+  try {
+    const before = baselineOf(baseline, report.distorted.name, encodes);
+    checkBaseline(report, before, baseline.name, [{ metric, most: 0 }]);
+    const worse = isWorseHigh(report, metric) ? 'high' : 'low';
+    const values = STATISTICS[worse].flatMap((statistic) =>
+      holdAgainstBaseline(report, before, baseline.name, { metric, statistic, most: 0 }).map((value) => ({
+        ...value,
+        statistic,
+      })),
+    );
+    const worst = [before, report].map((one) => worstFrames(one, { metric, worse }, 1)[0]?.frameNum);
+    const frames = differences(report, before, metric);
+    return {
+      before,
+      values,
+      rates: [bitrateOf(before), bitrateOf(report)],
+      worst: [worst[0], worst[1]],
+      frames,
+      fallen: mostFallen(frames, metric, worse),
+    };
+  } catch (error) {
+    if (error instanceof AnyvmafError) return error.message;
+    throw error;
+  }
+}
+
+function differences({ frames }: Report, before: Report, metric: string): FrameMetrics[] {
+  const then = new Map(before.frames.map((frame) => [frame.frameNum, frame.metrics[metric]]));
+  return frames.flatMap(({ frameNum, metrics }) => {
+    const by = (metrics[metric] ?? Number.NaN) - (then.get(frameNum) ?? Number.NaN);
+    return Number.isFinite(by) ? [{ frameNum, metrics: { [metric]: by } }] : [];
+  });
+}
+
+function mostFallen(
+  frames: readonly FrameMetrics[],
+  metric: string,
+  worse: 'low' | 'high',
+): Change['fallen'] {
+  const sign = worse === 'high' ? -1 : 1;
+  let found: Change['fallen'];
+  for (const { frameNum, metrics } of frames) {
+    const difference = metrics[metric] ?? 0;
+    if (difference * sign < (found ? found.difference * sign : 0)) found = { frame: frameNum, difference };
+  }
+  return found;
 }

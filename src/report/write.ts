@@ -1,15 +1,54 @@
 /**
  * @module report/write
- * Writes a report in any of its file formats; CSV and MicroDVD subtitles, a line per frame, are written here.
+ * Writes a report in any of its file formats, with a precision: JSON, NDJSON, XML, CSV and MicroDVD subtitles.
  */
 import { requireObject } from '../core/arguments.js';
 import type { ReportFormat } from '../core/choices.js';
-import { usageError } from '../core/errors.js';
-import { showValue } from '../core/printable.js';
-import { type Precision, textNumber } from './format.js';
-import { writeJson, writeNdjson } from './json.js';
-import { type FrameMetrics, type Report, requireParts, WHOLE } from './types.js';
-import { writeXml } from './xml.js';
+import { type AnyvmafError, usageError } from '../core/errors.js';
+import { formatFixed, formatGeneral } from '../core/numbers.js';
+import { quoted, showValue } from '../core/printable.js';
+import {
+  type Attributes,
+  attributesOf,
+  entriesOf,
+  type Fields,
+  type Json,
+  type JsonEntries,
+  type NumberText,
+  quote,
+} from './kinds.js';
+import { pooledMetric } from './pool.js';
+import {
+  type FailedEncode,
+  type FrameMetrics,
+  failure,
+  finding,
+  findingPlace,
+  input,
+  inputPairing,
+  inputs,
+  measurer,
+  metricValue,
+  model,
+  models,
+  nativeRun,
+  outcome,
+  pairing,
+  pooled,
+  preparation,
+  type Report,
+  type ReportHead,
+  requireParts,
+  run,
+  sampledInterval,
+  sampling,
+  spread,
+  swap,
+  tinyModel,
+  trust,
+  WHOLE,
+} from './schema.js';
+import { trustOf } from './trust.js';
 
 export type { ReportFormat } from '../core/choices.js';
 
@@ -99,4 +138,307 @@ function* rows(
     }
     yield `${row}\n`;
   }
+}
+
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
+function* writeJson(report: Report, precision: Precision = 'legacy'): Generator<string, void, undefined> {
+  const number = jsonNumber(precision);
+  const keys = report.metrics.map((name) => [name, `        ${quote(name)}: `] as const);
+  yield `{\n  "version": ${quote(report.version)},\n  "fps": ${fpsText(report)},\n  "frames": [`;
+  let separator = '\n';
+  for (const frame of report.frames) {
+    let piece = `${separator}    {\n      "frameNum": ${frame.frameNum},\n      "metrics": {`;
+    let lineEnd = '\n';
+    for (const [name, key] of keys) {
+      const value = frame.metrics[name];
+      // typeof, because a metric may share its name with an inherited property.
+      if (typeof value !== 'number') continue;
+      piece += lineEnd + key + number(value);
+      lineEnd = ',\n';
+    }
+    yield `${piece}\n      }\n    }`;
+    separator = ',\n';
+  }
+  yield `\n  ],\n  "pooled_metrics": {`;
+  separator = '\n';
+  for (const name of report.metrics) {
+    const entries = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    const lines = entries.map(([key, value]) => `\n      "${key}": ${pretty(value)}`);
+    yield `${separator}    ${quote(name)}: {${lines.join(',')}\n    }`;
+    separator = ',\n';
+  }
+  const aggregates = Object.entries(report.aggregate_metrics);
+  const lines = aggregates.map(([name, value]) => `\n    ${quote(name)}: ${number(value)}`);
+  yield `\n  },\n  "aggregate_metrics": {${lines.join(',')}\n  }`;
+  const own = [
+    ...[inputs, preparation, models].flatMap(({ fields }) => entriesOf(fields, report, number)),
+    ...distributionEntry(report, number),
+    ...[run, outcome].flatMap(({ fields }) => entriesOf(fields, report, number)),
+    ...trustEntry(report, number),
+  ];
+  for (const [key, value] of own) yield `,\n  ${quote(key)}: ${pretty(value, '  ')}`;
+  yield '\n}\n';
+}
+
+export function fpsText({ fps }: Report): string {
+  return Number.isFinite(fps) ? formatFixed(fps, 2) : 'null';
+}
+
+export function pooledEntries(report: Report, number: NumberText): JsonEntries {
+  const statistics = report.metrics.map((name) => {
+    const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    return [name, { map }] as const;
+  });
+  const aggregates = Object.entries(report.aggregate_metrics).map(
+    ([name, value]) => [name, number(value)] as const,
+  );
+  return [
+    ['pooled_metrics', { map: statistics }],
+    ['aggregate_metrics', { map: aggregates }],
+  ];
+}
+
+export function distributionEntry({ metrics, distribution }: Report, number: NumberText): JsonEntries {
+  const map = metrics.flatMap((name): JsonEntries => {
+    const values = distribution[name];
+    return values?.percentiles === undefined ? [] : [[name, spread.json(values, number)]];
+  });
+  return [['distribution', { map }]];
+}
+
+export function trustEntry(report: Report, number: NumberText): JsonEntries {
+  return [['trust', trust.json(trustOf(report), number)]];
+}
+
+export function failureEntries({ version, reference, distorted, ...error }: FailedEncode): JsonEntries {
+  const value = { version, reference: { name: reference }, distorted: { name: distorted }, error };
+  return entriesOf(failure.fields, value, String);
+}
+
+/** On several lines, indented by two spaces per level except for the first line. */
+export function pretty(json: Json, indent = ''): string {
+  if (typeof json === 'string') return json;
+  const inner = `${indent}  `;
+  if ('list' in json) {
+    if (json.list.length === 0) return '[]';
+    return `[\n${json.list.map((item) => inner + pretty(item, inner)).join(',\n')}\n${indent}]`;
+  }
+  if (json.map.length === 0) return '{}';
+  const entries = json.map.map(([key, value]) => `${inner}${quote(key)}: ${pretty(value, inner)}`);
+  return `{\n${entries.join(',\n')}\n${indent}}`;
+}
+
+export function compact(json: Json): string {
+  if (typeof json === 'string') return json;
+  if ('list' in json) return `[${json.list.map(compact).join(',')}]`;
+  return `{${json.map.map(([key, value]) => `${quote(key)}:${compact(value)}`).join(',')}}`;
+}
+
+/** Writes a report while it is measured; every line ends with a line feed. */
+export interface NdjsonLines {
+  /** `version`, `reference`, `distorted`, `models`, `metrics` in order, what ran. */
+  header(head: ReportHead): string;
+  /** `frameNum`, `metrics`. */
+  frame(frame: FrameMetrics, metrics: readonly string[]): string;
+  /** `fps`, pooled and aggregate metrics, pairing and preflight, `distribution`, `frame_count`, `warnings`, `trust`. */
+  summary(report: Report): string;
+  /** Replaces the summary, or the whole file if nothing was scored: `version`, `reference`, `distorted`, `error`. */
+  failure(failed: FailedEncode): string;
+}
+
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
+export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
+  const number = jsonNumber(precision);
+  return {
+    header: (head) =>
+      line('header', [
+        ['version', quote(head.version)],
+        ...entriesOf(inputs.fields, head, number),
+        ...entriesOf(models.fields, head, number),
+        ['metrics', { list: head.metrics.map(quote) }],
+        ...entriesOf(run.fields, head, number),
+      ]),
+
+    frame({ frameNum, metrics: values }, metrics) {
+      const map = metrics.flatMap((name): JsonEntries => {
+        const value = values[name];
+        return typeof value === 'number' ? [[name, number(value)]] : [];
+      });
+      return line('frame', [
+        ['frameNum', String(frameNum)],
+        ['metrics', { map }],
+      ]);
+    },
+
+    summary: (report) =>
+      line('summary', [
+        ['fps', fpsText(report)],
+        ...pooledEntries(report, number),
+        ...entriesOf(preparation.fields, report, number),
+        ...distributionEntry(report, number),
+        ...entriesOf(outcome.fields, report, number),
+        ...trustEntry(report, number),
+      ]),
+
+    failure: (failed) => line('failure', failureEntries(failed)),
+  };
+}
+
+/** As {@link ndjsonLines}, for a finished report, line by line. */
+function* writeNdjson(report: Report, precision?: Precision): Generator<string, void, undefined> {
+  const lines = ndjsonLines(precision);
+  yield lines.header(report);
+  for (const frame of report.frames) yield lines.frame(frame, report.metrics);
+  yield lines.summary(report);
+}
+
+function line(type: string, entries: JsonEntries): string {
+  return `${compact({ map: [['type', quote(type)], ...entries] })}\n`;
+}
+
+/** @throws {AnyvmafError} `usage` if the precision is invalid */
+function* writeXml(report: Report, precision: Precision = 'legacy'): Generator<string, void, undefined> {
+  const number = textNumber(precision);
+  // libvmaf writes the size of the first picture, so 0 without pictures.
+  const { width, height } = report.frameCount > 0 ? report.reference : { width: 0, height: 0 };
+  yield `<VMAF version="${report.version}">\n` +
+    `  <params qualityWidth="${width}" qualityHeight="${height}" />\n` +
+    `  <fyi fps="${formatFixed(report.fps, 2)}" />\n` +
+    '  <frames>\n';
+  for (const frame of report.frames) {
+    let piece = `    <frame frameNum="${frame.frameNum}" `;
+    for (const name of report.metrics) {
+      const value = frame.metrics[name];
+      // typeof, because a metric may share its name with an inherited property.
+      if (typeof value === 'number') piece += `${name}="${number(value)}" `;
+    }
+    yield `${piece}/>\n`;
+  }
+  yield '  </frames>\n  <pooled_metrics>\n';
+  for (const name of report.metrics) {
+    const values = attributesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    yield `    <metric name="${name}" ${attributeText(values)}/>\n`;
+  }
+  const aggregates = Object.entries(report.aggregate_metrics);
+  yield `  </pooled_metrics>\n  <aggregate_metrics ${aggregates
+    .map(([name, value]) => `${name}="${number(value)}" `)
+    .join('')}/>\n`;
+  yield* ownElement(report, number);
+  yield '</VMAF>\n';
+}
+
+function* ownElement(report: Report, number: NumberText): Generator<string, void, undefined> {
+  const attributes = ({ fields }: { readonly fields: Fields }, value: object) =>
+    attributeText(attributesOf(fields, value, number));
+  const elements = (name: string, kind: { readonly fields: Fields }, values: readonly object[] = []) =>
+    values.map((one) => `    <${name} ${attributes(kind, one)}/>\n`).join('');
+  const facts = [run, inputs, preparation, outcome].map((kind) => attributes(kind, report)).join('');
+  yield `  <anyvmaf ${facts.trimEnd()}>\n`;
+  for (const role of ROLES) yield elements(role, input, [report[role]]);
+  const { pairing: paired, native, sampling: sampled } = report;
+  if (paired) {
+    yield `    <pairing ${attributes(pairing, paired).trimEnd()}>\n`;
+    for (const role of ROLES) yield `  ${elements(role, inputPairing, [paired[role]])}`;
+    yield '    </pairing>\n';
+  }
+  for (const one of report.preflight ?? []) {
+    const places = (one.places ?? []).map((place) => `<place ${attributes(findingPlace, place)}/>`).join('');
+    yield `    <finding ${attributes(finding, one).trimEnd()}>${escapeXml(one.message)}${places}</finding>\n`;
+  }
+  yield elements('model', model, report.models);
+  yield elements('tiny', tinyModel, report.tiny);
+  if (native) yield elements('native', nativeRun, [native]);
+  yield elements('measurer', measurer, report.measurers);
+  yield elements('swap', swap, report.swaps);
+  if (sampled) {
+    yield `    <sampling ${attributes(sampling, sampled).trimEnd()}>\n`;
+    for (const one of sampled.intervals) yield `  ${elements('interval', sampledInterval, [one])}`;
+    yield '    </sampling>\n';
+  }
+  yield elements('without_grain', metricValue, report.withoutGrain);
+  for (const name of report.metrics) {
+    const values = report.distribution[name];
+    if (values?.percentiles === undefined) continue;
+    yield `    <distribution metric="${escapeXml(name)}" ${attributes(spread, values)}/>\n`;
+  }
+  for (const warning of report.warnings) yield `    <warning>${escapeXml(warning)}</warning>\n`;
+  yield '  </anyvmaf>\n';
+}
+
+const ROLES = ['reference', 'distorted'] as const;
+
+/** A space after every attribute, as libvmaf writes it. */
+function attributeText(attributes: Attributes): string {
+  return attributes.map(([name, text]) => `${name}="${escapeXml(text)}" `).join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+};
+
+/** Escapes text for content and attributes; characters that XML 1.0 does not allow become U+FFFD. */
+export function escapeXml(text: string): string {
+  return text
+    .replace(/[&<>"\t\n\r]/g, (c) => ENTITIES[c] ?? c)
+    .replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, '\uFFFD');
+}
+
+/**
+ * How reports write measured values. `legacy`: as libvmaf 3.2.0 does, six decimals, or sixteen if the fraction
+ * is below a millionth. A number 1..17: that many significant digits (`%.Ng`). `max`: 17, which restores the
+ * double.
+ */
+export type Precision = 'legacy' | 'max' | number;
+
+/** @throws {AnyvmafError} `usage` unless the text is `legacy`, `max`, `full` (an alias of `max`) or 1..17 */
+export function parsePrecision(text: string): Precision {
+  if (text === 'legacy' || text === 'max') return text;
+  if (text === 'full') return 'max';
+  const digits = /^[0-9]{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (digits >= 1 && digits <= 17) return digits;
+  throw badPrecision(text);
+}
+
+/**
+ * Returns the writer of measured values for text formats: non-finite values are `inf`, `-inf`, `-nan`.
+ * @throws {AnyvmafError} `usage` if the precision is invalid
+ */
+export function textNumber(precision: Precision): (value: number) => string {
+  if (precision === 'legacy') return formatLegacy;
+  const digits = precision === 'max' ? 17 : precision;
+  if (!Number.isInteger(digits) || digits < 1 || digits > 17) throw badPrecision(String(precision));
+  return (value) => formatGeneral(value, digits);
+}
+
+/** As {@link textNumber}, for JSON: non-finite values are `null`. */
+export function jsonNumber(precision: Precision): (value: number) => string {
+  const write = textNumber(precision);
+  return (value) => (Number.isFinite(value) ? write(value) : 'null');
+}
+
+/** libvmaf 3.2.0's choice between `%.6f` and `%.16f`. */
+export function formatLegacy(value: number): string {
+  return formatFixed(value, isTinyFraction(value) ? 16 : 6);
+}
+
+/** Like libvmaf, multiplies the fraction by ten, in doubles, until it reaches 1: more than six steps are tiny. */
+function isTinyFraction(value: number): boolean {
+  let fraction = Math.abs(value) % 1;
+  if (!(fraction > 0 && fraction < 1e-5)) return false;
+  let steps = 0;
+  for (; fraction < 1; steps++) fraction *= 10;
+  return steps > 6;
+}
+
+function badPrecision(text: string): AnyvmafError {
+  return usageError(
+    `Precision ${quoted(text)} is not one of legacy, max, full or a whole number from 1 to 17; pass 17 or max for values ` +
+      'that read back as the same double.',
+  );
 }

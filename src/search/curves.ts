@@ -1,267 +1,534 @@
 /**
  * @module search/curves
- * Measures rate-quality curves, and finds their convex hull and where each is the best.
+ * Measures rate-quality curves on one source: of encoders, to compare them, and of picture sizes, to choose a bitrate
+ * ladder on their hull.
  */
-
-import { type Curve, curveThrough } from '../report/bd-rate.js';
-import { isWorseHigh } from '../report/limits.js';
-import { parameterOf } from './encoders.js';
-import { type Probe, samplesOf } from './probe.js';
-import { findValue, measureAll } from './search.js';
-import type { Grid } from './strategy.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
+import { shown } from '../core/printable.js';
+import { intervalsOf } from '../core/sampling.js';
+import type { PictureSize } from '../core/size.js';
+import type { VideoInput } from '../media/types.js';
+import { bdQuality, bdRate } from '../report/bd-rate.js';
+import { checkCompareOptions, checkLadderOptions } from './checks.js';
+import {
+  lossesOf,
+  notCopied,
+  SEGMENT_STARTS,
+  type Setting,
+  segmentArguments,
+  segmentFrames,
+  settingOf,
+  streamingCommand,
+  wholeEncode,
+} from './commands.js';
+import { type Material, sampledSource } from './material.js';
+import { Probe } from './probe.js';
+import {
+  type CurveTask,
+  fineChoice,
+  measureCurve,
+  measureOf,
+  qualityOf,
+  rising,
+  risingRange,
+} from './search.js';
+import { inSession, type SearchPlatform, type Session, type SourceFacts, sourceName } from './session.js';
+import {
+  bestAt,
+  byGrid,
+  type Choice,
+  type Curves,
+  cheapestAt,
+  convexHull,
+  indexNear,
+  type RisingCurve,
+  rises,
+  risingCurve,
+  takeovers,
+} from './strategy.js';
 import {
   type CompleteMeasure,
-  ceilingOf,
-  heightTo,
+  FEWEST_PARTS,
   type KnownPoint,
   type Measured,
+  marginTo,
+  partLength,
   poolingOf,
-  qualityIn,
+  type SampleValues,
   scoreName,
   targetAt,
+  WATCHED,
 } from './targets.js';
-import type { CurveOptions, EncoderChoice } from './types.js';
+import type {
+  ComparedCurve,
+  ComparedEncoder,
+  ComparedPoint,
+  CompareOptions,
+  ComparisonResult,
+  CurveDelta,
+  LadderCurve,
+  LadderOptions,
+  LadderPoint,
+  LadderResult,
+} from './types.js';
 
-const POINTS = 7;
-/** Approximate distance between them, in VMAF points. */
-const APART = 6;
-
-/** @throws {AnyvmafError} `usage` as {@link poolingOf} */
-export function measureOf({ metric, statistic = 'mean', models }: CurveOptions): CompleteMeasure {
-  const measure = { metric: metric ?? scoreName(models), statistic };
-  poolingOf(measure);
-  return measure;
-}
-
-export function qualityOf(point: Measured, measure: CompleteMeasure, perSecond: number): number {
-  return qualityIn(measure, (metric) => samplesOf(point, metric), perSecond);
-}
-
-/** Negates metrics whose low values are better, so that higher is better. Its own inverse. */
-export function rising({
-  metric,
-}: CompleteMeasure): <Point extends { readonly quality: number }>(point: Point) => Point {
-  return (point) => (isWorseHigh({}, metric) ? { ...point, quality: -point.quality } : point);
-}
-
-export function risingRange({ metric }: CompleteMeasure, { min, max }: Range): Range {
-  return isWorseHigh({}, metric) ? { min: -max, max: -min } : { min, max };
-}
-
-interface Range {
-  readonly min: number;
-  readonly max: number;
-}
-
-export interface CurveTask {
-  /** Qualities to search for; without any, values of the parameter are measured. */
-  readonly targets?: readonly number[];
-  readonly measure: CompleteMeasure;
-  /** Frames of the source per second. */
-  readonly perSecond: number;
-}
-
-/** Measures a curve. Calls `onPoint` with known and new points; returns the value found for each target. */
-export async function measureCurve(
-  probe: Probe,
-  choice: EncoderChoice,
-  { targets = [], measure, perSecond }: CurveTask,
-  onPoint: (point: KnownPoint) => void,
-): Promise<readonly number[]> {
-  for (const known of probe.points()) onPoint(known);
-  if (targets.length === 0) {
-    await measureAll(probe, curveValues(probe, choice), onPoint);
-    return [];
-  }
-  const findTarget = (quality: number) => {
-    const target = targetAt(measure, quality);
-    const margin = (point: Measured) => heightTo(target, qualityOf(point, measure, perSecond));
-    return findValue(probe, margin, onPoint, ceilingOf([target]));
-  };
-  const values: number[] = [];
-  for (const target of targets) values.push(await findTarget(target));
-  return values;
-}
-
-/** Values to measure a curve at: every step of a range with a step, else seven evenly spaced ones. */
-function curveValues({ setting }: Probe, { range, parameter }: EncoderChoice): readonly number[] {
-  if (range?.step !== undefined) return parameterOf(setting.encoder, parameter, range).grid.values;
-  const { values } = setting.parameter.grid;
-  const places = range ? evenly(0, values.length - 1, POINTS) : around(setting.parameter.grid);
-  return [...new Set(places)].flatMap((place) => values[place] ?? []);
-}
-
-/** Grid indices from two steps above the usual value to four below it. */
-function around({ start, slope, values }: Grid): readonly number[] {
-  const step = Math.max(1, Math.round(APART / slope));
-  const last = values.length - 1;
-  const from = Math.max(0, start - 2 * step);
-  const until = Math.min(last, from + (POINTS - 1) * step);
-  return evenly(from, until, POINTS);
-}
-
-function evenly(from: number, until: number, count: number): readonly number[] {
-  return Array.from({ length: count }, (_, i) => Math.round(from + ((until - from) * i) / (count - 1)));
-}
-
-/** Drops the step of a range, so that searches use the encoder's own. */
-export function fineChoice(choice: EncoderChoice): EncoderChoice {
-  const { range } = choice;
-  return range ? { ...choice, range: { min: range.min, max: range.max } } : choice;
-}
-
-export interface RateQuality {
-  /** Kilobits per second, above 0. */
-  readonly kbps: number;
-  readonly quality: number;
-}
-
-/** Upper left corners of the convex hull of quality over rate, by rate: no mixture of others beats them. */
-export function convexHull<Point extends RateQuality>(points: readonly Point[]): readonly Point[] {
-  const sorted = [...points].sort((a, b) => a.kbps - b.kbps || b.quality - a.quality);
-  const hull: Point[] = [];
-  for (const point of sorted) {
-    const last = hull.at(-1);
-    // It costs at least as much and is no better.
-    if (last && point.quality <= last.quality) continue;
-    while (hull.length > 1 && !bends(hull.at(-2) as Point, hull.at(-1) as Point, point)) hull.pop();
-    hull.push(point);
-  }
-  return hull;
-}
-
-/** True if the path a, b, c turns down at b. */
-function bends(a: RateQuality, b: RateQuality, c: RateQuality): boolean {
-  return (b.quality - a.quality) * (c.kbps - b.kbps) > (c.quality - b.quality) * (b.kbps - a.kbps);
-}
-
-/** A rate-quality curve that only rises, with the parameter's values along it. */
-export interface RisingCurve {
-  /** Points of the lowest and the highest rate. */
-  readonly low: RateQuality;
-  readonly high: RateQuality;
-  /** For a rate from low to high; clamped outside. */
-  qualityAt(kbps: number): number;
-  kbpsAt(quality: number): number;
-  valueAt(kbps: number): number;
-}
-
-/** PCHIP over log rate through the points that no cheaper one reaches; `undefined` for fewer than two. */
-export function risingCurve(
-  points: readonly (RateQuality & { readonly value: number })[],
-): RisingCurve | undefined {
-  const rising = [...points]
-    .sort((a, b) => a.kbps - b.kbps || b.quality - a.quality)
-    .reduce<(RateQuality & { readonly value: number })[]>((kept, point) => {
-      const last = kept.at(-1);
-      if (!last || (point.quality > last.quality && point.kbps > last.kbps)) kept.push(point);
-      return kept;
-    }, []);
-  const [low] = rising;
-  const high = rising.at(-1);
-  if (!low || !high || low === high) return undefined;
-  const rates = rising.map(({ kbps }) => Math.log(kbps));
-  const qualities = rising.map(({ quality }) => quality);
-  const quality = curveThrough(rates, qualities, 'pchip');
-  const value = curveThrough(
-    rates,
-    rising.map((point) => point.value),
-    'pchip',
-  );
-  return {
-    low,
-    high,
-    qualityAt: (kbps) => within(quality, Math.log(kbps)),
-    kbpsAt: (wanted) => Math.exp(placeOf(quality, wanted)),
-    valueAt: (kbps) => within(value, Math.log(kbps)),
-  };
-}
-
-function within(curve: Curve, at: number): number {
-  return curve.at(Math.min(curve.high, Math.max(curve.low, at)));
-}
-
-/** Inverts a rising curve by bisection, to double precision. */
-function placeOf(curve: Curve, wanted: number): number {
-  let [low, high] = [curve.low, curve.high];
-  for (let i = 0; i < 60; i++) {
-    const middle = (low + high) / 2;
-    if (curve.at(middle) < wanted) low = middle;
-    else high = middle;
-  }
-  return high;
-}
-
-export interface Choice<Name> extends RateQuality {
-  readonly name: Name;
-}
-
-export type Curves<Name> = readonly (readonly [name: Name, curve: RisingCurve])[];
-
-export function cheapestAt<Name>(curves: Curves<Name>, quality: number): Choice<Name> | undefined {
-  return best(
-    curves.flatMap(([name, curve]) => {
-      if (quality < curve.low.quality || quality > curve.high.quality) return [];
-      return [{ name, kbps: curve.kbpsAt(quality), quality }];
-    }),
-    (a, b) => a.kbps - b.kbps,
-  );
-}
-
-/** A curve that ends below the rate counts with its end. */
-export function bestAt<Name>(curves: Curves<Name>, kbps: number): Choice<Name> | undefined {
-  return best(
-    curves.flatMap(([name, curve]) => {
-      if (kbps < curve.low.kbps) return [];
-      const at = Math.min(kbps, curve.high.kbps);
-      return [{ name, kbps: at, quality: curve.qualityAt(at) }];
-    }),
-    (a, b) => b.quality - a.quality,
-  );
-}
-
-function best<Item>(items: readonly Item[], order: (a: Item, b: Item) => number): Item | undefined {
-  const [first] = [...items].sort(order);
-  return first;
-}
-
-/** Number of rates at which the best curve is sampled. */
-const LOOKS = 512;
-
-/** Where the best curve changes, by rate, starting at the lowest rate of any curve; a curve may recur. */
-export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
-  const low = Math.log(Math.min(...curves.map(([, curve]) => curve.low.kbps)));
-  const high = Math.log(Math.max(...curves.map(([, curve]) => curve.high.kbps)));
-  const at = (place: number) => bestAt(curves, Math.exp(place));
-  const found: Choice<Name>[] = [];
-  let before = low;
-  for (let i = 0; i <= LOOKS; i++) {
-    const place = low + ((high - low) * i) / LOOKS;
-    const here = at(place);
-    if (!here || here.name === found.at(-1)?.name) {
-      before = place;
-      continue;
+/** @throws {AnyvmafError} as the public `compareEncoders` says; the signal's reason if aborted */
+export async function compareEncoders(
+  platform: SearchPlatform,
+  source: VideoInput,
+  options: CompareOptions,
+): Promise<ComparisonResult> {
+  checkCompareOptions(options);
+  const names = namesOf(options.encoders);
+  const measure = measureOf(options);
+  return inSession(platform, source, options, async (session) => {
+    const material = await sampledSource(session, options.full, [measure.statistic]);
+    const contestants: Contestant[] = [];
+    // Open all encoders before measuring any, so that a wrong name costs no time.
+    for (const [i, choice] of options.encoders.entries()) {
+      const setting = await settingOf(session, fineChoice(choice));
+      const probe = await Probe.open(session, { material, setting, metrics: [poolingOf(measure).from] });
+      contestants.push({ name: names[i] as string, choice, probe });
     }
-    const [from, until] = found.length === 0 ? [place, place] : [before, place];
-    found.push(changeBetween(at, from, until, here.name) ?? here);
-    before = place;
-  }
-  return found;
+    const task = { targets: options.targets, measure, perSecond: session.perSecond };
+    const curves: ComparedCurve[] = [];
+    for (const contestant of contestants) curves.push(await measureOne(contestant, task, options.onPoint));
+    const points = curves.flatMap((curve) => curve.points);
+    const pairing = {
+      ...task,
+      between: options.between,
+      usual: measure.metric === scoreName(options.models) ? WATCHED : undefined,
+      share: material.samples ? material.scoredFrames / session.facts.times.length : 0,
+    };
+    return {
+      kind: 'comparison',
+      source: sourceName(session.facts),
+      ...measure,
+      curves,
+      ...differencesOf(curves, contestants, pairing),
+      samples: material.samples,
+      warnings: session.notes,
+      encodes: contestants.reduce((sum, { probe }) => sum + probe.encodes, 0),
+      cached: points.filter(({ cached }) => cached).length,
+    };
+  });
 }
 
-/** Bisects for the first place where curve `name` is the best. */
-function changeBetween<Name>(
-  at: (place: number) => Choice<Name> | undefined,
-  from: number,
-  until: number,
-  name: Name,
-): Choice<Name> | undefined {
-  let [low, high] = [from, until];
-  for (let i = 0; i < 50; i++) {
-    const middle = (low + high) / 2;
-    if (at(middle)?.name === name) high = middle;
-    else low = middle;
+interface Contestant {
+  readonly name: string;
+  readonly choice: ComparedEncoder;
+  readonly probe: Probe;
+}
+
+async function measureOne(
+  { name, choice, probe }: Contestant,
+  task: CurveTask,
+  onPoint: CompareOptions['onPoint'],
+): Promise<ComparedCurve> {
+  const compared = (point: KnownPoint): ComparedPoint => ({
+    name,
+    ...probe.encoded(point),
+    quality: qualityOf(point, task.measure, task.perSecond),
+  });
+  const values = await measureCurve(probe, choice, task, (point) => onPoint?.(compared(point)));
+  const { encoder, parameter } = probe.setting;
+  const points = byGrid(probe.points().map(compared), parameter.grid);
+  const up = rising(task.measure);
+  const curve = risingCurve(points.map(up));
+  const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
+  return {
+    name,
+    encoder: encoder.name,
+    version: encoder.version,
+    parameter: parameter.name,
+    points,
+    notMonotone: rises(points.map(up)),
+    atTargets: values.map((value, i) => {
+      const target = task.targets?.[i] as number;
+      const point = points.find((one) => one.value === value) as ComparedPoint;
+      const { kbps, quality } = point;
+      const { quality: place } = up({ quality: target });
+      const on = curve && place >= curve.low.quality && place <= curve.high.quality;
+      return {
+        target,
+        value,
+        kbps,
+        quality,
+        reached: marginTo(targetAt(task.measure, target), quality) >= 0,
+        kbpsAt: on ? curve.kbpsAt(place) : null,
+      };
+    }),
+    // All points encode the same number of frames, so the harmonic mean is the overall speed.
+    framesPerSecond: speeds.length > 0 ? speeds.length / speeds.reduce((sum, one) => sum + 1 / one, 0) : null,
+  };
+}
+
+interface Pairing extends CurveTask {
+  readonly between: CompareOptions['between'];
+  /** Default of `between`, used if both curves overlap it. */
+  readonly usual: CompareOptions['between'];
+  /** Fraction of the video that was sampled; 0 if the whole was encoded. */
+  readonly share: number;
+}
+
+/** Compares each curve with the first; finds the one that needs least rate and those that tie with it. */
+function differencesOf(
+  curves: readonly ComparedCurve[],
+  contestants: readonly Contestant[],
+  pairing: Pairing,
+): Pick<ComparisonResult, 'deltas' | 'least' | 'ties'> {
+  const measured = contestants.map(({ probe }) => byGrid(probe.points(), probe.setting.parameter.grid));
+  const deltaOf = (anchor: number, test: number): CurveDelta => {
+    const pair = [curves[anchor], curves[test]] as [ComparedCurve, ComparedCurve];
+    const delta = deltaBetween(pair, pairing);
+    const points = [measured[anchor], measured[test]] as [readonly Measured[], readonly Measured[]];
+    const rate95 = delta.rate ? intervalOf(points, delta.rate.range, pairing) : undefined;
+    return { ...delta, ...(rate95 && { rate95 }) };
+  };
+  const deltas = curves.slice(1).map((_, i) => deltaOf(0, i + 1));
+  const rates = [0, ...deltas.map(({ rate }) => rate?.value ?? Number.POSITIVE_INFINITY)];
+  const least = rates.indexOf(Math.min(...rates));
+  const ties = curves.flatMap(({ name }, i) => {
+    if (i === least) return [];
+    const { rate95: [low, high] = [1, 1] } = (least === 0 ? deltas[i - 1] : undefined) ?? deltaOf(least, i);
+    return low <= 0 && high >= 0 ? [name] : [];
+  });
+  return { deltas, least: curves[least]?.name as string, ties };
+}
+
+function deltaBetween(
+  [anchor, test]: readonly [ComparedCurve, ComparedCurve],
+  { measure, between: asked, usual }: Pairing,
+): CurveDelta {
+  const up = rising(measure);
+  const names = { anchor: anchor.name, test: test.name };
+  const shared = [anchor, test].every(({ points }) => {
+    const qualities = points.map(({ quality }) => quality);
+    return usual && Math.min(...qualities) < usual.max && Math.max(...qualities) > usual.min;
+  });
+  const range = asked ?? (shared ? usual : undefined);
+  const [a, b] = [anchor.points.map(up), test.points.map(up)];
+  try {
+    const between = range && risingRange(measure, range);
+    const rate = bdRate(a, b, { between });
+    const quality = bdQuality(a, b, { between });
+    const { min: from, max: to } = risingRange(measure, { min: rate.range.from, max: rate.range.to });
+    return {
+      ...names,
+      rate: { ...rate, range: { from, to } },
+      quality: { ...quality, value: up({ quality: quality.value }).quality },
+      refused: null,
+    };
+  } catch (error) {
+    if (!(error instanceof AnyvmafError)) throw error;
+    return { ...names, rate: null, quality: null, refused: error.message };
   }
-  const change = at(high);
-  return change && { ...change, kbps: Math.exp(high) };
+}
+
+const MOST_PARTS = 32;
+
+/** Frames `from` up to `to` of a sample. */
+interface Part {
+  readonly sample: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** 95 % confidence interval of the rate difference in per cent (jackknife); `undefined` if too little was measured. */
+function intervalOf(
+  [anchor, test]: readonly [readonly Measured[], readonly Measured[]],
+  { from, to }: { readonly from: number; readonly to: number },
+  { measure, perSecond, share }: Pairing,
+): readonly [low: number, high: number] | undefined {
+  const all = [...anchor, ...test];
+  const parts = partsOf(anchor[0]?.sizes ?? [], Math.round(perSecond));
+  if (parts.length < FEWEST_PARTS || all.some(({ sizes }) => !sizes)) return undefined;
+  const between = risingRange(measure, { min: from, max: to });
+  const curveOf = (points: readonly Measured[], out?: Part) =>
+    points.map((point) => {
+      const sizes = without(point.sizes ?? [], out);
+      const metrics = Object.fromEntries(
+        Object.entries(point.metrics).map(([name, samples]) => [name, without(samples, out)]),
+      );
+      const bytes = sizes.flat();
+      const quality = qualityOf({ ...point, metrics }, measure, perSecond);
+      return rising(measure)({ quality, kbps: bytes.reduce((sum, one) => sum + one, 0) / bytes.length });
+    });
+  // In logarithms, where double and half are equally far apart.
+  const rate = (out?: Part) =>
+    Math.log1p(bdRate(curveOf(anchor, out), curveOf(test, out), { between }).value / 100);
+  try {
+    const whole = rate();
+    const runs = parts.map((part) => Float64Array.of(parts.length * whole - (parts.length - 1) * rate(part)));
+    const mean = intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
+    return mean && [Math.expm1(mean.low) * 100, Math.expm1(mean.high) * 100];
+  } catch (error) {
+    // Without this part the curves share no range.
+    if (!(error instanceof AnyvmafError)) throw error;
+    return undefined;
+  }
+}
+
+/** Samples, or if there are few, pieces of about a second; an even number. */
+function partsOf(samples: SampleValues, second: number): readonly Part[] {
+  const frames = samples.reduce((sum, { length }) => sum + length, 0);
+  const few = samples.length < FEWEST_PARTS;
+  const length = partLength(frames, second, MOST_PARTS);
+  const parts = samples.flatMap((values, sample): Part[] =>
+    few
+      ? Array.from({ length: Math.floor(values.length / length) }, (_, i) => ({
+          ...{ sample, from: i * length, to: (i + 1) * length },
+        }))
+      : [{ sample, from: 0, to: values.length }],
+  );
+  return parts.slice(0, parts.length - (parts.length % 2));
+}
+
+function without(samples: SampleValues, out?: Part): SampleValues {
+  if (!out) return samples;
+  return samples
+    .map((values, i) => (i === out.sample ? [...values.slice(0, out.from), ...values.slice(out.to)] : values))
+    .filter(({ length }) => length > 0);
+}
+
+/** Names that tell the encoders apart. @throws {AnyvmafError} `usage` for a duplicate */
+function namesOf(encoders: readonly ComparedEncoder[]): readonly string[] {
+  const names = encoders.map(({ name, encoder, encoderOptions = {} }) => {
+    const options = Object.entries(encoderOptions).map(([option, value]) => `${option}=${value}`);
+    return name ?? [encoder, ...options].join(' ');
+  });
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return names;
+  throw usageError(`${shown(twice)} is compared twice; give each encoder other options, or its own name.`);
+}
+
+const DEFAULT_RUNGS = 5;
+/** Smallest side in pixels for which scores make sense. */
+const LEAST_SIDE = 16;
+
+/** @throws {AnyvmafError} as the public `buildLadder` says; the signal's reason if aborted */
+export async function buildLadder(
+  platform: SearchPlatform,
+  source: VideoInput,
+  options: LadderOptions,
+): Promise<LadderResult> {
+  checkLadderOptions(options);
+  const measure = measureOf(options);
+  return inSession(platform, source, options, async (session) => {
+    const sizes = sizesOf(options.sizes, session.facts);
+    const segment = segmentFrames(session.perSecond);
+    const material = inSegments(await sampledSource(session, options.full, [measure.statistic]), segment);
+    const plain = await settingOf(session, fineChoice(options));
+    // Samples already begin with key frames; the whole source needs them forced, as in the delivered ladder.
+    const starts = material.isSource ? SEGMENT_STARTS : [];
+    const setting = { ...plain, args: [...plain.args, ...segmentArguments(session.perSecond), ...starts] };
+    const metrics = [poolingOf(measure).from];
+    const steps: Step[] = [];
+    for (const size of sizes) {
+      const own = isSourceSize(size, session.facts) ? setting : { ...setting, size };
+      const probe = await Probe.open(session, { material, setting: own, segment, metrics });
+      steps.push({ size, probe });
+    }
+    return new Ladder(session, options, measure, setting, steps).run();
+  });
+}
+
+/** Gives samples key frames as often as segments have them. */
+function inSegments(material: Material, segment: number): Material {
+  let last = Number.NEGATIVE_INFINITY;
+  const keys = (material.starts ?? []).filter((start) => {
+    if (start - last < segment) return false;
+    last = start;
+    return true;
+  });
+  return { ...material, keys };
+}
+
+interface Step {
+  readonly size: PictureSize;
+  readonly probe: Probe;
+}
+
+class Ladder {
+  readonly #session: Session;
+  readonly #options: LadderOptions;
+  readonly #measure: CompleteMeasure;
+  readonly #setting: Setting;
+  readonly #steps: readonly Step[];
+
+  constructor(
+    session: Session,
+    options: LadderOptions,
+    measure: CompleteMeasure,
+    setting: Setting,
+    steps: readonly Step[],
+  ) {
+    this.#session = session;
+    this.#options = options;
+    this.#measure = measure;
+    this.#setting = setting;
+    this.#steps = steps;
+  }
+
+  async run(): Promise<LadderResult> {
+    const { targets, onPoint } = this.#options;
+    const task = { targets, measure: this.#measure, perSecond: this.#session.perSecond };
+    for (const step of this.#steps) {
+      const tell = (point: KnownPoint) => onPoint?.(this.#point(step, point));
+      await measureCurve(step.probe, this.#options, task, tell);
+    }
+    const rungs = await this.#rungs();
+    return this.#result(rungs);
+  }
+
+  #point({ size, probe }: Step, point: KnownPoint): LadderPoint {
+    const quality = qualityOf(point, this.#measure, this.#session.perSecond);
+    return { ...size, ...probe.encoded(point), quality };
+  }
+
+  /** On the encoder's grid only. */
+  #points(step: Step): readonly LadderPoint[] {
+    const points = step.probe.points().map((point) => this.#point(step, point));
+    return byGrid(points, step.probe.setting.parameter.grid);
+  }
+
+  #curves(): Curves<Step> {
+    return this.#steps.flatMap((step) => {
+      const curve = risingCurve(this.#points(step).map(rising(this.#measure)));
+      return curve ? [[step, curve] as const] : [];
+    });
+  }
+
+  #hull(): readonly LadderPoint[] {
+    const up = rising(this.#measure);
+    return convexHull(this.#steps.flatMap((step) => this.#points(step)).map(up)).map(up);
+  }
+
+  /** Chooses rungs on the best curve, measures new ones, and keeps each value once. */
+  async #rungs(): Promise<readonly LadderPoint[]> {
+    const curves = this.#curves();
+    const hull = this.#hull();
+    const [lowest, highest] = [hull[0], hull.at(-1)];
+    if (!lowest || !highest) throw new Error('nothing was measured');
+    const chosen = new Map<string, LadderPoint>();
+    for (const { name: step, kbps } of this.#places(curves, lowest, highest)) {
+      const curve = curves.find(([one]) => one === step)?.[1] as RisingCurve;
+      const known = step.probe.points();
+      const { values } = step.probe.setting.parameter.grid;
+      const value = values[indexNear(values, curve.valueAt(kbps))] as number;
+      const point = await step.probe.measure(value);
+      if (!known.includes(point)) this.#options.onPoint?.(this.#point(step, point));
+      chosen.set(`${step.size.height} ${value}`, this.#point(step, point));
+    }
+    return [...chosen.values()].sort((a, b) => a.kbps - b.kbps);
+  }
+
+  /** Evenly spaced places on the best curve. */
+  #places(curves: Curves<Step>, lowest: LadderPoint, highest: LadderPoint): readonly Choice<Step>[] {
+    const { rungs = DEFAULT_RUNGS, spacing = 'rate', between } = this.#options;
+    const up = rising(this.#measure);
+    const wanted = risingRange(this.#measure, between ?? usualRange(this.#measure, this.#options));
+    const ends = [up(lowest).quality, up(highest).quality] as const;
+    let [low, high] = [Math.max(ends[0], wanted.min), Math.min(ends[1], wanted.max)];
+    if (low > high) {
+      if (between) throw outOfReach(between, lowest, highest);
+      [low, high] = ends;
+    }
+    const [first, last] = [cheapestAt(curves, low), cheapestAt(curves, high)];
+    const share = (i: number) => (rungs === 1 ? 1 : i / (rungs - 1));
+    const from = Math.log(first?.kbps ?? lowest.kbps);
+    const until = Math.log(last?.kbps ?? highest.kbps);
+    return Array.from({ length: rungs }, (_, i) =>
+      spacing === 'quality'
+        ? cheapestAt(curves, low + (high - low) * share(i))
+        : bestAt(curves, Math.exp(from + (until - from) * share(i))),
+    ).filter((place) => place !== undefined);
+  }
+
+  #result(rungs: readonly LadderPoint[]): LadderResult {
+    const { facts, perSecond, source } = this.#session;
+    const { encoder, parameter } = this.#setting;
+    const up = rising(this.#measure);
+    const curves = this.#steps.map((step): LadderCurve => {
+      const points = this.#points(step);
+      return { ...step.size, points, notMonotone: rises(points.map(up)) };
+    });
+    const all = curves.flatMap(({ points }) => points);
+    const changes = takeovers(this.#curves());
+    const { others = [] } = facts;
+    const sound = others.find(({ kind }) => kind === 'audio');
+    return {
+      kind: 'ladder',
+      source: sourceName(facts),
+      encoder: encoder.name,
+      version: encoder.version,
+      parameter: parameter.name,
+      ...this.#measure,
+      spacing: this.#options.spacing ?? 'rate',
+      frameRate: perSecond,
+      curves,
+      hull: this.#hull(),
+      takeovers: changes.map(({ name, kbps, quality }) => up({ ...name.size, kbps, quality })),
+      rungs,
+      samples: this.#steps[0]?.probe.material.samples ?? null,
+      encodes: this.#steps.reduce((sum, { probe }) => sum + probe.encodes, 0),
+      cached: all.filter(({ cached }) => cached).length,
+      warnings: [
+        ...this.#session.notes,
+        ...lossesOf(facts, wholeEncode(this.#setting, rungs[0]?.value ?? 0)),
+        ...notCopied(others.filter((track) => track !== sound)),
+      ],
+      command: streamingCommand(String(source), this.#setting, rungs, facts),
+    };
+  }
+}
+
+/** Qualities worth offering: below 40 VMAF unwatchable, above 96 indistinguishable. */
+function usualRange({ metric }: CompleteMeasure, { models }: LadderOptions) {
+  if (metric === scoreName(models)) return { min: 40, max: 96 };
+  return { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
+}
+
+function outOfReach(
+  between: { min: number; max: number },
+  lowest: LadderPoint,
+  highest: LadderPoint,
+): AnyvmafError {
+  return usageError(
+    `rungs are requested between ${between.min} and ${between.max}, but the measured quality goes from ` +
+      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or request other rungs.`,
+  );
+}
+
+function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): boolean {
+  return width === track.width && height === track.height;
+}
+
+/**
+ * From the largest, each once.
+ * @throws {AnyvmafError} `usage` for sizes larger than the source, odd where chroma is subsampled, or tiny
+ */
+function sizesOf(
+  sizes: LadderOptions['sizes'],
+  { track }: Pick<SourceFacts, 'track'>,
+): readonly PictureSize[] {
+  const even = (side: number) => Math.max(2, 2 * Math.round(side / 2));
+  const whole = sizes.map((size): PictureSize => {
+    if (typeof size !== 'number') return size;
+    if (size === track.height) return { width: track.width, height: track.height };
+    return { width: even((track.width * size) / track.height), height: size };
+  });
+  const odd = track.chroma === '420' ? 2 : 1;
+  for (const { width, height } of whole) {
+    const same = isSourceSize({ width, height }, { track } as SourceFacts);
+    const fits = width <= track.width && height <= track.height && Math.min(width, height) >= LEAST_SIDE;
+    const divisible = same || (width % (track.chroma === '444' ? 1 : 2) === 0 && height % odd === 0);
+    if (fits && divisible) continue;
+    throw usageError(
+      `the ladder has the size ${width}x${height}, but sizes go from ${LEAST_SIDE} pixels up to the source's ` +
+        `${track.width}x${track.height}${divisible ? '' : ', with even sides'}; change it, or leave it out.`,
+    );
+  }
+  const once = new Map(whole.map((size) => [`${size.width}x${size.height}`, size]));
+  return [...once.values()].sort((a, b) => b.width * b.height - a.width * a.height);
 }

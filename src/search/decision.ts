@@ -4,18 +4,16 @@
  */
 import { requireArray, requireObject, requireTexts } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { percentile } from '../core/percentile.js';
+import { percentile, quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
-import { quotientOf } from '../core/rational.js';
 import { intervalsOf } from '../core/sampling.js';
 import { dominates } from '../report/bd-rate.js';
 import { bitrateOf, fileSizeOf } from '../report/facts.js';
-import { holdAgainst } from '../report/held.js';
 import { parseLimit } from '../report/limits.js';
+import { frameGap, type Ranking, ranking } from '../report/ranking.js';
+import { type Report, requireParts, WHOLE } from '../report/schema.js';
 import { trustOf } from '../report/trust.js';
-import { type Report, requireParts, WHOLE } from '../report/types.js';
-import { worstMoments } from '../report/verdict.js';
-import { frameGap, type Ranking, ranking } from '../report/worst.js';
+import { holdAgainst, worstMoments } from '../report/verdict.js';
 import { FEWEST_PARTS, meanOf, partLength, WATCHED } from './targets.js';
 
 /** Options of `decideEncodes`. */

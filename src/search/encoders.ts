@@ -5,7 +5,6 @@
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted, showValue } from '../core/printable.js';
-import type { EncoderFacts } from './host.js';
 import { type Grid, indexNear } from './strategy.js';
 
 /** Rate control parameters that can be searched. */
@@ -278,4 +277,15 @@ function nameIn(written: string, allowed: ReadonlySet<string>): string {
     if (found !== undefined) return found;
   }
   return plain;
+}
+
+export interface EncoderFacts {
+  /** ffmpeg's name: `libx264`. */
+  readonly name: string;
+  /** Versions of ffmpeg and, as far as ffmpeg tells, the encoder's library; for caches and reports. */
+  readonly version: string;
+  /** The encoder's own options by name, with ffmpeg's types: `int`, `float`, `string`. */
+  readonly options: ReadonlyMap<string, string>;
+  /** Empty if ffmpeg does not list them. */
+  readonly pixelFormats: readonly string[];
 }

@@ -6,8 +6,7 @@
 import { storedFrameBytes, type VideoFormat } from '../core/frame.js';
 import type { VideoInput } from '../media/types.js';
 import { type Activity, activityOf } from './cuts.js';
-import type { FrameRun, SourceFacts } from './host.js';
-import type { Session } from './session.js';
+import type { FrameRun, Session, SourceFacts } from './session.js';
 import { isExtreme, type Statistic } from './targets.js';
 
 /** Scored frames, by index in the encoder's input. */

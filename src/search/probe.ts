@@ -10,15 +10,9 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import { scorePair } from '../engine/score.js';
 import { openVideo } from '../media/open.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
-import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun } from './host.js';
+import { decodedColour, type Setting, samplesOf as sourceSamples, wholeEncode } from './commands.js';
 import { type Material, wholeSource } from './material.js';
-import {
-  decodedColour,
-  type Session,
-  type Setting,
-  samplesOf as sourceSamples,
-  wholeEncode,
-} from './session.js';
+import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun, Session } from './session.js';
 import {
   type KnownPoint,
   KnownPoints,

@@ -1,24 +1,29 @@
 /**
  * @module search/result-sections
- * Formats results of searches, ladders and comparisons as sections for terminals and pages, and as CSV of all points.
+ * Formats results: of searches, ladders and comparisons as sections and CSV, of tuned shots as CSV and as a script that
+ * makes the encode with ffmpeg alone.
  */
-import { isObject, oneOf, wrongType } from '../core/arguments.js';
+import { isObject, oneOf, requireArray, requireObject, wrongType } from '../core/arguments.js';
+import { quotedWord } from '../core/names.js';
 import { counted } from '../core/printable.js';
-import { quotedWord } from '../core/shell.js';
 import type { PictureSize } from '../core/size.js';
 import { BANDWIDTH_COMMAND } from '../report/bandwidth.js';
 import { type CurvePoint, type CurveSet, layoutOf, type Section, sectionsText } from '../report/sections.js';
 import type { CompleteTarget } from './targets.js';
-import type {
-  ComparedCurve,
-  ComparisonResult,
-  CurveDelta,
-  CurveResult,
-  EncodedPoint,
-  LadderPoint,
-  LadderResult,
-  ResultFormat,
-  SearchResult,
+import {
+  type ComparedCurve,
+  type ComparisonResult,
+  type CurveDelta,
+  type CurveResult,
+  type EncodedPoint,
+  type LadderPoint,
+  type LadderResult,
+  type ResultFormat,
+  type SearchResult,
+  SHOT_FORMATS,
+  type ShotFormat,
+  type TunedShot,
+  type TuneShotsResult,
 } from './types.js';
 
 const ALL_POINTS = 'All points';
@@ -44,7 +49,7 @@ export async function formatResult(result: CurveResult, format: ResultFormat): P
     case 'csv':
       return resultCsv(result);
     case 'html': {
-      const { plainPage } = await import('../report/html/plain-page.js');
+      const { plainPage } = await import('../report/html/markup.js');
       return plainPage(PAGE_KINDS[result.kind], resultSections(result));
     }
     default: {
@@ -362,4 +367,93 @@ function field(value: CsvRow[number]): string {
   if (typeof value !== 'string') return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format */
+export function shotsText(result: TuneShotsResult, format: ShotFormat): string {
+  requireObject('result', result, 'the result of tuneShots');
+  requireArray('result.shots', result.shots);
+  switch (oneOf('format', format, SHOT_FORMATS)) {
+    case 'csv':
+      return csvText(result);
+    case 'shell':
+      return scriptText(result);
+    default:
+      return `${JSON.stringify(result, null, 2)}\n`;
+  }
+}
+
+function csvText({ shots, parameter, targets }: TuneShotsResult): string {
+  const [{ metric } = { metric: 'vmaf' }] = targets;
+  const head = `shot,first_frame,frames,start,seconds,begins,${parameter},bytes,kbps,${metric}_mean,${metric}_min,margin`;
+  const lines = shots.map((shot) => {
+    const pooled = shot.pooled[metric];
+    return [
+      ...[
+        shot.number,
+        shot.first,
+        shot.count,
+        shot.start.toFixed(6),
+        shot.seconds.toFixed(6),
+        shot.begins,
+        shot.value,
+      ],
+      ...[shot.bytes, shot.kbps.toFixed(3), pooled?.mean, pooled?.min, shot.margin],
+    ].join(',');
+  });
+  return `${[head, ...lines].join('\n')}\n`;
+}
+
+/** Encodes each shot from the source, then joins them with the source's sound and subtitles. */
+function scriptText(result: TuneShotsResult): string {
+  const { source, shots, args, encoder, parameter } = result;
+  const steps = shots.map((shot, i) => {
+    const words = [
+      ...['ffmpeg', '-v', 'error', '-nostdin', ...seekArgs(result, i), '-i', 'SOURCE', '-map', '0:V:0'],
+      ...[
+        '-frames:v',
+        String(shot.count),
+        ...stamped(args[i] ?? []),
+        '-fps_mode',
+        'passthrough',
+        '-an',
+        '-sn',
+      ],
+    ];
+    const command = words.map((word) => (word === 'SOURCE' ? '"$source"' : quotedWord(word))).join(' ');
+    const file = segmentName(shot);
+    return `${command} "$folder/${file}"\nprintf 'file %s\\nduration %s\\n' ${file} ${shot.seconds.toFixed(6)} >> "$folder/list.txt"`;
+  });
+  return `#!/bin/sh
+# ${encoder}, one ${parameter} per shot of ${shots.length}. Usage: sh SCRIPT [OUTPUT]; ffmpeg 5.1 or later.
+set -e
+source=${quotedWord(source.startsWith('-') ? `./${source}` : source)}
+output=\${1:-encode.mkv}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' INT TERM
+${steps.join('\n')}
+ffmpeg -v error -nostdin -i "$source" -f concat -safe 1 -i "$folder/list.txt" -map 1:v -map '0:a?' -map '0:s?' \\
+  -map_metadata 0 -c copy "$output"
+`;
+}
+
+/** Seeks half a frame before the shot, on the file's clock, so that rounding cannot hit a neighbouring frame. */
+function seekArgs({ shots, startTime }: TuneShotsResult, index: number): readonly string[] {
+  const shot = shots[index] as TunedShot;
+  const before = shots[index - 1];
+  if (!before) return [];
+  const time = startTime + shot.start - before.seconds / before.count / 2;
+  return ['-seek_timestamp', '1', '-ss', time.toFixed(6)];
+}
+
+/** Makes times begin at 0. */
+function stamped(args: readonly string[]): readonly string[] {
+  const at = args.indexOf('-vf');
+  if (at < 0) return ['-vf', 'setpts=PTS-STARTPTS', ...args];
+  return args.with(at + 1, `${args[at + 1]},setpts=PTS-STARTPTS`);
+}
+
+function segmentName({ number }: TunedShot): string {
+  return `shot-${String(number).padStart(5, '0')}.mkv`;
 }

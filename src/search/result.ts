@@ -3,7 +3,7 @@
  * Writes and reads results of searches, ladders, comparisons and tuned shots, and computes BD-rates; loads on demand.
  */
 import type { BdOptions, BdResult, RatePoint } from '../report/bd-rate.js';
-import type { Report } from '../report/types.js';
+import type { Report } from '../report/schema.js';
 import type { DecisionOptions, EncodeDecision } from './decision.js';
 import type { CurveResult, ResultFormat, ShotFormat, TuneShotsResult } from './types.js';
 
@@ -21,7 +21,7 @@ export async function formatEncodingResult(result: CurveResult, format: ResultFo
  * @throws {AnyvmafError} `usage` for a text that is not such a result, naming the first problem
  */
 export async function readEncodingResult(text: string): Promise<CurveResult> {
-  return (await import('./result-checks.js')).parseResult(text);
+  return (await import('./checks.js')).parseResult(text);
 }
 
 /**
@@ -29,7 +29,7 @@ export async function readEncodingResult(text: string): Promise<CurveResult> {
  * @throws {AnyvmafError} `usage` for anything but a result, and for an unknown format
  */
 export async function formatShots(result: TuneShotsResult, format: ShotFormat): Promise<string> {
-  return (await import('./shots-text.js')).shotsText(result, format);
+  return (await import('./result-sections.js')).shotsText(result, format);
 }
 
 /**

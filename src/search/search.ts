@@ -1,17 +1,20 @@
 /**
  * @module search/search
  * Finds the encoder setting that reaches a quality: encodes samples, scores them, and chooses what to encode next.
+ * Measures points of rate-quality curves the same way.
  */
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
-import { lossesOf, lostTracks, wholeArguments } from './deliverable.js';
-import type { SearchPlatform } from './host.js';
+import { isWorseHigh } from '../report/limits.js';
+import { checkSearchOptions } from './checks.js';
+import { lossesOf, lostTracks, type Setting, settingOf, wholeArguments, wholeEncode } from './commands.js';
+import { parameterOf } from './encoders.js';
 import { sampledSource } from './material.js';
-import { checkSearchOptions } from './options.js';
 import { Probe, samplesOf, total } from './probe.js';
-import { inSession, type Session, type Setting, settingOf, sourceName, wholeEncode } from './session.js';
-import { byGrid, nextStep, rises } from './strategy.js';
+import { inSession, type SearchPlatform, type Session, sourceName } from './session.js';
+import { byGrid, type Grid, nextStep, rises } from './strategy.js';
 import {
+  type CompleteMeasure,
   type CompleteTarget,
   ceilingOf,
   completeTargets,
@@ -23,8 +26,18 @@ import {
   marginTo,
   poolingOf,
   qualityIn,
+  scoreName,
+  targetAt,
 } from './targets.js';
-import type { FinalEncode, SearchOptions, SearchPoint, SearchResult, SearchShortfall } from './types.js';
+import type {
+  CurveOptions,
+  EncoderChoice,
+  FinalEncode,
+  SearchOptions,
+  SearchPoint,
+  SearchResult,
+  SearchShortfall,
+} from './types.js';
 
 /** Output name in the result's command, if none is given. */
 const ENCODE = 'encode.mkv';
@@ -98,7 +111,7 @@ export async function findValue(
   }
 }
 
-export async function measureAll(
+async function measureAll(
   probe: Probe,
   values: readonly number[],
   onPoint: (point: KnownPoint) => void,
@@ -274,4 +287,93 @@ class Search {
     if (atMost !== undefined && value > atMost) return { reason: 'above', by: value - atMost };
     return null;
   }
+}
+
+const POINTS = 7;
+
+/** Approximate distance between them, in VMAF points. */
+const APART = 6;
+
+/** @throws {AnyvmafError} `usage` as {@link poolingOf} */
+export function measureOf({ metric, statistic = 'mean', models }: CurveOptions): CompleteMeasure {
+  const measure = { metric: metric ?? scoreName(models), statistic };
+  poolingOf(measure);
+  return measure;
+}
+
+export function qualityOf(point: Measured, measure: CompleteMeasure, perSecond: number): number {
+  return qualityIn(measure, (metric) => samplesOf(point, metric), perSecond);
+}
+
+/** Negates metrics whose low values are better, so that higher is better. Its own inverse. */
+export function rising({
+  metric,
+}: CompleteMeasure): <Point extends { readonly quality: number }>(point: Point) => Point {
+  return (point) => (isWorseHigh({}, metric) ? { ...point, quality: -point.quality } : point);
+}
+
+export function risingRange({ metric }: CompleteMeasure, { min, max }: Range): Range {
+  return isWorseHigh({}, metric) ? { min: -max, max: -min } : { min, max };
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface CurveTask {
+  /** Qualities to search for; without any, values of the parameter are measured. */
+  readonly targets?: readonly number[];
+  readonly measure: CompleteMeasure;
+  /** Frames of the source per second. */
+  readonly perSecond: number;
+}
+
+/** Measures a curve. Calls `onPoint` with known and new points; returns the value found for each target. */
+export async function measureCurve(
+  probe: Probe,
+  choice: EncoderChoice,
+  { targets = [], measure, perSecond }: CurveTask,
+  onPoint: (point: KnownPoint) => void,
+): Promise<readonly number[]> {
+  for (const known of probe.points()) onPoint(known);
+  if (targets.length === 0) {
+    await measureAll(probe, curveValues(probe, choice), onPoint);
+    return [];
+  }
+  const findTarget = (quality: number) => {
+    const target = targetAt(measure, quality);
+    const margin = (point: Measured) => heightTo(target, qualityOf(point, measure, perSecond));
+    return findValue(probe, margin, onPoint, ceilingOf([target]));
+  };
+  const values: number[] = [];
+  for (const target of targets) values.push(await findTarget(target));
+  return values;
+}
+
+/** Values to measure a curve at: every step of a range with a step, else seven evenly spaced ones. */
+function curveValues({ setting }: Probe, { range, parameter }: EncoderChoice): readonly number[] {
+  if (range?.step !== undefined) return parameterOf(setting.encoder, parameter, range).grid.values;
+  const { values } = setting.parameter.grid;
+  const places = range ? evenly(0, values.length - 1, POINTS) : around(setting.parameter.grid);
+  return [...new Set(places)].flatMap((place) => values[place] ?? []);
+}
+
+/** Grid indices from two steps above the usual value to four below it. */
+function around({ start, slope, values }: Grid): readonly number[] {
+  const step = Math.max(1, Math.round(APART / slope));
+  const last = values.length - 1;
+  const from = Math.max(0, start - 2 * step);
+  const until = Math.min(last, from + (POINTS - 1) * step);
+  return evenly(from, until, POINTS);
+}
+
+function evenly(from: number, until: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, i) => Math.round(from + ((until - from) * i) / (count - 1)));
+}
+
+/** Drops the step of a range, so that searches use the encoder's own. */
+export function fineChoice(choice: EncoderChoice): EncoderChoice {
+  const { range } = choice;
+  return range ? { ...choice, range: { min: range.min, max: range.max } } : choice;
 }

@@ -1,33 +1,190 @@
 /**
  * @module search/session
- * Opens the source of a search, and resolves the settings of its encodes.
+ * The machine that encodes, an interface that `platform/node` implements, and a search's source and folder on it.
  */
 import { wrongType } from '../core/arguments.js';
-import { encoderName } from '../core/encoder-names.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError } from '../core/errors.js';
+import { quotientOf, USUAL_RATE } from '../core/numbers.js';
 import { BY_USER, type Origin } from '../core/origin.js';
-import { shown } from '../core/printable.js';
-import { quotientOf, USUAL_RATE } from '../core/rational.js';
 import type { PictureSize } from '../core/size.js';
+import type { Platform } from '../engine/contract/platform.js';
 import { Scope } from '../engine/contract/scope.js';
+import type { ScoreOptions } from '../engine/contract/types.js';
 import type { TrackFacts } from '../media/decoder.js';
-import { fromRgbBy, isRgb, pixelFormatName } from '../media/delivery.js';
-import type { VideoInput } from '../media/types.js';
+import type { FrameSource, VideoInput } from '../media/types.js';
 import { baseName } from '../report/facts.js';
 import { extractorsFor } from '../report/limits.js';
-import { encoderArguments, type Parameter, parameterOf } from './encoders.js';
-import type {
-  EncoderFacts,
-  EncodingFolder,
-  EncodingHost,
-  PointStore,
-  SearchPlatform,
-  SourceFacts,
-  SourceSamples,
-  WholeEncode,
-} from './host.js';
-import type { QualityTarget } from './targets.js';
-import type { EncoderChoice, EncodingOptions } from './types.js';
+import type { Report } from '../report/schema.js';
+import type { EncoderFacts } from './encoders.js';
+import type { PointStore, QualityTarget } from './targets.js';
+import type { EncodingOptions } from './types.js';
+
+export interface SearchPlatform extends Platform {
+  ofOrigin?(origin: Origin): SearchPlatform;
+  /** Absent if encoders cannot run here. */
+  encoding?(): Promise<EncodingHost>;
+}
+
+export interface SourceFacts {
+  readonly track: TrackFacts;
+  /** Presentation times in seconds from the first frame, ascending. */
+  readonly times: Float64Array;
+  /** Bytes of each frame in presentation order. */
+  readonly sizes: Float64Array;
+  /** Frames where decoding can begin, ascending. */
+  readonly keys: readonly number[];
+  /** Changes when the content does. */
+  readonly identity: string;
+  /** Tracks other than the video. Default: none. */
+  readonly others?: readonly OtherTrack[];
+  /** HDR metadata of the first frame, as ffmpeg names it. Default: none. */
+  readonly hdr?: readonly string[];
+}
+
+/** Luma and chroma in limited or full range, or RGB. */
+export type SourceSamples = 'limited' | 'full' | 'rgb';
+
+export interface OtherTrack {
+  readonly kind: 'audio' | 'subtitle' | 'attachment' | 'data' | 'video';
+  /** ffmpeg's name: `aac`, `subrip`, `ttf`; empty if it has none. */
+  readonly codec: string;
+}
+
+export interface FrameRun {
+  readonly first: number;
+  readonly count: number;
+}
+
+export interface Segment {
+  readonly name: string;
+  readonly frames: FrameRun;
+}
+
+export interface JoinRequest {
+  /** In order, together all frames of the source. */
+  readonly segments: readonly Segment[];
+  readonly source: VideoInput;
+  readonly facts: SourceFacts;
+  /** Codec tag to write: four characters. */
+  readonly tag?: string;
+  readonly output: string;
+  /** Checks the file before it is renamed to `output`; if it throws, no file remains. */
+  check(path: string): Promise<void>;
+  readonly signal?: AbortSignal;
+}
+
+export interface EncodeResult {
+  /** Bytes of each frame in presentation order. */
+  readonly sizes: Float64Array;
+  /** Wall-clock seconds. */
+  readonly seconds: number;
+}
+
+export interface EncodeRequest {
+  /** The source, or a file of this folder. */
+  readonly input: VideoInput;
+  /** True for the user's source, with other tracks and its own access rights. */
+  readonly isSource: boolean;
+  readonly encoder: string;
+  /** ffmpeg's, as {@link EncoderFacts.version} begins: `5.1.9`. */
+  readonly version: string;
+  /** Arguments of the encoder, including the parameter's. */
+  readonly args: readonly string[];
+  readonly pixelFormat: string;
+  /** If it differs from the input's. */
+  readonly size?: PictureSize;
+  /** Of the input. Default: `limited`. */
+  readonly samples?: SourceSamples;
+  /** Frames of the input to encode. Default: all. */
+  readonly frames?: FrameRun;
+  /** Frames that must be key frames. */
+  readonly keys?: readonly number[];
+  /** Colour of the source, if the input does not carry it. */
+  readonly colour?: Pick<TrackFacts, 'colorRange' | 'primaries' | 'transfer' | 'matrix' | 'sampleAspect'>;
+  /** Copy sound and subtitles too. */
+  readonly whole?: boolean;
+  /** A name in the folder, or with {@link whole} a path of the user's. */
+  readonly output: string;
+  /** Checks a {@link whole} encode at its temporary path; if false or if it throws, no file remains. */
+  check?(path: string, result: EncodeResult): Promise<boolean>;
+  /** Called several times a second with the frames encoded so far. */
+  readonly onFrames?: (done: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface WholeEncode {
+  readonly encoder: string;
+  readonly version: string;
+  readonly args: readonly string[];
+  readonly pixelFormat: string;
+  readonly size?: PictureSize;
+  readonly samples?: SourceSamples;
+}
+
+/** Temporary folder of one search, removed by {@link close}. */
+export interface EncodingFolder {
+  /** Real path. */
+  readonly root: string;
+  path(name: string): string;
+  /** Writes Y4M. @throws {AnyvmafError} `io` over the limit or on a full disk; `media` if a frame is missing */
+  cut(
+    source: VideoInput,
+    facts: SourceFacts,
+    runs: readonly FrameRun[],
+    name: string,
+    signal?: AbortSignal,
+  ): Promise<void>;
+  /** @throws {AnyvmafError} `media` with the encoder's message if it fails; `io` if the disk is full */
+  encode(request: EncodeRequest): Promise<EncodeResult>;
+  /**
+   * Throws in advance what writing an encode would throw.
+   * @param encode is tried briefly, with all other tracks
+   * @throws {AnyvmafError} `usage` for the source's own file, an unknown extension, and a container that cannot hold
+   * the source's tracks or the encode
+   */
+  checkOutput(source: VideoInput, output: string, encode?: WholeEncode): Promise<void>;
+  /**
+   * Joins without encoding again; frames keep the source's times.
+   * @throws {AnyvmafError} `media` unless all frames are there in order; `usage` for an unfit container; `io`
+   */
+  join(request: JoinRequest): Promise<EncodeResult>;
+  /** For reading in order. */
+  frames(name: string, signal?: AbortSignal): Promise<FrameSource>;
+  remove(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Prefix of keys of source activity, which is stored beside points but is not a search. */
+export const ACTIVITY_KEY = 'source-';
+
+export interface EncodeScores extends Pick<Report, 'frames' | 'preflight'> {
+  readonly models: readonly { readonly name: string }[];
+}
+
+export interface EncodingHost {
+  /** @throws {AnyvmafError} `usage` for an encoder that ffmpeg does not have, listing those of its kind */
+  encoder(name: string, signal?: AbortSignal): Promise<EncoderFacts>;
+  /** @throws {AnyvmafError} `media`, `io` */
+  source(input: VideoInput, signal?: AbortSignal): Promise<SourceFacts>;
+  /**
+   * Decodes every frame at a reduced size.
+   * @param onFrame gets 8-bit luma, valid until it returns
+   * @returns the number of frames
+   */
+  thumbnails(
+    input: VideoInput,
+    track: TrackFacts,
+    size: PictureSize,
+    onFrame: (luma: Uint8Array, index: number) => void,
+    signal?: AbortSignal,
+  ): Promise<number>;
+  /** @param limit in bytes */
+  openFolder(limit: number): Promise<EncodingFolder>;
+  /** @param folder default: the user's cache */
+  points(folder?: string): PointStore;
+  /** Scores encodes that this host made, a value per frame of the reference. If absent, the engine scores them. */
+  score?(reference: VideoInput, distorted: VideoInput, options: ScoreOptions): Promise<EncodeScores>;
+}
 
 /** In bytes. */
 export const DEFAULT_SCRATCH = 8e9;
@@ -151,130 +308,4 @@ function framesPerSecond({ track, times }: SourceFacts): number {
   const last = times.at(-1) ?? 0;
   if (last > 0) return (times.length - 1) / last;
   return quotientOf(track.frameRate) ?? USUAL_RATE;
-}
-
-/** Matrix for decoding and encoding RGB. */
-const RGB_MATRIX = 'bt709';
-
-/** All of an encode but the parameter's value. */
-export interface Setting {
-  readonly encoder: EncoderFacts;
-  readonly parameter: Parameter;
-  readonly args: readonly string[];
-  readonly pixelFormat: string;
-  /** If it differs from the source's. */
-  readonly size?: PictureSize;
-  /** Of the source. Full range stays full; RGB is encoded as BT.709 in limited range. */
-  readonly samples: SourceSamples;
-}
-
-/** @throws {AnyvmafError} `usage` for an unknown encoder, option, parameter, range or pixel format */
-export async function settingOf(session: Session, choice: EncoderChoice): Promise<Setting> {
-  const encoder = await session.host.encoder(encoderName(choice.encoder), session.signal);
-  return {
-    encoder,
-    parameter: parameterOf(encoder, choice.parameter, choice.range),
-    args: encoderArguments(encoder, choice.encoderOptions ?? {}),
-    pixelFormat: pixelFormatOf(session.options.pixelFormat, encoder, session.facts),
-    samples: samplesOf(session.facts),
-  };
-}
-
-export function wholeEncode({ encoder, parameter, args, ...rest }: Setting, value: number): WholeEncode {
-  const version = encoder.version.replace(/^ffmpeg /, '');
-  return { ...rest, encoder: encoder.name, version, args: [...parameter.args(value), ...args] };
-}
-
-export function encodeArguments(
-  { encoder, parameter, args, pixelFormat, size, samples }: Setting,
-  value: number,
-) {
-  const settings = ['-c:v', encoder.name, ...parameter.args(value), ...args, '-pix_fmt', pixelFormat];
-  return [...pictureArguments(size, samples), ...settings];
-}
-
-/**
- * Sets the size and keeps range and matrix: ffmpeg alone makes full range limited or untagged, and RGB untagged
- * BT.601.
- * @param size if it differs from the source's
- * @param before filters to run first
- */
-export function pictureArguments(
-  size: PictureSize | undefined,
-  samples: SourceSamples = 'limited',
-  before: readonly string[] = [],
-): readonly string[] {
-  const filters = [...before, ...(size || samples !== 'limited' ? [scaleFilter(size, samples)] : [])];
-  return [...(filters.length > 0 ? ['-vf', filters.join(',')] : []), ...LABELS[samples]];
-}
-
-/** Tags that ffmpeg would not write by itself. */
-export const LABELS: Readonly<Record<SourceSamples, readonly string[]>> = {
-  limited: [],
-  full: ['-color_range', 'pc'],
-  rgb: ['-colorspace', RGB_MATRIX, '-color_range', 'tv'],
-};
-
-/** ffmpeg's filter for a size, and for the range of the encode. */
-export function scaleFilter(size: PictureSize | undefined, samples: SourceSamples = 'limited'): string {
-  const across = size ? [`${size.width}:${size.height}`] : [];
-  if (samples === 'rgb') return fromRgbBy(RGB_MATRIX, across);
-  const range = samples === 'full' ? ['out_range=full'] : [];
-  return `scale=${[...across, ...(size ? ['flags=bicubic'] : []), ...range].join(':')}`;
-}
-
-/** Pixel formats of frames in device memory. */
-const SURFACES: readonly string[] = [
-  'vaapi',
-  'vulkan',
-  'qsv',
-  'cuda',
-  'd3d11',
-  'd3d12',
-  'dxva2_vld',
-  'videotoolbox_vld',
-  'drm_prime',
-  'opencl',
-];
-
-/** ffmpeg's older names of full-range formats: `yuvj420p` is `yuv420p`. */
-const FULL_RANGE = /^yuvj/;
-
-export function samplesOf({ track }: SourceFacts): SourceSamples {
-  if (isRgb(track.pixelFormat)) return 'rgb';
-  return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat) ? 'full' : 'limited';
-}
-
-/** The colour of decoded samples: RGB is decoded with the matrix of the encode. */
-export function decodedColour(facts: SourceFacts): TrackFacts {
-  const { track } = facts;
-  return samplesOf(facts) === 'rgb' ? { ...track, matrix: RGB_MATRIX, colorRange: 'limited' } : track;
-}
-
-/** @throws {AnyvmafError} `usage` for a format that the encoder does not take */
-function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { track }: SourceFacts): string {
-  const { pixelFormats, name } = encoder;
-  const stored = isRgb(track.pixelFormat) ? pixelFormatName(track) : track.pixelFormat;
-  const plain = stored.replace(FULL_RANGE, 'yuv');
-  const format = wanted ?? (pixelFormats.includes(plain) ? plain : stored);
-  if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
-  const surfaces = pixelFormats.filter((one) => !SURFACES.includes(one));
-  if (surfaces.length === 0) {
-    throw usageError(
-      `${name} takes frames only from device memory (${pixelFormats.join(', ')}), to which they are not uploaded here; use a software ` +
-        'encoder, or one that takes frames from system memory, such as those of NVENC, AMF, QSV and VideoToolbox.',
-    );
-  }
-  const near = wanted === undefined ? nearestFormat(track.bitDepth, pixelFormats) : undefined;
-  if (near !== undefined) return near;
-  throw usageError(
-    `${name} does not take the pixel format ${shown(format)}; it takes ${pixelFormats.join(', ')}.`,
-  );
-}
-
-/** Closest 4:2:0 format, for an encoder that does not take the source's own. */
-function nearestFormat(bitDepth: number, formats: readonly string[]): string | undefined {
-  const wanted = bitDepth > 10 ? ['yuv420p12le'] : [];
-  const names = [...wanted, ...(bitDepth > 8 ? ['yuv420p10le', 'p010le'] : []), 'yuv420p', 'nv12'];
-  return names.find((name) => formats.includes(name));
 }

@@ -2,14 +2,13 @@
  * @module search/shot-encodes
  * Encodes single shots: measures them, divides bytes among them, and joins them.
  */
-
 import { AnyvmafError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import { isWorseHigh } from '../report/limits.js';
-import { isHevc } from './deliverable.js';
+import { isHevc, type Setting } from './commands.js';
 import { cutMaterial, type Material } from './material.js';
 import { measuredOf, Probe, scoreEncode, total } from './probe.js';
-import type { Session, Setting } from './session.js';
+import type { Session } from './session.js';
 import { byGrid, type Grid, indexNear } from './strategy.js';
 import {
   type CompleteTarget,

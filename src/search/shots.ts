@@ -1,27 +1,16 @@
 /**
  * @module search/shots
- * Finds the shots of a video, and an encoder setting for each.
+ * Finds an encoder setting for each shot of a video.
  */
-import { AnyvmafError } from '../core/errors.js';
 import { storedFrameBytes } from '../core/frame.js';
-import { counted, shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
-import { CutFinder, SHORTEST_SHOT, spaced, watchSource } from './cuts.js';
-import { lossesOf, lostTracks } from './deliverable.js';
-import type { FrameRun, SearchPlatform } from './host.js';
+import { checkTuneOptions } from './checks.js';
+import { encodeArguments, lossesOf, lostTracks, type Setting, settingOf, wholeEncode } from './commands.js';
+import { shotsOf } from './cuts.js';
 import { wholeSource } from './material.js';
-import { checkShotOptions, checkTuneOptions } from './options.js';
 import { Probe } from './probe.js';
 import { checkOutput, findValue, metricsOf } from './search.js';
-import {
-  DEFAULT_SCRATCH,
-  encodeArguments,
-  inSession,
-  type Session,
-  type Setting,
-  settingOf,
-  wholeEncode,
-} from './session.js';
+import { DEFAULT_SCRATCH, inSession, type SearchPlatform, type Session } from './session.js';
 import {
   type FrameValues,
   joinShots,
@@ -40,116 +29,13 @@ import {
   pooledOf,
 } from './targets.js';
 import type {
-  DetectedShots,
   SearchStage,
   Shot,
-  ShotLimits,
-  ShotOptions,
   SingleSetting,
   TunedShot,
   TuneShotsOptions,
   TuneShotsResult,
 } from './types.js';
-
-const LONGEST = 10;
-/** Maximum frames of a shot, which keeps its lossless copy and its list of times small. */
-const MOST_FRAMES = 2000;
-
-/** @throws {AnyvmafError} as the public `detectShots` says */
-export async function detectShots(
-  platform: SearchPlatform,
-  source: VideoInput,
-  options: ShotOptions = {},
-): Promise<DetectedShots> {
-  checkShotOptions(options);
-  const { onProgress, ...limits } = options;
-  return inSession(platform, source, { ...limits, cache: false }, async (session) => ({
-    frames: session.facts.times.length,
-    frameRate: session.perSecond,
-    shots: await shotsOf(session, limits, onProgress),
-  }));
-}
-
-/** @param most frames per shot, whatever the limits allow */
-async function shotsOf(
-  session: Session,
-  limits: ShotLimits,
-  onProgress?: ShotOptions['onProgress'],
-  most: number = MOST_FRAMES,
-): Promise<readonly Shot[]> {
-  const { facts, perSecond } = session;
-  const { times, track } = facts;
-  const finder = new CutFinder(perSecond, limits.threshold);
-  const decoded = await watchSource(session, (luma, seen) => {
-    finder.add(luma);
-    onProgress?.(seen, times.length);
-  });
-  if (decoded !== times.length) {
-    throw new AnyvmafError(
-      'media',
-      `${shown(track.name)} lists ${counted(times.length, 'frame')} but decodes to ${decoded}; it may be damaged. Remux it with ` +
-        'ffmpeg first, which lists the frames that are there.',
-    );
-  }
-  const { shortest, longest } = frameLimits(limits, perSecond, most);
-  const cuts = spaced(finder.cuts(), finder.changes, times.length, shortest);
-  return runsBetween(cuts, times.length).flatMap((run) =>
-    split(run, longest, finder.changes).map((part) => shotOf(part, run, finder.changes, session)),
-  );
-}
-
-function shotOf(
-  { first, count }: FrameRun,
-  whole: FrameRun,
-  changes: readonly number[],
-  { facts: { times }, perSecond }: Session,
-): Shot {
-  const start = times[first] as number;
-  const end = times[first + count] ?? (times.at(-1) as number) + 1 / perSecond;
-  const begins = first === 0 ? 'start' : first === whole.first ? 'cut' : 'split';
-  return { first, count, start, seconds: end - start, begins, change: changes[first] ?? 0 };
-}
-
-/** Limits in frames. @param most another limit on frames per shot */
-export function frameLimits(
-  { minSeconds = SHORTEST_SHOT, maxSeconds = LONGEST }: ShotLimits,
-  perSecond: number,
-  most: number,
-): { readonly shortest: number; readonly longest: number } {
-  const longest = Math.max(2, Math.min(MOST_FRAMES, most, Math.round(maxSeconds * perSecond)));
-  return {
-    longest,
-    shortest: Math.max(1, Math.min(Math.floor(longest / 2), Math.round(minSeconds * perSecond))),
-  };
-}
-
-function runsBetween(cuts: readonly number[], frames: number): readonly FrameRun[] {
-  const starts = [0, ...cuts];
-  return starts.map((first, i) => ({ first, count: (starts[i + 1] ?? frames) - first }));
-}
-
-/** Equal parts of a long run, each begun where the pictures change most nearby. */
-export function split(
-  { first, count }: FrameRun,
-  longest: number,
-  changes: readonly number[],
-): readonly FrameRun[] {
-  const parts = Math.ceil(count / longest);
-  if (parts < 2) return [{ first, count }];
-  const length = count / parts;
-  const starts = [first];
-  // A part may be shorter than the others, never longer than allowed.
-  const slack = Math.floor(Math.min(longest - length, length / 2) / 2);
-  for (let part = 1; part < parts; part++) {
-    const middle = Math.round(first + part * length);
-    let best = middle;
-    for (let at = middle - slack; at <= middle + slack; at++) {
-      if ((changes[at] ?? 0) > (changes[best] ?? 0)) best = at;
-    }
-    starts.push(best);
-  }
-  return starts.map((start, i) => ({ first: start, count: (starts[i + 1] ?? first + count) - start }));
-}
 
 /** Fraction of the temporary files that one shot's lossless copy may take. */
 const SHOT_SHARE = 0.5;

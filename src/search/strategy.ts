@@ -1,7 +1,9 @@
 /**
  * @module search/strategy
- * Chooses the next rate control value to encode from all known points, those of earlier searches included. Pure.
+ * Chooses from known points alone: the next rate control value to encode, and where each rate-quality curve is the best.
+ * Pure.
  */
+import { type Curve, curveThrough } from '../report/bd-rate.js';
 
 export interface Grid {
   /** From the best picture to the smallest file. */
@@ -353,4 +355,160 @@ function normal(z: number): number {
     t *
     (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
   return z >= 0 ? 1 - tail : tail;
+}
+
+export interface RateQuality {
+  /** Kilobits per second, above 0. */
+  readonly kbps: number;
+  readonly quality: number;
+}
+
+/** Upper left corners of the convex hull of quality over rate, by rate: no mixture of others beats them. */
+export function convexHull<Point extends RateQuality>(points: readonly Point[]): readonly Point[] {
+  const sorted = [...points].sort((a, b) => a.kbps - b.kbps || b.quality - a.quality);
+  const hull: Point[] = [];
+  for (const point of sorted) {
+    const last = hull.at(-1);
+    // It costs at least as much and is no better.
+    if (last && point.quality <= last.quality) continue;
+    while (hull.length > 1 && !bends(hull.at(-2) as Point, hull.at(-1) as Point, point)) hull.pop();
+    hull.push(point);
+  }
+  return hull;
+}
+
+/** True if the path a, b, c turns down at b. */
+function bends(a: RateQuality, b: RateQuality, c: RateQuality): boolean {
+  return (b.quality - a.quality) * (c.kbps - b.kbps) > (c.quality - b.quality) * (b.kbps - a.kbps);
+}
+
+/** A rate-quality curve that only rises, with the parameter's values along it. */
+export interface RisingCurve {
+  /** Points of the lowest and the highest rate. */
+  readonly low: RateQuality;
+  readonly high: RateQuality;
+  /** For a rate from low to high; clamped outside. */
+  qualityAt(kbps: number): number;
+  kbpsAt(quality: number): number;
+  valueAt(kbps: number): number;
+}
+
+/** PCHIP over log rate through the points that no cheaper one reaches; `undefined` for fewer than two. */
+export function risingCurve(
+  points: readonly (RateQuality & { readonly value: number })[],
+): RisingCurve | undefined {
+  const upward = [...points]
+    .sort((a, b) => a.kbps - b.kbps || b.quality - a.quality)
+    .reduce<(RateQuality & { readonly value: number })[]>((kept, point) => {
+      const last = kept.at(-1);
+      if (!last || (point.quality > last.quality && point.kbps > last.kbps)) kept.push(point);
+      return kept;
+    }, []);
+  const [low] = upward;
+  const high = upward.at(-1);
+  if (!low || !high || low === high) return undefined;
+  const rates = upward.map(({ kbps }) => Math.log(kbps));
+  const qualities = upward.map(({ quality }) => quality);
+  const quality = curveThrough(rates, qualities, 'pchip');
+  const value = curveThrough(
+    rates,
+    upward.map((point) => point.value),
+    'pchip',
+  );
+  return {
+    low,
+    high,
+    qualityAt: (kbps) => within(quality, Math.log(kbps)),
+    kbpsAt: (wanted) => Math.exp(placeOf(quality, wanted)),
+    valueAt: (kbps) => within(value, Math.log(kbps)),
+  };
+}
+
+function within(curve: Curve, at: number): number {
+  return curve.at(Math.min(curve.high, Math.max(curve.low, at)));
+}
+
+/** Inverts a rising curve by bisection, to double precision. */
+function placeOf(curve: Curve, wanted: number): number {
+  let [low, high] = [curve.low, curve.high];
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (curve.at(middle) < wanted) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+export interface Choice<Name> extends RateQuality {
+  readonly name: Name;
+}
+
+export type Curves<Name> = readonly (readonly [name: Name, curve: RisingCurve])[];
+
+export function cheapestAt<Name>(curves: Curves<Name>, quality: number): Choice<Name> | undefined {
+  return best(
+    curves.flatMap(([name, curve]) => {
+      if (quality < curve.low.quality || quality > curve.high.quality) return [];
+      return [{ name, kbps: curve.kbpsAt(quality), quality }];
+    }),
+    (a, b) => a.kbps - b.kbps,
+  );
+}
+
+/** A curve that ends below the rate counts with its end. */
+export function bestAt<Name>(curves: Curves<Name>, kbps: number): Choice<Name> | undefined {
+  return best(
+    curves.flatMap(([name, curve]) => {
+      if (kbps < curve.low.kbps) return [];
+      const at = Math.min(kbps, curve.high.kbps);
+      return [{ name, kbps: at, quality: curve.qualityAt(at) }];
+    }),
+    (a, b) => b.quality - a.quality,
+  );
+}
+
+function best<Item>(items: readonly Item[], order: (a: Item, b: Item) => number): Item | undefined {
+  const [first] = [...items].sort(order);
+  return first;
+}
+
+/** Number of rates at which the best curve is sampled. */
+const LOOKS = 512;
+
+/** Where the best curve changes, by rate, starting at the lowest rate of any curve; a curve may recur. */
+export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
+  const low = Math.log(Math.min(...curves.map(([, curve]) => curve.low.kbps)));
+  const high = Math.log(Math.max(...curves.map(([, curve]) => curve.high.kbps)));
+  const at = (place: number) => bestAt(curves, Math.exp(place));
+  const found: Choice<Name>[] = [];
+  let before = low;
+  for (let i = 0; i <= LOOKS; i++) {
+    const place = low + ((high - low) * i) / LOOKS;
+    const here = at(place);
+    if (!here || here.name === found.at(-1)?.name) {
+      before = place;
+      continue;
+    }
+    const [from, until] = found.length === 0 ? [place, place] : [before, place];
+    found.push(changeBetween(at, from, until, here.name) ?? here);
+    before = place;
+  }
+  return found;
+}
+
+/** Bisects for the first place where curve `name` is the best. */
+function changeBetween<Name>(
+  at: (place: number) => Choice<Name> | undefined,
+  from: number,
+  until: number,
+  name: Name,
+): Choice<Name> | undefined {
+  let [low, high] = [from, until];
+  for (let i = 0; i < 50; i++) {
+    const middle = (low + high) / 2;
+    if (at(middle)?.name === name) high = middle;
+    else low = middle;
+  }
+  const change = at(high);
+  return change && { ...change, kbps: Math.exp(high) };
 }

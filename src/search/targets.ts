@@ -5,12 +5,11 @@
 import { isObject, jsonOf } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { parseModelString } from '../models/grammar.js';
-import { statisticOf } from '../report/held.js';
 import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
 import { pool } from '../report/pool.js';
 import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/quality-metrics.js';
-import type { PooledMetric } from '../report/types.js';
-import type { PointStore } from './host.js';
+import type { PooledMetric } from '../report/schema.js';
+import { statisticOf } from '../report/verdict.js';
 
 /** VMAF scores that matter: below 60 unwatchable, above 97 indistinguishable. */
 export const WATCHED = { min: 60, max: 97 } as const;
@@ -348,4 +347,12 @@ function parsePoint(line: string, frames: readonly number[]): Measured | undefin
 /** True for an array of finite numbers. */
 export function isNumbers(data: unknown): data is readonly number[] {
   return Array.isArray(data) && data.every((one) => typeof one === 'number' && Number.isFinite(one));
+}
+
+export interface PointStore {
+  /** Lines of JSON, as added. */
+  read(key: string): Promise<readonly string[]>;
+  add(key: string, line: string): Promise<void>;
+  /** Removes everything. @returns the number of searches that had points */
+  clear(): Promise<number>;
 }

@@ -10,7 +10,7 @@ import type { PictureSize } from '../core/size.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
 import type { BdResult } from '../report/bd-rate.js';
 import { parseLimit } from '../report/limits.js';
-import type { PooledMetric } from '../report/types.js';
+import type { PooledMetric } from '../report/schema.js';
 import type { ParameterName, ValueRange } from './encoders.js';
 import type { CompleteTarget, Estimate, QualityTarget, Statistic } from './targets.js';
 

@@ -4,8 +4,7 @@
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { codecBlock } from './codec.js';
-import { bindColumns, type TinyColumn } from './features.js';
+import { bindColumns, codecBlock, type TinyColumn } from './features.js';
 import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';
 
 const DEFAULT_NAME = 'vmaf_tiny_model';

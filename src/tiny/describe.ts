@@ -3,9 +3,9 @@
  * Lists and describes tiny models without running them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
+import { readRegistry } from './documents.js';
 import { CANONICAL_FEATURES } from './features.js';
 import { loadTinyModel } from './load.js';
-import { readRegistry } from './registry.js';
 import type {
   TinyDeviceStatus,
   TinyKind,

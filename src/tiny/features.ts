@@ -1,15 +1,16 @@
 /**
  * @module tiny/features
- * Finds the extractor of each column of a feature model.
+ * Inputs of a feature model: the extractor of each column, and the codec block of codec-aware models: the encoder one-hot,
+ * then its preset and rate factor as numbers.
  */
 
-import { AnyvmafError } from '../core/errors.js';
+import { encoderName } from '../core/encoder-names.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { EXTRACTORS, type ExtractorSpec, type FeatureSpec } from '../metrics/extractors.js';
-import { logName } from '../metrics/names.js';
-import { createExtractor, type ExtractorInstance, refuseFolders } from '../metrics/options.js';
-import type { TinySidecar } from './types.js';
+import { createExtractor, type ExtractorInstance, logName, refuseFolders } from '../metrics/options.js';
+import type { CodecBlockSpec, TinySidecar } from './types.js';
 
 /** Default columns of an input of width six. */
 export const CANONICAL_FEATURES: readonly string[] = [
@@ -78,4 +79,131 @@ function provider(name: string, source: string): { extractor: ExtractorSpec; spe
     `The tiny model ${quoted(source)} reads the feature ${quoted(name)}, which no extractor provides` +
       `${close === undefined ? '' : ` (did you mean ${close}?)`}; docs/metrics.md lists the features.`,
   );
+}
+
+/** Encoders that codec names stand for. */
+const ALIASES: Readonly<Record<string, string>> = {
+  h264: 'libx264',
+  avc: 'libx264',
+  hevc: 'libx265',
+  h265: 'libx265',
+  av1: 'libsvtav1',
+  vp9: 'libvpx-vp9',
+  vvc: 'libvvenc',
+  h266: 'libvvenc',
+};
+
+/** Presets of an encoder on a scale from 0 (fastest) to 9. */
+type Ladder = Readonly<Record<string, number>>;
+
+function ladder(names: string, first = 0): Ladder {
+  return Object.fromEntries(names.split(' ').map((name, i) => [name, first + i]));
+}
+
+const X26X = ladder('ultrafast superfast veryfast faster fast medium slow slower veryslow placebo');
+const NVENC: Ladder = { p1: 0, p2: 2, p3: 3, p4: 5, p5: 6, p6: 7, p7: 9 };
+const QSV = ladder('veryfast faster fast medium slow slower veryslow', 2);
+const LADDERS: readonly { readonly of: RegExp; readonly presets: Ladder }[] = [
+  { of: /^libx26[45]$/, presets: X26X },
+  { of: /^libvvenc$/, presets: { faster: 1, fast: 3, medium: 5, slow: 7, slower: 8 } },
+  { of: /^libvpx/, presets: { realtime: 0, good: 5, best: 9 } },
+  { of: /_nvenc$/, presets: NVENC },
+  { of: /_qsv$/, presets: QSV },
+];
+
+const MIDDLE = 5;
+const HIGHEST = 9;
+const MAX_CRF = 63;
+
+export interface CodecFacts {
+  readonly codec?: string;
+  readonly preset?: string;
+  readonly crf?: number;
+}
+
+/**
+ * @param width of the input: the vocabulary, or the vocabulary + 2 with preset and rate factor
+ * @throws {AnyvmafError} `usage` if codec or crf is missing or unknown; `model` if the width fits neither
+ */
+export function codecBlock(
+  spec: CodecBlockSpec,
+  width: number,
+  facts: CodecFacts,
+  source: string,
+): Float32Array {
+  const { vocabulary } = spec;
+  const model = `The tiny model ${quoted(source)}`;
+  if (width !== vocabulary.length && width !== vocabulary.length + 2) {
+    throw new AnyvmafError(
+      'model',
+      `${model} takes a codec block of ${width} numbers, but its sidecar lists ${vocabulary.length} encoders, which ` +
+        `need ${vocabulary.length} or, with preset and rate factor, ${vocabulary.length + 2}.`,
+    );
+  }
+  const { codec, crf } = facts;
+  if (codec === undefined || crf === undefined) {
+    throw usageError(
+      `${model} needs the encoder of the distorted video (tiny_codec) and its rate factor (tiny_crf); it supports ` +
+        `${vocabulary.join(', ')}.`,
+    );
+  }
+  const slot = slotOf(vocabulary, codec);
+  if (slot === undefined) {
+    const close = nearest(codec.toLowerCase(), [...vocabulary, ...Object.keys(ALIASES)]);
+    throw usageError(
+      `tiny_codec is ${quoted(codec)}, which ${quoted(source)} does not support; it supports ` +
+        `${vocabulary.join(', ')}${close === undefined ? '' : ` (did you mean ${close}?)`}.`,
+    );
+  }
+  const block = new Float32Array(width);
+  block[slot] = 1;
+  if (width > vocabulary.length) {
+    const encoder = vocabulary[slot] ?? '';
+    block[vocabulary.length] =
+      spec.presetNorm.kind === 'constant'
+        ? spec.presetNorm.value
+        : presetOrdinal(encoder === 'unknown' ? canonical(codec) : encoder, facts.preset) / HIGHEST;
+    const bounded = Math.min(MAX_CRF, Math.max(0, crf));
+    block[vocabulary.length + 1] =
+      spec.crfNorm.kind === 'minmax'
+        ? (bounded - spec.crfNorm.min) / (spec.crfNorm.max - spec.crfNorm.min)
+        : bounded / MAX_CRF;
+  }
+  return block;
+}
+
+function canonical(codec: string): string {
+  const name = codec.trim().toLowerCase();
+  return Object.hasOwn(ALIASES, name) ? (ALIASES[name] ?? name) : encoderName(name);
+}
+
+function slotOf(vocabulary: readonly string[], codec: string): number | undefined {
+  const names = vocabulary.map((name) => name.toLowerCase());
+  // The vocabulary may contain an alias.
+  for (const name of [codec.trim().toLowerCase(), canonical(codec)]) {
+    const slot = names.indexOf(name);
+    if (slot >= 0) return slot;
+  }
+  return undefined;
+}
+
+/** From 0 (fastest) to 9. @throws {AnyvmafError} `usage` if the encoder has no such preset */
+export function presetOrdinal(encoder: string, preset: string | undefined): number {
+  if (preset === undefined || preset === '') return MIDDLE;
+  const name = preset.trim().toLowerCase();
+  if (/^lib(svtav1|aom)/.test(encoder)) {
+    // These encoders number presets from 0, the slowest. The reference implementation uses the numbers unchanged.
+    if (/^-?\d{1,2}$/.test(name)) return Math.min(HIGHEST, Math.max(0, Number(name)));
+    throw unknownPreset(encoder, preset, 'a number from 0 to 13');
+  }
+  const presets = LADDERS.find(({ of }) => of.test(encoder))?.presets;
+  // Encoders without a scale of their own accept the x264 names.
+  const names = presets ?? X26X;
+  const place = Object.hasOwn(names, name) ? names[name] : undefined;
+  if (place !== undefined) return place;
+  throw unknownPreset(encoder, preset, Object.keys(names).join(', '));
+}
+
+function unknownPreset(encoder: string, preset: string, known: string): AnyvmafError {
+  return usageError(`tiny_preset is ${quoted(preset)}, which ${encoder} does not have; it has ${known}.`);
 }

@@ -1,20 +1,20 @@
 /**
  * @module tiny/load
- * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar.
+ * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists all files
+ * with one digest over them, because weights and sidecar change scores as much as the graph.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
+import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar, readRegistry } from './documents.js';
 import { CANONICAL_FEATURES } from './features.js';
-import { type Manifest, manifestOf, sha256Of, statedManifest, uncovered } from './manifest.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
-import { readRegistry } from './registry.js';
-import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar } from './sidecar.js';
 import type {
   TinyFiles,
   TinyFolder,
   TinyGraph,
   TinyModel,
+  TinyPart,
   TinyPlace,
   TinyPlatform,
   TinyPrecision,
@@ -395,4 +395,71 @@ async function withWeights(
 function kindOf({ inputs }: TinyGraph): TinyModel['kind'] {
   const [first] = inputs;
   return first?.dims?.length === 4 && inputs.length === 1 ? 'nr' : 'fr';
+}
+
+/** Version of the manifest's layout. */
+const VERSION = 1;
+
+interface Manifest {
+  readonly parts: readonly TinyPart[];
+  /** The signed text: JSON on one line, files sorted by name. */
+  readonly text: string;
+  readonly sha256: string;
+}
+
+/** In hexadecimal digits. */
+async function sha256Of(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** @param file name of the graph's file; all names are relative to its folder */
+export async function manifestOf(
+  { bytes, external }: TinyProgram,
+  file: string,
+  sidecar: { readonly name: string; readonly bytes: Uint8Array } | null,
+): Promise<Manifest> {
+  const files = [
+    { role: 'graph' as const, name: file, bytes },
+    ...external.map(({ path, bytes: weights }) => ({ role: 'weights' as const, name: path, bytes: weights })),
+    ...(sidecar ? [{ role: 'sidecar' as const, ...sidecar }] : []),
+  ];
+  const parts = await Promise.all(
+    files.map(
+      async ({ role, name, bytes: content }): Promise<TinyPart> => ({
+        name,
+        role,
+        bytes: content.length,
+        sha256: await sha256Of(content),
+      }),
+    ),
+  );
+  parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  const text = `${JSON.stringify({ version: VERSION, parts })}\n`;
+  return { parts, text, sha256: await sha256Of(new TextEncoder().encode(text)) };
+}
+
+function statedManifest(entry: TinyRegistryEntry | undefined, isSibling: boolean): string | undefined {
+  return isSibling ? entry?.int8ManifestSha256 : entry?.manifestSha256;
+}
+
+/** Files that scores depend on but a digest of the graph does not cover. */
+function uncovered({ parts }: Manifest, sidecar: TinySidecar): readonly string[] {
+  return parts
+    .filter(({ role }) => role === 'weights' || (role === 'sidecar' && !onlyInforms(sidecar)))
+    .map(({ name }) => name);
+}
+
+/** Sidecar members that do not affect scores or that the registry entry states itself. */
+const INFORMING: ReadonlySet<string> = new Set(['kind', 'name', 'opset', 'quantisation', 'better']);
+
+function onlyInforms(sidecar: TinySidecar): boolean {
+  return Object.keys(sidecar).every(
+    (key) =>
+      INFORMING.has(key) ||
+      (key === 'graphHasScaler' && !sidecar.statedScaler) ||
+      (sidecar.graphHasScaler &&
+        (key === 'graphHasScaler' || key === 'statedScaler') &&
+        !sidecar.scalerUnplaced),
+  );
 }

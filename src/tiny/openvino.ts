@@ -4,9 +4,8 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import type { DeviceOffer } from './devices.js';
 import { outputValues, type TensorType, typedInput } from './ort.js';
-import { type LibrarySession, openSession } from './session.js';
+import { type DeviceOffer, type LibrarySession, openSession } from './session.js';
 import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 
 /** The parts of openvino-node in use. The package is optional, so its own types are not available. */

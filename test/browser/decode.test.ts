@@ -15,7 +15,7 @@ import type { ChromaFormat } from '../../src/core/frame.js';
 import { chromaSize, lumaBytes, sampleBytes } from '../../src/core/frame.js';
 import { built, root } from '../support/built.js';
 import { needsChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
-import { SAMPLES, titleOf } from '../support/codec-samples.js';
+import { SAMPLES, titleOf } from '../support/decoded.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
 import { tier } from '../support/tier.js';
 

@@ -8,15 +8,15 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { qualityMaps, score } from '../../src/index.js';
-import type { FrameMetrics, Report } from '../../src/report/types.js';
+import type { FrameMetrics, Report } from '../../src/report/schema.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
 import { launchChromium, noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
 import { SMALL, y4mPair } from '../support/clips.js';
+import { type StaticServer, serve } from '../support/file-server.js';
 import { linear, meanOf } from '../support/onnx.js';
 import { seeded } from '../support/random.js';
-import { type StaticServer, serve } from '../support/server.js';
 import { tier } from '../support/tier.js';
 
 vi.setConfig(PATIENT);

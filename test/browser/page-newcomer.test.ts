@@ -21,7 +21,7 @@ import {
   settled,
   tabTo,
 } from '../support/page.js';
-import { openSent } from '../support/sent-report.js';
+import { openSent } from '../support/saved-reports.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 

@@ -37,7 +37,7 @@ import {
   watchShifts,
   write,
 } from '../support/page.js';
-import { needsShared, sharedPath } from '../support/shared.js';
+import { needsShared, sharedPath } from '../support/tier.js';
 
 /** What the page fetches only when it is used, and then keeps: FFmpeg, onnxruntime and the tiny models. */
 const LARGE = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_/;

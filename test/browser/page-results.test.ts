@@ -13,12 +13,11 @@ import { decode as decodePng } from 'fast-png';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatEncodingResult } from '../../src/index.js';
-import type { Report } from '../../src/report/types.js';
+import type { Report } from '../../src/report/schema.js';
 import { formatReport } from '../../src/report/write.js';
 import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
-import { LADDER } from '../support/encoding-results.js';
 import { violations } from '../support/looks.js';
 import {
   choose,
@@ -33,7 +32,7 @@ import {
   type View,
   write,
 } from '../support/page.js';
-import { vmafModel } from '../support/report.js';
+import { LADDER, vmafModel } from '../support/report.js';
 import {
   chart,
   fileOf,
@@ -41,11 +40,11 @@ import {
   meanOf,
   middle,
   openReports,
+  openSent,
   replaceReports,
   scores,
   slider,
 } from '../support/saved-reports.js';
-import { openSent } from '../support/sent-report.js';
 
 /** Of 500 frames. */
 const of500 = (name: string, level: number, parts: Parameters<typeof made>[2] = {}) =>

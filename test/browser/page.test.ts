@@ -12,10 +12,10 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { score as scoreInNode } from '../../src/index.js';
-import type { Report } from '../../src/report/types.js';
+import type { Report } from '../../src/report/schema.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
-import { guessRaw } from '../../web/src/setup/raw-guess.js';
+import { guessRaw } from '../../web/src/setup/files.js';
 import { noChromium } from '../support/chromium.js';
 import { FIRST, lookAround, violations } from '../support/looks.js';
 import {

@@ -24,7 +24,7 @@ import {
   settled,
   start,
 } from '../support/page.js';
-import { openSent } from '../support/sent-report.js';
+import { openSent } from '../support/saved-reports.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 

@@ -11,8 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { detectShots, type ShotOptions, type TuneShotsOptions, tuneShots } from '../../src/index.js';
 import { anyvmaf, anyvmafProcess } from '../support/cli.js';
-import { hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import { counters, type FilmPart, film } from '../support/films.js';
+import { counters, type FilmPart, film, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { privateTmp } from '../support/private-tmp.js';
 
 const FAST = {

@@ -6,9 +6,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GpuKind } from '../../src/engine/backends/gpu.js';
-import { openWebgpu } from '../../src/engine/backends/webgpu/open.js';
-import { paddedBytes } from '../../src/engine/backends/webgpu/pictures.js';
+import type { GpuKind } from '../../src/engine/backends/composite.js';
+import { paddedBytes } from '../../src/engine/backends/webgpu/device.js';
+import { openWebgpu } from '../../src/engine/backends/webgpu/measurer.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { scorePair } from '../../src/engine/score.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';

@@ -3,13 +3,13 @@
  * Runs on a GPU, alone and beside workers: the report of a run on the core, whatever becomes of the GPU.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FromWorker, WorkerHandle } from '../../src/engine/contract/protocol.js';
+import type { FromWorker, WorkerHandle } from '../../src/engine/contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import { scorePair } from '../../src/engine/score.js';
 import { BackendProbe } from '../../src/engine/workers/dispatch.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
-import type { Report } from '../../src/report/types.js';
+import type { Report } from '../../src/report/schema.js';
 import { ALL_FEATURES, ownSource, SMALL_10, scratchFolder, storedPair, y4mPair } from '../support/clips.js';
 import { CARD, type FakeGpuOptions, FakeGpus, platformWith, values } from '../support/gpu-engine.js';
 import { tier } from '../support/tier.js';

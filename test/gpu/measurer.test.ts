@@ -16,12 +16,11 @@ import {
   vi,
 } from 'vitest';
 import { GpuLostError } from '../../src/engine/backends/webgpu/device.js';
-import { openWebgpu, type WebgpuKind } from '../../src/engine/backends/webgpu/open.js';
+import { openWebgpu, type WebgpuKind } from '../../src/engine/backends/webgpu/measurer.js';
 import { openNodeGpu } from '../../src/platform/node/gpu.js';
-import { planOf } from '../support/finish.js';
 import { noGpu, softwareGpu } from '../support/gpu.js';
 import { coreRecords, differences, pairsOf, recordsOf, write } from '../support/gpu-parity.js';
-import { format } from '../support/metric.js';
+import { format, planOf } from '../support/metric.js';
 
 const plan = planOf(['psnr', 'motion'], format(40, 30)).extraction;
 const pairs = pairsOf(plan, 'mixed', 5, 8);

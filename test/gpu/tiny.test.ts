@@ -10,9 +10,9 @@ import { describe, expect, it } from 'vitest';
 import { root } from '../support/built.js';
 import { launchChromium, needsChromium } from '../support/chromium.js';
 import { anyvmafProcess, videos } from '../support/cli.js';
+import { serve } from '../support/file-server.js';
 import { noGpu, SWIFTSHADER } from '../support/gpu.js';
 import { meanOf } from '../support/onnx.js';
-import { serve } from '../support/server.js';
 import { tier } from '../support/tier.js';
 
 const ORT = 'node_modules/onnxruntime-web/dist';

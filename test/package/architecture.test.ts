@@ -206,7 +206,7 @@ const BELOW =
 /** Command lines that we start ourselves. */
 const COMMAND_LINES = [
   'src/engine/backends/native/command.ts',
-  'src/platform/node/parser-process.ts',
+  'src/platform/node/workers.ts',
   'src/platform/node/tiny/runtimes.ts',
   'src/report/bandwidth.ts',
 ];

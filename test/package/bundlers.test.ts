@@ -15,10 +15,9 @@ import { score } from '../../src/index.js';
 import { shippedModels } from '../../src/platform/browser/shipped-models.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
-import { root } from '../support/built.js';
+import { packed, root } from '../support/built.js';
 import { launchChromium, noChromium, PATIENCE, PATIENT } from '../support/chromium.js';
-import { packed } from '../support/packed.js';
-import { serve } from '../support/server.js';
+import { serve } from '../support/file-server.js';
 import { tier } from '../support/tier.js';
 
 vi.setConfig(PATIENT);

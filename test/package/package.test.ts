@@ -22,13 +22,10 @@ import { build, type Metafile, type OutputFile } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { version } from '../../src/core/version.js';
 import { y4mFile } from '../../src/sample/files.js';
-import { agrees } from '../support/agreement.js';
-import { built, root } from '../support/built.js';
+import { built, npm, packed, root } from '../support/built.js';
 import { anyvmafProcess, type Videos, videos } from '../support/cli.js';
-import { fixtureClip, readFixture } from '../support/fixtures.js';
-import { npm, packed } from '../support/packed.js';
-import { needsShared, sharedPath } from '../support/shared.js';
-import { tier } from '../support/tier.js';
+import { agrees, fixtureClip, readFixture } from '../support/fixtures.js';
+import { needsShared, sharedPath, tier } from '../support/tier.js';
 
 interface PackageJson {
   readonly version: string;

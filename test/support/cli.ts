@@ -1,12 +1,13 @@
 /**
  * @module test/support/cli
- * Runs the command line, in this process or as a process of its own, and makes small videos for it.
+ * Runs the command line, in this process or as a process of its own until that waits, and makes small videos for it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Terminal } from '../../src/cli/terminal.js';
@@ -195,4 +196,33 @@ export function videos(): Videos {
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Milliseconds between two looks, and looks in a row that must find every thread asleep. */
+const [LOOK, ENOUGH] = [50, 12];
+
+/**
+ * Waits until a process waits for something: every thread sleeps for a while, which one that only lacks a processor does not.
+ * Off Linux that cannot be seen, and this waits for a second.
+ */
+export async function atRest(pid: number | undefined): Promise<void> {
+  if (process.platform !== 'linux') {
+    await sleep(1000);
+    return;
+  }
+  for (let asleep = 0; asleep < ENOUGH; await sleep(LOOK)) asleep = sleeps(pid) ? asleep + 1 : 0;
+}
+
+/** Whether all threads sleep. @throws {Error} if the process is gone */
+function sleeps(pid: number | undefined): boolean {
+  const folder = `/proc/${pid}/task`;
+  return readdirSync(folder).every((thread) => {
+    try {
+      const stat = readFileSync(`${folder}/${thread}/stat`, 'latin1');
+      return stat.slice(stat.lastIndexOf(')')).startsWith(') S');
+    } catch {
+      // A thread that ends just now.
+      return false;
+    }
+  });
 }

@@ -1,14 +1,19 @@
 /**
  * @module test/support/clips
- * Small clips for tests of the engine, and the same clip in every form in which it can be handed in.
+ * Small clips for tests of the engine, the same clip in every form in which it can be handed in, in parts, and a record of the
+ * decoders that read it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { VideoFormat } from '../../src/core/frame.js';
-import type { FrameSource } from '../../src/media/types.js';
-import type { Report } from '../../src/report/types.js';
+import type { Platform } from '../../src/engine/contract/platform.js';
+import { formatShard, mergeShards, readShard, scoreShard } from '../../src/index.js';
+import type { DecodeRequest, Decoder } from '../../src/media/decoder.js';
+import type { FrameSource, VideoInput } from '../../src/media/types.js';
+import type { ScoreOptions, ScoreRequest } from '../../src/public.js';
+import type { Report } from '../../src/report/schema.js';
 import { sampleSource, y4mFile } from '../../src/sample/files.js';
 import { makeSample, type SampleClip } from '../../src/sample/generator.js';
 import { framesOnce } from './fixtures.js';
@@ -121,4 +126,66 @@ export function results(
 ): Pick<Report, 'frames' | 'pooled_metrics' | 'aggregate_metrics' | 'metrics'> {
   const { frames, pooled_metrics, aggregate_metrics, metrics } = report;
   return { frames, pooled_metrics, aggregate_metrics, metrics };
+}
+
+/** The report of a pair that is measured in `count` parts. */
+export async function inParts(request: ScoreRequest, count: number, options: ScoreOptions): Promise<Report> {
+  const { onFrame, ...own } = options;
+  const shards = [];
+  for (let number = 1; number <= count; number++) {
+    const shard = await scoreShard(request, { number, count }, own);
+    shards.push(await readShard(await formatShard(shard), `part ${number}`));
+  }
+  return mergeShards(shards.reverse(), onFrame ? { onFrame } : {});
+}
+
+/** A report without what is about the machines that measured. */
+export function comparable({ fps: _, threads: __, ...rest }: Report): Omit<Report, 'fps' | 'threads'> {
+  return rest;
+}
+
+/** One opening of a decoder. */
+export interface Decoding {
+  readonly input: VideoInput;
+  readonly request: DecodeRequest;
+  /** Frames decoded, as far as reading showed. */
+  readonly frames: number;
+}
+
+/** The platform, and what it has decoded so far. */
+export function watchedPlatform(platform: Platform): { platform: Platform; opened: readonly Decoding[] } {
+  const opened: Decoding[] = [];
+  const watched = (decoder: Decoder): Decoder => ({
+    id: decoder.id,
+    availability: () => decoder.availability(),
+    probe: (input, signal) => decoder.probe(input, signal),
+    timestamps: (input, signal, track) => decoder.timestamps(input, signal, track),
+    async open(input, facts, request) {
+      const record = { input, request, frames: 0 };
+      opened.push(record);
+      const source = await decoder.open(input, facts, request);
+      return {
+        info: source.info,
+        seekable: source.seekable,
+        facts: source.facts,
+        decoder: source.decoder,
+        decodedBy: source.decodedBy,
+        ...(source.scaledBy !== undefined && { scaledBy: source.scaledBy }),
+        timestamp: (index) => source.timestamp(index),
+        async readFrame(index, into) {
+          const found = await source.readFrame(index, into);
+          if (found) record.frames = Math.max(record.frames, index + 1);
+          return found;
+        },
+        close: () => source.close(),
+      };
+    },
+  });
+  return {
+    opened,
+    platform: {
+      ...platform,
+      decoders: async (options) => (await platform.decoders(options)).map(watched),
+    },
+  };
 }

@@ -20,27 +20,25 @@
  * source; those of {@link FakeEncoder} bend curves, drop frames or fail. It writes no files. Real encoders, joined files and
  * unusual sources are tested in test/node/search.
  */
-
 import { AnyvmafError, usageError } from '../../src/core/errors.js';
 import { storedFrameBytes } from '../../src/core/frame.js';
 import type { PictureSize } from '../../src/core/size.js';
 import type { TrackFacts } from '../../src/media/decoder.js';
 import type { VideoInput } from '../../src/media/types.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
+import type { EncoderFacts } from '../../src/search/encoders.js';
 import {
   ACTIVITY_KEY,
   type EncodeRequest,
   type EncodeResult,
-  type EncoderFacts,
   type EncodeScores,
   type EncodingFolder,
   type EncodingHost,
   type FrameRun,
-  type PointStore,
   type SearchPlatform,
   type SourceFacts,
-} from '../../src/search/host.js';
-import { scoreName } from '../../src/search/targets.js';
+} from '../../src/search/session.js';
+import { type PointStore, scoreName } from '../../src/search/targets.js';
 
 /** Value of CRF, bytes per frame, VMAF: of 8 frames of ffmpeg's mandelbrot with noise at 320x176, with ffmpeg 5.1.9. */
 type Curve = readonly (readonly [value: number, bytes: number, quality: number])[];

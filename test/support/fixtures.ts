@@ -1,17 +1,24 @@
 /**
  * @module test/support/fixtures
- * Reads test/fixtures: generated clips and what libvmaf gave for them, and compares a report with that.
+ * libvmaf 3.2.0's values for generated clips (test/fixtures) and for real ones (../shared/golden), and what equal to them means:
+ * features to the last bit, predictions to the last bits of `exp`.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Compat } from '../../src/core/choices.js';
-import type { FramePlanes, VideoFormat } from '../../src/core/frame.js';
-import type { Report } from '../../src/report/types.js';
+import type { ChromaFormat, FramePlanes, VideoFormat } from '../../src/core/frame.js';
+import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
+import type { Report } from '../../src/report/schema.js';
 import { sampleSource } from '../../src/sample/files.js';
-import { makeSample, type SampleClip, type SampleDistortion } from '../../src/sample/generator.js';
-import { type Comparison, scoreTolerance, Tally } from './agreement.js';
-import { makeTestImage } from './test-image.js';
+import {
+  allocateSamples,
+  makeSample,
+  type SampleClip,
+  type SampleDistortion,
+  type SampleSide,
+  samplePlaneSizes,
+} from '../../src/sample/generator.js';
 
 /** A generated pair. */
 export interface FixtureClip extends VideoFormat {
@@ -147,6 +154,230 @@ export function compareWithFixture(report: Report, run: FixtureRun): Comparison 
   }
   for (const [metric, expected] of Object.entries(run.aggregate ?? {})) {
     tally.check(metric, 'of all frames', report.aggregate_metrics[metric], expected);
+  }
+  return tally;
+}
+
+/** Luma of the test image T(W, H, b, t) or of its "saw" variant, both sides. */
+function testPlane(width: number, height: number, depth: number, t: number, saw: boolean, side: SampleSide) {
+  const level = (x: number, y: number): number => {
+    const v = 3 * x + 5 * y + ((x * y) >> 3) + 17 * t + 4 * ((x ^ y) & 15);
+    if (saw) return v & 255;
+    const folded = v % 510;
+    return folded > 255 ? 510 - folded : folded;
+  };
+  const out = allocateSamples(depth, width * height);
+  const extra = depth - 8;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      let value = level(x, y);
+      if (side === 'distorted') {
+        const smooth = (value + level(Math.min(x + 1, width - 1), y) + 1) >> 1;
+        value = Math.max(0, Math.min(255, smooth + ((7 * x + 13 * y + 5 * t) % 9) - 4));
+      }
+      const low = (5 * x + 3 * y + t) & ((1 << extra) - 1);
+      out[y * width + x] = (value << extra) | low;
+    }
+  }
+  return out;
+}
+
+/**
+ * The synthetic test image T and its variant `saw`, whose full-scale edges reach the overflow cases. Chroma plane p is T
+ * of that plane's size, 7 p frames later.
+ */
+export function makeTestImage(format: VideoFormat, variant: 'T' | 'saw' = 'T'): SampleClip {
+  const sizes = samplePlaneSizes(format);
+  return {
+    format,
+    frame(side, index) {
+      return sizes.map(({ width, height }, plane) => ({
+        width,
+        height,
+        samples: testPlane(width, height, format.bitDepth, index + 7 * plane, variant === 'saw', side),
+      }));
+    },
+  };
+}
+
+/** Allowed relative difference of a prediction: libraries' `exp` differ in their last bit. */
+const SCORE_TOLERANCE = 1e-13;
+
+/**
+ * Allowed relative difference of float_adm: libvmaf on x86 divides by a reciprocal that the processor estimates, and
+ * processors differ; here it is a true division. Everything else about it is exact.
+ */
+const RECIPROCAL_TOLERANCE = 5e-7;
+
+/** The same for what is predicted from float_adm. */
+const FLOAT_SCORE_TOLERANCE = 1e-6;
+
+/** Allowed relative difference of the predictions of models. */
+function scoreTolerance(models: readonly string[]): number {
+  return models.some((model) => model.includes('vmaf_float_')) ? FLOAT_SCORE_TOLERANCE : SCORE_TOLERANCE;
+}
+
+/** Allowed relative difference of a feature; `undefined` for a prediction. */
+function featureTolerance(metric: string): number | undefined {
+  if (/^(adm|aim)/.test(metric)) return RECIPROCAL_TOLERANCE;
+  const exact = /^(integer_|VMAF_integer_|a?psnr_|mse_|float_|motion|vif|ciede2000|cambi|speed_)/;
+  return exact.test(metric) ? 0 : undefined;
+}
+
+/** Relative difference of two numbers; 0 when they are the same double or both are not finite in the same way. */
+function relativeDifference(actual: unknown, expected: number | null): number {
+  if (expected === null || !Number.isFinite(expected)) {
+    const same =
+      expected === null
+        ? typeof actual !== 'number' || !Number.isFinite(actual)
+        : Object.is(actual, expected);
+    return same ? 0 : Number.POSITIVE_INFINITY;
+  }
+  if (typeof actual !== 'number' || Number.isNaN(actual)) return Number.POSITIVE_INFINITY;
+  if (actual === expected) return 0;
+  return Math.abs(actual - expected) / Math.max(Math.abs(actual), Math.abs(expected));
+}
+
+/** Whether `actual` is as close to libvmaf's value as the project promises. `null` stands for no finite value. */
+export function agrees(
+  metric: string,
+  actual: unknown,
+  expected: number | null,
+  scores = SCORE_TOLERANCE,
+): boolean {
+  return relativeDifference(actual, expected) <= (featureTolerance(metric) ?? scores);
+}
+
+/** How values compare with libvmaf's. */
+export interface Comparison {
+  readonly compared: number;
+  /** Values that are the same double. */
+  readonly equal: number;
+  /** Largest relative difference. */
+  readonly worst: number;
+  /** Values that break the promise, as text. */
+  readonly wrong: readonly string[];
+}
+
+/** Collects a comparison. */
+class Tally implements Comparison {
+  compared = 0;
+  equal = 0;
+  worst = 0;
+  readonly wrong: string[] = [];
+  readonly #scores: number;
+
+  /** @param scores allowed relative difference of predictions */
+  constructor(scores = SCORE_TOLERANCE) {
+    this.#scores = scores;
+  }
+
+  /** @param where the rest of the sentence that names the value */
+  check(metric: string, where: string, actual: unknown, expected: number | null): void {
+    const difference = relativeDifference(actual, expected);
+    this.compared++;
+    if (difference === 0) this.equal++;
+    this.worst = Math.max(this.worst, difference);
+    if (!agrees(metric, actual, expected, this.#scores)) {
+      this.wrong.push(`${metric} ${where}: ${String(actual)}, libvmaf ${expected}`);
+    }
+  }
+
+  /** @param expected min, max, mean, harmonic mean */
+  checkPooled(
+    metric: string,
+    actual: Report['pooled_metrics'][string] | undefined,
+    expected: readonly (number | null)[],
+  ): void {
+    (['min', 'max', 'mean', 'harmonic_mean'] as const).forEach((method, i) => {
+      this.check(metric, method, actual && method in actual ? actual[method] : null, expected[i] ?? null);
+    });
+  }
+}
+
+type GoldenValue = number | string | null;
+
+interface GoldenRun {
+  readonly frames?: number;
+  readonly features?: Readonly<Record<string, readonly GoldenValue[]>>;
+  readonly aggregate?: Readonly<Record<string, GoldenValue>>;
+  readonly pooled_min_max_mean_hmean?: readonly GoldenValue[];
+  readonly error?: string;
+  readonly reference_undefined?: unknown;
+}
+
+interface GoldenPair {
+  readonly ref: string;
+  readonly dis: string;
+  readonly width: number;
+  readonly height: number;
+  readonly pixel_format: ChromaFormat;
+  readonly bitdepth: number;
+  readonly results: Readonly<Record<string, GoldenRun>>;
+}
+
+/** A run to repeat and compare. */
+export interface GoldenCase {
+  /** Name of the clip pair. */
+  readonly clip: string;
+  /** `m:` and a model, or a feature string. */
+  readonly config: string;
+  readonly request: ScoreRequest;
+  readonly options: ScoreOptions;
+  readonly expected: GoldenRun;
+  /** Allowed relative difference of predictions. */
+  readonly scoreTolerance: number;
+}
+
+/** How a model is asked for: the v1 files are not in this repository. */
+function modelString(version: string, root: URL): string {
+  if (!version.startsWith('vmaf_v1.')) return `version=${version}`;
+  const folder = version.includes('_hfr_') ? 'vmaf_v1.0.16_hfr' : 'vmaf_v1.0.16';
+  return `path=${fileURLToPath(new URL(`models/${folder}/${version}.json`, root))}:name=vmaf`;
+}
+
+/** All runs of ../shared/golden in which libvmaf gave defined values. `root` is that folder's parent. */
+export function goldenCases(root: URL): GoldenCase[] {
+  const text = readFileSync(new URL('golden/features.json', root), 'utf8');
+  const { pairs } = JSON.parse(text) as { pairs: Readonly<Record<string, GoldenPair>> };
+  return Object.entries(pairs).flatMap(([clip, pair]) =>
+    Object.entries(pair.results)
+      .filter(([, run]) => run.features && !run.reference_undefined)
+      .map(([config, expected]) => ({
+        clip,
+        config,
+        request: {
+          reference: fileURLToPath(new URL(pair.ref, root)),
+          distorted: fileURLToPath(new URL(pair.dis, root)),
+          raw: { width: pair.width, height: pair.height, bitDepth: pair.bitdepth, chroma: pair.pixel_format },
+        },
+        options: config.startsWith('m:')
+          ? { models: [modelString(config.slice(2), root)] }
+          : { features: [config], noPrediction: true },
+        expected,
+        scoreTolerance: scoreTolerance(config.startsWith('m:') ? [config] : []),
+      })),
+  );
+}
+
+function toNumber(value: GoldenValue): number | null {
+  if (value === 'inf') return Number.POSITIVE_INFINITY;
+  if (value === '-inf') return Number.NEGATIVE_INFINITY;
+  return typeof value === 'number' ? value : null;
+}
+
+/** Compares every value that libvmaf wrote for this run: frames, pooled score, aggregates. */
+export function compareWithGolden(report: Report, { expected, scoreTolerance }: GoldenCase): Comparison {
+  const tally = new Tally(scoreTolerance);
+  for (const [metric, values] of Object.entries(expected.features ?? {})) {
+    values.forEach((value, i) => {
+      tally.check(metric, `frame ${i}`, report.frames[i]?.metrics[metric], toNumber(value));
+    });
+  }
+  const pooled = expected.pooled_min_max_mean_hmean;
+  if (pooled) tally.checkPooled('vmaf', report.pooled_metrics.vmaf, pooled.map(toNumber));
+  for (const [metric, value] of Object.entries(expected.aggregate ?? {})) {
+    tally.check(metric, 'of all frames', report.aggregate_metrics[metric], toNumber(value));
   }
   return tally;
 }

@@ -5,18 +5,22 @@
  */
 
 import { copyPlanes } from '../../src/core/frame.js';
-import type { CoreCall } from '../../src/core/kernel.js';
+import type { CoreCall } from '../../src/core/module.js';
+import type { AdapterFacts, GpuKind } from '../../src/engine/backends/composite.js';
 import { coreMeasurers, wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
-import { allocateFrame, viewPlanes } from '../../src/engine/backends/frame-buffer.js';
-import type { AdapterFacts, GpuKind } from '../../src/engine/backends/gpu.js';
-import type { ExtractionPlan, FrameSlot, Measurer } from '../../src/engine/backends/types.js';
-import type { Platform } from '../../src/engine/contract/platform.js';
-import type { FromWorker, WorkerHandle } from '../../src/engine/contract/protocol.js';
+import {
+  allocateFrame,
+  type ExtractionPlan,
+  type FrameSlot,
+  type Measurer,
+  viewPlanes,
+} from '../../src/engine/backends/measurer.js';
+import type { FromWorker, Platform, WorkerHandle } from '../../src/engine/contract/platform.js';
 import { createWorkerBody } from '../../src/engine/workers/worker-body.js';
 import { reopen } from '../../src/media/open.js';
 import { nodeFiles } from '../../src/platform/node/files.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
-import type { Report } from '../../src/report/types.js';
+import type { Report } from '../../src/report/schema.js';
 
 export const CARD: AdapterFacts = {
   vendor: 'acme',

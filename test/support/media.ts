@@ -11,8 +11,7 @@ import {
   sampleBytes,
   type VideoFormat,
 } from '../../src/core/frame.js';
-import type { FilePlatform } from '../../src/media/platform.js';
-import type { FrameSource } from '../../src/media/types.js';
+import type { FilePlatform, FrameSource } from '../../src/media/types.js';
 
 /** Planes of what is not grey. */
 type AllPlanes = Required<Omit<FramePlanes, 'alpha'>>;

@@ -3,18 +3,19 @@
  * A queue in memory that counts: the operations that the real one would send to Redis, and their bytes, with BullMQ's rules
  * for what is known already.
  */
-import { INLINE_BYTES, taskId } from '../../src/queue/payload.js';
-import type {
-  Begun,
-  JobStore,
-  Outcome,
-  PutPart,
-  QueueCounts,
-  QueueJob,
-  Stored,
-  Task,
-  TaskQueue,
-} from '../../src/queue/types.js';
+import {
+  type Begun,
+  INLINE_BYTES,
+  type JobStore,
+  type Outcome,
+  type PutPart,
+  type QueueCounts,
+  type QueueJob,
+  type Stored,
+  type Task,
+  type TaskQueue,
+  taskId,
+} from '../../src/queue/job.js';
 
 /** Operations and bytes by name. */
 export class Tally {

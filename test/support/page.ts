@@ -12,7 +12,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, vi } from 'vitest';
 import { extractFrames, type FramePair } from '../../src/index.js';
-import type { FrameMetrics, Report } from '../../src/report/types.js';
+import type { FrameMetrics, Report } from '../../src/report/schema.js';
 import { root } from './built.js';
 import { PATIENCE, PATIENT, sharedChromium } from './chromium.js';
 import { encodeFolder } from './encode.js';

@@ -1,7 +1,10 @@
 /**
  * @module test/support/tier
- * How much a run proves: `npm test` one case of each kind, `npm run test:exhaustive` all of them.
+ * What a run may expect: one case of each kind (`npm test`) or all of them (`npm run test:exhaustive`), reference material in
+ * ../shared, which not every checkout has, and processor time, which does not grow with the load of the machine.
  */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** Whether `npm run test:exhaustive` runs. */
 export const exhaustive: boolean = process.env.ANYVMAF_EXHAUSTIVE === '1';
@@ -9,4 +12,23 @@ export const exhaustive: boolean = process.env.ANYVMAF_EXHAUSTIVE === '1';
 /** `all` in an exhaustive run, otherwise `few`. */
 export function tier<T>(few: T, all: T): T {
   return exhaustive ? all : few;
+}
+
+const root = new URL('../../../shared/', import.meta.url);
+
+/** Absolute path of `relative` inside ../shared, or `undefined` where it does not exist. */
+export function sharedPath(relative: string): string | undefined {
+  const path = fileURLToPath(new URL(relative, root));
+  return existsSync(path) ? path : undefined;
+}
+
+/** Say this in the title of what is skipped. */
+export const needsShared = 'needs ../shared';
+
+/** Does `work`. @returns milliseconds of processor time that it took */
+export function cpuTime(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
 }

@@ -3,12 +3,7 @@
  * A stand-in for `@huggingface/transformers` that runs in this process: no model, no weights, no network. It records
  * how it is used, and what it says of a picture says that it is the stand-in.
  */
-import type {
-  GenerativeModel,
-  Loader,
-  TokenTensor,
-  VisionLibrary,
-} from '../../src/mcp/pictures/describer.js';
+import type { GenerativeModel, Loader, TokenTensor, VisionLibrary } from '../../src/mcp/describer.js';
 
 /** What the stand-in says of every picture. */
 export const SAID = 'stand-in, not a model: it sees a picture of';

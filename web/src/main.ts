@@ -3,7 +3,7 @@
  * Builds the page: the setup at once, results and the frame viewer once there is something to show.
  */
 
-import { announce, announcer, button, fill, h, setBusy, storedText } from './dom.js';
+import { announce, announcer, button, fill, h, icon, setBusy, storedText } from './dom.js';
 import { messageOf } from './engine/calls.js';
 import { keepOffline, OfflineNote } from './offline.js';
 import type { Remedies } from './results/verdict.js';
@@ -11,7 +11,6 @@ import { type EncodeResult, isActive, LAST, Session } from './session.js';
 import { findings } from './setup/findings.js';
 import { applyFixes, fixOf } from './setup/fixes.js';
 import { foldedSetup } from './setup/fold.js';
-import { icon } from './setup/icons.js';
 import { inspectPairs } from './setup/inspect.js';
 import { fromHash, type Linked, toHash } from './setup/link.js';
 import { TINY_NO_REFERENCE } from './setup/models.js';
@@ -369,7 +368,7 @@ function rehearseResults(): void {
   let over = false;
   let stop = () => {};
   const prepare = async () => {
-    const { rehearse } = await import('./results/rehearsal.js');
+    const { rehearse } = await import('./results/index.js');
     if (!over) stop = rehearse();
   };
   session.inspections.watch((pairs) => {

@@ -1,6 +1,6 @@
 /**
  * @module web/text
- * Texts of the page; modules loaded on demand (web/linked, sample/tour) have their own.
+ * Texts of the page; modules loaded on demand (web/linked, web/sample) have their own.
  */
 import { framesText, grouped } from 'anyvmaf/view';
 

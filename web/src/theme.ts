@@ -2,8 +2,7 @@
  * @module web/theme
  * Switches between the light, dark and system theme; the browser stores the choice.
  */
-import { fill, h, storedText, storeText } from './dom.js';
-import { icon } from './setup/icons.js';
+import { fill, h, icon, storedText, storeText } from './dom.js';
 import { text } from './text.js';
 
 const KEY = 'anyvmaf-theme';

@@ -299,7 +299,7 @@ export async function hostileArguments() {
       loadBuilt('mcp/tools/index.js'),
       loadBuilt('mcp/stdio.js'),
       loadBuilt('cli/queue/queue-run.js'),
-      loadBuilt('mcp/live/compute.js'),
+      loadBuilt('mcp/live/tools.js'),
       loadBuilt('index.js'),
     ]);
   const host = await McpHost.open({

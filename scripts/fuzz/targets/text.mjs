@@ -146,7 +146,7 @@ export async function report() {
 }
 
 export async function sidecar() {
-  const { parseSidecar } = await loadBuilt('tiny/sidecar.js');
+  const { parseSidecar } = await loadBuilt('tiny/documents.js');
   const corpus = ['fr_vmaf_v0.6.1', 'nr_vmaf_v0.6.1', 'fr_vmaf_v1.0.16_3d0h'].map((name) =>
     model(`tiny/${name}`),
   );

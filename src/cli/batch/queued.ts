@@ -7,19 +7,14 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { type ErrorCode, messageOf, usageError } from '../../core/errors.js';
+import { hasScheme } from '../../core/names.js';
 import { withoutAccess } from '../../core/printable.js';
-import { hasScheme } from '../../core/url.js';
-import { queueAddress } from '../../queue/address.js';
-import { QueueConnection, queueError } from '../../queue/connect.js';
-import { retryJobs } from '../../queue/manage.js';
-import { MOST_ARG, readReason } from '../../queue/payload.js';
+import { hideArguments, QueueConnection, queueAddress, queueError } from '../../queue/connect.js';
+import { MOST_ARG, type PartLength, type QueueJob, readReason, type Stored } from '../../queue/job.js';
 import { ResultsFolder } from '../../queue/results-folder.js';
-import { followJobs } from '../../queue/submit.js';
-import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
-import { hideArguments } from '../queue/queue-options.js';
+import { followJobs, retryJobs } from '../../queue/submit.js';
 import { queueSettings } from '../queue/queue-run.js';
-import type { BatchSettings } from './batch-options.js';
-import type { OpenJob } from './table.js';
+import type { BatchSettings, OpenJob } from './table.js';
 
 /** Defaults of `--part-length`, `--priority` and `--attempts`. */
 const USUAL_PART: PartLength = { unit: 'seconds', length: 60 };

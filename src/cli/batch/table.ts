@@ -1,16 +1,19 @@
 /**
  * @module cli/batch/table
- * The jobs of a batch: from a CSV or JSON lines table, or from the names of encodes and a rule for their references.
+ * The settings of a batch and its jobs: from a CSV or JSON lines table, or from the names of encodes and a rule for their
+ * references.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { isObject } from '../../core/arguments.js';
 import { AnyvmafError, messageOf, usageError } from '../../core/errors.js';
+import { isUrl } from '../../core/names.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
-import { isUrl } from '../../core/url.js';
-import { globTest } from '../../files/glob.js';
-import { csvLines } from '../csv.js';
+import { globTest } from '../../files/folders.js';
+import { csvLines } from '../../files/text-file.js';
+import type { PartLength } from '../../queue/job.js';
+import type { Precision } from '../../report/write.js';
 import type { OptionSpec } from '../options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 
@@ -310,4 +313,30 @@ function referenceOf(distorted: string, { reference, match }: ReferenceRule): st
         '--match are available',
     );
   });
+}
+
+export interface BatchSettings {
+  /** A table, or folders, patterns and names of encodes. */
+  readonly sources: readonly [string, ...string[]];
+  /** Scoring options of every job. */
+  readonly common: readonly LineOption[];
+  readonly output: string;
+  readonly frames: boolean;
+  readonly html?: string;
+  readonly junit?: string;
+  readonly summary?: string;
+  readonly githubSummary: boolean;
+  readonly reference?: string;
+  readonly match?: RegExp;
+  readonly together?: number;
+  readonly retryFailed: boolean;
+  readonly precision: Precision;
+  readonly quiet: boolean;
+  /** URL of the queue whose workers score the jobs, instead of this process. */
+  readonly queue?: string;
+  /** Folder shared by workers and this machine. */
+  readonly results?: string;
+  readonly partLength?: PartLength;
+  readonly priority?: number;
+  readonly attempts?: number;
 }

@@ -2,27 +2,155 @@
  * @module cli/commands/batch
  * `anyvmaf batch TABLE -o RESULTS`: scores a table of pairs, and resumes an interrupted run.
  */
-import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { AnyvmafError } from '../../core/errors.js';
-import { counted, withoutAccess } from '../../core/printable.js';
-import { hasScheme } from '../../core/url.js';
-import { makeFolders } from '../../files/folders.js';
+import { dirname, isAbsolute, join } from 'node:path';
+import { usageError } from '../../core/errors.js';
+import { hasScheme } from '../../core/names.js';
+import { counted, quoted } from '../../core/printable.js';
 import { readText } from '../../files/text-file.js';
-import type { BatchProgress, BatchResult, Report } from '../../index.js';
-import { failureLine, reportLine } from '../../report/batch.js';
-import type { FailedEncode } from '../../report/types.js';
-import { BATCH_OPTIONS, type BatchSettings, batchSettings } from '../batch/batch-options.js';
-import { jobId, onceOnly, type ResultLine, ResultsFile } from '../batch/results.js';
-import { encodeLines, type Job, jobsOf, type OpenJob, tableLines } from '../batch/table.js';
+import { MOST_ATTEMPTS, MOST_PRIORITY, type PartLength } from '../../queue/job.js';
+import { BatchRun, ResultsFile } from '../batch/results.js';
+import {
+  type BatchSettings,
+  encodeLines,
+  type Job,
+  jobsOf,
+  LINE_OPTIONS,
+  tableLines,
+} from '../batch/table.js';
 import { type Command, type HelpPage, openProgressBar } from '../command.js';
-import { EXIT } from '../exit.js';
-import { messageInFlags } from '../flags.js';
-import { completeReport, gateOf, requestOf } from '../job.js';
-import { commandLine } from '../options.js';
+import { EXIT, interruptible } from '../exit.js';
+import {
+  betweenValue,
+  commandLine,
+  fileName,
+  grouped,
+  HELP_OPTION,
+  type Option,
+  type OptionUse,
+  parseArguments,
+  RESULTS_OPTION,
+  refusedValue,
+  settingsOf,
+} from '../options.js';
 import { openOutput } from '../output.js';
-import type { ProgressBar } from '../progress-bar.js';
-import { interruptible } from '../signals.js';
-import type { Terminal } from '../terminal.js';
+import { OUTPUT_OPTIONS, precisionValue } from '../output-options.js';
+import { type Terminal, YES_OPTION } from '../terminal.js';
+
+const NAME = 'anyvmaf batch';
+
+const BATCH = 'Batch';
+
+const MOST_TOGETHER = 64;
+
+/** Options that write summaries of the whole batch; unlike for one pair, none takes `-`. */
+const SUMMARY_OPTIONS = OUTPUT_OPTIONS.flatMap((option): Option<BatchSettings>[] => {
+  const { name } = option;
+  if (name === 'junit' || name === 'summary')
+    return [{ ...option, read: (use) => ({ [name]: namedFile(use) }) }];
+  return name === 'github-summary' ? [{ ...option, read: () => ({ githubSummary: true }) }] : [];
+});
+
+const OWN: readonly Option<BatchSettings>[] = [
+  ...grouped<BatchSettings>(BATCH, [
+    {
+      name: 'output',
+      short: 'o',
+      argument: 'FILE',
+      help: 'append results to FILE, one line of JSON each; jobs that are in it are not scored again',
+      read: (use) => ({ output: fileName(use) }),
+    },
+    {
+      name: 'frames',
+      help: 'also write values per frame as Parquet into the folder FILE.frames',
+      read: () => ({ frames: true }),
+    },
+    {
+      name: 'html',
+      argument: 'FILE',
+      help: 'also write an HTML page with all jobs',
+      read: (use) => ({ html: namedFile(use) }),
+    },
+    ...SUMMARY_OPTIONS,
+    {
+      name: 'reference',
+      short: 'r',
+      argument: 'RULE',
+      help: 'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
+      read: (use) => ({ reference: fileName(use) }),
+    },
+    {
+      name: 'match',
+      argument: 'REGEX',
+      help: 'without a table: pattern that the path of each encode must match; {1} in RULE is its first group',
+      read: (use) => ({ match: patternValue(use) }),
+    },
+    {
+      name: 'together',
+      argument: 'N',
+      help: 'jobs of one reference that may run at the same time (default: one per core, at most 8)',
+      read: (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
+    },
+    {
+      name: 'retry-failed',
+      help: 'score failed jobs again',
+      read: () => ({ retryFailed: true }),
+    },
+    {
+      name: 'precision',
+      argument: 'P',
+      help: 'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)',
+      read: (use) => ({ precision: precisionValue(use) }),
+    },
+    { name: 'quiet', short: 'q', help: 'no progress and no summary', read: () => ({ quiet: true }) },
+    YES_OPTION,
+    HELP_OPTION,
+  ]),
+  ...grouped<BatchSettings>('Queue', [
+    {
+      name: 'queue',
+      argument: 'URL',
+      help: "submit the jobs to the queue at redis://HOST and wait for their results; see 'anyvmaf work --help'",
+      read: ({ value }) => ({ queue: value }),
+    },
+    RESULTS_OPTION,
+    {
+      name: 'part-length',
+      argument: 'LENGTH',
+      help: 'split longer pairs into parts of this length, such as 60s (default) or 1500f (frames)',
+      read: (use) => ({ partLength: lengthValue(use) }),
+    },
+    {
+      name: 'priority',
+      argument: 'N',
+      help: 'from 1 (scored first) to 1000 (default: 100)',
+      read: (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
+    },
+    {
+      name: 'attempts',
+      argument: 'N',
+      help: 'attempts at a pair or part that fails for a transient reason (default: 3)',
+      read: (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
+    },
+  ]),
+];
+
+/** Scoring options for every job: collected here, parsed with each job. */
+const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name === name)).map(
+  (option): Option<BatchSettings> => ({
+    ...option,
+    read: ({ name, value }, { common = [] }) => {
+      const before = common.find((one) => one.name === name);
+      const values = [...(before?.values ?? []), ...(option.argument === undefined ? [] : [value])];
+      return {
+        common: before
+          ? common.map((one) => (one === before ? { name, values } : one))
+          : [...common, { name, values }],
+      };
+    },
+  }),
+);
+
+export const BATCH_OPTIONS: readonly Option<BatchSettings>[] = [...OWN, ...OF_JOBS];
 
 const page: HelpPage = {
   usage: ['anyvmaf batch [options] TABLE -o RESULTS', 'anyvmaf batch [options] ENCODES... -r RULE'],
@@ -61,6 +189,89 @@ export const batch: Command = {
   },
 };
 
+/** @throws {AnyvmafError} `usage` */
+export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
+  const { options, positionals } = parseArguments(args, BATCH_OPTIONS, NAME);
+  if (options.at(-1)?.name === 'help') return 'help';
+  const draft = settingsOf(options, BATCH_OPTIONS);
+  const [first, ...others] = positionals;
+  if (first === undefined) {
+    throw usageError(`no jobs given; try '${NAME} jobs.csv -o results.jsonl' or '${NAME} --help'`);
+  }
+  if (draft.output === undefined || draft.output === '-') {
+    throw usageError('a batch needs a results file, also used to resume; name one: -o results.jsonl');
+  }
+  const isTable = others.length === 0 && /\.(csv|jsonl|ndjson)$/i.test(first);
+  if (isTable && (draft.reference !== undefined || draft.match)) {
+    throw usageError(
+      '--reference and --match are for encodes, but a table names its references; leave them out',
+    );
+  }
+  if (!isTable && draft.reference === undefined) {
+    throw usageError(
+      `${first} is not a table (.csv, .jsonl), and encodes need a rule for their reference: --reference ` +
+        "'masters/{stem}.mov'",
+    );
+  }
+  refuseSharedFiles(draft);
+  refuseWithoutQueue(draft);
+  return {
+    common: [],
+    frames: false,
+    githubSummary: false,
+    retryFailed: false,
+    precision: 'legacy',
+    quiet: false,
+    ...draft,
+    sources: [first, ...others],
+    output: draft.output,
+  };
+}
+
+function refuseSharedFiles({ output, html, junit, summary }: Partial<BatchSettings>): void {
+  const names = [output, html, junit, summary].filter((name) => name !== undefined);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined)
+    throw usageError(`two outputs of the batch are both ${quoted(twice)}; give each its own file`);
+}
+
+/** @throws {AnyvmafError} `usage` for queue options without `--queue`, or `--together` with it */
+function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
+  const { queue, results, partLength, priority, attempts, together } = draft;
+  if (queue !== undefined && together !== undefined)
+    throw usageError('--together does not apply to --queue, whose workers score the pairs; leave it out');
+  if (queue !== undefined) return;
+  const named = Object.entries({
+    '--results': results,
+    '--part-length': partLength,
+    '--priority': priority,
+    '--attempts': attempts,
+  });
+  const alone = named.find(([, value]) => value !== undefined)?.[0];
+  if (alone !== undefined) throw usageError(`${alone} requires --queue; add it, or leave out ${alone}`);
+}
+
+function namedFile(use: OptionUse): string {
+  if (use.value === '-') throw refusedValue(use, 'the name of a file');
+  return fileName(use);
+}
+
+function lengthValue(use: OptionUse): PartLength {
+  const [, digits, unit] = /^(\d{1,7}(?:\.\d{1,3})?)([sf])$/.exec(use.value) ?? [];
+  const length = Number(digits);
+  const fits = unit === 'f' ? Number.isInteger(length) : length <= 86_400;
+  if (length > 0 && fits) return { unit: unit === 'f' ? 'frames' : 'seconds', length };
+  throw refusedValue(use, 'a time such as 60s, or frames such as 1500f');
+}
+
+function patternValue(use: OptionUse): RegExp {
+  try {
+    return new RegExp(use.value);
+  } catch {
+    throw refusedValue(use, "a regular expression, such as '([^/]+)_[0-9]+p'");
+  }
+}
+
 async function runBatch(
   settings: BatchSettings,
   args: readonly string[],
@@ -75,7 +286,7 @@ async function runBatch(
   return interruptible(async (stop) => {
     const kept = [...new Set(inputs)];
     const results = await ResultsFile.open(settings.output, kept, settings.retryFailed);
-    const bar = await openProgressBar(terminal, settings.quiet);
+    const bar = openProgressBar(terminal, settings.quiet);
     try {
       const work = { jobs, settings, terminal, inputs: kept, signal: stop.signal, results, bar };
       const { lines, before } = await new BatchRun(work).score();
@@ -137,206 +348,17 @@ async function openSummaries(
   const github = await gate?.stepSummaryFile();
   return async (lines, signal) => {
     if (htmlPage) {
-      const { batchPage } = await import('../../report/html/plain-page.js');
+      const { batchPage } = await import('../../report/html/markup.js');
       await htmlPage.write([batchPage(lines, commandLine('anyvmaf', ['batch', ...args]))], signal);
     }
     if (cases) {
-      const { writeBatchJunit } = await import('../../report/junit.js');
+      const { writeBatchJunit } = await import('../../report/ci.js');
       await cases.write(writeBatchJunit(sources.join(' '), lines), signal);
     }
     if (!markdown && !gate) return;
-    const { writeBatchSummary } = await import('../../report/step-summary.js');
+    const { writeBatchSummary } = await import('../../report/ci.js');
     const pieces = [...writeBatchSummary(lines)];
     await markdown?.write(pieces, signal);
     if (github !== undefined) await gate?.appendSummary(github, pieces.join(''));
   };
-}
-
-interface BatchWork {
-  readonly jobs: readonly Job[];
-  readonly settings: BatchSettings;
-  readonly terminal: Terminal;
-  /** Files that must not be overwritten. */
-  readonly inputs: readonly string[];
-  readonly signal: AbortSignal;
-  readonly results: ResultsFile;
-  readonly bar: ProgressBar | undefined;
-}
-
-type JobFailure = Pick<FailedEncode, 'code' | 'message'>;
-
-/** Repeated lines that are named; further ones are only counted. */
-const MOST_REPEATS = 10;
-
-class BatchRun {
-  readonly #work: BatchWork;
-  readonly #results: ResultsFile;
-  readonly #bar: ProgressBar | undefined;
-
-  constructor(work: BatchWork) {
-    this.#work = work;
-    this.#results = work.results;
-    this.#bar = work.bar;
-  }
-
-  /**
-   * Scores the jobs that have no result yet.
-   * @returns the line of each distinct job in table order, and how many were there before
-   * @throws {AnyvmafError} `io` if results cannot be written; the signal's reason
-   */
-  async score(): Promise<{ readonly lines: readonly ResultLine[]; readonly before: number }> {
-    const { jobs, terminal, signal } = this.#work;
-    this.#bar?.say(`checking the files of ${jobs.length} jobs`);
-    const ids = new Map<string, OpenJob>();
-    let repeats = 0;
-    for (const job of jobs) {
-      signal.throwIfAborted();
-      const id = await jobId(job, signal);
-      const earlier = ids.get(id);
-      if (!earlier) ids.set(id, { job, id });
-      else if (++repeats <= MOST_REPEATS)
-        terminal.complain(`line ${job.line} repeats line ${earlier.job.line}; it is scored once`);
-    }
-    if (repeats > MOST_REPEATS)
-      terminal.complain(`${repeats - MOST_REPEATS} more lines repeat earlier ones; each job is scored once`);
-    const open = [...ids.values()].filter(({ id }) => !this.#results.get(id));
-    try {
-      const fit: OpenJob[] = [];
-      for (const one of open) {
-        const error = await onceOnly(one.job);
-        if (error) this.#say(one, await this.#addFailure(one, error), error.message);
-        else fit.push(one);
-      }
-      await this.#scoreOpen(fit);
-    } finally {
-      this.#bar?.clear();
-    }
-    const lines = [...ids.keys()].map((id) => this.#results.get(id)).filter((line) => line !== undefined);
-    return { lines, before: ids.size - open.length };
-  }
-
-  async #scoreOpen(open: readonly OpenJob[]): Promise<void> {
-    const { settings, signal } = this.#work;
-    const bar = this.#bar;
-    if (open.length === 0) return;
-    const before = this.#work.jobs.length - open.length;
-    if (settings.queue !== undefined) {
-      await this.#followOpen(settings.queue, open);
-      return;
-    }
-    const { together } = settings;
-    const { scoreBatch } = await import('../../index.js');
-    const running = scoreBatch(
-      open.map(({ job }) => requestOf(job.settings)),
-      {
-        signal,
-        ...(together !== undefined && { together }),
-        ...(bar && { onProgress: (progress) => bar.say(progressText(progress, before)) }),
-      },
-    );
-    for await (const result of running) {
-      const done = open[result.index];
-      if (!done) continue;
-      const added = await this.#add(done, result);
-      this.#say(done, added, result.error ? messageInFlags(result.error) : 'failed');
-    }
-  }
-
-  /** Follows the jobs that queue workers score, and adds their lines. */
-  async #followOpen(address: string, open: readonly OpenJob[]): Promise<void> {
-    const { settings, terminal, signal } = this.#work;
-    const bar = this.#bar;
-    const { followBatch } = await import('../batch/queued.js');
-    const show = bar && ((text: string) => bar.say(text));
-    const complain = (text: string) => {
-      bar?.clear();
-      terminal.complain(text);
-    };
-    try {
-      for await (const ended of followBatch(address, { open, settings, signal, show, complain })) {
-        const { done, line, frames, failure } = ended;
-        if (frames) await this.#saveFrames(done.id, frames);
-        const added = failure ? await this.#addFailure(done, failure) : this.#results.add(line ?? '');
-        this.#say(done, added, failure?.message ?? '');
-      }
-    } finally {
-      if (signal.aborted) {
-        bar?.clear();
-        terminal.complain('the jobs stay in the queue; run the command again to follow them');
-      }
-    }
-  }
-
-  #say({ job }: OpenJob, added: ResultLine, failure: string): void {
-    if (!added.failed && !added.below) return;
-    this.#bar?.clear();
-    const said = added.failed ? `: ${failure}` : ' is below its limit or cannot be trusted';
-    this.#work.terminal.complain(`line ${job.line}, ${withoutAccess(job.settings.distorted[0])}${said}`);
-  }
-
-  async #addFailure({ job, id }: OpenJob, { code, message }: JobFailure): Promise<ResultLine> {
-    const { version } = await import('../../core/version.js');
-    const facts = { id, line: job.line, args: job.args };
-    const reference = withoutAccess(job.settings.reference ?? '');
-    const distorted = withoutAccess(job.settings.distorted[0]);
-    return this.#results.add(failureLine(facts, { version, reference, distorted, code, message }));
-  }
-
-  async #add(open: OpenJob, { report, error }: BatchResult): Promise<ResultLine> {
-    if (!report) {
-      const failure = error ?? new AnyvmafError('internal', 'The job ended without a report.');
-      return this.#addFailure(open, { code: failure.code, message: messageInFlags(failure) });
-    }
-    try {
-      return await this.#addReport(open, report);
-    } catch (thrown) {
-      // A limit may name a metric that was not measured.
-      if (!(thrown instanceof AnyvmafError) || thrown.code !== 'usage') throw thrown;
-      return this.#addFailure(open, { code: thrown.code, message: messageInFlags(thrown) });
-    }
-  }
-
-  async #addReport({ job, id }: OpenJob, report: Report): Promise<ResultLine> {
-    const facts = { id, line: job.line, args: job.args };
-    const complete = completeReport(report, job.settings.ignored);
-    const { precision } = this.#work.settings;
-    const gate = gateOf(complete, job.settings);
-    const frames = await this.#writeFrames(id, complete);
-    return this.#results.add(reportLine(facts, complete, { precision, gate, frames }));
-  }
-
-  /** Must precede the line that names the file: if killed in between, the next run replaces the file. */
-  async #writeFrames(id: string, report: Report): Promise<string | undefined> {
-    if (!this.#work.settings.frames) return undefined;
-    const { formatFrames } = await import('../../index.js');
-    return this.#saveFrames(id, await formatFrames(report));
-  }
-
-  async #saveFrames(id: string, bytes: Uint8Array): Promise<string> {
-    const { settings, inputs } = this.#work;
-    const folder = `${settings.output}.frames`;
-    await makeFolders(resolve(folder)).catch((cause: unknown) => {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new AnyvmafError('io', `cannot make the folder "${folder}": ${why}`, { cause });
-    });
-    const path = join(folder, `${id}.parquet`);
-    await (await openOutput(path, inputs)).write([bytes]);
-    return path;
-  }
-}
-
-function progressText(
-  { jobsDone, jobsFailed, jobsTotal, fraction, secondsLeft }: BatchProgress,
-  before: number,
-): string {
-  const failed = jobsFailed > 0 ? `, ${jobsFailed} failed` : '';
-  const left = secondsLeft === null ? '' : `, ${durationText(secondsLeft)} left`;
-  return `${before + jobsDone} of ${before + jobsTotal} jobs${failed}, ${Math.floor(100 * fraction)} %${left}`;
-}
-
-/** `45 s`, `3 min`, `2 h 5 min`. */
-function durationText(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  const minutes = Math.round(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -7,9 +7,8 @@ import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { asJson, command, type HelpText, openProgressBar } from '../command.js';
-import { EXIT } from '../exit.js';
+import { EXIT, interruptible } from '../exit.js';
 import { grouped, HELP_OPTION, orList } from '../options.js';
-import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf bench';
@@ -87,9 +86,9 @@ function threadsOf(label: string, value: string): number {
 async function report(options: BenchOptions, json: boolean, terminal: Terminal): Promise<number> {
   const [{ runBenchmark }, { benchData, benchOutput }] = await Promise.all([
     import('../../bench/run.js'),
-    import('../../bench/table.js'),
+    import('../../bench/run.js'),
   ]);
-  const bar = await openProgressBar(terminal);
+  const bar = openProgressBar(terminal);
   return interruptible(async ({ signal }) => {
     const result = await runBenchmark({
       ...options,

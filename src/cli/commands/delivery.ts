@@ -4,13 +4,13 @@
  */
 import type { AnyvmafError } from '../../core/errors.js';
 import type { PagePictures } from '../../report/picture-room.js';
-import type { FailedEncode, Report } from '../../report/types.js';
+import type { FailedEncode, Report } from '../../report/schema.js';
 import type { ReportFormat } from '../../report/write.js';
 import type { Gate } from '../gate.js';
 import { commandLine } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
 import { isGated, type OutputSettings } from '../output-options.js';
-import type { SeveralFormat } from '../score-many.js';
+import type { SeveralFormat } from '../printed.js';
 import type { Terminal } from '../terminal.js';
 
 export interface DeliverySettings extends OutputSettings {
@@ -58,7 +58,7 @@ export async function reportText(
 ): Promise<Iterable<string>> {
   const [only] = reports;
   if (distorted.length > 1 || !only) {
-    const { writeReports } = await import('../score-many.js');
+    const { writeReports } = await import('../printed.js');
     // In command-line order.
     const results: (Report | FailedEncode)[] = [...reports];
     for (const { index, failed } of failures) results.splice(index, 0, failed);
@@ -113,13 +113,13 @@ export async function deliver(
   const summary = free && !quiet && (terminal.interactive || featuresTable);
   // The summary shows or counts the warnings; do not repeat them on the same terminal.
   if (!summary || !terminal.canDraw) {
-    const { complainOf } = await import('../complaints.js');
+    const { complainOf } = await import('../printed.js');
     complainOf(reports, terminal);
   }
   if (printed && !done) {
     for (const piece of await reportText(outcome, settings)) await terminal.print(piece);
   } else if (free && isTable && !quiet && (summary || output === undefined)) {
-    const { encodesTable } = await import('../../report/table.js');
+    const { encodesTable } = await import('../../report/brief.js');
     const { columns: width, colour: color } = terminal;
     const failed = failures.map((failure) => failure.failed.distorted);
     const notes = featuresTable && terminal.interactive ? 'all' : terminal.interactive ? 'causes' : 'none';
@@ -130,8 +130,8 @@ export async function deliver(
     await terminal.print(await summaryOf(first, settings, terminal));
   } else if (first && free && output === undefined) {
     const text = isTable
-      ? (await import('../score-many.js')).plainResults(reports, precision)
-      : (await import('../plain-result.js')).plainResult(first, precision);
+      ? (await import('../printed.js')).plainResults(reports, precision)
+      : (await import('../printed.js')).plainResult(first, precision);
     await terminal.print(text);
   }
   if (!summary) return;
@@ -154,7 +154,7 @@ async function decisionText(
     import('../../index.js'),
     import('../../report/limits.js'),
     import('../../core/printable.js'),
-    import('../../report/terminal.js'),
+    import('../../report/sections.js'),
   ]);
   if (!reports.some((report) => ranking(report))) return '';
   const bounds = limits.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
@@ -185,4 +185,13 @@ async function summaryOf(
   return featuresTable
     ? (await import('../../report/summary.js')).summarize(report, options)
     : (await import('../../report/brief.js')).brief(report, options);
+}
+
+/** Prints the complaints of a gate. @returns the exit code */
+export function sayVerdict(
+  { complaints, code }: { readonly complaints: readonly string[]; readonly code: number },
+  terminal: Terminal,
+): number {
+  for (const line of complaints) terminal.complain(line);
+  return code;
 }

@@ -1,27 +1,22 @@
 /**
  * @module cli/commands/encoding
- * Shared by the commands that encode a source: options, their parsing, output files and progress.
+ * Shared by the commands that encode a source: options and their parsing, output files, progress, and lines of points and
+ * results.
  */
-import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
-import { shown } from '../../core/printable.js';
+import { counted, shown } from '../../core/printable.js';
 import {
-  type CurveResult,
   type EncoderChoice,
   type EncodingOptions,
-  formatEncodingResult,
   type ParameterName,
   parseTarget,
   type QualityTarget,
-  type ResultFormat,
+  type SearchResult,
   type SearchStage,
-  STATISTICS,
-  type Statistic,
   type ValueRange,
 } from '../../index.js';
-import { parsePooledName } from '../../report/limits.js';
 import { openProgressBar } from '../command.js';
-import { stageText } from '../encoding-text.js';
+import { interruptible } from '../exit.js';
 import {
   choiceValue,
   HELP_OPTION,
@@ -32,7 +27,6 @@ import {
   unsignedValue,
 } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
-import { interruptible } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { localPath } from '../video-options.js';
 
@@ -90,7 +84,7 @@ export function encodeOptions(help: string): readonly Option<EncodeSettings>[] {
   ];
 }
 
-type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
+export type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
 
 export const PIX_FMT_OPTION: Option<EncodingSettings> = {
   name: 'pix-fmt',
@@ -154,81 +148,6 @@ export const ENDING_OPTIONS: readonly Option<{ readonly quiet: boolean }>[] = [
   HELP_OPTION,
 ];
 
-export interface CurveSettings extends EncodingSettings {
-  readonly targets: readonly number[];
-  readonly metric: string;
-  readonly statistic: Statistic;
-  readonly outputs: readonly string[];
-  readonly format: ResultFormat;
-  readonly quiet: boolean;
-}
-
-export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
-  {
-    name: 'target',
-    argument: 'QUALITY',
-    help: 'quality at which to measure each curve. May be repeated. Default: values of the parameter',
-    read: (use, { targets = [] }) => ({ targets: [...targets, numberValue(use)] }),
-  },
-  {
-    name: 'by',
-    argument: 'MEASURE',
-    help: 'measure of quality: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
-    read: measureValue,
-  },
-];
-
-export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
-  {
-    name: 'output',
-    short: 'o',
-    argument: 'FILE',
-    help: 'write the result to FILE, in the format of its extension: .json, .csv, .html or .txt. May be repeated',
-    read: ({ value }, { outputs = [] }) => ({ outputs: [...outputs, value] }),
-  },
-  { name: 'json', help: 'print the result as JSON', read: () => ({ format: 'json' }) },
-  { name: 'csv', help: 'print all points as CSV', read: () => ({ format: 'csv' }) },
-];
-
-export function betweenOption(
-  help: string,
-): Option<{ readonly between?: { readonly min: number; readonly max: number } | undefined }> {
-  return {
-    name: 'between',
-    argument: 'LOW..HIGH',
-    help,
-    read: (use) => {
-      const { min, max } = rangeValue(use);
-      return { between: { min, max } };
-    },
-  };
-}
-
-/** `p5`, `psnr_y` or `psnr_y.min`. */
-function measureValue(use: OptionUse): Partial<Pick<CurveSettings, 'metric' | 'statistic'>> {
-  const name = parsePooledName(use.value);
-  if (name) return name;
-  throw refusedValue(
-    use,
-    `a statistic, a metric, or both, such as p5 or psnr_y.mean (${STATISTICS.join(', ')})`,
-  );
-}
-
-/**
- * Splits the source and the output settings from the options of the API.
- * @throws {AnyvmafError} `usage` unless there is exactly one source
- */
-export function resultOf<Settings extends Partial<CurveSettings>>(
-  command: string,
-  positionals: readonly string[],
-  settings: Settings,
-) {
-  const { outputs = [], format = 'text', quiet = false, ...options } = settings;
-  const source = oneSource(command, positionals, `see '${command} --help'`);
-  const result: ResultSettings = { source, outputs, format, quiet };
-  return { result, options };
-}
-
 /**
  * @param advice what to type instead
  * @throws {AnyvmafError} `usage` unless there is exactly one source
@@ -286,7 +205,7 @@ export async function encodingRun<Result>(
 ): Promise<Result> {
   const files: (OutputFile | undefined)[] = [];
   for (const path of paths) files.push(path === undefined ? undefined : await openOutput(path, [source]));
-  const bar = await openProgressBar(terminal, quiet);
+  const bar = openProgressBar(terminal, quiet);
   let last = { kind: '', time: 0 };
   const clear = () => bar?.clear();
   const say = (words: string) => {
@@ -308,57 +227,67 @@ export async function encodingRun<Result>(
   });
 }
 
-export interface ResultSettings {
-  readonly source: string;
-  /** Files; the extension of each names its format. */
-  readonly outputs: readonly string[];
-  /** Format of standard output. */
-  readonly format: ResultFormat;
-  readonly quiet: boolean;
+/** Columns of a bar, of one beside a name, and of that name, which loses its middle if longer. */
+const BAR = 24;
+/** Columns of value, quality and rate; of number, first frame, frame count and start of a shot. */
+export const POINT = [10, 9, 9] as const;
+
+/** Right-aligns texts in columns of fixed widths, for lines printed as they come. */
+export function row(widths: readonly number[], texts: readonly (string | number)[]): string {
+  return texts.map((text, i) => String(text).padStart(widths[i] ?? 0)).join(' ');
 }
 
-/**
- * Measures curves, writes the result to files and prints it.
- * @param work `line` prints a line if the result is text
- */
-export async function curvesRun<Result extends CurveResult>(
-  settings: ResultSettings,
-  terminal: Terminal,
-  work: (tools: {
-    readonly signal: AbortSignal;
-    readonly onStage?: (stage: SearchStage) => void;
-    line(text: string): void;
-  }) => Promise<Result>,
-): Promise<Result> {
-  const { outputs, format } = settings;
-  const formats = outputs.map(formatOf);
-  return encodingRun(settings, outputs, terminal, async ({ files, signal, say, line, clear }) => {
-    const result = await work({
-      signal,
-      ...(say && { onStage: (stage) => say(stageText(stage)) }),
-      line: format === 'text' ? line : clear,
-    });
-    clear();
-    for (const [i, file] of files.entries())
-      await file?.write([await formatEncodingResult(result, formats[i] ?? 'json')], signal);
-    await terminal.print(await formatEncodingResult(result, format));
-    return result;
-  });
+export function bar(share: number, width = BAR): string {
+  return '#'.repeat(Math.round(Math.max(0, Math.min(1, share)) * width)).padEnd(width, '.');
 }
 
-const FORMATS: Readonly<Record<string, ResultFormat>> = {
-  '.json': 'json',
-  '.csv': 'csv',
-  '.html': 'html',
-  '.htm': 'html',
-  '.txt': 'text',
-};
+/** `23`; bit rates as `3150 kb/s`. */
+export function valueText(parameter: string, value: number): string {
+  return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
+}
 
-/** @throws {AnyvmafError} `usage` for an unknown extension */
-function formatOf(path: string): ResultFormat {
-  const format = FORMATS[extname(path).toLowerCase()];
-  if (format !== undefined) return format;
-  throw usageError(
-    `the result cannot be written to ${shown(path)}; its name must end in ${Object.keys(FORMATS).join(', ')}.`,
-  );
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 2 : 1)} MB`;
+}
+
+// --- points ---
+
+export function pointsHead(parameter: string, metric: string): string {
+  return row(POINT, [parameter, metric, 'kb/s']);
+}
+
+export function reachedText({ reached }: { readonly reached: boolean }): string {
+  return reached ? 'which reaches the target' : 'which misses the target';
+}
+
+/** An unwritten file and how to get it, warnings, and the number of encodes. */
+export function endLines({
+  unwritten,
+  unfinished = null,
+  warnings,
+  encodes,
+  cached,
+}: Pick<SearchResult, 'unwritten' | 'warnings' | 'encodes' | 'cached'> &
+  Partial<Pick<SearchResult, 'unfinished'>>): string[] {
+  const missed = unfinished ? '' : ' because it misses a target or bound; --encode-missed writes it anyway';
+  return [
+    ...(unwritten === null ? [] : [`${shown(unwritten)} was not written${missed}.`]),
+    ...warnings.map((text) => `Note: ${text}`),
+    `${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}.`,
+  ];
+}
+
+// --- what is being done ---
+
+export function stageText(stage: SearchStage): string {
+  if (stage.kind === 'reading') return 'reading the source';
+  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
+  if (stage.kind === 'cutting') return `cutting ${stage.samples} samples, ${stage.frames} frames`;
+  const { kind, encoder, size, value, whole } = stage;
+  const what = whole ? 'the whole source' : 'samples';
+  return `${kind} ${what}${size ? ` in ${size.width}x${size.height}` : ''} with ${encoder} at ${value}${frameText(stage)}`;
+}
+
+export function frameText({ frames, total }: { readonly frames?: number; readonly total?: number }): string {
+  return frames === undefined ? '' : `, frame ${frames} of ${total}`;
 }

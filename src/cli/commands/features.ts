@@ -5,14 +5,20 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { readText } from '../../files/text-file.js';
+import { csvLines, readText } from '../../files/text-file.js';
 import type { DatasetOptions, DatasetPair, DatasetSummary, ExtractorSpec } from '../../index.js';
-import { wrap } from '../../report/terminal.js';
-import { asJson, type Command, type HelpPage, openProgressBar, twoColumns } from '../command.js';
-import { csvLines } from '../csv.js';
-import { EXIT } from '../exit.js';
-import { listingCommand } from '../listing.js';
+import { wrap } from '../../report/sections.js';
 import {
+  asJson,
+  type Command,
+  type HelpPage,
+  listingCommand,
+  openProgressBar,
+  twoColumns,
+} from '../command.js';
+import { EXIT, interruptible } from '../exit.js';
+import {
+  fileName,
   grouped,
   HELP_OPTION,
   numberValue,
@@ -22,10 +28,9 @@ import {
   settingsOf,
 } from '../options.js';
 import { openOutput } from '../output.js';
-import { interruptible } from '../signals.js';
 import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { fileName, VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
+import { VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
 
 const TABLE = 'Table';
 const RUNNING = 'Running';
@@ -278,7 +283,7 @@ export async function writeTable(settings: FeatureTable, terminal: Terminal): Pr
   const inputs = pairs.flatMap(({ reference, distorted }) => [String(reference), String(distorted)]);
   const list = 'list' in settings.pairs ? [settings.pairs.list] : [];
   const file = await openOutput(output, [...inputs, ...list]);
-  const bar = await openProgressBar(terminal, quiet);
+  const bar = openProgressBar(terminal, quiet);
   return interruptible(async ({ signal }) => {
     const { writeFeatures } = await import('../../index.js');
     const table = writeFeatures(pairs, { ...options, signal, ...(bar && { onProgress: bar.show }) });

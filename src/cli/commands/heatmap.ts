@@ -10,9 +10,10 @@ import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import type { QualityMapOptions, QualityMaps, ScoreRequest } from '../../index.js';
 import { command, type HelpText, openProgressBar } from '../command.js';
-import { EXIT } from '../exit.js';
+import { EXIT, interruptible } from '../exit.js';
 import {
   choiceValue,
+  fileName,
   grouped,
   HELP_OPTION,
   type Option,
@@ -23,10 +24,9 @@ import {
   unsignedValue,
 } from '../options.js';
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
-import { interruptible } from '../signals.js';
 import { PAIRING_OPTIONS, type TableSettings } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { fileName, pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
+import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const NAME = 'anyvmaf heatmap';
 const MAP = 'Map';
@@ -243,10 +243,10 @@ async function choose(
   if (typeof frames !== 'number') return { frames, options, scores: new Map() };
   const [{ score }, { ranking, worstFrames }] = await Promise.all([
     import('../../index.js'),
-    import('../../report/worst.js'),
+    import('../../report/ranking.js'),
   ]);
   const { blockSize, enhnGainLimit, butteraugli, ...pairing } = options;
-  const bar = await openProgressBar(terminal);
+  const bar = openProgressBar(terminal);
   bar?.say(`scoring ${request.distorted}`);
   try {
     const report = await score(request, {

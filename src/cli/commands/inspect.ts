@@ -1,16 +1,20 @@
 /**
  * @module cli/commands/inspect
- * `anyvmaf inspect REFERENCE DISTORTED`: checks a pair for problems before it is scored.
+ * `anyvmaf inspect` checks a pair for problems before it is scored; `anyvmaf align` finds the offset between two videos.
  */
 import { asJson, command, type HelpText } from '../command.js';
-import { EXIT } from '../exit.js';
-import { findingsInFlags } from '../flags.js';
+import { alignmentAdvice, EXIT, findingsInFlags, interruptible } from '../exit.js';
 import { grouped, HELP_OPTION, type Option } from '../options.js';
-import { interruptible } from '../signals.js';
-import { checkPairingOptions, hostsOf, PAIRING_OPTIONS, type TableSettings } from '../table-options.js';
+import {
+  checkPairingOptions,
+  hostsOf,
+  PAIRING_OPTIONS,
+  type TableSettings,
+  tableReader,
+} from '../table-options.js';
 import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
-const NAME = 'anyvmaf inspect';
+const INSPECT = 'anyvmaf inspect';
 const PREFLIGHT = 'Preflight';
 
 /** Options without meaning here: nothing is scored. */
@@ -37,31 +41,82 @@ const INSPECT_OPTIONS: readonly Option<InspectSettings>[] = [
   ]),
 ];
 
-const page: HelpText = {
-  usage: [`${NAME} [options] REFERENCE DISTORTED`],
+const inspectPage: HelpText = {
+  usage: [`${INSPECT} [options] REFERENCE DISTORTED`],
   about:
     'Checks a pair for problems, by what both videos declare and what their first seconds show: size, rate, ' +
     'range, colour, borders, offset, swapped inputs, the model. Exits with 2 if they cannot be compared as ' +
     'they are, or with --strict if there is a warning.',
 };
 
-export const inspect = command(NAME, INSPECT_OPTIONS, page, async ({ settings, positionals, terminal }) => {
-  const { options = {}, models, json } = settings;
-  checkPairingOptions(options);
-  const request = pairOf(settings, positionals, NAME);
+export const inspect = command(
+  INSPECT,
+  INSPECT_OPTIONS,
+  inspectPage,
+  async ({ settings, positionals, terminal }) => {
+    const { options = {}, models, json } = settings;
+    checkPairingOptions(options);
+    const request = pairOf(settings, positionals, INSPECT);
+    hostsOf(options, [request.reference, request.distorted]);
+    const { strict = false, ...pairing } = options;
+    const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
+    return interruptible(async ({ signal }) => {
+      const inspection = await api.inspect(request, { ...pairing, ...(models && { models }), signal });
+      const found = { ...inspection, findings: findingsInFlags(inspection.findings) };
+      const { columns: width, colour: color } = terminal;
+      await terminal.print(
+        json ? asJson(view.inspectionData(found)) : view.inspectionText(found, { width, color }),
+      );
+      const refused = found.findings.some(
+        ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
+      );
+      return refused ? EXIT.failed : EXIT.ok;
+    });
+  },
+);
+
+const ALIGN = 'anyvmaf align';
+const SEARCH = 'Search';
+
+interface AlignSettings extends VideoSettings, TableSettings {
+  readonly json: boolean;
+}
+
+const ALIGN_OPTIONS: readonly Option<AlignSettings>[] = [
+  ...VIDEO_OPTIONS,
+  ...PAIRING_OPTIONS.filter(({ name }) => name === 'decoder' || name === 'allow-url'),
+  ...grouped<AlignSettings>(SEARCH, [
+    {
+      name: 'window',
+      argument: 'N',
+      help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',
+      read: tableReader('window'),
+    },
+    { name: 'json', help: 'the result as JSON', read: () => ({ json: true }) },
+    HELP_OPTION,
+  ]),
+];
+
+const alignPage: HelpText = {
+  usage: [`${ALIGN} [options] REFERENCE DISTORTED`],
+  about:
+    'Finds the offset at which two videos show the same pictures, from their first seconds, and says how certain it is. ' +
+    'Nothing is shifted: pass the offset to anyvmaf with --offset. Exits with 2 when the videos are unrelated.',
+};
+
+export const align = command(ALIGN, ALIGN_OPTIONS, alignPage, async ({ settings, positionals, terminal }) => {
+  const { options = {}, json } = settings;
+  const request = pairOf(settings, positionals, ALIGN);
   hostsOf(options, [request.reference, request.distorted]);
-  const { strict = false, ...pairing } = options;
   const [api, view] = await Promise.all([import('../../index.js'), import('../../report/inspection.js')]);
   return interruptible(async ({ signal }) => {
-    const inspection = await api.inspect(request, { ...pairing, ...(models && { models }), signal });
-    const found = { ...inspection, findings: findingsInFlags(inspection.findings) };
+    const result = await api.align(request, { ...options, signal });
     const { columns: width, colour: color } = terminal;
     await terminal.print(
-      json ? asJson(view.inspectionData(found)) : view.inspectionText(found, { width, color }),
+      json
+        ? asJson(view.alignmentData(result))
+        : view.alignmentText(result, { width, color, advice: alignmentAdvice(result) }),
     );
-    const refused = found.findings.some(
-      ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
-    );
-    return refused ? EXIT.failed : EXIT.ok;
+    return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
   });
 });

@@ -6,9 +6,8 @@ import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
 import type { Command, HelpPage } from '../command.js';
-import { EXIT } from '../exit.js';
+import { EXIT, interruption } from '../exit.js';
 import { grouped, HELP_OPTION, type Option, parseArguments, secondsValue, settingsOf } from '../options.js';
-import { interruption } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf mcp';

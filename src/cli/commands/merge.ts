@@ -3,20 +3,16 @@
  * `anyvmaf merge PART...`: joins the parts of a run into one report.
  */
 import { usageError } from '../../core/errors.js';
+import { isUrl } from '../../core/names.js';
 import { withoutAccess } from '../../core/printable.js';
-import { isUrl } from '../../core/url.js';
 import { MOST_REPORT_BYTES, readText } from '../../files/text-file.js';
 import type { Shard } from '../../index.js';
 import { command, type HelpText } from '../command.js';
-import { EXIT } from '../exit.js';
-import { findingsInFlags } from '../flags.js';
-import { sayVerdict } from '../gate.js';
-import { grouped, HELP_OPTION, type Option } from '../options.js';
+import { EXIT, findingsInFlags, interruptible } from '../exit.js';
+import { grouped, HELP_OPTION, HOSTS_OPTION, type Option } from '../options.js';
 import { OUTPUT_OPTIONS, type OutputSettings, outputsOf } from '../output-options.js';
-import { HOSTS_OPTION } from '../queue/queue-options.js';
-import { interruptible } from '../signals.js';
 import { hostsOf, type TableSettings, tableReader } from '../table-options.js';
-import { type DeliverySettings, deliver, htmlText, openOutputs, reportText } from './delivery.js';
+import { type DeliverySettings, deliver, htmlText, openOutputs, reportText, sayVerdict } from './delivery.js';
 
 const NAME = 'anyvmaf merge';
 
@@ -94,6 +90,6 @@ export const merge = command(
 
 async function textOf(name: string, hosts: readonly string[], signal: AbortSignal): Promise<string> {
   if (!isUrl(name)) return readText(name);
-  const { fetchWhole } = await import('../../remote/store.js');
+  const { fetchWhole } = await import('../../remote/remote-file.js');
   return (await fetchWhole(name, hosts, MOST_REPORT_BYTES, signal)).toString();
 }

@@ -6,12 +6,10 @@ import { SHORT_MODEL_NAMES } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ModelDescription, ModelSummary } from '../../index.js';
-import { wrap } from '../../report/terminal.js';
-import { asJson, type Command, command, type HelpText, twoColumns } from '../command.js';
-import { EXIT } from '../exit.js';
-import { listingCommand } from '../listing.js';
+import { wrap } from '../../report/sections.js';
+import { asJson, type Command, command, type HelpText, listingCommand, twoColumns } from '../command.js';
+import { EXIT, interruptible } from '../exit.js';
 import { grouped, HELP_OPTION, JSON_OPTION } from '../options.js';
-import { interruptible } from '../signals.js';
 
 const OPTIONS = grouped<{ readonly from: string; readonly json: boolean }>('Options', [
   {

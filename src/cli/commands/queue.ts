@@ -1,29 +1,39 @@
 /**
  * @module cli/commands/queue
- * `anyvmaf queue`: shows a queue, lists and retries its dead jobs, cancels jobs.
+ * `anyvmaf work` runs a worker of a queue; `anyvmaf queue` shows a queue, lists and retries its dead jobs, cancels jobs.
  */
+
+import { availableParallelism, hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
 import { counted, printable, quoted, shown } from '../../core/printable.js';
-import { queueAddress } from '../../queue/address.js';
-import type { QueueConnection } from '../../queue/connect.js';
-import type { DeadTask, QueueCounts } from '../../queue/types.js';
+import { realFolders } from '../../files/allowed-paths.js';
+import { authority, isLoopback } from '../../mcp/guard.js';
+import { hideArguments, type QueueConnection, queueAddress } from '../../queue/connect.js';
+import type { DeadTask, QueueCounts } from '../../queue/job.js';
+import type { MetricsAddress, MetricsServer, QueueWorker } from '../../queue/worker.js';
 import { command, type HelpText } from '../command.js';
-import { EXIT } from '../exit.js';
-import { grouped, HELP_OPTION, orList } from '../options.js';
+import { EXIT, interruptible, interruption } from '../exit.js';
 import {
+  betweenValue,
+  grouped,
+  HELP_OPTION,
   HOSTS_OPTION,
-  hideArguments,
-  QUEUE_OPTION,
+  type Option,
+  type OptionUse,
+  orList,
   RESULTS_OPTION,
-  requireQueue,
-} from '../queue/queue-options.js';
-import { interruptible } from '../signals.js';
+  refusedValue,
+  secondsValue,
+} from '../options.js';
 import type { Terminal } from '../terminal.js';
 
-const NAME = 'anyvmaf queue';
+const QUEUE = 'anyvmaf queue';
+
 /** Milliseconds between redraws. */
 const REFRESH = 1000;
+
 /** Dead tasks that are listed, the newest first. */
 const MOST_LISTED = 1000;
 
@@ -36,6 +46,13 @@ interface QueueSettings {
   readonly all: boolean;
 }
 
+export const QUEUE_OPTION: Option<{ readonly queue: string }> = {
+  name: 'queue',
+  argument: 'URL',
+  help: 'the queue: redis://USER@HOST:PORT/DB, rediss:// for TLS; ?queue=NAME for one of several',
+  read: ({ value }) => ({ queue: value }),
+};
+
 const QUEUE_OPTIONS = grouped<QueueSettings>('Queue', [
   QUEUE_OPTION,
   RESULTS_OPTION,
@@ -47,14 +64,15 @@ const QUEUE_OPTIONS = grouped<QueueSettings>('Queue', [
 ]);
 
 const ACTIONS = ['view', 'dead', 'retry', 'cancel'] as const;
+
 type Action = (typeof ACTIONS)[number];
 
-const page: HelpText = {
+const queuePage: HelpText = {
   usage: [
-    `${NAME} --queue URL`,
-    `${NAME} dead --queue URL`,
-    `${NAME} retry [ID...] --queue URL`,
-    `${NAME} cancel ID...|--all --queue URL`,
+    `${QUEUE} --queue URL`,
+    `${QUEUE} dead --queue URL`,
+    `${QUEUE} retry [ID...] --queue URL`,
+    `${QUEUE} cancel ID...|--all --queue URL`,
   ],
   about:
     'Shows the waiting and running tasks of a queue, and its workers. dead lists jobs that failed permanently, ' +
@@ -68,9 +86,9 @@ interface QueueTask {
   readonly settings: Partial<QueueSettings>;
 }
 
-export const queue = command(NAME, QUEUE_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+export const queue = command(QUEUE, QUEUE_OPTIONS, queuePage, async ({ settings, positionals, terminal }) => {
   const task = { ...actionOf(positionals, settings.all === true), settings };
-  const address = queueAddress(requireQueue(settings.queue, NAME), process.env);
+  const address = queueAddress(requireQueue(settings.queue, QUEUE), process.env);
   hideArguments();
   const { QueueConnection, queueError } = await import('../../queue/connect.js');
   const connection = await QueueConnection.open(address);
@@ -93,7 +111,7 @@ function actionOf(
   const wrong = ids.find((id) => !/^[\w-]{4,100}$/.test(id));
   if (wrong !== undefined)
     throw usageError(
-      `${shown(wrong)} is not the ID of a job, nor its first digits: '${NAME} dead' lists them`,
+      `${shown(wrong)} is not the ID of a job, nor its first digits: '${QUEUE} dead' lists them`,
     );
   if (ids.length > 0 && (action === 'view' || action === 'dead'))
     throw usageError(`${action} takes no IDs; leave ${ids.join(' ')} out`);
@@ -101,6 +119,16 @@ function actionOf(
   if (action === 'cancel' && ids.length === 0 && !all)
     throw usageError('cancel needs the IDs of jobs, or --all');
   return { action, ids };
+}
+
+/** @throws {AnyvmafError} `usage` if no queue is named */
+export function requireQueue(address: string | undefined, command: string): string {
+  if (address !== undefined) return address;
+  const variable = process.env.ANYVMAF_QUEUE;
+  if (variable !== undefined && variable !== '') return variable;
+  throw usageError(
+    `no queue given; name it with --queue redis://HOST or in ANYVMAF_QUEUE; see '${command} --help'`,
+  );
 }
 
 async function act(
@@ -116,7 +144,7 @@ async function act(
     return EXIT.ok;
   }
   const [{ retryDead, cancelJobs }, { ResultsFolder }] = await Promise.all([
-    import('../../queue/manage.js'),
+    import('../../queue/submit.js'),
     import('../../queue/results-folder.js'),
   ]);
   const files = await ResultsFolder.open(results, hosts);
@@ -174,7 +202,7 @@ function viewText({ waiting, delayed, active, failed, cut_pairs: cut, workers }:
     `running  ${active}`,
     `waiting  ${waiting}`,
     `waiting to retry  ${delayed}`,
-    `dead  ${failed}${failed > 0 ? `  ('${NAME} dead' lists them)` : ''}`,
+    `dead  ${failed}${failed > 0 ? `  ('${QUEUE} dead' lists them)` : ''}`,
     `split pairs  ${cut}`,
     `workers  ${workers.length}${workers.length > 0 ? `  ${printable(workers.slice(0, 20).join(', '))}` : ''}`,
   ];
@@ -200,4 +228,193 @@ function deadText(dead: readonly DeadTask[]): string {
     return `${shown(taskId.slice(0, 12))}  ${distorted === undefined ? '' : `${shown(distorted)}: `}${printable(reason)}`;
   });
   return `${lines.join('\n')}\n`;
+}
+
+const WORK = 'anyvmaf work';
+const MOST_CONCURRENCY = 256;
+const [LEAST_LEASE, USUAL_LEASE, MOST_LEASE] = [2, 30, 3600];
+/** Six hours. */
+const USUAL_MOST_SECONDS = 21_600;
+/** Milliseconds to return tasks to the queue, whose server may be far away. */
+const PATIENCE = 8000;
+
+interface WorkSettings {
+  readonly queue: string;
+  readonly allow: readonly string[];
+  readonly hosts: readonly string[];
+  readonly results?: string;
+  readonly concurrency: number;
+  readonly threads?: number;
+  readonly lease: number;
+  readonly maxSeconds: number;
+  readonly metrics?: MetricsAddress;
+  readonly quiet: boolean;
+}
+
+const WORK_OPTIONS = grouped<WorkSettings>('Worker', [
+  QUEUE_OPTION,
+  {
+    name: 'allow',
+    argument: 'DIR',
+    help: 'read videos and models only under this folder. May be repeated',
+    read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+  },
+  HOSTS_OPTION,
+  RESULTS_OPTION,
+  {
+    name: 'concurrency',
+    argument: 'N',
+    help: 'tasks at the same time (default: 1)',
+    read: (use) => ({ concurrency: betweenValue(use, 2, 1, MOST_CONCURRENCY) }),
+  },
+  {
+    name: 'threads',
+    argument: 'N',
+    help: 'maximum threads per task (default: one per core, shared by tasks)',
+    read: (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
+  },
+  {
+    name: 'lease',
+    argument: 'SECONDS',
+    help: 'seconds after which a silent worker loses its tasks to others (default: 30)',
+    read: (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
+  },
+  {
+    name: 'max-seconds',
+    argument: 'N',
+    help: 'fail a task that takes longer than N seconds (default: 21600)',
+    read: (use) => ({ maxSeconds: secondsValue(use) }),
+  },
+  {
+    name: 'metrics',
+    argument: 'PORT',
+    help: 'serve Prometheus metrics at this port of 127.0.0.1, or at HOST:PORT',
+    read: (use) => ({ metrics: metricsValue(use) }),
+  },
+  { name: 'quiet', short: 'q', help: 'print only errors', read: () => ({ quiet: true }) },
+  HELP_OPTION,
+]);
+
+const workPage: HelpText = {
+  usage: [`${WORK} --queue URL --allow DIR [options]`],
+  about:
+    'Scores the jobs that "anyvmaf batch --queue" submits, until it is stopped. Start one on each machine. With ' +
+    '--results, long pairs are split into parts, and the last worker merges. SIGTERM and Ctrl-C return ' +
+    'running tasks to the queue. ANYVMAF_QUEUE may hold the address of the queue, ANYVMAF_QUEUE_PASSWORD ' +
+    'its password.',
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        ['anyvmaf work --queue redis://queue --allow /media', 'a worker'],
+        ['anyvmaf batch jobs.csv -o r.jsonl --queue redis://queue', 'jobs for it'],
+        ['anyvmaf queue --queue redis://queue', 'watch it'],
+      ],
+    },
+  ],
+};
+
+export const work = command(WORK, WORK_OPTIONS, workPage, async ({ settings, positionals, terminal }) => {
+  if (positionals.length > 0) throw usageError(`unexpected argument ${positionals[0]}; see '${WORK} --help'`);
+  const { allow = [], hosts = [] } = settings;
+  if (allow.length + hosts.length === 0)
+    throw usageError(
+      'a worker reads only allowed folders and hosts; name one with --allow DIR or --allow-url HOST',
+    );
+  const usual = { concurrency: 1, lease: USUAL_LEASE, maxSeconds: USUAL_MOST_SECONDS, quiet: false };
+  const queue = requireQueue(settings.queue, WORK);
+  return runWorker({ ...usual, ...settings, allow, hosts, queue }, terminal);
+});
+
+function metricsValue(use: OptionUse): MetricsAddress {
+  const [, six, host = six ?? '127.0.0.1', port] =
+    /^(?:(?:\[([0-9a-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(use.value) ?? [];
+  if (port !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw refusedValue(use, 'PORT or HOST:PORT, such as 9464');
+}
+
+async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<number> {
+  const address = queueAddress(settings.queue, process.env);
+  hideArguments();
+  const { allow, hosts } = settings;
+  const folders = await realFolders(allow, process.cwd(), (folder) =>
+    usageError(`--allow ${quoted(folder)} is not a readable folder`),
+  );
+  const [{ QueueConnection }, { ResultsFolder }, { QueueWorker }, { serveMetrics }, { AllowedHosts }] =
+    await Promise.all([
+      import('../../queue/connect.js'),
+      import('../../queue/results-folder.js'),
+      import('../../queue/worker.js'),
+      import('../../queue/worker.js'),
+      import('../../remote/request.js'),
+    ]);
+  new AllowedHosts(hosts);
+  const files = await ResultsFolder.open(settings.results, hosts);
+  const stop = interruption(PATIENCE);
+  try {
+    const connection = await QueueConnection.open(address, true);
+    const { concurrency, lease, maxSeconds, quiet, metrics } = settings;
+    const say = (sentence: string) => {
+      if (!quiet) terminal.complain(sentence);
+    };
+    connection.onTrouble = (why) => say(`lost the queue at ${address.shown}; retrying: ${why}`);
+    const name = `${hostname()}-${process.pid}`;
+    const rules = {
+      allow: folders,
+      hosts,
+      threads: settings.threads ?? Math.max(1, Math.floor(availableParallelism() / concurrency)),
+      ...(files.path !== undefined && { results: files.path }),
+    };
+    const worker = new QueueWorker(connection, files, { name, concurrency, lease, maxSeconds, rules, say });
+    try {
+      const start = [
+        `worker ${name} of ${address.shown}, ${concurrency} at a time`,
+        ...(files.path === undefined ? ['without --results, long pairs are not split'] : []),
+      ];
+      const served = metrics && {
+        address: metrics,
+        server: await serveMetrics(metrics, () => metricsText(worker, connection, concurrency)),
+      };
+      await untilAborted(stop.signal, say, start, served);
+    } finally {
+      await worker.stop();
+      await connection.close();
+    }
+    return EXIT.ok;
+  } finally {
+    stop.release();
+  }
+}
+
+/** Adds counts of the queue if it answers within a second. */
+async function metricsText(
+  { metrics }: QueueWorker,
+  connection: QueueConnection,
+  concurrency: number,
+): Promise<string> {
+  const counts = await Promise.race([
+    connection.counts().catch(() => undefined),
+    new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined)),
+  ]);
+  return metrics.text(counts, concurrency);
+}
+
+async function untilAborted(
+  signal: AbortSignal,
+  say: (sentence: string) => void,
+  start: readonly string[],
+  served: { readonly address: MetricsAddress; readonly server: MetricsServer } | undefined,
+): Promise<void> {
+  try {
+    for (const sentence of start) say(sentence);
+    if (served) {
+      const { address, server } = served;
+      const open = isLoopback(address.host) ? '' : ', reachable from other machines';
+      say(`metrics at http://${authority({ host: address.host, port: server.port })}/metrics${open}`);
+    }
+    await new Promise((resolve) => onAbort(signal, resolve));
+    say('returning running tasks');
+  } finally {
+    await served?.server.close();
+  }
 }

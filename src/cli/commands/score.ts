@@ -2,20 +2,31 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores encodes of a reference; with `--shard I/N` measures one part of a pair.
  */
+
 import { withoutAccess } from '../../core/printable.js';
 import type { Finding, ShardChoice } from '../../index.js';
-import type { Report, ReportHead } from '../../report/types.js';
-import { COMMANDS, type Command, type HelpPage, openProgressBar } from '../command.js';
-import { EXIT, exitCodeOf } from '../exit.js';
-import { messageInFlags } from '../flags.js';
-import { type Gate, sayVerdict } from '../gate.js';
-import { completeReport, pairRequest } from '../job.js';
+import type { Report, ReportHead } from '../../report/schema.js';
+import {
+  COMMANDS,
+  type Command,
+  type HelpPage,
+  openProgressBar,
+  type ProgressBar,
+  progressSum,
+} from '../command.js';
+import {
+  completeReport,
+  EXIT,
+  exitCodeOf,
+  type Interruption,
+  interruptible,
+  messageInFlags,
+} from '../exit.js';
+import type { Gate } from '../gate.js';
 import { scoreLive } from '../live.js';
-import type { LiveLines } from '../live-lines.js';
 import { openOutput } from '../output.js';
-import type { ProgressBar } from '../progress-bar.js';
-import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
-import { type Interruption, interruptible } from '../signals.js';
+import type { LiveLines } from '../printed.js';
+import { pairRequest, SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 import type { Terminal } from '../terminal.js';
 import {
   deliver,
@@ -25,6 +36,7 @@ import {
   type Outcome,
   openOutputs,
   reportText,
+  sayVerdict,
 } from './delivery.js';
 
 const page: HelpPage = {
@@ -100,7 +112,7 @@ async function scoreVideos(
     const outcome = await measure(settings, terminal, stop, live, gate);
     const [failure] = outcome.failures;
     if (failure)
-      (await import('../complaints.js')).complainOfFailures(
+      (await import('../printed.js')).complainOfFailures(
         outcome.failures.map(({ failed }) => failed),
         settings.distorted.length,
         terminal,
@@ -161,7 +173,7 @@ async function liveLines(
 ): Promise<LiveLines | undefined> {
   const { distorted, format, precision } = settings;
   if (format !== 'ndjson' || !isPrinted(settings)) return undefined;
-  const { LiveLines } = await import('../live-lines.js');
+  const { LiveLines } = await import('../printed.js');
   return new LiveLines(distorted.length, precision, print, fail);
 }
 
@@ -185,7 +197,7 @@ async function measure(
   // Each run of a sampled video has its own start; its gate is checked at the end.
   const observed = live || (gate && !settings.options.samples) ? onStart : undefined;
   const { reference, distorted, quiet } = settings;
-  const bar = await openProgressBar(terminal, quiet);
+  const bar = openProgressBar(terminal, quiet);
   const names = [...(reference === undefined ? [] : [reference]), ...distorted];
   bar?.say(withoutAccess(`reading ${names.join(', ')}`));
   try {
@@ -236,7 +248,7 @@ async function measureMany(
   onStart: StartListener | undefined,
   bar: ProgressBar | undefined,
 ): Promise<Outcome> {
-  const [api, { progressSum }] = await Promise.all([import('../../index.js'), import('../progress-bar.js')]);
+  const api = await import('../../index.js');
   const sum = bar && progressSum(distorted.length, bar.show);
   const failures: Failure[] = [];
   const reports = await api.scoreMany(reference, distorted, {
@@ -290,7 +302,8 @@ async function measurePart(
   const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
   return interruptible(async (stop) => {
-    const [api, bar] = await Promise.all([import('../../index.js'), openProgressBar(terminal, quiet)]);
+    const api = await import('../../index.js');
+    const bar = openProgressBar(terminal, quiet);
     bar?.say(withoutAccess(`reading ${inputs.join(', ')}`));
     const request = pairRequest(settings);
     const run = { ...options, signal: stop.signal, ...(bar && { onProgress: bar.show }) };

@@ -3,27 +3,38 @@
  * `anyvmaf search SOURCE --encoder NAME --target 95`: finds the encoder setting that reaches a quality.
  */
 import { usageError } from '../../core/errors.js';
-import type { SearchOptions, SearchPoint, SearchStage } from '../../index.js';
+import { quotedWord } from '../../core/names.js';
+import { shown } from '../../core/printable.js';
+import type { SearchOptions, SearchPoint, SearchResult, SearchStage } from '../../index.js';
+import { targetText } from '../../report/limits.js';
 import { asJson, command, type HelpText } from '../command.js';
-import { answerText, pointLine, pointsHead, stageText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import { grouped, type Option, type OptionUse, orList, refusedValue } from '../options.js';
 import type { Terminal } from '../terminal.js';
 import {
+  bar,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
   encodeOptions,
   encodingRun,
+  endLines,
   FULL_OPTION,
+  megabytes,
   oneSource,
   PARAMETERS,
   PIX_FMT_OPTION,
+  POINT,
   parameterOption,
+  pointsHead,
   rangeValue,
+  reachedText,
+  row,
   SCORING_OPTIONS,
+  stageText,
   TARGET_OPTION,
   valuesOption,
+  valueText,
   WORK_OPTIONS,
 } from './encoding.js';
 
@@ -167,4 +178,69 @@ async function forgetAll(cache: string | undefined, terminal: Terminal): Promise
   const count = await forgetSearches(cache);
   await terminal.print(`deleted the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);
   return EXIT.ok;
+}
+
+/** Value, quality, rate, and the distance from the target. */
+export function pointLine({ value, quality, kbps, margin, cached }: SearchPoint, parameter: string): string {
+  const verdict = margin >= 0 ? 'reached' : `missed by ${(-margin).toFixed(2)}`;
+  const point = row(POINT, [valueText(parameter, value), quality.toFixed(2), Math.round(kbps)]);
+  return `${point}  ${bar(quality / 100)}  ${verdict}${cached ? ' (cached)' : ''}`;
+}
+
+// --- answers ---
+
+export function answerText(result: SearchResult): string {
+  const { encoder, parameter, value, targets, shortfall, predicted, samples, final } = result;
+  const found = `${encoder} ${parameter} ${valueText(parameter, value)}`;
+  const aims = targets.map(targetText).join(' and ');
+  const lines = result.unfinished
+    ? unfinishedLines(result, found, aims)
+    : [shortfall ? `No setting reaches ${aims}${shortfallText(result, found)}` : `${found} reaches ${aims}.`];
+  const [low, high] = predicted.interval99;
+  const spread =
+    samples && samples.length > 1 ? ` (99 % confidence: ${low.toFixed(2)} to ${high.toFixed(2)})` : '';
+  lines.push(`Predicted: ${predicted.value.toFixed(2)}${spread}, about ${megabytes(result.predictedBytes)}.`);
+  if (result.notMonotone.length > 0) {
+    const places = result.notMonotone.map((one) => valueText(parameter, one)).join(', ');
+    const verb = result.notMonotone.length === 1 ? 'scores' : 'score';
+    lines.push(`The curve is not monotone: ${places} ${verb} better than the next finer value.`);
+  }
+  if (final) {
+    const values = targets.map(
+      ({ metric, statistic }, i) =>
+        `${metric} ${statistic.replace('_', ' ')} ${final.qualities[i]?.toFixed(2)}`,
+    );
+    const where = final.file === null ? 'The whole source, encoded with this setting' : shown(final.file);
+    lines.push(
+      `${where}: ${values.join(', ')}, ${reachedText(final)}; ${megabytes(final.bytes)}, ${Math.round(final.kbps)} kb/s.`,
+    );
+  }
+  lines.push(...endLines(result), result.command.map(quotedWord).join(' '));
+  return `${lines.join('\n')}\n`;
+}
+
+/** What is known so far, and how to resume. */
+function unfinishedLines(
+  { shortfall, parameter, unfinished }: SearchResult,
+  found: string,
+  aims: string,
+): string[] {
+  const so =
+    shortfall?.reason === 'target'
+      ? `nothing reaches ${aims} yet; the closest, ${found}, is ${shortfall.by.toFixed(2)} below`
+      : `${found} reaches ${aims}, and a smaller file may, too`;
+  const [min, max] = [unfinished?.min ?? 0, unfinished?.max ?? 0].map((value) => valueText(parameter, value));
+  return [
+    `Unfinished: ${so}.`,
+    `The answer lies between ${min} and ${max}: run the same command to resume from the cached points; without a cache, add ` +
+      `--values ${unfinished?.min}..${unfinished?.max}.`,
+  ];
+}
+
+function shortfallText({ shortfall }: SearchResult, nearest: string): string {
+  if (shortfall?.reason === 'target')
+    return `: the closest, ${nearest}, is ${shortfall.by.toFixed(2)} below.`;
+  if (shortfall?.reason === 'size')
+    return ` within the size limit: ${nearest} takes ${(shortfall.share * 100).toFixed(1)} % of the source's size.`;
+  return ` without exceeding the upper bound: ${nearest} is ${shortfall?.by.toFixed(2)} above it.`;
 }

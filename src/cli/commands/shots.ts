@@ -4,30 +4,45 @@
  */
 import { extname } from 'node:path';
 import { usageError } from '../../core/errors.js';
+import { counted, shown } from '../../core/printable.js';
 import {
+  type DetectedShots,
   SHOT_FORMATS,
+  type Shot,
   type ShotFormat,
   type ShotGoal,
   type ShotStage,
+  type TunedShot,
   type TuneShotsOptions,
+  type TuneShotsResult,
 } from '../../index.js';
+import { targetText } from '../../report/limits.js';
+import { clock } from '../../report/sections.js';
 import { asJson, command, type HelpText } from '../command.js';
-import { foundCsv, foundText, shotStageText, tunedText } from '../encoding-text.js';
 import { EXIT } from '../exit.js';
 import { choiceValue, grouped, numberValue, type Option, orList } from '../options.js';
 import {
+  bar,
   ENCODER_ARG_OPTION,
   ENCODER_OPTION,
   ENDING_OPTIONS,
   encodeOptions,
   encodingRun,
+  endLines,
+  frameText,
+  megabytes,
   oneSource,
   PARAMETERS,
   PIX_FMT_OPTION,
+  POINT,
   parameterOption,
+  pointsHead,
+  reachedText,
+  row,
   SCORING_OPTIONS,
   TARGET_OPTION,
   valuesOption,
+  valueText,
   WORK_OPTIONS,
 } from './encoding.js';
 
@@ -161,3 +176,97 @@ export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, posit
     return result.reached && result.final?.reached !== false ? EXIT.ok : EXIT.below;
   });
 });
+
+const PLACE = [5, 8, 7, 10] as const;
+
+// --- shots ---
+
+const placeHead = row(PLACE, ['shot', 'first', 'frames', 'time']);
+
+function placeText({ first, count, start }: Shot, number: number): string {
+  return row(PLACE, [number, first, count, clock(start, 2)]);
+}
+
+/** Bars show the lengths of the shots. */
+export function foundText({ shots, frames, frameRate }: DetectedShots): string {
+  const longest = Math.max(...shots.map(({ count }) => count));
+  const lines = shots.map(
+    (shot, i) => `${placeText(shot, i + 1)}  ${bar(shot.count / longest)}  ${beginText(shot)}`,
+  );
+  const rate = Number(frameRate.toFixed(3));
+  const total = `${counted(shots.length, 'shot')}, ${frames} frames at ${rate} per second.`;
+  return `${[placeHead, ...lines, total].join('\n')}\n`;
+}
+
+export function foundCsv({ shots }: DetectedShots): string {
+  const lines = shots.map(({ first, count, start, seconds, begins, change }, i) =>
+    [i + 1, first, count, start.toFixed(6), seconds.toFixed(6), begins, change.toFixed(4)].join(','),
+  );
+  return `shot,first_frame,frames,start,seconds,begins,change\n${lines.map((line) => `${line}\n`).join('')}`;
+}
+
+function beginText({ begins, change }: Shot): string {
+  if (begins === 'start') return 'start';
+  return begins === 'cut' ? `cut (${change.toFixed(2)})` : 'split: longer than allowed';
+}
+
+/** Bars show the bit rates of the shots. */
+export function tunedText(result: TuneShotsResult): string {
+  const { shots, parameter, targets } = result;
+  const metric = targets[0]?.metric ?? 'vmaf';
+  const most = Math.max(...shots.map(({ kbps }) => kbps));
+  const lines = shots.map((shot) => shotLine(shot, result, metric, most));
+  return `${[`${placeHead} ${pointsHead(parameter, metric)}`, ...lines, ...tunedLines(result, metric)].join('\n')}\n`;
+}
+
+function shotLine(
+  shot: TunedShot,
+  { parameter, goal }: TuneShotsResult,
+  metric: string,
+  most: number,
+): string {
+  const mean = shot.pooled[metric]?.mean ?? Number.NaN;
+  const point = row(POINT, [valueText(parameter, shot.value), mean.toFixed(2), Math.round(shot.kbps)]);
+  const missed = goal === 'each' && shot.margin < 0 ? `  missed by ${(-shot.margin).toFixed(2)}` : '';
+  return `${placeText(shot, shot.number)} ${point}  ${bar(shot.kbps / most)}${missed}`;
+}
+
+function tunedLines(result: TuneShotsResult, metric: string): string[] {
+  const { goal, targets, reached, margin, pooled, bytes, kbps, final } = result;
+  const aims = targets.map(targetText).join(' and ');
+  const who = goal === 'each' ? 'Every shot reaches' : 'All shots together reach';
+  const not = goal === 'each' ? 'Not every shot reaches' : 'The shots together do not reach';
+  const mean = pooled[metric]?.mean ?? Number.NaN;
+  const lines = [
+    `${reached ? who : not} ${aims}${reached ? '.' : `; the worst is ${(-margin).toFixed(2)} below.`}`,
+    `All: ${metric} ${mean.toFixed(2)}, ${megabytes(bytes)}, ${Math.round(kbps)} kb/s.`,
+    savingText(result),
+  ];
+  if (final) {
+    const got = final.pooled[metric]?.mean ?? Number.NaN;
+    const off = Math.max(final.difference.within, final.difference.edges);
+    lines.push(
+      `${shown(final.file)}: mean ${got.toFixed(2)}, ${reachedText(final)}; ${megabytes(final.bytes)}, all frames in order, ` +
+        `${off < 1e-9 ? 'each scored as in its shot' : `scores within ${off.toFixed(4)} of those in the shots`}.`,
+    );
+  }
+  return [...lines, ...endLines(result)];
+}
+
+/** Compares with one value for all shots. */
+function savingText({ single, saving, parameter }: TuneShotsResult): string {
+  const name = `${parameter} ${valueText(parameter, single.value)}`;
+  if (!single.reached) return `No single ${parameter} reaches the same.`;
+  const share = `${(Math.abs(saving) * 100).toFixed(1)} %`;
+  const verb = saving >= 0 ? `saves ${share}` : `takes ${share} more`;
+  return `One setting for all shots, ${name}, reaches the same with ${megabytes(single.bytes)}: a setting per shot ${verb}.`;
+}
+
+export function shotStageText(stage: ShotStage, parameter: string): string {
+  if (stage.kind === 'finding') return `looking for cuts, frame ${stage.frames} of ${stage.total}`;
+  if (stage.kind === 'joining') return `joining ${stage.shots} shots and scoring the result`;
+  const place = stage.shot === undefined ? '' : `shot ${stage.shot} of ${stage.shots}: `;
+  if (stage.kind === 'reading') return 'reading the source';
+  if (stage.kind === 'cutting') return `${place}cutting ${stage.frames} frames`;
+  return `${place}${stage.kind} at ${parameter} ${stage.value}${frameText(stage)}`;
+}

@@ -2,25 +2,28 @@
  * @module cli/commands/tiny
  * `anyvmaf tiny`: lists and describes tiny models and devices, and evaluates models on a table of features.
  */
-
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
 import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
-import { printable, quoted } from '../../core/printable.js';
+import { counted, printable, quoted } from '../../core/printable.js';
 import type {
+  Agreement,
+  Comparison,
   EvaluateOptions,
+  Evaluation,
+  Interval,
+  Intervals,
+  KeyAgreement,
   TinyDeviceStatus,
   TinyModelDescription,
   TinyPort,
   TinyRegistryEntry,
 } from '../../index.js';
-import { wrap } from '../../report/terminal.js';
+import { grid, wrap } from '../../report/sections.js';
 import { asJson, type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
-import { EXIT } from '../exit.js';
+import { EXIT, interruptible } from '../exit.js';
 import { choiceValue, grouped, HELP_OPTION, numberValue, type Option, unsignedValue } from '../options.js';
-import { YES_OPTION } from '../parts-door.js';
-import { interruptible } from '../signals.js';
-import type { Terminal } from '../terminal.js';
+import { type Terminal, YES_OPTION } from '../terminal.js';
 
 const NAME = 'anyvmaf tiny';
 
@@ -290,14 +293,9 @@ async function evaluateOne(
   json: boolean,
   terminal: Terminal,
 ): Promise<number> {
-  const [{ evaluateModel }, view] = await Promise.all([
-    import('../../index.js'),
-    import('../evaluation-text.js'),
-  ]);
+  const { evaluateModel } = await import('../../index.js');
   const evaluation = await evaluateModel(model, features, options);
-  await terminal.print(
-    json ? asJson(evaluation) : view.evaluationText(evaluation, helpWidth(terminal.columns)),
-  );
+  await terminal.print(json ? asJson(evaluation) : evaluationText(evaluation, helpWidth(terminal.columns)));
   return EXIT.ok;
 }
 
@@ -309,15 +307,12 @@ async function compareAll(
   json: boolean,
   terminal: Terminal,
 ): Promise<number> {
-  const [{ compareModels }, view] = await Promise.all([
-    import('../../index.js'),
-    import('../evaluation-text.js'),
-  ]);
+  const { compareModels } = await import('../../index.js');
   const comparison = await compareModels(models, features, options);
   for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
   if (json) await terminal.print(asJson(comparison));
   else if (comparison.ranked.length > 0) {
-    await terminal.print(view.comparisonText(comparison, helpWidth(terminal.columns)));
+    await terminal.print(comparisonText(comparison, helpWidth(terminal.columns)));
   }
   return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
 }
@@ -330,4 +325,98 @@ function unknownAction(action: string | undefined): AnyvmafError {
         ? `it has list, describe, manifest, devices, eval and compare, see '${NAME} --help'`
         : `did you mean ${near}?`),
   );
+}
+
+/** Keys shown, worst first; JSON has all. */
+const SHOWN_KEYS = 10;
+
+const FIGURES = [
+  ['plcc', 'PLCC'],
+  ['srocc', 'SROCC'],
+  ['krocc', 'KROCC'],
+  ['rmse', 'RMSE'],
+] as const;
+
+export function evaluationText(evaluation: Evaluation, width: number): string {
+  const { model, features, clips, intervals, per_key: keys } = evaluation;
+  const head = ['', 'rows', '', ...(clips ? ['clips', ''] : [])];
+  const rows = FIGURES.map(([name, label]) => [
+    label,
+    figure(evaluation[name]),
+    interval(intervals, name),
+    ...(clips ? [figure(clips[name]), interval(clips.intervals, name)] : []),
+  ]);
+  const counts = ['n', String(evaluation.n), '', ...(clips ? [String(clips.n), ''] : [])];
+  return [
+    `${printable(`${model} on ${features}`)}\n`,
+    `${scope(evaluation)}\n\n`,
+    linesOf(grid([head, ...rows, counts], 'right')),
+    ...(keys && keys.length > 1 ? [`\n${keyTable(keys)}`] : []),
+    ...noteLines(evaluation.notes, width),
+  ].join('');
+}
+
+export function comparisonText({ ranked }: Comparison, width: number): string {
+  const [first] = ranked;
+  if (!first) return '';
+  const rows = ranked.map((one, i) => [
+    String(i + 1),
+    ...FIGURES.map(([name]) => figure(one[name])),
+    interval(one.intervals, 'plcc'),
+    String(one.n),
+    printable(one.model),
+  ]);
+  const head = ['#', ...FIGURES.map(([, label]) => label), 'of PLCC', 'n', 'model'];
+  const common = first.notes.filter((note) => ranked.every(({ notes }) => notes.includes(note)));
+  const own = ranked.flatMap(({ model, notes }) =>
+    notes.filter((note) => !common.includes(note)).map((note) => `${model}: ${note}`),
+  );
+  return [
+    `${printable(first.features)}\n`,
+    `${scope(first)}\n\n`,
+    linesOf(grid([head, ...rows], 'right')),
+    ...noteLines([...common, ...own], width),
+  ].join('');
+}
+
+function scope({ split, target, n, per_key: keys, bootstrap }: Evaluation): string {
+  const of = keys ? ` of ${counted(keys.length, 'key')}` : '';
+  const drawn = bootstrap
+    ? `; ${bootstrap.level * 100} % intervals from ${bootstrap.resamples} draws of ${bootstrap.unit}s`
+    : '';
+  return printable(`split ${split}: ${counted(n, 'row')}${of}, against ${target}${drawn}`);
+}
+
+function keyTable(keys: readonly KeyAgreement[]): string {
+  const worst = [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, SHOWN_KEYS);
+  const rows = worst.map((one) => [
+    ...FIGURES.map(([name]) => figure(one[name])),
+    figure(one.mean_prediction),
+    figure(one.mean_target),
+    String(one.n),
+    printable(one.key),
+  ]);
+  const head = [...FIGURES.map(([, label]) => label), 'predicted', 'target', 'n', 'key'];
+  const title =
+    keys.length > SHOWN_KEYS
+      ? `The ${SHOWN_KEYS} keys of the largest error, of ${keys.length}`
+      : 'Keys by error';
+  return `${title}\n${linesOf(grid([head, ...rows], 'right'))}`;
+}
+
+function figure(value: Agreement['plcc']): string {
+  return value === null ? '-' : value.toFixed(4);
+}
+
+function interval(intervals: Intervals | null, name: keyof Intervals): string {
+  const ends: Interval | null = intervals?.[name] ?? null;
+  return ends === null ? '' : `[${ends[0].toFixed(4)}, ${ends[1].toFixed(4)}]`;
+}
+
+function noteLines(notes: readonly string[], width: number): string[] {
+  return notes.map((note) => `\n${linesOf(wrap(printable(note), width))}`);
+}
+
+function linesOf(texts: readonly string[]): string {
+  return texts.map((text) => `${text.trimEnd()}\n`).join('');
 }

@@ -15,30 +15,28 @@ import {
   helpWidth,
   renderHelp,
 } from '../command.js';
-import { EXIT, errorLine, exitCodeOf } from '../exit.js';
+import { EXIT, endProcess, errorLine, exitCodeOf } from '../exit.js';
 import { HELP_OPTION, orList, parseArguments } from '../options.js';
-import { partsDoor } from '../parts-door.js';
-import { endProcess } from '../signals.js';
-import { openTerminal, type Terminal } from '../terminal.js';
+import { openTerminal, partsDoor, type Terminal } from '../terminal.js';
 
 const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   score: async () => (await import('../commands/score.js')).score,
   batch: async () => (await import('../commands/batch.js')).batch,
   merge: async () => (await import('../commands/merge.js')).merge,
-  work: async () => (await import('../commands/work.js')).work,
+  work: async () => (await import('../commands/queue.js')).work,
   queue: async () => (await import('../commands/queue.js')).queue,
   inspect: async () => (await import('../commands/inspect.js')).inspect,
-  align: async () => (await import('../commands/align.js')).align,
+  align: async () => (await import('../commands/inspect.js')).align,
   heatmap: async () => (await import('../commands/heatmap.js')).heatmap,
   search: async () => (await import('../commands/search.js')).search,
-  ladder: async () => (await import('../commands/ladder.js')).ladder,
-  'compare-encoders': async () => (await import('../commands/compare-encoders.js')).compareEncodersCommand,
+  ladder: async () => (await import('../commands/curves.js')).ladder,
+  'compare-encoders': async () => (await import('../commands/curves.js')).compareEncodersCommand,
   shots: async () => (await import('../commands/shots.js')).shots,
   models: async () => (await import('../commands/models.js')).models,
   features: async () => (await import('../commands/features.js')).features,
   tiny: async () => (await import('../commands/tiny.js')).tiny,
   backends: async () => (await import('../commands/environment.js')).backends,
-  setup: async () => (await import('../commands/setup.js')).setup,
+  setup: async () => (await import('../commands/environment.js')).setup,
   doctor: async () => (await import('../commands/environment.js')).doctor,
   bench: async () => (await import('../commands/bench.js')).bench,
   mcp: async () => (await import('../commands/mcp.js')).mcp,

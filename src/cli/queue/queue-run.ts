@@ -4,15 +4,15 @@
  * read allowed files and write nothing are accepted.
  */
 import { usageError } from '../../core/errors.js';
+import { hasScheme, isUrl } from '../../core/names.js';
 import { optionsOf } from '../../core/options.js';
 import { quoted, shown, withoutAccess } from '../../core/printable.js';
-import { hasScheme, isUrl } from '../../core/url.js';
 import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
 import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
+import type { QueueJob } from '../../queue/job.js';
 import type { ScoringRules } from '../../queue/scoring-process.js';
-import type { QueueJob } from '../../queue/types.js';
-import { completeReport, requestOf } from '../job.js';
-import { type ScoreSettings, scoreSettings } from '../score-options.js';
+import { completeReport } from '../exit.js';
+import { requestOf, type ScoreSettings, scoreSettings } from '../score-options.js';
 
 /** API options that a job may set. The others name programs or addresses, or say how a machine is used. */
 const ALLOWED = optionsOf('job');

@@ -4,10 +4,10 @@
  */
 import { TimeLimitError } from '../../core/abort.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
-import { quotientOf, USUAL_RATE } from '../../core/rational.js';
-import { isUrl } from '../../core/url.js';
+import { isUrl } from '../../core/names.js';
+import { quotientOf, USUAL_RATE } from '../../core/numbers.js';
 import type { Shard } from '../../index.js';
-import { MOST_PARTS } from '../../queue/payload.js';
+import { MOST_PARTS, type PartLength, type QueueJob, type Stored } from '../../queue/job.js';
 import { LostFile, ResultsFolder } from '../../queue/results-folder.js';
 import type { ScoredPair } from '../../queue/run-task.js';
 import type {
@@ -17,13 +17,11 @@ import type {
   ScoringWork,
   ToScoring,
 } from '../../queue/scoring-process.js';
-import type { PartLength, QueueJob, Stored } from '../../queue/types.js';
 import { reportLine } from '../../report/batch.js';
-import { parsePrecision } from '../../report/format.js';
-import type { Report } from '../../report/types.js';
-import { messageInFlags } from '../flags.js';
-import { gateOf } from '../job.js';
-import { endNow } from '../signals.js';
+import type { Report } from '../../report/schema.js';
+import { parsePrecision } from '../../report/write.js';
+import { endNow, messageInFlags } from '../exit.js';
+import { gateOf } from '../gate.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 
 /** So many parts that the first has no pairs: measuring it only counts the pairs. */

@@ -6,7 +6,7 @@
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { CoreCall } from '../../core/kernel.js';
+import type { CoreCall } from '../../core/module.js';
 import type { FeatureSpec } from '../../metrics/extractors.js';
 import { metricOf } from '../../metrics/index.js';
 import {
@@ -16,8 +16,8 @@ import {
   type Metric,
   type Variant,
 } from '../../metrics/metric.js';
-import { logName } from '../../metrics/names.js';
-import { type ExtractionPlan, type RecordLayout, recordLayout } from './types.js';
+import { logName } from '../../metrics/options.js';
+import { type ExtractionPlan, type RecordLayout, recordLayout } from './measurer.js';
 
 /** An extractor instance with the place of its measurements in a frame's record. */
 export interface BoundExtractor {

@@ -8,18 +8,23 @@ import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
-import type { Report, ReportTinyModel, ReportTinyNotice } from '../../report/types.js';
+import type { Report, ReportTinyModel, ReportTinyNotice } from '../../report/schema.js';
 import {
   bindTinyModel,
   type FeatureBinding,
   type PictureBinding,
   type TinyBinding,
 } from '../../tiny/bind.js';
-import type { ContentTally } from '../../tiny/content.js';
 import { loadTinyModel } from '../../tiny/load.js';
-import { checkSize } from '../../tiny/onnx/size.js';
-import { checkPicture, pictureShapes, TinyPictureScorer } from '../../tiny/picture.js';
-import { featureShapes, TinyRegressor } from '../../tiny/regressor.js';
+import { checkSize } from '../../tiny/onnx/check.js';
+import {
+  type ContentTally,
+  checkPicture,
+  featureShapes,
+  pictureShapes,
+  TinyPictureScorer,
+  TinyRegressor,
+} from '../../tiny/scorers.js';
 import type {
   TinyModel,
   TinyModelOptions,

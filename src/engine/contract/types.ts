@@ -8,10 +8,10 @@ import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import type { OptionsOf } from '../../core/options.js';
 import type { Origin } from '../../core/origin.js';
 import type { Samples } from '../../core/sampling.js';
-import type { AlignResult } from '../../media/align/types.js';
-import type { Finding, SideFacts } from '../../media/preflight/types.js';
+import type { AlignResult } from '../../media/pairing/types.js';
+import type { Finding, SideFacts } from '../../media/preflight/findings.js';
 import type { RawVideoFormat, VideoInput } from '../../media/types.js';
-import type { FrameMetrics, Report, ReportHead, ReportModel } from '../../report/types.js';
+import type { FrameMetrics, Report, ReportHead, ReportModel } from '../../report/schema.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 
 /** The pair to compare. */

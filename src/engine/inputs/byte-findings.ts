@@ -7,12 +7,10 @@ import { describeFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
-import type { ByteReader, FilePlatform } from '../../media/platform.js';
-import { finding } from '../../media/preflight/text.js';
-import type { Finding } from '../../media/preflight/types.js';
+import { type Finding, finding } from '../../media/preflight/findings.js';
 import { findWrongGeometry } from '../../media/raw-geometry.js';
 import { BlockReader } from '../../media/readers.js';
-import type { RawVideoFormat, VideoInfo } from '../../media/types.js';
+import type { ByteReader, FilePlatform, RawVideoFormat, VideoInfo } from '../../media/types.js';
 
 /** An input with random access to its bytes. */
 interface Lent {

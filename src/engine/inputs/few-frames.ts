@@ -6,19 +6,20 @@
 
 import { AnyvmafError, type InputRole, usageError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
+import { quotientOf, USUAL_RATE } from '../../core/numbers.js';
 import { shown } from '../../core/printable.js';
-import { quotientOf, USUAL_RATE } from '../../core/rational.js';
 import { displayAspect, SAME_ASPECT } from '../../core/size.js';
 import { alignThumbs, framesForWider, framesToRead } from '../../media/align/index.js';
-import { type OpenedPart, RecordedThumbs } from '../../media/align/recorded.js';
-import { type AlignResult, WIDER } from '../../media/align/types.js';
+import { type OpenedPart, RecordedThumbs } from '../../media/align/thumbs.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { openDecoded } from '../../media/decoders.js';
+import { type Colours, matrixFitOf } from '../../media/evidence/averages.js';
 import { type Framing, framingOf, type Picture } from '../../media/evidence/framing.js';
-import { type Colours, matrixFitOf } from '../../media/evidence/matrix.js';
 import { reopen } from '../../media/open.js';
 import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import { framePartners, frameRatio, pairTimes } from '../../media/pairing/timeline.js';
+import { type AlignResult, WIDER } from '../../media/pairing/types.js';
+import type { SideMeasurements } from '../../media/preflight/findings.js';
 import {
   FrameMeter,
   measuredPlanes,
@@ -26,10 +27,9 @@ import {
   measureLuma,
   spreadFrames,
 } from '../../media/preflight/measure.js';
-import type { SideMeasurements } from '../../media/preflight/types.js';
 import type { VideoInfo } from '../../media/types.js';
+import type { InputContext } from '../contract/scope.js';
 import { canReadAgain } from '../pair/pair.js';
-import type { InputContext } from './context.js';
 
 /** Frames of each video whose borders and sharpness are measured. */
 export const MEASURED = 3;

@@ -14,7 +14,7 @@ import { areaText, checkFilters, filterSide, filtersFor, isOwn } from '../../med
 import { factsOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
 import type { CropArea, SideFilters } from '../../media/types.js';
 import type { CheckedFilters } from '../contract/options.js';
-import type { InputContext } from './context.js';
+import type { InputContext } from '../contract/scope.js';
 import { measureSide } from './few-frames.js';
 
 /** Frames of each video that are searched for borders. */

@@ -7,19 +7,19 @@
 import { type InputRole, ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
-import type { AlignResult } from '../../media/align/types.js';
+import { chooseTrack } from '../../media/decoder.js';
 import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoders.js';
 import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
-import { chooseTrack } from '../../media/evidence/track.js';
 import type { EncodedInput } from '../../media/open.js';
 import { checkMeasurable, checkPair, type OpenedInput, type OpenedInputs } from '../../media/pair.js';
 import { factsOf, frameCountOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
+import type { AlignResult } from '../../media/pairing/types.js';
 import { blankSource } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { InputOptions } from '../contract/options.js';
+import type { InputContext } from '../contract/scope.js';
 import type { Pair } from '../pair/pair.js';
-import type { InputContext } from './context.js';
 import { asRead, coloursOf, deliveryOf, limitedPicture } from './pictures.js';
 
 /** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
@@ -35,7 +35,7 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
     pairing.offset === 'auto' ? (context.alignment ?? (await align(context, sides))) : undefined;
   if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
   if (alignment?.ambiguous && !pairing.preflight) {
-    const { doubtText } = await import('../../media/preflight/timing.js');
+    const { doubtText } = await import('../../media/preflight/moments.js');
     warnings.push(doubtText(alignment));
   }
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
@@ -158,7 +158,7 @@ async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<s
       : [],
   );
   if (jumping.length === 0) return [];
-  const { setBackText } = await import('../../media/preflight/timing.js');
+  const { setBackText } = await import('../../media/preflight/moments.js');
   const text = setBackText(Object.fromEntries(jumping));
   return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
 }

@@ -27,8 +27,8 @@ import {
   type Sides,
 } from '../../media/pairing/prepare.js';
 import { readsStored } from '../contract/options.js';
+import type { InputContext } from '../contract/scope.js';
 import type { KnownColours } from '../pair/pair.js';
-import type { InputContext } from './context.js';
 
 /** Returns the videos as metrics read them, and whether colour metrics need a separate pass. */
 export async function asRead(

@@ -3,23 +3,26 @@
  * Checks a pair: declared properties before scoring, pictures during scoring.
  */
 import { onAbort } from '../../core/abort.js';
-import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
+import { AnyvmafError, type ErrorCode, objectionsText, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
-import { objectionsText } from '../../core/hint.js';
-import { USUAL_RATE } from '../../core/rational.js';
-import { WIDEST } from '../../media/align/types.js';
+import { USUAL_RATE } from '../../core/numbers.js';
 import { frameCountOf, type OpenPair, type Side } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
+import { WIDEST } from '../../media/pairing/types.js';
+import {
+  type Finding,
+  type PreflightContext,
+  type SideFacts,
+  uncheckedFinding,
+} from '../../media/preflight/findings.js';
 import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
 import { measuredPlanes } from '../../media/preflight/measure.js';
-import { uncheckedFinding } from '../../media/preflight/text.js';
-import type { Finding, PreflightContext, SideFacts } from '../../media/preflight/types.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
+import type { InputContext } from '../contract/scope.js';
 import type { Inspection } from '../contract/types.js';
 import { canReadAgain, type Pair, readPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
-import type { InputContext } from './context.js';
 import { findOffset, MEASURED, measureSide, mostFrames } from './few-frames.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
 

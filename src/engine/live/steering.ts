@@ -5,17 +5,16 @@
  */
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
+import { quotientOf } from '../../core/numbers.js';
 import type { Origin } from '../../core/origin.js';
 import { quoted } from '../../core/printable.js';
-import { quotientOf } from '../../core/rational.js';
 import { loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
-import type { FrameMetrics, ReportModel } from '../../report/types.js';
+import type { FrameMetrics, ReportModel } from '../../report/schema.js';
 import type { Platform } from '../contract/platform.js';
 import type { ModelSwap, RunFacts, SwapOutcome } from '../contract/types.js';
-import { chooseModel, isOpen, settle } from '../plan/model-texts.js';
-import { type RunPlan, reportModel, reportModels } from '../plan/plan.js';
+import { chooseModel, isOpen, type RunPlan, reportModel, reportModels, settle } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
 
 /** Without folders, only models that ship or were pulled are loaded. */

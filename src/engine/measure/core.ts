@@ -6,27 +6,37 @@
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
-import { quotientOf } from '../../core/rational.js';
+import { quotientOf } from '../../core/numbers.js';
 import { adapterName } from '../../report/facts.js';
-import type { ReportMeasurer } from '../../report/types.js';
-import type { GpuMeasurer, GpuState, GpuUse } from '../backends/gpu.js';
-import { createHeatmaps, type HeatmapRun } from '../backends/heatmaps.js';
+import type { ReportMeasurer } from '../../report/schema.js';
+import type { GpuMeasurer, GpuState, GpuUse } from '../backends/composite.js';
+import { createHeatmaps, type ExtractionPlan, type HeatmapRun, heatmapFiles } from '../backends/measurer.js';
 import type { BackendChoice } from '../backends/native/types.js';
 import type { TinyRun, TinySessionFacts } from '../backends/tiny.js';
-import { type ExtractionPlan, heatmapFiles } from '../backends/types.js';
 import { type CoreOptions, framesToKeep } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import type { WorkerSetup } from '../contract/protocol.js';
+import type { Platform, WorkerSetup } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
 import type { lightOf } from '../pair/pair.js';
-import { chooseThreads, coreTime } from '../plan/chunks.js';
-import { planRun, type Requested, type RunPlan, reportModels } from '../plan/plan.js';
+import {
+  chooseThreads,
+  coreTime,
+  planRun,
+  type Requested,
+  type RunPlan,
+  reportModels,
+} from '../plan/plan.js';
+import type {
+  Measured,
+  MeasurementWork,
+  OpenBackend,
+  PlannedMeasurement,
+  Recorded,
+} from '../results/report-parts.js';
 import { Scoring } from '../results/scoring.js';
 import type { BackendProbe, RecordSink } from '../workers/dispatch.js';
 import { measureHere, measureOnWorkers } from '../workers/run.js';
 import type { WorkerPool } from '../workers/worker-pool.js';
-import type { Measured, MeasurementWork, OpenBackend, PlannedMeasurement, Recorded } from './measurement.js';
 
 /** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
@@ -174,7 +184,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   async #open(): Promise<void> {
     const { platform } = this.#run;
     const { features } = this.#plan;
-    this.#heatmaps = await createHeatmaps(features, platform.heatmaps);
+    this.#heatmaps = await createHeatmaps(features.extraction, platform.heatmaps);
     await this.#prepare();
     await this.#tiny?.open(platform.tiny, features.names);
   }

@@ -7,9 +7,8 @@ import type { KnownColour, ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, aboutInput, type InputRole, ofInput } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { lumaBytes } from '../../core/frame.js';
+import { quotientOf } from '../../core/numbers.js';
 import { counted, shown } from '../../core/printable.js';
-import { quotientOf } from '../../core/rational.js';
-import type { AlignResult } from '../../media/align/types.js';
 import { MediaError } from '../../media/errors.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import {
@@ -21,11 +20,12 @@ import {
   type Side,
   type Sides,
 } from '../../media/pairing/prepare.js';
-import type { Finding } from '../../media/preflight/types.js';
+import type { AlignResult } from '../../media/pairing/types.js';
+import type { Finding } from '../../media/preflight/findings.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
-import type { ReportInput } from '../../report/types.js';
-import type { PicturesRead } from '../backends/types.js';
-import type { EndOfPair, PairDescriptor } from '../contract/protocol.js';
+import type { ReportInput } from '../../report/schema.js';
+import type { PicturesRead } from '../backends/measurer.js';
+import type { EndOfPair, PairDescriptor } from '../contract/platform.js';
 
 export interface KnownColours {
   readonly reference: KnownColour;

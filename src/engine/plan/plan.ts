@@ -1,30 +1,28 @@
 /**
  * @module engine/plan/plan
- * Plans a run: models, features, extractors, and the backend's measurements.
+ * Plans a run: its models, features, extractors and the backend's measurements, its chunks and the number of workers. In model
+ * strings `auto` becomes the model for HD or 4K screens, by the scored size. VMAF v1 models are told the format of encodes
+ * that are scaled up: CAMBI's banding is that of the encode's samples.
  */
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
+import type { PictureSize } from '../../core/size.js';
+import { factsOf } from '../../media/pairing/prepare.js';
 import { type ExtractorInstance, parseFeature } from '../../metrics/options.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
-import type { ReportModel } from '../../report/types.js';
+import type { ReportModel } from '../../report/schema.js';
 import { type FeaturePlan, planFeatures } from '../backends/features.js';
+import type { ExtractionPlan } from '../backends/measurer.js';
 import type { TinyPlan, TinyRequest } from '../backends/tiny.js';
 import type { ModelOptions } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
-import {
-  chooseModel,
-  encodeSettings,
-  isOpen,
-  isOpenToEncode,
-  type ScoredSize,
-  settle,
-  withEncode,
-} from './model-texts.js';
+import type { Chunk, Platform } from '../contract/platform.js';
+import { formatOf, type Pair } from '../pair/pair.js';
 
 /** Models and extractors of a run, before any video is known. */
 export interface Requested {
@@ -173,4 +171,156 @@ export async function loadModules(
   const [requested, core] = await Promise.all([loading, platform.loadCore()]);
   const colour = requested.extractors.some(({ spec }) => spec.module === 'perceptual');
   return [requested, { core, ...(colour && { perceptual: await platform.loadCore('perceptual') }) }];
+}
+
+export interface EncodedPictures {
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+}
+
+/** The scored size, and the encoded pictures if they are scaled up. */
+export interface ScoredSize extends PictureSize {
+  readonly encode?: EncodedPictures;
+}
+
+export function scoredSize(known: Pair): VideoFormat & ScoredSize {
+  return { ...formatOf(known), encode: scaledEncode(known) };
+}
+
+/** Distorted pictures before they are scaled up; `undefined` if they are not, or if only ffmpeg reshapes them. */
+function scaledEncode({ plan, sides: { distorted } }: Pair): EncodedPictures | undefined {
+  if (!plan || distorted.reshaped) return undefined;
+  const { width, height, bitDepth } = factsOf(distorted);
+  const { format } = plan;
+  const isScaledUp =
+    width <= format.width && height <= format.height && (width < format.width || height < format.height);
+  return isScaledUp ? { width, height, bitDepth: distorted.storedDepth ?? bitDepth } : undefined;
+}
+
+/** CAMBI's options about the encode, and where their values come from. */
+const OPTIONS = { enc_width: 'width', enc_height: 'height', enc_bitdepth: 'bitDepth' } as const;
+const NAMES = Object.keys(OPTIONS) as readonly (keyof typeof OPTIONS)[];
+
+/** Whether a model has CAMBI and sets none of its options about the encode. */
+function isOpenToEncode({ extractors }: LoadedModel): boolean {
+  const cambi = cambiOf(extractors);
+  return cambi !== undefined && !NAMES.some((name) => cambi.given.has(name));
+}
+
+/** Adds the encode to CAMBI's options in a model string, unless a value is out of their ranges. */
+function withEncode(text: string, { extractors }: LoadedModel, encode: EncodedPictures): string {
+  const values = NAMES.map((name) => [name, encode[OPTIONS[name]]] as const);
+  const fits = values.every(([name, value]) => {
+    const { min = 0, max = 0 } = cambiOf(extractors)?.spec.options.find((one) => one.name === name) ?? {};
+    return value >= min && value <= max;
+  });
+  return fits ? [text, ...values.map(([name, value]) => `cambi.${name}=${value}`)].join(':') : text;
+}
+
+/** The encode options given to a model's CAMBI, as a full sentence; `undefined` if there are none. */
+function encodeSettings({ extractors }: LoadedModel): string | undefined {
+  const cambi = cambiOf(extractors);
+  const told = NAMES.filter((name) => cambi?.given.has(name));
+  if (told.length === 0) return undefined;
+  return `CAMBI was given the encode's format: ${told.map((name) => `${name}=${cambi?.options[name]}`).join(', ')}.`;
+}
+
+function cambiOf(extractors: readonly ExtractorInstance[]): ExtractorInstance | undefined {
+  return extractors.find(({ spec }) => spec.name === 'cambi');
+}
+
+export interface ModelChoice {
+  readonly version: string;
+  /** A full sentence. */
+  readonly reason: string;
+}
+
+/** Largest long and short side of pictures that are nearer to 1920x1080 than to 3840x2160. */
+const HD_LIMIT = { long: 2560, short: 1440 };
+
+/** Whether a model string is `auto`, alone or followed by flags and overloads. */
+export function isOpen(text: string): boolean {
+  return text === 'auto' || text.startsWith('auto:');
+}
+
+/** Resolves `auto` in a model string; returns others unchanged. */
+export function settle(text: string, { version }: ModelChoice): string {
+  return isOpen(text) ? `version=${version}${text.slice('auto'.length)}` : text;
+}
+
+/** Chooses the model trained for screens of about this size. */
+export function chooseModel({ width, height }: PictureSize): ModelChoice {
+  const long = Math.max(width, height);
+  const short = Math.min(width, height);
+  const size = `${width}x${height}`;
+  if (long > HD_LIMIT.long || short > HD_LIMIT.short) {
+    return {
+      version: 'vmaf_4k_v0.6.1',
+      reason: `${size} is nearer to 4K than to HD: vmaf_4k_v0.6.1, for a 4K screen at 1.5 screen heights.`,
+    };
+  }
+  return {
+    version: 'vmaf_v0.6.1',
+    reason: `${size} is at most ${HD_LIMIT.long}x${HD_LIMIT.short}: vmaf_v0.6.1, for an HD screen at 3 screen heights.`,
+  };
+}
+
+/** Longest chunk if the caller sets no size. */
+const LONGEST = 16;
+/** Chunk size while the number of frames is unknown. */
+const WITHOUT_TOTAL = 8;
+
+/**
+ * Yields chunks in order, endlessly while the total is unknown. With several workers, sizes shrink towards the end, so
+ * that all finish at about the same time.
+ * @param total the pair after the last, `null` while unknown
+ */
+export function* cutChunks(
+  total: number | null,
+  workers: number,
+  fixed?: number,
+  from = 0,
+): Generator<Chunk, void> {
+  for (let first = from; total === null || first < total; ) {
+    const left = total === null ? Number.POSITIVE_INFINITY : total - first;
+    const fair =
+      total === null
+        ? WITHOUT_TOTAL
+        : Math.min(LONGEST, workers === 1 ? left : Math.ceil(left / (2 * workers)));
+    const count = Math.min(left, fixed ?? fair);
+    yield { first, count };
+    first += count;
+  }
+}
+
+/** Whether a busy worker may queue this chunk: what follows must still even out that it is behind by as much. */
+export function mayWait({ first, count }: Chunk, total: number | null, workers: number): boolean {
+  return workers === 1 || (total !== null && total - first - count >= workers * count);
+}
+
+/** Limits workers to those that get a chunk. @param longest pairs per chunk, if that does not depend on the workers */
+export function usefulThreads(threads: number, total: number | null, longest = 1): number {
+  return total === null ? threads : Math.min(threads, Math.max(1, Math.ceil(total / longest)));
+}
+
+/** Milliseconds of work that justify starting a worker. */
+const WORTH_A_WORKER = 60;
+/** Assumed pairs of a run of unknown length, for choosing workers. */
+const LIKELY_TOTAL = 500;
+
+/**
+ * Default number of workers: 0 if the run would end before they start, else limited by cores and work.
+ * @param expected total pairs, `null` while unknown: then 500 are assumed, so that small frames get few workers
+ */
+export function chooseThreads(cores: number, plan: ExtractionPlan, expected: number | null): number {
+  const milliseconds = coreTime(plan, expected);
+  if (milliseconds < 2 * WORTH_A_WORKER) return 0;
+  return Math.min(cores, expected ?? LIKELY_TOTAL, Math.floor(milliseconds / WORTH_A_WORKER));
+}
+
+/** Estimated milliseconds of one thread with the core. @param expected as in {@link chooseThreads} */
+export function coreTime({ calls, format }: ExtractionPlan, expected: number | null): number {
+  const perSample = calls.reduce((sum, { cost }) => sum + cost, 0);
+  return (format.width * format.height * (expected ?? LIKELY_TOTAL) * perSample) / 1e6;
 }

@@ -4,7 +4,7 @@
  */
 import type { MetricSeries } from '../../report/build.js';
 import { harmonicMean } from '../../report/pool.js';
-import type { PooledMetric } from '../../report/types.js';
+import type { PooledMetric } from '../../report/schema.js';
 
 /** Initial capacity in rows. */
 const FIRST_ROOM = 64;

@@ -7,21 +7,20 @@ import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
+import type { Finding } from '../../media/preflight/findings.js';
 import { judge } from '../../media/preflight/judge.js';
-import type { Finding } from '../../media/preflight/types.js';
 import { buildReport } from '../../report/build.js';
-import type { Report, ReportMeasurer } from '../../report/types.js';
-import { joinSessions } from '../backends/tiny-sessions.js';
+import type { Report, ReportMeasurer } from '../../report/schema.js';
 import { type CheckedOptions, checkOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { Continuity } from '../inputs/continuity.js';
+import { Continuity } from '../inputs/frame-observer.js';
 import { refuseFindings } from '../inputs/preflight.js';
 import type { Extent } from '../pair/pair.js';
 import { loadRequested, planRun, type RunPlan, reportModels } from '../plan/plan.js';
-import { headOf, sayLengths } from '../results/report-head.js';
+import { headOf, sayLengths } from '../results/report-parts.js';
 import { Scoring } from '../results/scoring.js';
-import { planDigest } from './identity.js';
-import { cutShard, type MergeOptions, requireShard, type Shard } from './shard.js';
+import { joinSessions } from '../workers/worker-pool.js';
+import { cutShard, type MergeOptions, planDigest, requireShard, type Shard } from './shard.js';
 
 /** Records to finish between two checks of the signal. */
 const SLICE = 1000;

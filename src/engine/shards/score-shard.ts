@@ -1,27 +1,34 @@
 /**
  * @module engine/shards/score-shard
- * Measures one part of a pair like a run in one piece, but reads only that part, from the key frame before it.
+ * Measures one part of a pair like a run in one piece, but reads only that part, from the key frame before it. Pairs keep their
+ * numbers in the run.
  */
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
+import { reopen } from '../../media/open.js';
 import { checkMeasurable, readsOnce } from '../../media/pair.js';
-import { nameOf, type OpenPair } from '../../media/pairing/prepare.js';
+import {
+  nameOf,
+  type OpenPair,
+  openPlanned,
+  type PairingPlan,
+  partOfPlan,
+  type Side,
+  shardOfPlan,
+} from '../../media/pairing/prepare.js';
+import type { FilePlatform } from '../../media/types.js';
+import { historyNeeds } from '../backends/measurer.js';
 import { isOwnBackend } from '../backends/native/types.js';
-import { historyNeeds } from '../backends/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import { inScope, type Scope } from '../contract/scope.js';
+import { type InputContext, inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
-import type { InputContext } from '../inputs/context.js';
-import type { SignatureSink } from '../inputs/continuity.js';
-import { identifyPair, RunInputs } from '../inputs/open.js';
-import { PairChecks } from '../inputs/pair-checks.js';
-import type { CoreMeasurement } from '../measure/core.js';
-import { openCore } from '../measure/core.js';
-import type { Recorded } from '../measure/measurement.js';
+import type { SignatureSink } from '../inputs/frame-observer.js';
+import { identifyPair, openPair, PairChecks, RunInputs } from '../inputs/open.js';
+import { type CoreMeasurement, openCore } from '../measure/core.js';
 import {
   canReadAgain,
   describePair,
@@ -34,14 +41,19 @@ import {
   refuseTruncated,
   storedPair,
 } from '../pair/pair.js';
-import { scoredSize } from '../plan/model-texts.js';
-import { loadModules, loadRequested } from '../plan/plan.js';
-import { Meter } from '../results/progress.js';
-import { decoderWarnings, inputsOf } from '../results/report-head.js';
-import { contentOf, joinBytes, planDigest } from './identity.js';
-import { ShardInputs, type ShardRange } from './inputs.js';
-import type { ScoreShardOptions, Shard, ShardChoice, ShardOptions } from './shard.js';
-import { checkShard, cutShard } from './shard.js';
+import { loadModules, loadRequested, scoredSize } from '../plan/plan.js';
+import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/report-parts.js';
+import {
+  checkShard,
+  contentOf,
+  cutShard,
+  joinBytes,
+  planDigest,
+  type ScoreShardOptions,
+  type Shard,
+  type ShardChoice,
+  type ShardOptions,
+} from './shard.js';
 
 /**
  * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
@@ -345,5 +357,81 @@ class OrderedSignatures implements SignatureSink {
       pairs += part.length / PAIR_BYTES;
     }
     return joinBytes(parts);
+  }
+}
+
+export interface ShardRange {
+  readonly first: number;
+  /** The pair after the last. */
+  readonly end: number;
+  /** First pair to read, as history of `first`. */
+  readonly lead: number;
+  readonly total: number;
+  /** Whether it is the last shard, which reads on like a run in one piece. */
+  readonly last: boolean;
+}
+
+class ShardInputs {
+  readonly #known: Pair;
+  readonly #files: FilePlatform;
+  readonly #inputs: RunInputs;
+  #whole: Promise<OpenPair> | undefined;
+  #part: Promise<OpenPair> | undefined;
+
+  constructor(known: Pair, files: FilePlatform, inputs: RunInputs) {
+    this.#known = known;
+    this.#files = files;
+    this.#inputs = inputs;
+  }
+
+  /** Opens the pairs of a shard and its lead-in; needs a plan. */
+  part({ lead, end, last }: ShardRange): Promise<OpenPair> {
+    const plan = this.#plan();
+    const opening = openPlanned(shardOfPlan(plan, lead, last ? null : end));
+    this.#part = opening.then((pair) => ({
+      ...pair,
+      skip: { reference: pair.skip.reference - lead, distorted: pair.skip.distorted - lead },
+      limit: plan.count ?? end,
+    }));
+    return this.#part;
+  }
+
+  /** Opens stored videos, of which any part can be read. */
+  stored(): Promise<OpenPair> {
+    return this.#inputs.open();
+  }
+
+  /** Opens the pair from its start a second time; returns stored videos as they are. */
+  whole(): Promise<OpenPair> {
+    this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known);
+    return this.#whole;
+  }
+
+  /** Opens one pair again; the caller closes it. */
+  again(pair: number): Promise<OpenPair> {
+    return openPlanned(partOfPlan(this.#plan(), pair, 1));
+  }
+
+  /** Waits for pending openings. */
+  async close(): Promise<void> {
+    if (!this.#known.plan) return;
+    for (const opening of [this.#whole, this.#part]) {
+      const pair = await opening?.catch(() => undefined);
+      await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
+    }
+  }
+
+  /** The plan with stored videos reopened, so that parts can be read and closed independently. */
+  #plan(): PairingPlan {
+    const { plan } = this.#known;
+    if (!plan) throw new Error('a plan is needed to open a part');
+    const { reference, distorted } = plan.sides;
+    return { ...plan, sides: { reference: this.#anew(reference), distorted: this.#anew(distorted) } };
+  }
+
+  #anew(side: Side): Side {
+    if (side.kind !== 'frames') return side;
+    const { descriptor } = side.source;
+    return descriptor ? { ...side, source: reopen(descriptor, this.#files) } : side;
   }
 }

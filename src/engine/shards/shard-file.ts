@@ -4,13 +4,11 @@
  */
 import { isObject, requireText } from '../../core/arguments.js';
 import { CHROMA_FORMATS } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
-import type { Hint } from '../../core/hint.js';
+import { AnyvmafError, type Hint } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import type { Pairing } from '../../media/pairing/types.js';
-import type { Finding } from '../../media/preflight/types.js';
-import { pretty } from '../../report/json.js';
+import type { Finding } from '../../media/preflight/findings.js';
 import {
   choice,
   entriesOf,
@@ -31,14 +29,21 @@ import {
   text,
   verbatim,
 } from '../../report/kinds.js';
-import { finding, input, measurer, pairing } from '../../report/schema.js';
-import type { ReportInput, ReportMeasurer } from '../../report/types.js';
+import {
+  finding,
+  input,
+  measurer,
+  pairing,
+  type ReportInput,
+  type ReportMeasurer,
+} from '../../report/schema.js';
+import { pretty } from '../../report/write.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
-import type { EndOfPair } from '../contract/protocol.js';
+import type { EndOfPair } from '../contract/platform.js';
 import type { ContentIdentity } from '../contract/types.js';
-import type { ContinuityRules } from '../inputs/continuity.js';
+import type { ContinuityRules } from '../inputs/frame-observer.js';
 import type { PairLengths } from '../pair/pair.js';
-import type { EncodedPictures } from '../plan/model-texts.js';
+import type { EncodedPictures } from '../plan/plan.js';
 import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './shard.js';
 import { requireShard } from './shard.js';
 

@@ -7,11 +7,17 @@ import type { FramePlanes } from '../../core/frame.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
-import type { HeatmapWriter } from '../backends/heatmaps.js';
+import {
+  type ExtractionPlan,
+  type FrameSlot,
+  type HeatmapWriter,
+  historyNeeds,
+  type Measurer,
+  type PicturesRead,
+  picturesRead,
+} from '../backends/measurer.js';
 import type { PictureScorers } from '../backends/tiny.js';
-import type { FrameSlot, Measurer } from '../backends/types.js';
-import { type ExtractionPlan, historyNeeds, type PicturesRead, picturesRead } from '../backends/types.js';
-import type { Chunk, EndOfPair, WorkerSetup } from '../contract/protocol.js';
+import type { Chunk, EndOfPair, WorkerSetup } from '../contract/platform.js';
 import { readPair } from '../pair/pair.js';
 
 export interface PairOutputs {

@@ -5,18 +5,15 @@
 
 import { AnyvmafError } from '../../core/errors.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
+import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/composite.js';
 import { coreMeasurers } from '../backends/core/extractor.js';
-import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
-import type { HeatmapWriter } from '../backends/heatmaps.js';
+import type { ExtractionPlan, HeatmapWriter, InstantKind } from '../backends/measurer.js';
 import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
-import type { ExtractionPlan, InstantKind } from '../backends/types.js';
-import type { Platform } from '../contract/platform.js';
-import type { Chunk, WorkerSetup } from '../contract/protocol.js';
+import type { Chunk, Platform, WorkerSetup } from '../contract/platform.js';
 import type { Steering } from '../live/steering.js';
 import { describePair, type Extent, readPair } from '../pair/pair.js';
-import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/chunks.js';
-import { BackendProbe, dispatch, type RecordSink } from './dispatch.js';
-import { Feeder, feederChunk } from './feeder.js';
+import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/plan.js';
+import { BackendProbe, dispatch, Feeder, feederChunk, type RecordSink } from './dispatch.js';
 import { ChunkMeasurer, openPictures } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
@@ -57,7 +54,7 @@ export interface LocalListener {
 }
 
 async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: GpuUse): Promise<GpuMeasurer> {
-  const { openGpuMeasurer } = await import('../backends/gpu.js');
+  const { openGpuMeasurer } = await import('../backends/composite.js');
   return openGpuMeasurer(() => openGpu(platform), core, setup.plan, use);
 }
 

@@ -9,12 +9,17 @@ import type { CoreModules, Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
-import { viewPlanes, writeHistory } from '../backends/frame-buffer.js';
-import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/gpu.js';
-import type { HeatmapStore } from '../backends/heatmaps.js';
-import type { InstantKind, Measurer } from '../backends/types.js';
-import { type ExtractionPlan, historyNeeds } from '../backends/types.js';
-import type { Chunk, FromWorker, ToWorker, WorkerSetup } from '../contract/protocol.js';
+import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/composite.js';
+import {
+  type ExtractionPlan,
+  type HeatmapStore,
+  historyNeeds,
+  type InstantKind,
+  type Measurer,
+  viewPlanes,
+  writeHistory,
+} from '../backends/measurer.js';
+import type { Chunk, FromWorker, ToWorker, WorkerSetup } from '../contract/platform.js';
 import {
   ChunkMeasurer,
   type MeasuredChunk,
@@ -88,7 +93,7 @@ async function openGpu(
   plan: ExtractionPlan,
   use: GpuUse,
 ): Promise<GpuMeasurer> {
-  const { openGpuMeasurer } = await import('../backends/gpu.js');
+  const { openGpuMeasurer } = await import('../backends/composite.js');
   const gpu = await openGpuMeasurer(
     () => tools.openGpu(),
     core,

@@ -4,10 +4,10 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { limitError } from '../../core/system-limits.js';
-import type { GpuState } from '../backends/gpu.js';
+import { addTallies } from '../../tiny/scorers.js';
+import type { GpuState } from '../backends/composite.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
-import { joinSessions } from '../backends/tiny-sessions.js';
-import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/protocol.js';
+import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/platform.js';
 
 export type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
 
@@ -214,4 +214,14 @@ export class WorkerPool {
   #wake(): void {
     for (const resume of this.#waiting.splice(0)) resume();
   }
+}
+
+/** The sessions of the first list that has some, with the tallies of all. @param lists of the same models */
+export function joinSessions(lists: readonly (readonly TinySessionFacts[])[]): readonly TinySessionFacts[] {
+  const [first = [], ...others] = lists.filter((sessions) => sessions.length > 0);
+  return first.map((facts, i) => {
+    if (!facts.content) return facts;
+    const tallies = others.flatMap((sessions) => sessions[i]?.content ?? []);
+    return { ...facts, content: tallies.reduce(addTallies, facts.content) };
+  });
 }

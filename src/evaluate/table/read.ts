@@ -5,7 +5,7 @@
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { ByteReader } from '../../media/platform.js';
+import type { ByteReader } from '../../media/types.js';
 import { keyText } from './columns.js';
 
 /** Most rows of a table; eight columns of numbers then take 320 MB. */

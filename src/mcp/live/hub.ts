@@ -1,13 +1,15 @@
 /**
  * @module mcp/live/hub
- * The measurements of the server's thread, their commands and listeners, and a limit on its wake-ups.
+ * The measurements of the server's thread: their commands, listeners and events, their story so far, with which the
+ * dashboard begins, and a limit on the thread's wake-ups.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
+import { USUAL_RATE } from '../../core/numbers.js';
 import { quoted } from '../../core/printable.js';
-import { History } from '../../live/history.js';
-import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/messages.js';
-import { progressOf } from './story.js';
+import type { Alarm } from '../../live/alarms.js';
+import { History, type SecondPoint, type WorstMoment } from '../../live/history.js';
+import type { Command, FromServer, Refusal, RunState, ServerSettings, ToServer } from '../../live/link.js';
 
 /** Milliseconds of a pause, the most that it delays an answer. */
 const REST = 25;
@@ -271,4 +273,66 @@ export class Hub {
   #emit(event: LiveEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
+}
+
+/** Worst moments in a progress notification. */
+const WORST = 5;
+
+export interface Progress {
+  readonly measurement: string;
+  /** Names of the videos; `null` before the run is planned. */
+  readonly reference: string | null;
+  readonly distorted: string | null;
+  readonly state: RunState;
+  /** Frames scored so far. */
+  readonly frames: number;
+  /** Frames read or pushed that are still to be scored. */
+  readonly queued: number;
+  /** Frames that the run will score; `null` while unknown. */
+  readonly total: number | null;
+  /** Frames per second of wall time. */
+  readonly rate: { readonly now: number; readonly average: number };
+  /** Frames per second of video; 25 if the videos do not say. */
+  readonly fps: number;
+  /** Key of the current main score; `null` without a model. */
+  readonly metric: string | null;
+  /** Mean of that score over all frames. */
+  readonly mean: number | null;
+  readonly worst: readonly WorstMoment[];
+}
+
+export interface Story extends Progress {
+  readonly error: string | null;
+  readonly seconds: readonly SecondPoint[];
+  readonly swaps: Readonly<History['swaps']>;
+  readonly alarms: readonly Alarm[];
+}
+
+export function progressOf(measurement: History): Progress {
+  const { name, state, measured, queued, toScore, facts, main } = measurement;
+  return {
+    measurement: name,
+    reference: facts?.reference ?? null,
+    distorted: facts?.distorted ?? null,
+    state,
+    frames: measured,
+    queued,
+    total: toScore,
+    rate: measurement.rate(),
+    fps: facts?.rate ?? USUAL_RATE,
+    metric: main ?? null,
+    mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
+    worst: measurement.worst(WORST),
+  };
+}
+
+export function storyOf(measurement: History): Story {
+  const { error, seconds, swaps, alarms } = measurement;
+  return {
+    ...progressOf(measurement),
+    error: error ?? null,
+    seconds,
+    swaps,
+    alarms,
+  };
 }

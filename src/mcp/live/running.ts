@@ -4,15 +4,16 @@
  */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { cacheFolder, openPrivate } from '../../files/folders.js';
 import {
+  cacheFolder,
   isAlive,
   machineMark,
+  openPrivate,
   processMark,
   remember,
   removeScratch,
   writeWhole,
-} from '../../files/scratch.js';
+} from '../../files/folders.js';
 import type { Hub } from './hub.js';
 
 /** `MACHINE-PID-START-RANDOM.json`, the first three from `processMark`. */

@@ -9,13 +9,23 @@ import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { History } from '../../live/history.js';
-import type { CallAnswer } from '../context.js';
-import { CallProgress } from '../progress.js';
-import { answer, refusal } from '../results.js';
-import { COMPUTE_VMAF } from './compute.js';
+import { answer, CallProgress, refusal } from '../results.js';
+import type { CallAnswer } from '../tool.js';
 import type { Hub, LiveEvent } from './hub.js';
-import { LIST_FEATURES, SCORE, SET_ALARM, STATUS, STEERING, SWAP, statusOf, WATCH } from './measurement.js';
-import { checkArguments, type LiveTool, READS } from './tool.js';
+import {
+  COMPUTE_VMAF,
+  checkArguments,
+  LIST_FEATURES,
+  type LiveTool,
+  READS,
+  SCORE,
+  SET_ALARM,
+  STATUS,
+  STEERING,
+  SWAP,
+  statusOf,
+  WATCH,
+} from './tools.js';
 
 class ProtocolFailure extends Error {
   constructor(
@@ -284,3 +294,6 @@ function objectOf(params: unknown): Readonly<Record<string, unknown>> {
 export function failed(id: Id | null, code: number, message: string, data?: object): Reply {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } };
 }
+
+/** Most unread bytes of a client. */
+export const BACKLOG = 1 << 20;

@@ -1,6 +1,7 @@
 /**
  * @module mcp/scoring/parameters
- * Shared parameters: names, ranges and defaults of the reference MCP server, unless their description says otherwise.
+ * Shared parameters: names, ranges and defaults of the reference MCP server, unless their description says otherwise; and
+ * what they become: options of the API, and the pair to score.
  */
 import * as z from 'zod/v4';
 import {
@@ -10,16 +11,21 @@ import {
   TINY_PRECISIONS,
   TINY_RESIZES,
 } from '../../core/choices.js';
+import { usageError } from '../../core/errors.js';
 import { type FrameRange, MOST_FRAMES } from '../../core/frame.js';
 import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
-import { SIZE_PATTERN } from '../../core/size.js';
+import { parseSize, SIZE_PATTERN } from '../../core/size.js';
+import type { RawVideoFormat, ScoreOptions } from '../../index.js';
 import type { SnakeCase } from '../../report/kinds.js';
+import type { CheckedRequest } from '../checked-api.js';
 import {
   type CheckedArguments,
+  type InputFile,
   inputPath,
   modelString,
   modelStrings,
+  type ReferenceFile,
   referencePath,
   tinyModel,
 } from '../paths.js';
@@ -288,3 +294,70 @@ export const encodingLimits = {
   full: z.boolean().default(false).describe('Encode the whole source, not samples.'),
   ...callLimits,
 };
+
+/** Options from the table: their parameters name no files and need no conversion. */
+export type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
+
+export function tableOptions(input: object): TableOptions {
+  const all: Readonly<Record<string, unknown>> = { ...input };
+  const options: Record<string, unknown> = {};
+  for (const among of ['scoring', 'pairing', 'filters'] as const) {
+    const given = among === 'filters' ? Object(all.filters) : all;
+    for (const name of namesAmong(among)) {
+      const value = given[wordsOf(name).parameter];
+      // Parameters left out stay unset: defaults depend on the videos.
+      if (value !== undefined)
+        options[name] = OPTIONS[name].kind === 'size' ? (parseSize(value) ?? value) : value;
+    }
+  }
+  return options;
+}
+
+type RawPairInput = CheckedArguments<z.output<z.ZodObject<typeof rawPair>>> & {
+  readonly no_reference: boolean;
+};
+
+/** @throws {AnyvmafError} `usage` if the reference is missing */
+export function rawRequest(input: RawPairInput): CheckedRequest {
+  const { ref: reference, dis: distorted, width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
+  return {
+    ...pairRequest({ reference, distorted }, 'ref', input.no_reference),
+    raw: { width, height, chroma, bitDepth },
+  };
+}
+
+/** @throws {AnyvmafError} `usage` if the reference is missing */
+export function pairRequest(
+  { reference, distorted }: { readonly reference?: ReferenceFile; readonly distorted: InputFile },
+  name = 'reference',
+  single = false,
+): CheckedRequest {
+  if (single) return { distorted: distorted.path };
+  if (reference?.path !== undefined) return { reference: reference.path, distorted: distorted.path };
+  throw usageError(`${name} is missing; it may be omitted only with no_reference.`);
+}
+
+export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
+
+/** `undefined` without a geometry. @throws {AnyvmafError} `usage` for an incomplete geometry */
+export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
+  const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
+  if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
+    return { width, height, chroma, bitDepth };
+  }
+  const parts = { width, height, pixfmt: chroma, bitdepth: bitDepth };
+  const missing = Object.entries(parts).filter(([, value]) => value === undefined);
+  if (missing.length === 4) return undefined;
+  throw usageError(
+    `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; pass width, height, pixfmt and bitdepth, ` +
+      'or none of them for videos that declare their own.',
+  );
+}
+
+export type AnyPairInput = CheckedArguments<z.output<z.ZodObject<typeof anyPair>>> & OptionalGeometry;
+
+/** @throws {AnyvmafError} `usage` for an incomplete geometry */
+export function anyRequest(input: AnyPairInput): CheckedRequest {
+  const raw = rawFormat(input);
+  return { ...pairRequest(input), raw };
+}

@@ -1,73 +1,24 @@
 /**
  * @module mcp/scoring/run
- * Runs the engine inside a call, with its share of the machine, its signal and its progress.
+ * Runs the engine inside a call, with its share of the machine, its signal and its progress. Strings that would write files
+ * are refused.
  */
-import type * as z from 'zod/v4';
 import { usageError } from '../../core/errors.js';
-import type { AnyvmafError, RawVideoFormat, Report, ScoreManyOptions } from '../../index.js';
+import type { AnyvmafError, Precision, Report, ScoreManyOptions, ScoreOptions } from '../../index.js';
+import { extractorsFor, type Limit, parseLimit } from '../../report/limits.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
-import type { ToolContext } from '../context.js';
-import type { CheckedArguments, CheckedPath, InputFile, ReferenceFile } from '../paths.js';
+import type { CheckedPath, InputModel } from '../paths.js';
+import type { ToolContext } from '../tool.js';
 import { findingInParameters, worded } from '../wording.js';
-import { refuseWriting, type ScoringCall } from './options.js';
-import type { anyPair, optionalGeometry, rawPair } from './parameters.js';
-
-type RawPairInput = CheckedArguments<z.output<z.ZodObject<typeof rawPair>>> & {
-  readonly no_reference: boolean;
-};
-
-/** @throws {AnyvmafError} `usage` if the reference is missing */
-export function rawRequest(input: RawPairInput): CheckedRequest {
-  const { ref: reference, dis: distorted, width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
-  return {
-    ...pairRequest({ reference, distorted }, 'ref', input.no_reference),
-    raw: { width, height, chroma, bitDepth },
-  };
-}
-
-/** @throws {AnyvmafError} `usage` if the reference is missing */
-export function pairRequest(
-  { reference, distorted }: { readonly reference?: ReferenceFile; readonly distorted: InputFile },
-  name = 'reference',
-  single = false,
-): CheckedRequest {
-  if (single) return { distorted: distorted.path };
-  if (reference?.path !== undefined) return { reference: reference.path, distorted: distorted.path };
-  throw usageError(`${name} is missing; it may be omitted only with no_reference.`);
-}
-
-export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
-
-/** `undefined` without a geometry. @throws {AnyvmafError} `usage` for an incomplete geometry */
-export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
-  const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
-  if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
-    return { width, height, chroma, bitDepth };
-  }
-  const parts = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const missing = Object.entries(parts).filter(([, value]) => value === undefined);
-  if (missing.length === 4) return undefined;
-  throw usageError(
-    `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; pass width, height, pixfmt and bitdepth, ` +
-      'or none of them for videos that declare their own.',
-  );
-}
-
-export type AnyPairInput = CheckedArguments<z.output<z.ZodObject<typeof anyPair>>> & OptionalGeometry;
-
-/** @throws {AnyvmafError} `usage` for an incomplete geometry */
-export function anyRequest(input: AnyPairInput): CheckedRequest {
-  const raw = rawFormat(input);
-  return { ...pairRequest(input), raw };
-}
+import { tableOptions } from './parameters.js';
 
 /** @throws {AnyvmafError} those of `score`; `usage` if files would be written; the signal's reason */
 export async function runScore(
   request: CheckedRequest,
-  { options, weight }: Pick<ScoringCall, 'options' | 'weight'>,
+  { options, weight }: { readonly options: CheckedOptions<ScoreOptions>; readonly weight: number | null },
   context: ToolContext,
 ): Promise<Report> {
-  refuseWriting(options);
+  await refuseWriting(options);
   const { signal, files } = context;
   // Only vmaf_score sets decoder none: it compares frames as stored, and has no pairing parameters.
   const isStored = options.decoder === 'none';
@@ -98,7 +49,7 @@ export async function runScoreMany(
   options: CheckedOptions<ScoreManyOptions>,
   context: ToolContext,
 ): Promise<ManyOutcome> {
-  refuseWriting(options);
+  await refuseWriting(options);
   const { signal, files } = context;
   const states = distorted.map(() => ({ done: 0, total: null as number | null, fps: 0 }));
   const report = () => {
@@ -149,4 +100,47 @@ export function reworded(report: Report, isStored = false): Report {
   const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
   const place = isStored ? (isRaw ? 'raw' : 'stored') : 'encoded';
   return { ...report, preflight: preflight?.map((finding) => findingInParameters(finding, place)) };
+}
+
+export function pairOptions(input: { readonly model: InputModel; readonly target?: string }) {
+  const features = featuresOf(targetLimits(input.target));
+  return { ...tableOptions(input), models: [input.model.text], features };
+}
+
+/** Parses the bounds of a target. @throws {AnyvmafError} `usage` */
+export function targetLimits(text: string | undefined): readonly Limit[] | undefined {
+  return text?.split(',').map((part) => parseLimit(part));
+}
+
+/** Extractors for the bounds of a target, beside the requested ones. */
+export function featuresOf(
+  target: readonly Limit[] | undefined,
+  asked: readonly string[] = [],
+): readonly string[] {
+  const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
+  return extractorsFor(named, asked);
+}
+
+/** Parses a precision as the reference MCP server spells it. */
+export function readPrecision(text: string): Precision {
+  if (text === 'legacy' || text === 'max') return text;
+  return text === 'full' ? 'max' : Number(text);
+}
+
+/** Refuses feature and model strings that write files on the server's machine. @throws {AnyvmafError} `usage` */
+export async function refuseWriting({
+  features = [],
+  models = [],
+}: Pick<ScoreOptions, 'features' | 'models'>): Promise<void> {
+  const { listExtractors } = await import('../../index.js');
+  const texts = [...features, ...models];
+  for (const { options } of listExtractors()) {
+    for (const { name, type } of options) {
+      if (type !== 'folder' || !texts.some((text) => new RegExp(`[=:.]${name}=`).test(text))) continue;
+      throw usageError(
+        `${name} would write files on the machine of this server, which its tools never do; leave it out, or use it with ` +
+          'anyvmaf on the command line.',
+      );
+    }
+  }
 }

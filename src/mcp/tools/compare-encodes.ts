@@ -1,21 +1,46 @@
 /**
  * @module mcp/tools/compare-encodes
- * `compare_encodes`: one reference, many encodes, one table; `score_batch`: many pairs, one table. Ours.
+ * `compare_encodes`: one reference, many encodes, one table with score, cost, and which encodes are dominated. Ours.
  */
 import * as z from 'zod/v4';
-import { inputPaths } from '../paths.js';
-import { resourceDocument, targetDocument, trustDocument } from '../scoring/documents.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { counted } from '../../core/printable.js';
+import type { DecidedEncode, EncodeDecision, Report } from '../../index.js';
+import { dominates } from '../../report/bd-rate.js';
+import type { Limit } from '../../report/limits.js';
+import { trustOf } from '../../report/trust.js';
+import { type InputFile, type InputModel, inputPaths, type RefusedItem } from '../paths.js';
+import {
+  type Head,
+  headKeys,
+  headOf,
+  mismatchedModelWarning,
+  nextForPair,
+  nextWithFix,
+  resourceDocument,
+  rounder,
+  type TargetDocument,
+  targetAnswer,
+  targetDocument,
+  trustDocument,
+  trustSentence,
+  worstDocumentOf,
+} from '../scoring/answers.js';
 import {
   anyPair,
   model,
+  type OptionalGeometry,
   optionalGeometry,
+  type PairingInput,
   pairingParameters,
   precision,
+  rawFormat,
   subsample,
   target,
 } from '../scoring/parameters.js';
-import { defineTool } from '../tool.js';
-import { headKeys } from '../verdict.js';
+import { pairOptions, readPrecision, runScoreMany, targetLimits } from '../scoring/run.js';
+import { defineTool, type ToolContext } from '../tool.js';
+import { sentenceOf } from '../wording.js';
 
 const value = z.number().nullable();
 
@@ -106,51 +131,289 @@ export const compareEncodesTool = defineTool({
       .describe('Encodes that could not be scored, in input order.'),
     page: resourceDocument.optional().describe('The result as an HTML page with charts, for people.'),
   }),
-  handler: async (input, context) =>
-    (await import('../scoring/comparison.js')).compareEncodes(input, context),
+  handler: compareEncodes,
 });
 
-const { scale, offset, decoder, filters } = pairingParameters;
+export interface ComparisonInput extends PairingInput, OptionalGeometry {
+  readonly reference: InputFile;
+  readonly distorted: readonly (InputFile | RefusedItem)[];
+  readonly model: InputModel;
+  readonly subsample: number;
+  readonly precision: string;
+  readonly target?: string;
+}
 
-export const scoreBatchTool = defineTool({
-  name: 'score_batch',
-  title: 'Score a table of pairs',
-  description:
-    'Scores many pairs, each with its own reference. Returns one row per pair, in input order, and the whole table as a ' +
-    'CSV resource. For encodes of one source, use compare_encodes, which ranks them.',
-  inputSchema: z.object({
-    references: inputPaths('One per encode, in the same order, or one for all.', 64),
-    distorted: inputPaths('The encodes.', 64),
-    model,
-    precision,
-    target,
-    scale,
-    offset,
-    decoder,
-    filters,
-  }),
-  outputSchema: z.object({
-    ...headKeys,
-    summary: z.string(),
-    pairs: z
-      .array(
-        z.object({
-          reference: z.string().describe('As given.'),
-          distorted: z.string(),
-          mean: value.optional().describe('Mean score of the model; absent with error.'),
-          harmonic_mean: value.optional(),
-          min: value.optional(),
-          p1: value.optional().describe('1 % of the frames score below this.'),
-          frames: z.int().optional(),
-          trust: trustDocument.optional(),
-          preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
-          target: targetDocument.optional().describe('With target: the verdict on it.'),
-          error: z.string().optional().describe('Why the pair has no score.'),
-        }),
-      )
-      .describe('In input order.'),
-    failed: z.int().describe('Pairs without a score.'),
-    table: z.string().describe('URI of the CSV table, for resources/read.'),
-  }),
-  handler: async (input, context) => (await import('../scoring/batch.js')).scoreTable(input, context),
-});
+interface FailedRow {
+  readonly distorted: string;
+  /** A full sentence. */
+  readonly error: string;
+}
+
+/** @throws {AnyvmafError} those of `scoreMany`, if no encode can be scored */
+export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
+  const target = targetLimits(input.target);
+  const { scored, errors } = await scoreAll(input, context);
+  // Under the caller's names.
+  const reports = scored.map(({ report, named }) => ({
+    ...report,
+    distorted: { ...report.distorted, name: named },
+  }));
+  const { decideEncodes } = await import('../../index.js');
+  const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
+  const encodes = rank(
+    scored.map(({ report, named }, i) => ({
+      ...encodeRow(report, named, input.precision, target),
+      ...figuresOf(decision.encodes[i]),
+    })),
+  );
+  const document = decisionDocument(decision, scored, encodes);
+  const used = reports[0]?.models[0];
+  const page = await publishPage(reports, errors, context);
+  return {
+    document: {
+      ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
+      summary: summary(decision, encodes, errors),
+      decision: document,
+      model: used?.source ?? '',
+      metric: used?.name ?? '',
+      encodes,
+      errors,
+      page: page && { uri: page.uri, path: page.path },
+    },
+    content: page && [page.link],
+    spare: SPARE,
+  };
+}
+
+export type Comparison = Awaited<ReturnType<typeof compareEncodes>>['document'];
+
+/** A report under the caller's name for the encode. */
+interface ScoredEncode {
+  readonly report: Report;
+  readonly named: string;
+}
+
+/** At least one encode has a score. @throws those of {@link compareEncodes} */
+async function scoreAll(input: ComparisonInput, context: ToolContext) {
+  const { distorted } = input;
+  const found = distorted.flatMap((item, place) => ('path' in item ? [{ path: item.path, place }] : []));
+  const reports = await runScoreMany(
+    input.reference.path,
+    found.map(({ path }) => path),
+    { ...pairOptions(input), raw: rawFormat(input) },
+    context,
+  );
+  const scored: ScoredEncode[] = [];
+  const failed: (FailedRow & { readonly cause: unknown })[] = [];
+  for (const [place, item] of distorted.entries()) {
+    const { named } = item;
+    const outcome = 'refusal' in item ? item.refusal : reports[found.findIndex((one) => one.place === place)];
+    if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
+    else failed.push({ distorted: named, error: sentenceOf(outcome), cause: outcome });
+  }
+  if (!scored[0]?.report.models[0]) throw noneScored(failed);
+  return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
+}
+
+/** Members to drop from a long answer, least important first. */
+const SPARE = [
+  ...['preflight', 'trust.cause', 'trust.fix', 'dominated_by', 'harmonic_mean', 'frames', 'codec'],
+  ...['mismatched_model_warning', 'width', 'height', 'worst_frame', 'p5', 'min', 'target.checks'],
+  ...['worst_moments.2', 'worst_moments.1', 'bits_per_pixel', 'trust.codes', 'points_per_doubling'],
+  ...['bitrate', 'p1', 'trust'],
+].map((key) => `encodes.[].${key}`);
+
+/** Most frames of all encodes on a page, which has about 40 bytes for each and is built at once. */
+const MOST_FRAMES = 200_000;
+
+/** A page with the charts of all encodes; `undefined` if there is too much to draw. */
+async function publishPage(
+  reports: readonly Report[],
+  errors: readonly FailedRow[],
+  { resources }: ToolContext,
+) {
+  if (reports.reduce((sum, { frames }) => sum + frames.length, 0) > MOST_FRAMES) return undefined;
+  const { formatHtml } = await import('../../index.js');
+  const failed = errors.map(({ distorted, error: message }) => ({ distorted, message }));
+  const picturesLacking = ['describe_worst_frames shows pictures of the worst frames of each.'];
+  return resources.publish({
+    name: 'report.html',
+    mimeType: 'text/html',
+    description:
+      'The encodes as a page for people: charts of all frames, quality over bit rate, worst frames.',
+    data: await formatHtml(reports, { failed, picturesLacking }),
+  });
+}
+
+function figuresOf(one: DecidedEncode | undefined) {
+  return {
+    bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
+    points_per_doubling: one?.perDoubling == null ? null : Number(one.perDoubling.toFixed(2)),
+    worst_moments: (one?.moments ?? []).map(({ frame, time, value }) => ({
+      frame,
+      seconds: time && Number(time.toFixed(2)),
+      value: Number(value.toFixed(2)),
+    })),
+  };
+}
+
+function decisionDocument(
+  { ship, reason, front, ties, smaller }: EncodeDecision,
+  scored: readonly ScoredEncode[],
+  encodes: readonly EncodeRow[],
+) {
+  const rankOf = (index: number) =>
+    encodes.find(({ distorted }) => distorted === scored[index]?.named)?.rank ?? 0;
+  return {
+    ship: ship === null ? null : (scored[ship]?.named ?? null),
+    reason,
+    pareto_front: front.map(rankOf),
+    ties: ties.map((group) => group.map(rankOf)),
+    smaller: smaller && {
+      rank: rankOf(smaller.encode),
+      saves_percent: Number((smaller.saves * 100).toFixed(1)),
+      loses_points: Number(smaller.loses.toFixed(3)),
+    },
+  };
+}
+
+/** The verdict on the recommended encode; the next call is for its worst frames. */
+function headOfDecision(
+  { ship, reason, rivals, smaller }: EncodeDecision,
+  encodes: readonly EncodeRow[],
+  shipped: string | undefined,
+  context: ToolContext,
+): Head {
+  const row = encodes.find(({ distorted }) => distorted === shipped) ?? encodes[0];
+  const isAimed = /reaches$/.test(reason);
+  const outcome = isAimed
+    ? reason === 'none-reaches'
+      ? 'missed'
+      : 'reached'
+    : rivals.length > 0
+      ? 'tied'
+      : 'decided';
+  const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
+  const isOpen = smaller !== null && !isAimed;
+  const others = encodes.filter((one) => one !== row && one.trust.verdict === 'untrusted');
+  return headOf({
+    trust: row?.trust,
+    outcome: ship === null ? undefined : outcome,
+    // No measurement tells which quality is worth its bytes.
+    sure: isOpen ? 'medium' : 'high',
+    reasons: [reason, ...(isOpen ? ['trade-off'] : []), ...(others.length > 0 ? ['others-untrusted'] : [])],
+    next:
+      (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
+      nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
+  });
+}
+
+/** The error that all encodes share, else one that lists theirs. */
+function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]): unknown {
+  const [first] = failed;
+  if (failed.every(({ error }) => error === first?.error)) return first?.cause;
+  const reasons = failed.map(({ distorted, error }) => `${distorted}: ${error}`).join(' ');
+  return new AnyvmafError(
+    'media',
+    `None of the ${counted(failed.length, 'encode')} can be scored. ${reasons}`,
+  );
+}
+
+type ScoredRow = ReturnType<typeof encodeRow>;
+type EncodeRow = ReturnType<typeof rank<ScoredRow>>[number];
+type Unranked = Pick<ScoredRow, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
+
+export function encodeRow(report: Report, distorted: string, precision: string, target?: readonly Limit[]) {
+  const digits = readPrecision(precision);
+  const round = rounder(digits);
+  const said = (value: number | undefined) =>
+    value === undefined || !Number.isFinite(value) ? null : round(value);
+  const metric = report.models[0]?.name ?? '';
+  const pooled = report.pooled_metrics[metric];
+  const spread = report.distribution[metric]?.percentiles;
+  const video = report.pairing?.distorted;
+  return {
+    distorted,
+    mean: said(pooled?.mean),
+    harmonic_mean: said(pooled?.harmonic_mean),
+    min: said(pooled?.min),
+    p1: said(spread?.p1),
+    p5: said(spread?.p5),
+    bitrate: video?.bitrate ?? null,
+    size_bytes: video?.fileSize ?? report.distorted.fileSize ?? null,
+    width: video?.width ?? report.distorted.width,
+    height: video?.height ?? report.distorted.height,
+    frames: report.frameCount,
+    codec: video?.codec ?? null,
+    worst_frame: worstDocumentOf(report, digits, 1)?.frames[0]?.frame ?? null,
+    trust: trustOf(report),
+    preflight: (report.preflight ?? [])
+      .filter(({ severity }) => severity !== 'info')
+      .map(({ message }) => message),
+    mismatched_model_warning: mismatchedModelWarning(report),
+    target: target && targetAnswer(report, target, round),
+  };
+}
+
+export function targetSentence(
+  rows: readonly { readonly distorted: string; readonly target?: TargetDocument }[],
+): readonly string[] {
+  if (!rows.some(({ target }) => target)) return [];
+  const reached = rows.filter(({ target }) => target?.verdict === 'reached');
+  if (reached.length === 0) return ['None reaches the target.'];
+  if (reached.length > 1 && reached.length === rows.length) return ['All reach the target.'];
+  return [`${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
+}
+
+/** By score, then smaller size, then the caller's order; untrusted encodes come last and dominate none. */
+export function rank<Row extends Unranked>(rows: readonly Row[]) {
+  const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';
+  const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
+  const size = ({ size_bytes: bytes }: Unranked) => bytes ?? Number.POSITIVE_INFINITY;
+  const weighed = (row: Unranked) => ({ good: score(row), bytes: size(row) });
+  const better = (a: Unranked, b: Unranked) => trusted(a) && trusted(b) && dominates(weighed(a), weighed(b));
+  const order = [...rows].sort(
+    (a, b) =>
+      Number(trusted(b)) - Number(trusted(a)) ||
+      (score(a) === score(b) ? size(a) - size(b) || 0 : score(b) - score(a)),
+  );
+  return order.map((one, i) => ({
+    ...one,
+    rank: i + 1,
+    dominated_by: order.find((other) => better(other, one))?.distorted ?? null,
+  }));
+}
+
+function summary(
+  { explanation, ship, reason }: EncodeDecision,
+  rows: readonly EncodeRow[],
+  errors: readonly FailedRow[],
+): string {
+  const [best] = rows;
+  const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
+  const doubted = rows.filter(
+    ({ trust, preflight }) => trust.verdict !== 'untrusted' && preflight.length > 0,
+  );
+  return [
+    ship === null ? `${counted(rows.length, 'encode')}; no score can be trusted.` : explanation,
+    ...(reason === 'none-reaches' ? [] : targetSentence(rows)),
+    ...(ship === null
+      ? []
+      : [
+          `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
+        ]),
+    ...wrong
+      .slice(0, MOST_NAMES)
+      .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
+    ...(errors.length > 0 ? [`${namesOf(errors)} could not be scored; see errors.`] : []),
+    ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
+  ].join(' ');
+}
+
+const MOST_NAMES = 3;
+
+export function namesOf(rows: readonly { readonly distorted: string }[]): string {
+  const named = rows.slice(0, rows.length > MOST_NAMES ? 1 : MOST_NAMES).map(({ distorted }) => distorted);
+  const more = rows.length - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

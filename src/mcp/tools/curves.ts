@@ -3,10 +3,33 @@
  * `run_compare`: compares encoders or presets on one source; `run_ladder`: builds a bitrate ladder.
  */
 import * as z from 'zod/v4';
-import { encodingResults } from '../scoring/documents.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { parseSize } from '../../core/size.js';
+import { version } from '../../core/version.js';
+import type {
+  AtTarget,
+  ComparedEncoder,
+  ComparedPoint,
+  ComparisonResult,
+  LadderPoint,
+  LadderResult,
+  PictureSize,
+} from '../../index.js';
+import type { Measuring } from '../call-threads.js';
+import type { InputModel } from '../paths.js';
+import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
+import {
+  dryRun,
+  ENCODES_OF_SEARCH,
+  type EncodingCall,
+  type EncodingSource,
+  encodingCall,
+  publishResult,
+  type SourceInput,
+  withSource,
+} from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
-import { defineTool } from '../tool.js';
-import { headKeys } from '../verdict.js';
+import { defineTool, type ToolContext } from '../tool.js';
 
 export const runCompareTool = defineTool({
   name: 'run_compare',
@@ -106,7 +129,7 @@ export const runCompareTool = defineTool({
     encodes: z.int(),
     results: encodingResults('the curves'),
   }),
-  handler: async (input, context) => (await import('../scoring/curves.js')).runCompare(input, context),
+  handler: runCompare,
 });
 
 const rung = z.object({
@@ -190,5 +213,355 @@ export const runLadderTool = defineTool({
     warnings: z.array(z.string()),
     results: encodingResults('the hull'),
   }),
-  handler: async (input, context) => (await import('../scoring/curves.js')).runLadder(input, context),
+  handler: runLadder,
 });
+
+interface CurveInput extends SourceInput {
+  readonly model: InputModel;
+  readonly full: boolean;
+}
+
+interface CompareInput extends CurveInput {
+  readonly encoders: readonly string[];
+  readonly target_vmaf?: number;
+  readonly target_vmafs?: readonly number[];
+}
+
+const USUAL_TARGETS = [94, 96, 97, 98];
+
+/** @throws {AnyvmafError} those of the public `compareEncoders`; `resource` at the limits of the call */
+async function runCompare(input: CompareInput, context: ToolContext) {
+  const { target_vmaf: one, target_vmafs: several } = input;
+  const targets = [...new Set([...(one === undefined ? [] : [one]), ...(several ?? [])])];
+  if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
+  const { parseEncoder } = await import('../../index.js');
+  const encoders = input.encoders.map((name) => ({ name, ...parseEncoder(name) }));
+  const began = performance.now();
+  const task = { source: input.src.path, limits: input };
+  const work = (call: EncodingCall, api: Measuring) =>
+    withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
+      notes: source.notes,
+      result: {
+        ...(await api.compareEncoders(source.path, {
+          ...call,
+          ...optionsOf(input, source),
+          encoders,
+          targets,
+        })),
+        source: source.name,
+      },
+    }));
+  const most = encoders.length * encodesOf(targets);
+  if (input.dry_run) return dryRun(task, context, () => most, work);
+  const { result, notes } = await encodingCall(task, context, work);
+  const { uris, content } = await publishResult(result, context);
+  const single = several === undefined && one !== undefined;
+  const rows = rowsOf(result);
+  return {
+    document: {
+      ...headOfComparison(result, parseEncoder(result.least ?? 'libx264'), targets, context),
+      src: input.src.named,
+      ...(single ? { target_vmaf: one } : { schema_version: 2, target_vmafs: targets }),
+      tool_version: version,
+      wall_time_ms: Math.round(performance.now() - began),
+      rows: single ? byRate(rows) : rows,
+      ...comparisonDocument(result),
+      notes,
+      results: uris,
+    },
+    content,
+    whole: 'results',
+    spare: [
+      'encoders.[].points',
+      'encoders.[].at_targets[].value',
+      'encoders.[].at_targets[].vmaf',
+      'rows',
+      'deltas',
+    ],
+  };
+}
+
+/** The encoder with the lowest rate, and its ties; the next call searches for its setting. */
+function headOfComparison(
+  result: ComparisonResult,
+  { encoder, encoderOptions }: Pick<ComparedEncoder, 'encoder' | 'encoderOptions'>,
+  targets: readonly number[],
+  context: ToolContext,
+): Head {
+  const { curves, deltas, samples, least = 'libx264', ties = [] } = result;
+  const used = deltas.flatMap(({ test, rate }) => (rate && least === test ? [rate] : []));
+  const isSmall = used.some(({ overlap }) => overlap < SMALL_OVERLAP);
+  const setting = { encoder, encoder_options: encoderOptions };
+  const [target = 95] = targets;
+  return headOf({
+    outcome: ties.length > 0 ? 'tied' : 'decided',
+    sure: isSmall ? 'low' : samples ? 'medium' : 'high',
+    reasons: [
+      'least-rate',
+      ...(samples ? ['measured-on-samples'] : []),
+      ...(deltas.some(({ refused }) => refused !== null) ? ['no-common-range'] : []),
+      ...(hasNoInterval(result) ? ['no-interval'] : []),
+      ...(isSmall ? ['small-overlap'] : []),
+      ...(curves.some(({ notMonotone }) => notMonotone.length > 0) ? ['not-monotone'] : []),
+    ],
+    // find_quality takes no raw video.
+    next:
+      context.args.width === undefined
+        ? context.instead('find_quality', {
+            ...setting,
+            source: context.args.src,
+            targets: [String(target)],
+          })
+        : context.instead('run_tune_per_shot', { ...setting, target_vmaf: target }),
+  });
+}
+
+/** Curves with a smaller common range say little about each other. */
+const SMALL_OVERLAP = 0.5;
+
+function hasNoInterval({ deltas }: ComparisonResult): boolean {
+  return deltas.some(({ rate, rate95 }) => rate && !rate95);
+}
+
+function millisecondsOf(point: ComparedPoint | undefined): number | null {
+  return point?.encodeSeconds === undefined ? null : point.encodeSeconds * 1000;
+}
+
+type CompareRow = ReturnType<typeof rowsOf>[number];
+
+function rowsOf({ curves }: ComparisonResult) {
+  return curves.flatMap(({ name, encoder, version: encoder_version, points, atTargets }) =>
+    atTargets.map(({ target, value, kbps, quality, reached }) => ({
+      codec: name,
+      adapter: encoder,
+      runtime_variant: '',
+      ffmpeg_bin: 'ffmpeg',
+      encoder_version,
+      best_crf: value,
+      bitrate_kbps: kbps,
+      encode_time_ms: millisecondsOf(points.find((point) => point.value === value)),
+      vmaf_score: quality,
+      target_vmaf: target,
+      ok: reached,
+      error: reached ? '' : `no value reaches ${target}; this is the nearest`,
+    })),
+  );
+}
+
+function byRate(rows: readonly CompareRow[]): CompareRow[] {
+  return rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps);
+}
+
+interface LadderInput extends CurveInput {
+  readonly encoder: string;
+  readonly encoder_options: Readonly<Record<string, string>>;
+  readonly resolutions: readonly string[];
+  readonly target_vmafs: readonly number[];
+  readonly quality_tiers: number;
+  readonly format: ManifestFormat;
+  readonly spacing: 'log_bitrate' | 'vmaf' | 'uniform';
+}
+
+/** @throws {AnyvmafError} those of the public `buildLadder`; `resource` at the limits of the call */
+async function runLadder(input: LadderInput, context: ToolContext) {
+  const sizes = input.resolutions.map(sizeOf);
+  const task = { source: input.src.path, limits: input };
+  const work = (call: EncodingCall, api: Measuring) =>
+    withSource(input, { files: context.files, signal: call.signal }, async (source) => {
+      const built = await api.buildLadder(source.path, {
+        ...call,
+        ...optionsOf(input, source),
+        encoder: input.encoder,
+        encoderOptions: input.encoder_options,
+        sizes,
+        targets: input.target_vmafs,
+        rungs: input.quality_tiers,
+        spacing: input.spacing === 'log_bitrate' ? 'rate' : 'quality',
+      });
+      return {
+        notes: source.notes,
+        result: { ...built, source: source.name, command: source.command(built.command) },
+      };
+    });
+  const most = sizes.length * encodesOf(input.target_vmafs) + input.quality_tiers;
+  if (input.dry_run) return dryRun(task, context, () => most, work);
+  const { result, notes } = await encodingCall(task, context, work);
+  const { uris, content } = await publishResult(result, context);
+  const { format } = input;
+  return {
+    document: {
+      ...headOf({
+        sure: result.samples ? 'medium' : 'high',
+        reasons: [
+          ...(result.samples ? ['measured-on-samples'] : []),
+          ...(result.warnings.length > 0 ? ['warnings'] : []),
+        ],
+        next: context.instead('run_tune_per_shot', {
+          target_vmaf: Math.round(result.rungs.at(-1)?.quality ?? 95),
+          format: undefined,
+        }),
+      }),
+      manifest: manifestOf(result.rungs, format),
+      format,
+      ...ladderDocument(result),
+      notes,
+      results: uris,
+    },
+    content,
+    whole: 'results',
+    spare: ['hull', 'takeovers', ...(format === 'json' ? ['manifest'] : []), 'command'],
+  };
+}
+
+function encodesOf(targets: readonly number[]): number {
+  return ENCODES_OF_SEARCH * Math.max(1, targets.length);
+}
+
+function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBytes }: EncodingSource) {
+  return {
+    models: [model.text],
+    full,
+    origin,
+    scratchBytes,
+    pixelFormat,
+  };
+}
+
+/** Parses `1280x720`, `720` or `720p`. */
+function sizeOf(text: string): PictureSize | number {
+  const size = parseSize(text);
+  if (size) return size;
+  if (/^\d{1,5}p?$/.test(text)) return Number.parseInt(text, 10);
+  throw new AnyvmafError(
+    'usage',
+    `resolutions has ${JSON.stringify(text)}, but it must have sizes such as 1280x720, or heights such as 720.`,
+  );
+}
+
+const NO_INTERVAL =
+  'No confidence interval: too few parts of the video share a range of quality; at least four are needed.';
+
+function comparisonDocument(result: ComparisonResult) {
+  const { curves, deltas, encodes, metric, least, ties = [] } = result;
+  const texts = deltas.map(({ test, anchor, rate }) =>
+    rate
+      ? `${test} needs ${Math.abs(rate.value).toFixed(1)} % ${rate.value < 0 ? 'less' : 'more'} than ${anchor} for equal ${metric}`
+      : `${test} and ${anchor} have no common range of ${metric}`,
+  );
+  const [only] = curves;
+  if (texts.length === 0 && only) texts.push(`${only.name} at ${only.points.length} values`);
+  const told = [
+    `${texts.join('; ')}.`,
+    ...(ties.length > 0
+      ? [`The difference between ${ties.join(', ')} and ${least} is within measurement error.`]
+      : []),
+    ...(hasNoInterval(result) ? [NO_INTERVAL] : []),
+  ];
+  return {
+    summary: told.join(' '),
+    metric,
+    ties,
+    encoders: curves.map(({ name, encoder, parameter, framesPerSecond, atTargets, points, notMonotone }) => ({
+      name,
+      encoder,
+      parameter,
+      frames_per_second: framesPerSecond,
+      at_targets: atTargets.map(atTarget),
+      points: points.map(({ value, quality, kbps }) => ({ value, vmaf: quality, kbps })),
+      not_monotone: notMonotone,
+    })),
+    deltas: deltas.map(({ anchor, test, rate, rate95, quality, refused }) => ({
+      anchor,
+      test,
+      bd_rate_percent: rate?.value ?? null,
+      interval_95: rate95 ?? null,
+      bd_vmaf: quality?.value ?? null,
+      overlap: rate?.overlap ?? null,
+      refused,
+    })),
+    encodes,
+  };
+}
+
+function atTarget({ target, value, kbps, quality, reached, kbpsAt }: AtTarget) {
+  return { target_vmaf: target, value, kbps, vmaf: quality, reached, kbps_at_target: kbpsAt };
+}
+
+function ladderDocument(result: LadderResult) {
+  const { rungs, takeovers, hull, encoder, parameter, metric, encodes, command } = result;
+  const [low, high] = [rungs[0] as LadderPoint, rungs.at(-1) as LadderPoint];
+  return {
+    summary:
+      `${rungs.length} rungs with ${encoder} from ${low.width}x${low.height} at ${Math.round(low.kbps)} kb/s (${metric} ` +
+      `${low.quality.toFixed(1)}) to ${high.width}x${high.height} at ${Math.round(high.kbps)} kb/s (${high.quality.toFixed(1)}); ${encodes} encodes.`,
+    encoder,
+    parameter,
+    metric,
+    rungs: rungs.map(rungDocument),
+    hull: hull.map(rungDocument),
+    takeovers: takeovers.map(({ width, height, kbps, quality }) => ({ width, height, kbps, vmaf: quality })),
+    encodes,
+    command,
+    warnings: result.warnings,
+  };
+}
+
+function rungDocument({ width, height, value, kbps, quality }: LadderPoint) {
+  return { width, height, value, kbps, vmaf: quality };
+}
+
+type ManifestFormat = 'json' | 'hls' | 'dash';
+
+const ABOUT =
+  'Rates are averages over the measured encodes; the final encodes are not made yet, so peak rates are unknown.';
+
+function manifestOf(points: readonly LadderPoint[], format: ManifestFormat) {
+  const rungs = points.map(({ width, height, kbps, quality, value }) => ({
+    width,
+    height,
+    bitrate_kbps: kbps,
+    bandwidth_bps: Math.round(kbps * 1000),
+    vmaf: quality,
+    crf: value,
+  }));
+  switch (format) {
+    case 'hls':
+      return hlsText(rungs);
+    case 'dash':
+      return dashText(rungs);
+    default:
+      return { rungs };
+  }
+}
+
+interface Rung {
+  readonly width: number;
+  readonly height: number;
+  readonly bandwidth_bps: number;
+}
+
+function hlsText(rungs: readonly Rung[]): string {
+  const lines = rungs.flatMap(({ width, height, bandwidth_bps: rate }, i) => [
+    `#EXT-X-STREAM-INF:BANDWIDTH=${rate},AVERAGE-BANDWIDTH=${rate},RESOLUTION=${width}x${height}`,
+    `media_${i}.m3u8`,
+  ]);
+  return `${['#EXTM3U', '#EXT-X-VERSION:6', `# ${ABOUT}`, ...lines].join('\n')}\n`;
+}
+
+function dashText(rungs: readonly Rung[]): string {
+  const lines = rungs.map(
+    ({ width, height, bandwidth_bps: rate }, i) =>
+      `      <Representation id="${i}" bandwidth="${rate}" width="${width}" height="${height}" mimeType="video/mp4">\n` +
+      `        <BaseURL>rung-${i}-${width}x${height}.mp4</BaseURL>\n      </Representation>`,
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!-- ${ABOUT} -->
+<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" minBufferTime="PT4S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011">
+  <Period>
+    <AdaptationSet contentType="video" segmentAlignment="true">
+${lines.join('\n')}
+    </AdaptationSet>
+  </Period>
+</MPD>
+`;
+}

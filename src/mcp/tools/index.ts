@@ -5,20 +5,24 @@
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { Tool } from '../tool.js';
-import { listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion } from './backends.js';
-import { compareEncodesTool, scoreBatchTool } from './compare-encodes.js';
+import {
+  listBackendsTool,
+  listExtractorsTool,
+  probeBackendTool,
+  runBenchmarkTool,
+  vmafVersion,
+} from './backends.js';
+import { compareEncodesTool } from './compare-encodes.js';
 import { runCompareTool, runLadderTool } from './curves.js';
 import { describeWorstFramesTool } from './describe-worst-frames.js';
-import { compareModels, evalModelOnSplit } from './evaluation.js';
 import { explainScoreTool } from './explain-score.js';
 import { findQualityTool } from './find-quality.js';
 import { findAlignmentTool, inspectPairTool } from './inspect-pair.js';
 import { JOB_TOOL_LIST } from './jobs.js';
-import { listExtractorsTool } from './list-extractors.js';
-import { listLiveTool } from './list-live.js';
-import { listVideosTool } from './list-videos.js';
-import { describeModelTool, listModelsTool } from './models.js';
+import { listLiveTool, listVideosTool } from './lists.js';
+import { compareModels, describeModelTool, evalModelOnSplit, listModelsTool } from './models.js';
 import { runTunePerShotTool } from './run-tune-per-shot.js';
+import { scoreBatchTool } from './score-batch.js';
 import { vmafScore, vmafScoreEncoded } from './vmaf-score.js';
 
 /** The order is part of what clients see and cache: add to it, do not sort it. */

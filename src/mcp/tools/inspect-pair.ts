@@ -3,10 +3,29 @@
  * `inspect_pair`: checks a pair for problems; `find_alignment`: finds the frame offset of two videos. Ours.
  */
 import * as z from 'zod/v4';
-import { findingDocument, trustDocument } from '../scoring/documents.js';
-import { anyPair, model, optionalGeometry, pairingParameters } from '../scoring/parameters.js';
-import { defineTool } from '../tool.js';
-import { headKeys } from '../verdict.js';
+import type { SideFacts, Trust } from '../../index.js';
+import { namedCause, TRUST_OUTLOOK, trustOf } from '../../report/trust.js';
+import type { InputModel } from '../paths.js';
+import {
+  findingDocument,
+  headKeys,
+  headOf,
+  nextForPair,
+  nextWithFix,
+  trustDocument,
+} from '../scoring/answers.js';
+import {
+  type AnyPairInput,
+  anyPair,
+  anyRequest,
+  model,
+  optionalGeometry,
+  type PairingInput,
+  pairingParameters,
+  tableOptions,
+} from '../scoring/parameters.js';
+import { defineTool, type ToolContext } from '../tool.js';
+import { findingInParameters } from '../wording.js';
 
 const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters;
 
@@ -45,7 +64,6 @@ export const inspectPairTool = defineTool({
       .nullable(),
   }),
   async handler(input, context) {
-    const { inspectPair } = await import('../scoring/inspection.js');
     return { document: await inspectPair({ ...input, preflight: true, strict: false }, context) };
   },
 });
@@ -87,6 +105,67 @@ export const findAlignmentTool = defineTool({
       .describe('Frames that repeat the previous one while the other video changes.'),
   }),
   handler: async (input, context) => ({
-    document: await (await import('../scoring/inspection.js')).findAlignment(input, context),
+    document: await findAlignment(input, context),
   }),
 });
+
+async function inspectPair(
+  input: AnyPairInput & PairingInput & { readonly model: InputModel },
+  context: ToolContext,
+) {
+  const request = anyRequest(input);
+  const { signal, files } = context;
+  const { origin } = files;
+  const { reference, distorted, findings, alignment } = await context.pool.run(1, ({ api }) =>
+    api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal }),
+  );
+  const named = findings.map((finding) => findingInParameters(finding));
+  const trust = trustOf({ preflight: named });
+  const tool = request.raw ? 'vmaf_score' : 'vmaf_score_encoded';
+  return {
+    ...headOf({ trust, next: nextWithFix(context, trust.fix, tool) ?? nextForPair(context, tool) }),
+    summary: outlook(trust),
+    comparable: trust.verdict !== 'untrusted',
+    trust,
+    findings: named,
+    reference: side(reference),
+    distorted: side(distorted),
+    alignment: alignment ?? null,
+  };
+}
+
+async function findAlignment(
+  input: AnyPairInput & { readonly window: number; readonly decoder: PairingInput['decoder'] },
+  context: ToolContext,
+) {
+  const request = anyRequest(input);
+  const { window, decoder } = input;
+  const { signal, files } = context;
+  const { origin } = files;
+  return context.pool.run(1, ({ api }) => api.align(request, { window, decoder, origin, signal }));
+}
+
+function outlook(trust: Trust): string {
+  const { verdict, fix } = trust;
+  if (verdict === 'fine') return `${TRUST_OUTLOOK.fine}.`;
+  return `${TRUST_OUTLOOK[verdict]}: ${namedCause(trust)}${fix === undefined ? '' : ` Fix: ${fix}.`}`;
+}
+
+/** Leaves out the times of frames. */
+function side(facts: SideFacts) {
+  const { frameRate: rate } = facts;
+  return {
+    name: facts.name,
+    container: facts.container ?? null,
+    codec: facts.codec ?? null,
+    width: facts.width,
+    height: facts.height,
+    bit_depth: facts.bitDepth,
+    chroma: facts.chroma,
+    frame_rate: rate ? `${rate.num}/${rate.den}` : null,
+    frame_count: facts.frameCount,
+    duration: facts.duration ?? null,
+    bitrate: facts.bitrate ?? null,
+    size_bytes: facts.fileSize ?? null,
+  };
+}

@@ -5,8 +5,7 @@
 import * as z from 'zod/v4';
 import { jsonOf } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
-import { jobDocument } from '../context.js';
-import { defineTool, READ_ONLY, type Tool } from '../tool.js';
+import { defineTool, jobDocument, READ_ONLY, type Tool } from '../tool.js';
 
 const failure = z.object({ error: z.string() });
 

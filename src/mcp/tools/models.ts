@@ -1,13 +1,16 @@
 /**
  * @module mcp/tools/models
- * `list_models`: the available models; `describe_model`: the contents of one, by name, id or path.
+ * `list_models`: the available models; `describe_model`: the contents of one, by name, id or path; `eval_model_on_split` and
+ * `compare_models`: how well tiny ONNX models predict a table of opinion scores.
  */
+
 import { basename } from 'node:path';
 import * as z from 'zod/v4';
-import type { FeatureModel, Origin, TinyRegistryEntry } from '../../index.js';
-import { type FoundModel, modelName, type ToolFiles } from '../paths.js';
-import { defineTool } from '../tool.js';
-import { inShort } from '../wording.js';
+import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
+import type { EvaluateOptions, Evaluation, FeatureModel, Origin, TinyRegistryEntry } from '../../index.js';
+import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
+import { defineTool, type ToolContext } from '../tool.js';
+import { inShort, sentenceOf } from '../wording.js';
 
 export const listModelsTool = defineTool({
   name: 'list_models',
@@ -241,3 +244,193 @@ function described(facts: FileFacts, model: FeatureModel): ModelDocument {
     transform: transform === null ? 'none' : transform.enabled ? 'always' : 'on request',
   };
 }
+
+/** Most keys with figures in an answer, those of the largest error first. */
+const MOST_KEYS = 50;
+
+const evaluationParameters = {
+  features: inputPath(
+    "Parquet table with a row per frame: key, mos, and features such as adm2. 'anyvmaf features --parquet' writes one.",
+  ),
+  split: z
+    .enum(SPLITS)
+    .default('test')
+    .describe('Rows to use, split by the SHA-256 of their key; all rows without a column key.'),
+  input_name: z
+    .string()
+    .min(1)
+    .default('features')
+    .describe('Graph input for the features. Default: from the sidecar, else the first.'),
+  target: z.string().min(1).default('mos').describe('Column to predict.'),
+  tiny_device: z
+    .enum(TINY_DEVICE_CHOICES)
+    .default('auto')
+    .describe('Device for the model; fails if unavailable.'),
+  tiny_precision: z
+    .enum(TINY_PRECISIONS)
+    .default('auto')
+    .describe('Precision, for models that also come in int8.'),
+  tiny_codec: z
+    .string()
+    .min(1)
+    .describe('Codec-aware models: encoder of all rows. Default: column codec or encoder.')
+    .optional(),
+  tiny_preset: z.string().min(1).describe('Its preset. Default: column preset.').optional(),
+  tiny_crf: z.number().min(0).max(63).describe('Its CRF. Default: column crf.').optional(),
+  resamples: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .describe('Bootstrap resamples for the 95 % intervals; 0: no intervals.')
+    .optional(),
+  seed: z.int().min(0).max(0xffffffff).default(1).describe('Bootstrap seed.'),
+};
+
+function evaluateOptions(
+  input: Omit<z.output<z.ZodObject<typeof evaluationParameters>>, 'features'>,
+  { signal, files }: ToolContext,
+): EvaluateOptions & { readonly origin: Origin } {
+  const { split, target, resamples, seed, input_name: name } = input;
+  return {
+    ...{ split, target, resamples, seed, origin: files.origin, signal },
+    // Not distinguishable from a missing parameter; the engine tries this name anyway, after the sidecar's.
+    inputName: name === 'features' ? undefined : name,
+    device: input.tiny_device,
+    precision: input.tiny_precision,
+    codec: input.tiny_codec,
+    preset: input.tiny_preset,
+    crf: input.tiny_crf,
+  };
+}
+
+const interval = z.array(z.number()).min(2).max(2).nullable();
+
+const intervals = z
+  .looseObject({ plcc: interval, srocc: interval, krocc: interval, rmse: interval })
+  .nullable()
+  .describe('95 % bootstrap intervals, lower and upper end.');
+
+const figures = {
+  n: z.int().describe('Number of rows.'),
+  plcc: z.number().nullable().describe('Pearson correlation; null if one side is constant.'),
+  srocc: z.number().nullable().describe('Spearman rank correlation, average ranks for ties.'),
+  krocc: z.number().nullable().describe("Kendall's tau-b."),
+  rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
+};
+
+/** Members to drop from a long answer, least important first. */
+const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
+
+const evaluationSchema = z.looseObject({
+  model: z.string(),
+  features: z.string(),
+  split: z.enum(SPLITS).describe('Rows evaluated; all for a table without keys.'),
+  ...figures,
+  columns: z.array(z.string()).describe('Features in the order of the model input.'),
+  target: z.string(),
+  intervals,
+  bootstrap: z
+    .looseObject({
+      unit: z.enum(['key', 'clip', 'row']).describe('Unit that was resampled.'),
+      units: z.int(),
+      resamples: z.int(),
+      seed: z.int(),
+      level: z.number(),
+    })
+    .nullable(),
+  clips: z
+    .looseObject({ ...figures, n: z.int().describe('Number of clips.'), intervals })
+    .nullable()
+    .describe('Figures over clips, each represented by its mean prediction and mean target.'),
+  keys: z.int().nullable().describe('Number of keys; null for a table without keys.'),
+  per_key: z
+    .array(
+      z.looseObject({ key: z.string(), ...figures, mean_prediction: z.number(), mean_target: z.number() }),
+    )
+    .nullable()
+    .describe(`Figures of each key, largest error first, at most ${MOST_KEYS}.`),
+  left_out: z
+    .looseObject({ other_split: z.int(), no_key: z.int(), no_target: z.int(), no_feature: z.int() })
+    .describe('Rows that were not evaluated, by reason.'),
+  runtime: z.string(),
+  device: z.string(),
+  notes: z.array(z.string()).describe('Caveats about the figures.'),
+});
+
+/** @param names model and table under the caller's names */
+function evaluationDocument(
+  evaluation: Evaluation,
+  names: { readonly model: string; readonly features: string },
+) {
+  const { per_key: keys } = evaluation;
+  const worst = keys?.toSorted((a, b) => b.rmse - a.rmse).slice(0, MOST_KEYS);
+  return { ...evaluation, ...names, keys: keys?.length ?? null, per_key: worst ?? null };
+}
+
+export const evalModelOnSplit = defineTool({
+  name: 'eval_model_on_split',
+  title: 'Evaluate an ONNX model',
+  description:
+    'Measures how well a tiny ONNX model predicts opinion scores (column mos of a Parquet feature table) on the rows of a ' +
+    'split. Returns PLCC, SROCC, KROCC and RMSE with 95 % intervals over rows and clips, and per key. Applies the ' +
+    "model's sidecar.",
+  inputSchema: z.object({
+    model: tinyModel('Path of an .onnx file, or id of a registered tiny model.'),
+    ...evaluationParameters,
+  }),
+  outputSchema: evaluationSchema,
+  async handler({ model, features, ...input }, context) {
+    return context.pool.run(1, async () => {
+      const { evaluateModel } = await import('../checked-api.js');
+      const evaluation = await evaluateModel(model.text, features.path, evaluateOptions(input, context));
+      return {
+        document: evaluationDocument(evaluation, { model: model.named, features: features.named }),
+        spare: SPARE_OF_EVALUATION,
+      };
+    });
+  },
+});
+
+export const compareModels = defineTool({
+  name: 'compare_models',
+  title: 'Rank ONNX models',
+  description:
+    'Ranks tiny ONNX models by how well they predict opinion scores on the same rows of a Parquet feature table: by ' +
+    'descending PLCC, each with the figures of eval_model_on_split.',
+  inputSchema: z.object({
+    models: tinyModels('Paths of .onnx files, or ids of registered tiny models.', 100),
+    ...evaluationParameters,
+  }),
+  outputSchema: z.looseObject({
+    ranked: z.array(evaluationSchema).describe('By descending PLCC; undefined ones last.'),
+    errors: z
+      .array(z.object({ model: z.string(), error: z.string() }))
+      .describe('Models that could not be evaluated, in input order.'),
+  }),
+  async handler({ models, features, ...input }, context) {
+    const texts = [...new Set(models.flatMap((one) => ('text' in one ? one.text : [])))];
+    return context.pool.run(1, async () => {
+      const api = await import('../checked-api.js');
+      const { ranked, errors: failed } =
+        texts.length > 0
+          ? await api.compareModels(texts, features.path, evaluateOptions(input, context))
+          : { ranked: [], errors: [] };
+      const errorOf = (one: (typeof models)[number]) =>
+        'text' in one ? failed.find(({ model }) => model === one.text)?.error : sentenceOf(one.refusal);
+      const nameOf = (text: string) =>
+        models.find((one) => 'text' in one && one.text === text)?.named ?? text;
+      return {
+        document: {
+          ranked: ranked.map((one) =>
+            evaluationDocument(one, { model: nameOf(one.model), features: features.named }),
+          ),
+          errors: models.flatMap((one) => {
+            const error = errorOf(one);
+            return error === undefined ? [] : [{ model: one.named, error }];
+          }),
+        },
+        spare: SPARE_OF_EVALUATION.map((key) => `ranked.[].${key}`),
+      };
+    });
+  },
+});

@@ -3,16 +3,49 @@
  * `vmaf_score`: raw YUV or Y4M frames as stored, like the vmaf tool; `vmaf_score_encoded`: any two video files.
  */
 import * as z from 'zod/v4';
-import { scoreDocument } from '../scoring/documents.js';
-import { encodedPair, pairingParameters, rawPair, scoringParameters } from '../scoring/parameters.js';
-import { defineTool } from '../tool.js';
-
-const loadScoring = () =>
-  Promise.all([
-    import('../scoring/options.js'),
-    import('../scoring/run.js'),
-    import('../scoring/result.js'),
-  ] as const);
+import { OWN_GPU_BACKENDS } from '../../core/choices.js';
+import { usageError } from '../../core/errors.js';
+import { counted, quoted, showValue } from '../../core/printable.js';
+import type { PairingOptions, Precision, Report, ReportFormat, ScoreOptions } from '../../index.js';
+import type { Limit } from '../../report/limits.js';
+import { askedOf } from '../../report/quality-metrics.js';
+import { trustOf } from '../../report/trust.js';
+import { formatReport } from '../../report/write.js';
+import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
+import type { CheckedModel } from '../paths.js';
+import {
+  backendUsed,
+  type Confidence,
+  type Head,
+  headOf,
+  leastOf,
+  mismatchedModelWarning,
+  nextForPair,
+  nextWithFix,
+  publishReport,
+  rounder,
+  type ScoreDocument,
+  scoreDocument,
+  sureOf,
+  type TargetDocument,
+  targetAnswer,
+  trustSentence,
+  worstDocumentOf,
+} from '../scoring/answers.js';
+import {
+  DEFAULT_MODEL,
+  encodedPair,
+  pairingParameters,
+  pairRequest,
+  rawPair,
+  rawRequest,
+  type ScoringInput,
+  scoringParameters,
+  type TableOptions,
+  tableOptions,
+} from '../scoring/parameters.js';
+import { featuresOf, readPrecision, runScore, targetLimits } from '../scoring/run.js';
+import { defineTool, type Pictured, type ToolContext, type ToolOutcome } from '../tool.js';
 
 export const vmafScore = defineTool({
   name: 'vmaf_score',
@@ -28,7 +61,6 @@ export const vmafScore = defineTool({
   }),
   outputSchema: scoreDocument,
   async handler(input, context) {
-    const [{ scoringCall }, { rawRequest }, { scorePair }] = await loadScoring();
     const call = scoringCall(input, { decoder: 'none', preflight: true });
     return scorePair(rawRequest(input), call, context);
   },
@@ -52,7 +84,6 @@ export const vmafScoreEncoded = defineTool({
     distorted_encoded: z.string(),
   }),
   async handler(input, context) {
-    const [{ scoringCall }, { pairRequest }, { scorePair }] = await loadScoring();
     const { reference_encoded: reference, distorted_encoded: distorted } = input;
     const call = scoringCall(input);
     const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
@@ -67,3 +98,400 @@ export const vmafScoreEncoded = defineTool({
     };
   },
 });
+
+interface ScoringCall {
+  readonly options: CheckedOptions<ScoreOptions>;
+  readonly precision: Precision;
+  readonly format: Exclude<ReportFormat, 'ndjson'>;
+  readonly detail: ScoringInput['detail'];
+  readonly target?: readonly Limit[];
+  /** As the caller asked for it. */
+  readonly backendRequested: string;
+  /** Worker threads wanted, `null` for one per core. */
+  readonly weight: number | null;
+}
+
+/** Threads and signal are added later. @throws {AnyvmafError} `usage` if parameters conflict or cannot be honoured */
+function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
+  // Refuse what cannot be honoured, so that no score is mistaken for another.
+  refuseWithPresets(input);
+  refuseTarget(input);
+  refuseDevices(input);
+  const preset = input.aom_ctc !== undefined || input.nflx_ctc !== undefined;
+  // A no-reference call runs no VMAF model, not even the default.
+  const models = preset || input.no_reference ? undefined : modelTexts(input);
+  const target = targetLimits(input.target);
+  const { threads = 0, ...named } = tableOptions(input);
+  const asked = input.feature ?? [];
+  const feature = preset ? asked : [...asked, ...featuresOf(target, asked)];
+  const backend = chosenBackend(input);
+  return {
+    options: {
+      ...ofBackend(named, backend),
+      ...pairing,
+      models,
+      tiny: tinyModels(input),
+      backend,
+      features: feature.map((text) => withViewing(text, input)),
+    },
+    precision: readPrecision(input.precision),
+    format: outputFormat(input),
+    detail: input.detail,
+    target,
+    backendRequested: backend === 'native-cpu' ? backend : input.backend,
+    weight: threads === 0 ? null : threads,
+  };
+}
+
+type ModelInput = Pick<
+  ScoringInput,
+  'model' | 'models' | 'disable_clip' | 'enable_transform' | 'view_distance' | 'display_height'
+>;
+
+/** @throws {AnyvmafError} `usage` if both model and models are given */
+function modelTexts(input: ModelInput): readonly CheckedModel[] {
+  const { model, models } = input;
+  if (models !== undefined && model.named !== DEFAULT_MODEL) {
+    throw usageError(
+      `model is ${quoted(model.named)} and models has ${models.length} more, but only one of the two may be given; put all into models.`,
+    );
+  }
+  const suffix = modelSuffix(input);
+  // The suffix names no file.
+  return (models ?? [model]).map(({ text }) => `${text}${suffix}` as CheckedModel);
+}
+
+function modelSuffix(input: ModelInput): string {
+  return [
+    input.disable_clip ? ':disable_clip' : '',
+    input.enable_transform ? ':enable_transform' : '',
+    ...viewingOptions(input).map((option) => `:adm.${option}`),
+  ].join('');
+}
+
+function viewingOptions({
+  view_distance: distance,
+  display_height: height,
+}: Pick<ScoringInput, 'view_distance' | 'display_height'>): readonly string[] {
+  return [
+    ...(distance === undefined ? [] : [`adm_norm_view_dist=${distance}`]),
+    ...(height === undefined ? [] : [`adm_ref_display_height=${height}`]),
+  ];
+}
+
+function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']> {
+  if (input.native_cpu) return 'native-cpu';
+  return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
+}
+
+/** Backends that name no installed program. */
+const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
+
+/** Drops options of installed programs if none runs, and devices of other backends. */
+function ofBackend(
+  { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...options }: TableOptions,
+  backend: NonNullable<ScoreOptions['backend']>,
+): TableOptions {
+  if (OWN.includes(backend)) return options;
+  return {
+    ...options,
+    cpumask,
+    gpumask,
+    syclDevice: backend === 'sycl' ? syclDevice : undefined,
+    hipDevice: backend === 'hip' ? hipDevice : undefined,
+    metalDevice: backend === 'metal' ? metalDevice : undefined,
+  };
+}
+
+function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCall['format'] {
+  if (csv && sub)
+    throw usageError('csv and sub are both true, but a report has one format; give one of them.');
+  const short = csv ? 'csv' : sub ? 'sub' : undefined;
+  if (short === undefined || named === short) return named;
+  // json may be the default.
+  if (named === 'json') return short;
+  throw usageError(`${short} is true, but output_fmt is ${named}; give one of them.`);
+}
+
+/** Adds viewing conditions to an adm feature, unless it has its own. */
+function withViewing(text: string, input: ScoringInput): string {
+  if (!/^adm(=|$)/.test(text)) return text;
+  const added = viewingOptions(input).filter((option) => !text.includes(option.replace(/=.*/, '=')));
+  if (added.length === 0) return text;
+  return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
+}
+
+/** A preset is a fixed set: other features or models would break what its name promises. */
+function refuseWithPresets(input: ScoringInput): void {
+  const [name, second] = (['aom_ctc', 'nflx_ctc'] as const).filter((preset) => input[preset] !== undefined);
+  if (name === undefined) return;
+  const extras: readonly [string, boolean][] = [
+    ['nflx_ctc', second !== undefined],
+    ['feature', input.feature !== undefined],
+    ['model', input.model.named !== DEFAULT_MODEL],
+    ['models', input.models !== undefined],
+    ['disable_clip', input.disable_clip],
+    ['enable_transform', input.enable_transform],
+    ['view_distance', input.view_distance !== undefined],
+    ['display_height', input.display_height !== undefined],
+  ];
+  const other = extras.find(([, there]) => there)?.[0];
+  if (other === undefined) return;
+  throw usageError(
+    `${name} and ${other} exclude each other: a preset is a fixed set of models and features; give one of them.`,
+  );
+}
+
+function refuseTarget(input: ScoringInput): void {
+  const { target_width: width, target_height: height, target_scaling: scaling } = input;
+  if (width === 0 && height === 0 && scaling === 'none') return;
+  throw usageError(
+    `target_width is ${width}, target_height ${height} and target_scaling ${scaling}, but these parameters are reserved; ` +
+      'leave them out. vmaf_score_encoded scales with scale and scale_to.',
+  );
+}
+
+function refuseDevices(input: ScoringInput): void {
+  const { cpumask = 0, backend, native_cpu: native } = input;
+  if (native && backend !== 'cpu') {
+    throw usageError(`native_cpu requires backend cpu, but backend is ${backend}; set backend to cpu.`);
+  }
+  if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend)) {
+    throw usageError(
+      `cpumask is ${cpumask}, but the built-in core has one instruction set, WebAssembly SIMD, and the same result on ` +
+        'every machine; leave out cpumask, or use an installed libvmaf with native_cpu and backend cpu.',
+    );
+  }
+  for (const of of ['sycl', 'hip', 'metal'] as const) {
+    const name = `${of}_device` as const;
+    const value = input[name] ?? 0;
+    if (value === 0 || backend === of) continue;
+    throw usageError(
+      `${name} is ${value}, but backend is ${backend}; set backend to ${of}, or leave out ${name}.`,
+    );
+  }
+}
+
+/** Parameters that need a tiny model, with the values that change nothing. */
+const NEUTRAL = {
+  tiny_device: 'auto',
+  dnn_ep: 'auto',
+  tiny_threads: 0,
+  tiny_fp16: false,
+  tiny_precision: 'auto',
+  tiny_model_verify: false,
+  tiny_codec: undefined,
+  tiny_preset: undefined,
+  tiny_crf: undefined,
+  tiny_resize: 'disabled',
+} as const satisfies Partial<Record<keyof ScoringInput, unknown>>;
+
+/** @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model */
+function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
+  const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
+  if (input.no_reference && model === undefined) {
+    throw usageError('no_reference requires tiny_model; no classic NR scorer exists');
+  }
+  if (alias !== undefined && device !== 'auto' && alias !== device) {
+    throw usageError(
+      `tiny_device is ${device} and dnn_ep is ${alias}, but they are names of the same parameter; pass one.`,
+    );
+  }
+  if (model === undefined) {
+    refuseWithout(input);
+    return undefined;
+  }
+  return [
+    {
+      model: model.text,
+      device: device === 'auto' ? (alias ?? 'auto') : device,
+      threads: input.tiny_threads,
+      fp16: input.tiny_fp16,
+      precision: input.tiny_precision,
+      verify: input.tiny_model_verify,
+      codec: input.tiny_codec,
+      preset: input.tiny_preset,
+      crf: input.tiny_crf,
+      resize: input.tiny_resize,
+    },
+  ];
+}
+
+function refuseWithout(input: ScoringInput): void {
+  for (const [name, neutral] of Object.entries(NEUTRAL)) {
+    const value = input[name as keyof typeof NEUTRAL];
+    if (value === undefined || value === neutral) continue;
+    throw usageError(`${name} is ${showValue(value)}, but it applies to a tiny model only; add tiny_model.`);
+  }
+}
+
+/** @throws {AnyvmafError} those of {@link runScore} */
+async function scorePair(
+  request: CheckedRequest,
+  call: ScoringCall,
+  context: ToolContext,
+): Promise<ToolOutcome<ScoreDocument>> {
+  const report = await runScore(request, call, context);
+  const pictured = { request, options: call.options, origin: context.files.origin };
+  return scoreOutcome(report, call, context, pictured);
+}
+
+/** A summary publishes the full report and links to it. */
+async function scoreOutcome(
+  report: Report,
+  options: ScoringCall,
+  context: ToolContext,
+  pictured: Pictured,
+): Promise<ToolOutcome<ScoreDocument>> {
+  const { precision, format, detail } = options;
+  const target = options.target && targetAnswer(report, options.target, rounder(precision));
+  const head = headOfScore(report, options.target, target, context);
+  const backends = {
+    backend_requested: options.backendRequested,
+    backend_used: backendUsed(report),
+    mismatched_model_warning: mismatchedModelWarning(report),
+    target,
+  };
+  if (format !== 'json') {
+    const output = formatReport(report, format, { precision });
+    return {
+      document: { ...head, format, output, trust: trustOf(report), ...backends },
+      long: true,
+    };
+  }
+  if (detail === 'frames') {
+    const full = scoreDocument.parse(JSON.parse(formatReport(report, 'json', { precision })));
+    return {
+      document: { ...head, ...withVerdict(headline(report, full, precision), target), ...full, ...backends },
+      long: true,
+    };
+  }
+  const { uri, path, link } = await publishReport(report, precision, context.resources, pictured);
+  return {
+    document: {
+      ...head,
+      ...withVerdict(reportDocument(report, precision), target),
+      ...backends,
+      full_report: { uri, path },
+    },
+    content: [link],
+    whole: 'full_report',
+    spare: [
+      { of: 'pooled_metrics', names: innerOf(report) },
+      ...['reference', 'distorted', 'tiny', 'models', 'preflight'],
+      ...['pooled_metrics.*.harmonic_mean', 'pooled_metrics.*.max'],
+    ],
+  };
+}
+
+/** Metrics from which scores are computed. */
+function innerOf(report: Report): readonly string[] {
+  const asked = new Set(askedOf(report.metrics, [report]));
+  return report.metrics.filter((name) => !asked.has(name));
+}
+
+/** The verdict on a score and its target; the next call shows where it is lowest, or why it misses the target. */
+function headOfScore(
+  report: Report,
+  limits: readonly Limit[] = [],
+  target: TargetDocument | undefined,
+  context: ToolContext,
+): Head {
+  const trust = trustOf(report);
+  const missed = target?.checks.filter(({ reached }) => !reached) ?? [];
+  const [model] = report.models;
+  const isAuto = /^auto(:|$)/.test(String(context.args.model ?? ''));
+  const isExplained = model !== undefined && !model.collection && !isAuto;
+  const next =
+    nextWithFix(context, trust.fix) ??
+    (missed.length > 0 && isExplained ? nextForPair(context, 'explain_score') : undefined) ??
+    nextForPair(context, 'describe_worst_frames', { n: 3 });
+  return headOf({
+    trust,
+    outcome: target && (missed.length > 0 ? 'missed' : 'reached'),
+    sure: leastOf(limits.flatMap((limit) => sureOfLimit(report, limit))),
+    reasons: missed.map(({ value_of }) => `below-target:${value_of}`),
+    next,
+  });
+}
+
+/** How surely the mean of a collection of models lies on its side of the bound, by its intervals. */
+function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limit): Confidence[] {
+  const collection = report.models.find(({ name }) => name === (metric ?? name))?.collection;
+  if (!collection || statistic !== 'mean') return [];
+  const [low, high] = [collection.ciLow, collection.ciHigh].map((name) => report.pooled_metrics[name]?.mean);
+  return low === undefined || high === undefined ? [] : [sureOf(bound, [[low, high]])];
+}
+
+/** Puts the verdict, which was asked for, first in the summary. */
+function withVerdict<Part extends Pick<ScoreDocument, 'summary'>>(
+  part: Part,
+  target: TargetDocument | undefined,
+): Part {
+  if (!target) return part;
+  const said = target.checks.map(
+    ({ value_of, must_be, found, reached }) =>
+      `${value_of}${must_be} ${reached ? 'reached' : 'missed'} (${found === null ? 'no value' : short(found)})`,
+  );
+  return { ...part, summary: `Target ${target.verdict}: ${said.join(', ')}. ${part.summary ?? ''}` };
+}
+
+function scoresOf({ models, tiny = [] }: Report): readonly string[] {
+  return [...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)];
+}
+
+/** The report without frames, with percentiles of scores only. */
+function reportDocument(report: Report, precision: Precision): ScoreDocument {
+  const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
+  const named = new Set([...scoresOf(report), ...bagged]);
+  const spreads = Object.entries(report.distribution);
+  const kept = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
+  const lean: Report = { ...report, frames: [], distribution: Object.fromEntries(kept) };
+  const { frames: _, ...document } = scoreDocument.parse(
+    JSON.parse(formatReport(lean, 'json', { precision })),
+  );
+  return { ...headline(report, document, precision), ...document };
+}
+
+function headline(
+  report: Report,
+  { pooled_metrics: pooled = {} }: ScoreDocument,
+  precision: Precision,
+): Pick<ScoreDocument, 'summary' | 'worst_frames'> {
+  const worst = worstDocumentOf(report, precision);
+  const named = scoresOf(report);
+  const said = named.length > 0 ? named : worst ? [worst.metric] : [];
+  const scores = said.flatMap((name) => {
+    const { mean, min } = pooled[name] ?? {};
+    return typeof mean === 'number'
+      ? [`${name} ${short(mean)} on average, ${short(min ?? mean)} at its lowest`]
+      : [];
+  });
+  const bare = (report.withoutGrain ?? []).flatMap(({ metric, value }) =>
+    said.includes(metric) ? [`${metric} ${short(value)}`] : [],
+  );
+  const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
+  const trust = trustOf(report);
+  const [lowest] = worst?.frames ?? [];
+  // Findings that change what was scored come first.
+  const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
+  const summary = [
+    ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
+    `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
+    ...(bare.length > 0 ? [`Without film grain: ${bare.join('; ')} on average.`] : []),
+    ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
+    ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
+    ...(findings.length > 0
+      ? [`Preflight found ${counted(findings.length, 'problem')}; see preflight.`]
+      : []),
+  ];
+  return { summary: summary.join(' '), worst_frames: worst };
+}
+
+function at(seconds: number | undefined): string {
+  return seconds === undefined ? '' : `, at ${seconds} s`;
+}
+
+function short(value: number): string {
+  return value.toFixed(2);
+}

@@ -7,17 +7,8 @@
  * better that neither compression nor lag explains it. Ambiguous content (still, fading or repetitive) fits any
  * offset and changes nothing.
  */
+import type { Slip } from '../pairing/types.js';
 import { blockChange, dot, SIGNATURE, SIGNATURE_BYTES, squaredDistance } from './thumbnail.js';
-
-/** A change of the offset from one frame on. */
-export interface Slip {
-  /** 0-based number of the first displaced pair. */
-  readonly frame: number;
-  /** Frames that the distorted video lost, or minus the frames that it repeated. */
-  readonly by: number;
-  /** Sum of `by` so far. */
-  readonly ahead: number;
-}
 
 /** A distorted picture that repeats while the reference moves on. */
 export interface Freeze {

@@ -4,7 +4,7 @@
  */
 
 import { samplesOf } from '../../core/frame.js';
-import { mean } from './statistics.js';
+import { mean } from './averages.js';
 
 /** Consecutive frames to measure at one place: five steps, the period of 3:2 pulldown. */
 export const FIELD_RUN = 6;

@@ -1,9 +1,9 @@
 /**
  * @module media/evidence/packets
- * Tells from the times of packets how many frames they hold.
+ * Tells from undecoded packets which show a frame, how many frames they hold, and whether grain is added. Source:
+ * RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
  */
 import { intervalsOf, medianInterval } from './rate.js';
-import { hidesFrames } from './vpx.js';
 
 /** Share of the median interval below which two frames are too close for both to be shown. */
 const CROWDED = 0.3;
@@ -50,4 +50,50 @@ export function packetsOfOneTime({
   const span = (times[times.length - 1] ?? 0) - (times[0] ?? 0);
   if (shared === 0) return (times.length - 1) * frameTime > FIELDS * span ? 'unknown' : 'frames';
   return 2 * shared === times.length ? 'one' : 'unknown';
+}
+
+/** True if packets of a codec may hold a frame that is only referred to and never shown. */
+export function hidesFrames(codec: string): boolean {
+  return codec === 'vp8' || codec === 'vp9';
+}
+
+/** @param codec ffmpeg's name; packets of codecs other than VP8 and VP9 always show a frame */
+export function showsFrame(codec: string, packet: Uint8Array): boolean {
+  const [first = 0] = packet;
+  if (codec === 'vp8') return packet.length === 0 || (first & 0x10) !== 0;
+  // A superframe ends with an index; its last frame is always shown.
+  if (codec !== 'vp9' || ((packet.at(-1) ?? 0) & 0xe0) === 0xc0) return true;
+  const bit = (at: number) => (first >> (7 - at)) & 1;
+  // Two marker bits, two profile bits, and a reserved bit in profile 3.
+  const at = bit(2) && bit(3) ? 5 : 4;
+  const repeats = bit(at) === 1;
+  return repeats || bit(at + 2) === 1;
+}
+
+/** True if a sequence header of AV1 enables film grain. */
+export function addsGrain(packet: Uint8Array): boolean {
+  let at = 0;
+  while (at < packet.length) {
+    const head = packet[at++] ?? 0;
+    if (head & 4) at++;
+    let size = head & 2 ? 0 : packet.length - at;
+    for (let unit = 1, more = (head & 2) !== 0; more && at < packet.length; unit *= 128) {
+      const byte = packet[at++] ?? 0;
+      size += (byte & 127) * unit;
+      more = byte > 127;
+    }
+    if (((head >> 3) & 15) === SEQUENCE_HEADER) return bitBeforeTrailing(packet.subarray(at, at + size));
+    at += size;
+  }
+  return false;
+}
+
+/** `OBU_SEQUENCE_HEADER`. */
+const SEQUENCE_HEADER = 1;
+
+/** The last bit before the trailing one and zeros: a sequence header ends with film_grain_params_present. */
+function bitBeforeTrailing(unit: Uint8Array): boolean {
+  const end = unit.findLastIndex((byte) => byte !== 0);
+  const two = ((unit[end - 1] ?? 0) << 8) | (unit[end] ?? 0);
+  return ((two / (two & -two)) & 2) !== 0;
 }

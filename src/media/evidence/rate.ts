@@ -2,7 +2,7 @@
  * @module media/evidence/rate
  * Finds a frame rate: by the commonest interval, else as declared, else the average, which lost frames lower.
  */
-import { type Fraction, quotientOf } from '../../core/rational.js';
+import { type Fraction, quotientOf } from '../../core/numbers.js';
 
 export interface RateFacts {
   /** Presentation times of all frames in seconds, ascending. */

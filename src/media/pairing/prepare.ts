@@ -5,17 +5,15 @@
 import type { ScaleFilter } from '../../core/choices.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
+import { quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
-import { quotientOf } from '../../core/rational.js';
-import { type AlignResult, alignState } from '../align/types.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { adaptSource, commonFormat, describeConversion, type LightOfSamples } from './convert.js';
-import { type CutOff, CutOffSource, cutOffOf, refuseCutOff } from './cut-off.js';
-import { MappedSource } from './mapped.js';
+import { type CutOff, CutOffSource, cutOffOf, MappedSource, refuseCutOff } from './sources.js';
 import {
   distortedRange,
   frameRatio,
@@ -24,7 +22,15 @@ import {
   pairTimes,
   type TimesToPair,
 } from './timeline.js';
-import { type FrameList, type FrameRange, type InputPairing, LISTED_FRAMES, type Pairing } from './types.js';
+import {
+  type AlignResult,
+  alignState,
+  type FrameList,
+  type FrameRange,
+  type InputPairing,
+  LISTED_FRAMES,
+  type Pairing,
+} from './types.js';
 
 export type Side = SidePictures &
   (

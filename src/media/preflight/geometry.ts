@@ -1,24 +1,29 @@
 /**
  * @module media/preflight/geometry
- * Findings about the shape of pictures: size, aspect, rotation, crop and black borders.
+ * Findings about the shape of pictures: size, aspect, rotation, crop and black borders. Small squares of both videos tell which
+ * way one is rotated, and whether bars hide or frame the picture.
  */
 
-import { fractionText, quotientOf } from '../../core/rational.js';
+import type { Hint } from '../../core/errors.js';
+import { fractionText, quotientOf } from '../../core/numbers.js';
 import { displayAspect, formatSize, SAME_ASPECT } from '../../core/size.js';
-import type { Framing } from '../evidence/framing.js';
-import { zoomOf } from '../evidence/zoom.js';
-import { EDGES, forEdges, lengthAcross } from './borders.js';
-import { hidesPart, turnOf } from './squares.js';
+import { correlation, mean } from '../evidence/averages.js';
+import { type Framing, zoomOf } from '../evidence/framing.js';
 import {
+  type Borders,
+  type Finding,
   filterFiles,
   finding,
   nearbyFraction,
   otherRole,
+  type PreflightContext,
   type Role,
   rounded,
+  type SideFacts,
+  type SideMeasurements,
   showSameMoment,
-} from './text.js';
-import type { Borders, Finding, Hint, PreflightContext, SideFacts } from './types.js';
+} from './findings.js';
+import { EDGES, forEdges, lengthAcross, SQUARE } from './measure.js';
 
 /** Least difference of borders, as a share of the side. */
 const BORDER_PART = 0.01;
@@ -344,4 +349,76 @@ function cropFiles(...areas: readonly (readonly [side: Role, facts: SideFacts, a
       value,
     })),
   );
+}
+
+/** Least correlation of a match, and its least lead over the other rotation or explanation. */
+const ALIKE = 0.5;
+const CLEARLY_TURNED = 0.15;
+const CLEARLY_A_PART = 0.02;
+
+/** Source position of the sample in row y and column x, by ffmpeg's names of the directions. */
+const WAYS = {
+  clock: (x: number, y: number) => (SQUARE - 1 - x) * SQUARE + y,
+  cclock: (x: number, y: number) => x * SQUARE + SQUARE - 1 - y,
+} as const;
+
+/** The rotation that turns the distorted video upright; `undefined` if the pictures do not decide. */
+function turnOf(
+  reference: SideMeasurements | undefined,
+  distorted: SideMeasurements | undefined,
+): keyof typeof WAYS | undefined {
+  const upright = reference?.squares ?? [];
+  const pairs = (distorted?.squares ?? []).flatMap((square, i) => {
+    const other = upright[i];
+    return other ? [[other, square] as const] : [];
+  });
+  if (pairs.length === 0) return undefined;
+  const likeness = (way: keyof typeof WAYS) =>
+    mean(pairs.map(([a, b]) => correlation(a, turned(b, WAYS[way]))));
+  const [clock, cclock] = [likeness('clock'), likeness('cclock')];
+  if (!(Math.max(clock, cclock) >= ALIKE && Math.abs(clock - cclock) >= CLEARLY_TURNED)) return undefined;
+  return clock > cclock ? 'clock' : 'cclock';
+}
+
+function turned(square: Float32Array, from: (x: number, y: number) => number): Float32Array {
+  return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
+}
+
+/** True if the picture within bars (shares of the sides) is a part of the other one, rather than a smaller copy. */
+function hidesPart(
+  barred: SideMeasurements | undefined,
+  whole: SideMeasurements | undefined,
+  { left, top, right, bottom }: Borders,
+): boolean {
+  const inside = Array.from({ length: SQUARE * SQUARE }, (_, at) => at).filter((at) => {
+    const [x, y] = [at % SQUARE, Math.floor(at / SQUARE)];
+    return (
+      x >= left * SQUARE &&
+      x + 1 <= (1 - right) * SQUARE &&
+      y >= top * SQUARE &&
+      y + 1 <= (1 - bottom) * SQUARE
+    );
+  });
+  const between = (position: number, before: number, after: number) =>
+    Math.floor((((position + 0.5) / SQUARE - before) / (1 - before - after)) * SQUARE);
+  const copied = (at: number) =>
+    between(Math.floor(at / SQUARE), top, bottom) * SQUARE + between(at % SQUARE, left, right);
+  const pairs = (barred?.squares ?? []).flatMap((square, i) => {
+    const other = whole?.squares?.[i];
+    return other ? [[square, other] as const] : [];
+  });
+  if (pairs.length === 0 || inside.length === 0) return false;
+  const sampled = (square: Float32Array, from: (at: number) => number) =>
+    Float32Array.from(inside, (at) => square[from(at)] ?? Number.NaN);
+  const likeness = (from: (at: number) => number) =>
+    mean(
+      pairs.map(([square, other]) =>
+        correlation(
+          sampled(square, (at) => at),
+          sampled(other, from),
+        ),
+      ),
+    );
+  const [part, copy] = [likeness((at) => at), likeness(copied)];
+  return part >= ALIKE && part - copy >= CLEARLY_A_PART;
 }

@@ -2,8 +2,8 @@
  * @module media/preflight/judge
  * Weighs the findings of a pair together: which cause explains which others.
  */
-import type { AlignResult } from '../align/types.js';
-import type { Finding, FindingCode, Severity } from './types.js';
+import type { AlignResult } from '../pairing/types.js';
+import type { Finding, FindingCode, Severity } from './findings.js';
 
 interface Evidence {
   readonly alignment?: AlignResult;

@@ -3,14 +3,29 @@
  * Findings about what sample values mean: depth, range, levels and colour description.
  */
 import { usualMatrix } from '../../core/colour.js';
-import type { AlignResult } from '../align/types.js';
+import type { PrepareHint } from '../../core/errors.js';
 import { EXACT, scaleMatrix } from '../delivery.js';
-import { type Colours, matrixFitOf } from '../evidence/matrix.js';
-import { mean } from '../evidence/statistics.js';
-import { chromaFindings } from './chroma.js';
-import { dolbyVisionFindings, dynamicRangeFinding, hdrFindings, isHdr, isProfile5 } from './hdr.js';
-import { filterFiles, finding, otherRole, prepareFiles, rounded, vf } from './text.js';
-import type { Finding, PreflightContext, PrepareHint, SideFacts } from './types.js';
+import { type Colours, matrixFitOf, mean } from '../evidence/averages.js';
+import type { AlignResult } from '../pairing/types.js';
+import {
+  chromaFindings,
+  dolbyVisionFindings,
+  dynamicRangeFinding,
+  hdrFindings,
+  isHdr,
+  isProfile5,
+} from './colour.js';
+import {
+  type Finding,
+  filterFiles,
+  finding,
+  otherRole,
+  type PreflightContext,
+  prepareFiles,
+  rounded,
+  type SideFacts,
+  vf,
+} from './findings.js';
 
 /** Equivalent names, since BT.601 and BT.2020 reuse definitions of other standards. */
 const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (readonly string[])[]>> = {

@@ -1,24 +1,39 @@
 /**
  * @module media/preflight/timing
- * Findings about time: rate, count, duration, missing and doubled frames, fields, and the offset.
+ * Findings about time: rate, count, duration, and fields, by what the pictures show, else by what the labels say.
  */
+
+import type { Hint, OptionHint, PrepareHint } from '../../core/errors.js';
+import { fractionText } from '../../core/numbers.js';
 import { counted } from '../../core/printable.js';
-import { fractionText } from '../../core/rational.js';
-import type { AlignReason, AlignResult } from '../align/types.js';
-import { WIDEST_ADVISED } from '../align/types.js';
+import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '../evidence/fields.js';
 import { intervalsOf, isNominal, rateOf, ratesDiffer } from '../evidence/rate.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
-import { fieldFindings, pulldownFix } from './fields.js';
-import { slipFinding } from './slips.js';
-import { durationOf, finding, framesOf, framesPerSecond, rounded } from './text.js';
 import {
+  durationOf,
+  type Finding,
+  type FindingValue,
+  filterFiles,
+  finding,
+  framesOf,
+  framesPerSecond,
+  otherRole,
+  type PreflightContext,
+  type Role,
+  rounded,
+  type SideFacts,
+} from './findings.js';
+import {
+  alignmentFindings,
   analyseTimestamps,
-  type Gap,
+  BY_TIME,
+  doubtFinding,
   type Partners,
+  pairInTime,
   partnersInTime,
-  type TimestampAnalysis,
-} from './timestamps.js';
-import type { Finding, FindingCode, Hint, PreflightContext, SideFacts } from './types.js';
+  setBackFindings,
+  timestampFindings,
+} from './moments.js';
 
 /** Largest difference of equal durations in seconds; two frames are also allowed. */
 const SAME_DURATION = 0.1;
@@ -36,21 +51,7 @@ const MOST_UNDECODED = 0.1;
 const LONGEST_HOLD = 0.5;
 const MOST_HELD = 0.25;
 
-/** Most frames between an ambiguous offset and one that counts as equal. */
-const NEARLY = 3;
-
-const MOST_CERTAIN = 99;
-
-/** Repetitions that a still moment may cause. */
-const STILL_MOMENT = 1;
-
-const NAMED = 5;
-
-const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST_ADVISED };
-
 const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
-
-const BY_TIME = { purpose: 'accept', option: 'frameRatePolicy', value: 'nearest' } as const satisfies Hint;
 
 /** Scores an encode of fewer frames at its own times. */
 const AT_ENCODE = { purpose: 'fix', option: 'pairBy', value: 'distorted' } as const satisfies Hint;
@@ -103,11 +104,6 @@ function partnersOf(
     distorted: skipped.distorted + Math.max(0, -offset),
   };
   return partnersInTime({ reference, distorted, first });
-}
-
-/** True if every frame has a partner at its time. */
-function pairInTime(partners: Partners | undefined): boolean {
-  return partners !== undefined && partners.alone.reference.length + partners.alone.distorted.length === 0;
 }
 
 /** True if both show the same frames, one by one, at different speeds. */
@@ -291,215 +287,113 @@ function commonPart(reference: SideFacts, distorted: SideFacts): Hint | undefine
     : undefined;
 }
 
-function* timestampFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { frameRatePolicy, alignment }: PreflightContext,
-  partners: Partners | undefined,
-): Generator<Finding> {
-  const [ref, dis] = [reference, distorted].map(({ timestamps }) =>
-    timestamps ? analyseTimestamps(timestamps) : undefined,
-  );
-  const accepted = frameRatePolicy === 'nearest';
-  const severity = accepted ? 'info' : 'warning';
-  const advice: Advice = { severity, fix: accepted ? undefined : BY_TIME };
-  // If every reference frame has a partner at its time, irregular intervals do no harm.
-  const uncompared = partners?.alone.reference.length !== 0;
-  if ((ref?.variable || dis?.variable) && uncompared) {
+interface Fields {
+  readonly role: Role;
+  readonly facts: SideFacts;
+  /** The label says interlaced. */
+  readonly labelled: boolean;
+  readonly seen: FieldEvidence | undefined;
+}
+
+function fieldsOfBoth(reference: SideFacts, distorted: SideFacts): readonly [Fields, Fields] {
+  return [fieldsOf('reference', reference, distorted), fieldsOf('distorted', distorted, reference)];
+}
+
+function fieldsOf(role: Role, facts: SideFacts, beside: SideFacts): Fields {
+  const { fieldOrder } = facts;
+  const labelled = fieldOrder === 'top-first' || fieldOrder === 'bottom-first';
+  return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? [], beside.measured?.fields) };
+}
+
+function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+  const both = fieldsOfBoth(reference, distorted);
+  const values = both.map(scanOf) as [FindingValue, FindingValue];
+  const of = (kind: FieldEvidence['kind']) => both.filter(({ seen }) => seen?.kind === kind);
+  const [pulldown, exchanged] = [of('pulldown'), of('exchanged')];
+  if (pulldown.length > 0) {
+    const said = `${named(pulldown)} 3:2 pulldown (film at 29.97 fps): two of every five frames mix two pictures.`;
+    yield finding('interlaced', 'warning', said, values, filtered(pulldown, pulldownFilter));
+  }
+  if (exchanged.length > 0) {
+    const said = `${named(exchanged)} swapped field lines, as after a capture or cropping error.`;
+    yield finding(
+      'interlaced',
+      'warning',
+      said,
+      values,
+      filtered(exchanged, () => 'il=ls=1:cs=1'),
+    );
+  }
+  const woven = both.filter(({ labelled, seen }) => seen?.kind === 'woven' || (labelled && !seen));
+  const [first] = woven;
+  if (first) {
+    const [ref, dis] = values;
     const who =
-      ref?.variable && dis?.variable ? 'both videos have' : ref?.variable ? 'reference has' : 'distorted has';
-    yield finding(
-      'variable-frame-rate',
-      severity,
-      `${who} a variable frame rate; frames are paired by time, so some may be compared twice or not at all.`,
-      [ref?.variable ?? null, dis?.variable ?? null],
-      advice.fix,
-    );
+      woven.length === 2
+        ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
+        : `${first.role} is interlaced (${scanOf(first)}) but ${otherRole(first.role)} is not`;
+    const unlabelled = woven.every(({ labelled, seen }) => !labelled && seen);
+    const against =
+      woven.length === 2 && unlabelled
+        ? ', as their pictures show, although neither is labelled'
+        : woven.map(contradicted).join('');
+    const effect =
+      '; VMAF is not designed for interlaced frames, whose two fields it compares as one picture.';
+    yield finding('interlaced', 'warning', `${who}${against}${effect}`, values, bothDeinterlaced(woven));
   }
-  yield* missingFrames({ ref, dis }, partners, uncompared, advice);
-  // Repetitions count only at a certain offset; a slip is reported instead if it displaces all later frames.
-  const certain = alignment && !alignment.ambiguous && !alignment.slip;
-  yield* duplicateFrames(
-    { ref, dis },
-    partners,
-    certain ? alignment.repeated : { reference: 0, distorted: 0 },
-    advice,
-  );
-}
-
-interface Advice {
-  readonly severity: Finding['severity'];
-  readonly fix: Hint | undefined;
-}
-
-interface Times {
-  readonly ref: TimestampAnalysis | undefined;
-  readonly dis: TimestampAnalysis | undefined;
-}
-
-function* missingFrames(
-  { ref, dis }: Times,
-  partners: Partners | undefined,
-  uncompared: boolean,
-  { severity, fix }: Advice,
-): Generator<Finding> {
-  const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
-  const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
-  if (gaps.reference.length + gaps.distorted.length === 0 || pairInTime(partners)) return;
-  const places = (['distorted', 'reference'] as const).flatMap((side) => {
-    const after = gaps[side].map((gap) => gap.after);
-    return placesOf(side, after, missing(gaps[side]), 'after');
-  });
-  yield finding(
-    'missing-frames',
-    uncompared ? severity : 'info',
-    uncompared
-      ? `${places.join(', and ')}; at these times the nearest frame is used.`
-      : `${places.join(', and ')}; every reference frame is still compared with the frame at its time.`,
-    [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
-    uncompared ? fix : undefined,
-  );
-}
-
-/** @param seen repetitions that the alignment found in the pictures */
-function* duplicateFrames(
-  { ref, dis }: Times,
-  partners: Partners | undefined,
-  seen: AlignResult['repeated'],
-  { severity, fix }: Advice,
-): Generator<Finding> {
-  // A frame that only one video has fills the time of the one before it.
-  const more = (side: 'reference' | 'distorted') => {
-    const count = seen[side] - (partners?.alone[side].length ?? 0);
-    return count > STILL_MOMENT ? count : 0;
-  };
-  const doubled = (side: TimestampAnalysis | undefined) =>
-    side && !pairInTime(partners) ? side.doubled.length : 0;
-  const repeated = {
-    reference: Math.max(doubled(ref), more('reference')),
-    distorted: Math.max(doubled(dis), more('distorted')),
-  };
-  if (repeated.reference === 0 && repeated.distorted === 0) return;
-  const said = (['distorted', 'reference'] as const)
-    .filter((side) => repeated[side] > 0)
-    .map((side) => `${side} repeats the previous picture in ${counted(repeated[side], 'frame')}`);
-  yield finding(
-    'duplicate-frames',
-    severity,
-    `${said.join(', and ')} while the other video moves on; pairs after such a frame may be off by one.`,
-    [repeated.reference, repeated.distorted],
-    fix,
-  );
-}
-
-function* setBackFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const text = setBackText({ reference, distorted });
-  if (text === undefined) return;
-  const places = ({ setBacks }: SideFacts) => setBacks?.length ?? 0;
-  yield finding('clock-set-back', 'warning', text, [places(reference), places(distorted)]);
-}
-
-/**
- * Clocks that jump back lose no frames, but joined recordings may be unrelated.
- * @param videos by their names in the sentence
- * @returns a sentence that begins in lower case; `undefined` if no clock jumps back
- */
-export function setBackText(
-  videos: Readonly<Record<string, Pick<SideFacts, 'setBacks' | 'timestamps'>>>,
-): string | undefined {
-  const said = Object.entries(videos).flatMap(([who, { setBacks = [], timestamps }]) => {
-    if (setBacks.length === 0 || !timestamps) return [];
-    const named = setBacks.slice(0, NAMED);
-    const frames = named.map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
-    const seconds = named.map((time) => `${time.toFixed(3)} s`);
-    const more = setBacks.length > NAMED ? ` and ${counted(setBacks.length - NAMED, 'other place')}` : '';
-    return [
-      `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})${more}`,
-    ];
-  });
-  if (said.length === 0) return undefined;
-  return (
-    `timestamps jump back, as in joined recordings: ${said.join(', ')}; all frames are used, with continuous ` +
-    'times.'
-  );
-}
-
-function placesOf(side: string, frames: readonly number[], count: number, where: string): string[] {
-  if (frames.length === 0) return [];
-  const named = frames.slice(0, NAMED).join(', ');
-  const more = frames.length > NAMED ? ` and ${counted(frames.length - NAMED, 'other place')}` : '';
-  return [`${side} lacks ${counted(count, 'frame')} ${where} frame ${named}${more}`];
-}
-
-function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
-  const { offset, ambiguous, candidates, confidence, reason, explanation, slip } = alignment;
-  if (slip) yield slipFinding([slip]);
-  const { match = { reference: Math.max(0, offset), distorted: Math.max(0, -offset) } } = alignment;
-  // If several offsets fit, their neighbours may too.
-  const near = ambiguous ? NEARLY : 0;
-  const fits = [offset, ...candidates.map((candidate) => candidate.offset)].some(
-    (candidate) => Math.abs(candidate - used) <= near,
-  );
-  if (reason === 'unrelated') {
-    yield finding(
-      'unrelated',
-      'warning',
-      `the videos do not match in the first seconds: ${lowered(explanation)}`,
-      [null, null],
-      WIDER,
-    );
-  } else if (!fits && (!ambiguous || reason === 'static' || reason === 'repetitive')) {
-    const better = ambiguous
-      ? `offsets such as ${candidates
-          .slice(0, NAMED)
-          .map((candidate) => candidate.offset)
-          .join(', ')} fit better`
-      : `distorted frame ${match.distorted} shows reference frame ${match.reference}`;
-    yield finding(
-      'offset',
-      'warning',
-      `the pictures do not match at offset ${used}: ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % ` +
-        'certain), so the compared frames show different moments.',
-      [match.reference, match.distorted],
-      { purpose: 'fix', option: 'offset', value: offset },
-    );
-  } else if (reason === 'edge') {
-    yield finding(
-      'offset',
-      'warning',
-      `the pictures do not match at offset ${used}: ${lowered(explanation)}`,
-      [null, null],
-      WIDER,
-    );
-  } else if (reason === 'static' || reason === 'repetitive') {
-    yield finding(
-      'offset-unclear',
-      'info',
-      `could not verify that both videos start at the same moment: ${lowered(explanation)}`,
-      [null, null],
-    );
+  const whole = both.filter(({ labelled, seen }) => labelled && seen?.kind === 'progressive');
+  if (whole.length > 0 && !first) {
+    const who = whole.length === 2 ? 'both videos are' : `${whole[0]?.role} is`;
+    const said = `${who} labelled as interlaced, but the pictures are progressive: no deinterlacing is needed.`;
+    yield finding('interlaced', 'info', said, values);
   }
 }
 
-/** Codes of failed searches that prove the pair wrong. */
-const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelated', edge: 'offset' };
-
-function doubtFinding(alignment: AlignResult, { window = WIDEST_ADVISED }: PreflightContext): Finding {
-  const code = UNFOUND[alignment.reason];
-  const wider = code !== undefined && window < WIDEST_ADVISED ? WIDER : undefined;
-  return finding(code ?? 'offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
+/** The filter that removes pulldown if only one video has it: five frames become four. */
+function pulldownFix(reference: SideFacts, distorted: SideFacts): PrepareHint | undefined {
+  const found = fieldsOfBoth(reference, distorted).filter(({ seen }) => seen?.kind === 'pulldown');
+  return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
 }
 
-export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
-  const others = reason === 'static' || reason === 'repetitive' ? candidates : [];
-  const named = others.filter((candidate) => candidate.offset !== offset).slice(0, NAMED);
-  const fits = named.length > 0 ? ` Other candidates: ${named.map((one) => one.offset).join(', ')}.` : '';
-  return (
-    `The offset search found no clear answer; ${offset} is used as a guess (confidence ${confidence.toFixed(2)}). ` +
-    `${explanation}${fits}`
+function pulldownFilter({ seen }: Fields): string {
+  const order = seen?.first === undefined ? '' : `=order=${seen.first === 'top-first' ? 'tff' : 'bff'}`;
+  return `fieldmatch${order},decimate`;
+}
+
+function named(sides: readonly Fields[]): string {
+  return sides.length === 2 ? 'both videos have' : `${sides[0]?.role} has`;
+}
+
+function scanOf({ facts, labelled, seen }: Fields): FindingValue {
+  if (seen?.kind === 'pulldown' || seen?.kind === 'exchanged') return seen.kind;
+  if (seen?.kind === 'woven') return seen.first ?? (labelled ? (facts.fieldOrder ?? null) : 'unknown order');
+  return facts.fieldOrder ?? null;
+}
+
+function contradicted({ role, facts, labelled, seen }: Fields): string {
+  if (seen?.kind !== 'woven') return '';
+  if (!labelled) return `, as the pictures of ${role} show, although it is not labelled`;
+  return seen.first && seen.first !== facts.fieldOrder
+    ? `, although ${role} is labelled ${facts.fieldOrder}`
+    : '';
+}
+
+/** Filters both alike, since a difference would count as damage. */
+function bothDeinterlaced(sides: readonly Fields[]): PrepareHint {
+  const filter = ({ facts, seen }: Fields) => {
+    const how = deinterlacing(facts.fieldOrder, seen) ?? 'labelled';
+    return how === 'labelled' ? 'bwdif=send_frame' : deinterlacer(how);
+  };
+  return filtered(sides, filter, [{ purpose: 'fix', option: 'deinterlace', value: true }]);
+}
+
+function filtered(
+  sides: readonly Fields[],
+  filter: (side: Fields) => string,
+  instead?: readonly OptionHint[],
+): PrepareHint {
+  return filterFiles(
+    sides.map((side) => [side.role, side.facts, filter(side)] as const),
+    instead,
   );
-}
-
-function lowered(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

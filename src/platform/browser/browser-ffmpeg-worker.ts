@@ -2,8 +2,7 @@
  * @module platform/browser/browser-ffmpeg-worker
  * Module worker of a browser that runs FFmpeg in WebAssembly.
  */
-import type { CreateFfmpegCore, SyncReader } from '../ffmpeg-wasm/core.js';
-import { type RunningJob, startJob } from '../ffmpeg-wasm/job.js';
+import { type CreateFfmpegCore, type RunningJob, type SyncReader, startJob } from '../ffmpeg-wasm/job.js';
 import type { FromWasmWorker, JobInput, ToWasmWorker } from '../ffmpeg-wasm/protocol.js';
 
 /** For workers only; TypeScript's DOM library lacks it. */

@@ -13,8 +13,22 @@ const take = serveParser(
     switch (task.kind) {
       case 'video':
         return (await import('./video-parser.js')).serveBrowserVideo(task.library, monitor);
-      case 'evaluation':
-        return (await import('./evaluation-parser.js')).serveBrowserEvaluation(task.settings, monitor);
+      case 'evaluation': {
+        const [{ serveEvaluation }, { browserTiny }] = await Promise.all([
+          import('../../evaluate/serve.js'),
+          import('./tiny-platform.js'),
+        ]);
+        const { models, base, onnxruntime } = task.settings;
+        const from = base === undefined ? undefined : () => base;
+        return serveEvaluation(
+          browserTiny(
+            () => models,
+            () => onnxruntime,
+            from,
+          ),
+          monitor,
+        );
+      }
     }
   },
 );

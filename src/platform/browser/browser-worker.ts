@@ -3,7 +3,7 @@
  * Module worker of a browser that measures frames.
  */
 import { coreMeasurers } from '../../engine/backends/core/extractor.js';
-import type { FromWorker, ToWorker } from '../../engine/contract/protocol.js';
+import type { FromWorker, ToWorker } from '../../engine/contract/platform.js';
 import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
 import { browserFiles } from './files.js';

@@ -4,7 +4,7 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import type { FilePlatform } from '../../media/platform.js';
+import type { FilePlatform } from '../../media/types.js';
 
 /** Refuses paths; everything else is opened without a platform. */
 export const browserFiles: FilePlatform = {

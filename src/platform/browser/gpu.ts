@@ -20,7 +20,7 @@ export const browserGpu: GpuAccess = {
         hints: [ADVICE, 'use the backend cpu'],
       });
     }
-    const { openWebgpu } = await import('../../engine/backends/webgpu/open.js');
+    const { openWebgpu } = await import('../../engine/backends/webgpu/measurer.js');
     return openWebgpu(gpu);
   },
 };

@@ -32,7 +32,6 @@ export function configureBrowser(changes: Assets): void {
 }
 
 const files = () => import('./package-files.js');
-const cache = () => import('./model-cache.js');
 
 /** The key of a pulled file in the storage; never fetched. */
 const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileName}`, location.origin).href;
@@ -41,8 +40,8 @@ const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileNa
 const models: ModelStore = {
   keep: {
     placeOf,
-    read: async (fileName) => (await cache()).readStored(placeOf(fileName)),
-    write: async (fileName, bytes) => (await cache()).store(placeOf(fileName), bytes),
+    read: async (fileName) => (await files()).readStored(placeOf(fileName)),
+    write: async (fileName, bytes) => (await files()).store(placeOf(fileName), bytes),
   },
   readBuiltIn: async (fileName) => (await files()).readShippedModel(fileName, assets.models),
   readFile: async (path) => (await files()).readModel(new URL(path, location.href)),

@@ -5,9 +5,8 @@
 import { AnyvmafError } from '../../core/errors.js';
 import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
-import type { VideoCalls } from '../mediabunny/calls.js';
-import { createTrackDecoder } from '../mediabunny/decoder.js';
-import { openLent, serveVideo } from '../mediabunny/serve.js';
+import type { VideoCalls } from '../mediabunny/remote.js';
+import { createTrackDecoder, openLent, serveVideo } from '../mediabunny/serve.js';
 import type { Mediabunny } from '../mediabunny/track.js';
 
 /**

@@ -2,7 +2,7 @@
  * @module platform/browser/workers
  * Module workers of a browser, as their owners use them.
  */
-import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/protocol.js';
+import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/platform.js';
 import type { FromParser, ParserWorker, ToParser } from '../../parsing/protocol.js';
 
 export interface ModuleWorker<Out, In> {

@@ -1,18 +1,16 @@
 /**
  * @module platform/mediabunny/remote
- * The mediabunny decoder of the engine: one parser thread per open video, ended if a file hangs it or fills its memory.
+ * The mediabunny decoder of the engine: one parser thread per open video, ended if a file hangs it or fills its memory,
+ * and the calls to it.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { ParserTask } from '../../engine/contract/platform.js';
-import type { DecodedSource, Decoder, TrackFacts } from '../../media/decoder.js';
-import type { TrackRequest } from '../../media/evidence/track.js';
-import type { ByteReader } from '../../media/platform.js';
-import type { VideoInfo, VideoInput } from '../../media/types.js';
+import type { DecodedSource, DecodeRequest, Decoder, TrackFacts, TrackRequest } from '../../media/decoder.js';
+import type { ByteReader, VideoInfo, VideoInput } from '../../media/types.js';
 import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
-import type { LentVideo, TrackPackets, VideoCalls } from './calls.js';
 
 /** Milliseconds to keep an idle thread for the next video. */
 const KEPT = 2000;
@@ -271,4 +269,53 @@ class RemoteSource implements DecodedSource {
     this.#parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
     this.#release(true);
   };
+}
+
+export interface LentVideo {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Equal for the same video, whose bytes cannot change; absent if they can. */
+  readonly same?: number;
+  readonly track?: TrackRequest;
+}
+
+export interface TrackPackets {
+  /** Seconds from the first frame, ascending. */
+  readonly times: Float64Array;
+  readonly bytes: number;
+}
+
+/** Bytes of the requested planes of a frame. */
+export interface PlaneSizes {
+  readonly y: number;
+  readonly cb: number;
+  readonly cr: number;
+}
+
+export interface ReadFrame {
+  /** False if the video ends before it. */
+  readonly found: boolean;
+  /** Y, Cb and Cr one after another, as far as requested. */
+  readonly planes: ArrayBuffer;
+  /** Times of the frames since the last request. */
+  readonly times: readonly (number | undefined)[];
+  /** All warnings so far. */
+  readonly warnings: readonly string[];
+  readonly damage: string | undefined;
+}
+
+/** One thread works on one video at a time. */
+export interface VideoCalls {
+  /** Answers once the library is loaded. */
+  ready(nothing: null): void;
+  probe(video: LentVideo): TrackFacts;
+  timestamps(video: LentVideo): TrackPackets | null;
+  open(what: {
+    readonly video: LentVideo;
+    readonly facts: TrackFacts;
+    readonly request: Omit<DecodeRequest, 'signal'>;
+  }): { readonly info: VideoInfo; readonly decodedBy: string };
+  read(what: { readonly index: number; readonly sizes: PlaneSizes }): ReadFrame;
+  close(nothing: null): void;
 }

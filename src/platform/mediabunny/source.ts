@@ -1,10 +1,17 @@
 /**
  * @module platform/mediabunny/source
- * Frames as mediabunny decodes them, in presentation order, a few ahead of the reader.
+ * Frames as mediabunny decodes them, in presentation order, a few ahead of the reader, turned upright without changing
+ * a value.
  */
 import type { VideoSample } from 'mediabunny';
 import { onAbort } from '../../core/abort.js';
-import type { FramePlanes } from '../../core/frame.js';
+import {
+  chromaSize,
+  type FramePlanes,
+  sampleBytes,
+  storedChromaSize,
+  type VideoFormat,
+} from '../../core/frame.js';
 import { clause, shown } from '../../core/printable.js';
 import {
   type DecodedSource,
@@ -15,8 +22,16 @@ import {
 } from '../../media/decoder.js';
 import { earlyEndError, earlyEndWarning, MediaError } from '../../media/errors.js';
 import type { VideoInfo } from '../../media/types.js';
-import { type Orientation, SampleCopier, samplePixelFormat } from './samples.js';
-import { DECODING, type MediabunnyHost, mediaError, type OpenedTrack, orientation, SAME } from './track.js';
+import {
+  DECODING,
+  type MediabunnyHost,
+  mediaError,
+  type OpenedTrack,
+  type Orientation,
+  orientation,
+  SAME,
+  samplePixelFormat,
+} from './track.js';
 
 /** Half the seconds between frames with distinct times. */
 const NEAR = 5e-5;
@@ -229,4 +244,88 @@ export class MediabunnySource implements DecodedSource {
 /** Without its full stop. */
 function reasonOf(error: unknown): string {
   return clause(error instanceof Error ? error.message : String(error));
+}
+
+export class SampleCopier {
+  readonly #format: VideoFormat;
+  readonly #orientation: Orientation;
+  #buffer = new Uint8Array(0);
+
+  /** @param format of the upright picture */
+  constructor(format: VideoFormat, orientation: Orientation) {
+    this.#format = format;
+    this.#orientation = orientation;
+  }
+
+  /** Leaves the sample open. */
+  async copy(sample: VideoSample, into: FramePlanes): Promise<void> {
+    const bytes = sample.allocationSize();
+    if (this.#buffer.length !== bytes) this.#buffer = new Uint8Array(bytes);
+    const layout = await sample.copyTo(this.#buffer);
+    const interleaved = sample.format === 'NV12';
+    this.#plane(layout, 0, 1, 0, true, into.y);
+    if (into.cb) this.#plane(layout, 1, interleaved ? 2 : 1, 0, false, into.cb);
+    if (into.cr)
+      this.#plane(layout, interleaved ? 1 : 2, interleaved ? 2 : 1, interleaved ? 1 : 0, false, into.cr);
+  }
+
+  /** @param step samples from one of this plane to the next; `first` is its first */
+  #plane(
+    layout: readonly PlaneLayout[],
+    index: number,
+    step: number,
+    first: number,
+    luma: boolean,
+    into: Uint8Array,
+  ): void {
+    const format = this.#format;
+    const { rotation, flip } = this.#orientation;
+    const used = luma ? format : chromaSize(format);
+    if (used.width === 0) return;
+    const plane = layout[index];
+    if (!plane) throw new Error(`a sample has no plane ${index}`);
+    const { offset, stride } = plane;
+    const size = sampleBytes(format.bitDepth);
+    const source = this.#buffer;
+    if (rotation === 0 && !flip && step === 1) {
+      const row = used.width * size;
+      if (stride === row) {
+        into.set(source.subarray(offset, offset + row * used.height));
+        return;
+      }
+      for (let y = 0; y < used.height; y++) {
+        const from = offset + y * stride;
+        into.set(source.subarray(from, from + row), y * row);
+      }
+      return;
+    }
+    const [bytes, target] = [viewOf(source), viewOf(into)];
+    // The stored plane: its size is rounded up, that of the scored one down.
+    const stored = luma ? format : storedChromaSize(format);
+    const turned = rotation === 90 || rotation === 270;
+    const width = turned ? stored.height : stored.width;
+    const height = turned ? stored.width : stored.height;
+    for (let y = 0; y < used.height; y++) {
+      for (let x = 0; x < used.width; x++) {
+        const u = flip ? stored.width - 1 - x : x;
+        const [sx, sy] =
+          rotation === 90
+            ? [y, height - 1 - u]
+            : rotation === 180
+              ? [width - 1 - u, height - 1 - y]
+              : rotation === 270
+                ? [width - 1 - y, u]
+                : [u, y];
+        const from = offset + sy * stride + (sx * step + first) * size;
+        const to = (y * used.width + x) * size;
+        if (size === 1) target.setUint8(to, bytes.getUint8(from));
+        else target.setUint16(to, bytes.getUint16(from));
+      }
+    }
+  }
+}
+
+/** A view that throws for an index beyond the bytes. */
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,21 +1,18 @@
 /**
  * @module platform/mediabunny/track
- * A file's video track as mediabunny reads it, and the facts about it.
+ * A file's video track as mediabunny reads it, and the facts about it, in ffmpeg's names.
  */
 import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
-import { AnyvmafError, messageOf } from '../../core/errors.js';
+import { AnyvmafError, messageOf, type Remedy } from '../../core/errors.js';
 import { formatProblem } from '../../core/frame.js';
-import type { Remedy } from '../../core/hint.js';
 import { shown } from '../../core/printable.js';
-import type { TrackFacts } from '../../media/decoder.js';
+import { chooseTrack, type TrackChoice, type TrackFacts, type VideoTrack } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
+import { addsGrain, hidesFrames, showsFrame } from '../../media/evidence/packets.js';
 import { rateOf } from '../../media/evidence/rate.js';
-import { chooseTrack, type TrackChoice, type VideoTrack } from '../../media/evidence/track.js';
-import { addsGrain, hidesFrames, showsFrame } from '../../media/evidence/vpx.js';
 import { goesOnInFragments } from '../../media/mp4-times.js';
-import type { ByteReader } from '../../media/platform.js';
-import type { LentVideo } from './calls.js';
-import { type Orientation, samplePixelFormat } from './samples.js';
+import type { ByteReader } from '../../media/types.js';
+import type { LentVideo } from './remote.js';
 
 export type Mediabunny = typeof import('mediabunny');
 
@@ -343,4 +340,31 @@ export function mediaError(name: string, error: unknown): unknown {
   return new AnyvmafError('media', `${shown(name)} cannot be decoded: ${shown(why.replace(/\.$/, ''))}.`, {
     cause: error,
   });
+}
+
+/** ffmpeg's names of WebCodecs' YUV layouts; RGB and unnamed layouts are not scored. */
+const PIXEL_FORMATS: Readonly<Record<string, string>> = {
+  NV12: 'nv12',
+  ...Object.fromEntries(
+    ['420', '422', '444'].flatMap((chroma) =>
+      ['', 'P10', 'P12'].flatMap((depth) => {
+        const ending = depth === '' ? 'p' : `p${depth.slice(1)}le`;
+        return [
+          [`I${chroma}${depth}`, `yuv${chroma}${ending}`],
+          [`I${chroma}A${depth}`, `yuva${chroma}${ending}`],
+        ];
+      }),
+    ),
+  ),
+};
+
+/** ffmpeg's name of a sample's layout; `undefined` for RGB and unnamed layouts. */
+export function samplePixelFormat(format: string | null): string | undefined {
+  return format === null ? undefined : PIXEL_FORMATS[format];
+}
+
+/** Turns a picture upright: rotated clockwise, then flipped left to right. */
+export interface Orientation {
+  readonly rotation: 0 | 90 | 180 | 270;
+  readonly flip: boolean;
 }

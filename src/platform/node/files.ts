@@ -1,6 +1,7 @@
 /**
  * @module platform/node/files
- * Files by name in Node: positional reads of regular files, streams for standard input, pipes and devices.
+ * Files by name in Node: positional reads of regular files; streams for standard input, pipes and devices, read at the
+ * reader's pace and stopped at any time.
  */
 import {
   closeSync,
@@ -21,10 +22,14 @@ import { promisify } from 'node:util';
 import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
-import { openChecked } from '../../files/checked-file.js';
-import { fileError } from '../../files/file-errors.js';
-import { type ByteReader, type FilePlatform, type OpenedFile, RemoteVideo } from '../../media/platform.js';
-import { nodeByteStream } from './ffmpeg/file-stream.js';
+import { fileError, openChecked } from '../../files/checked-file.js';
+import {
+  type ByteReader,
+  type ByteStream,
+  type FilePlatform,
+  type OpenedFile,
+  RemoteVideo,
+} from '../../media/types.js';
 import { namesSequence } from './ffmpeg/sequence.js';
 
 /** `-` is standard input; a file of that name is `./-`. */
@@ -36,13 +41,12 @@ export const nodeFiles: FilePlatform = {
   },
   reopen: openRegularFile,
   namesSequence,
-  decodeStream: async (bytes, name) => (await import('./ffmpeg/stream-decoder.js')).decodeStream(bytes, name),
   openUrl,
 };
 
 async function openUrl(url: string, hosts: readonly string[], signal?: AbortSignal): Promise<RemoteVideo> {
   const [{ AllowedHosts }, { RemoteFile }] = await Promise.all([
-    import('../../remote/allowed-hosts.js'),
+    import('../../remote/request.js'),
     import('../../remote/remote-file.js'),
   ]);
   return new RemoteVideo(await RemoteFile.open(url, new AllowedHosts(hosts), { signal }));
@@ -190,4 +194,36 @@ function pathOf(url: URL): string {
 
 function systemError(code: string): Error {
   return Object.assign(new Error(code), { code });
+}
+
+export function nodeByteStream(stream: Readable, name: string): ByteStream {
+  const chunks: AsyncIterator<unknown> = stream[Symbol.asyncIterator]();
+  // The next read reports an error between two reads; without a listener it would end the process.
+  stream.on('error', () => {});
+  let closed = false;
+  return {
+    async next() {
+      for (;;) {
+        let result: IteratorResult<unknown>;
+        try {
+          result = await chunks.next();
+        } catch (cause) {
+          if (closed) return undefined;
+          throw fileError(name, cause);
+        }
+        if (result.done) return undefined;
+        if (!(result.value instanceof Uint8Array)) {
+          throw new AnyvmafError(
+            'usage',
+            `${name} was switched to text by setEncoding; video is read as bytes.`,
+          );
+        }
+        if (result.value.length > 0) return result.value;
+      }
+    },
+    close() {
+      closed = true;
+      stream.destroy();
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { AnyvmafError } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
 import { obtainPart } from '../../parts/consent.js';
-import { hasPackage, partFile } from '../../parts/store.js';
+import { hasPackage, partFile } from '../../parts/table.js';
 
 /** Loads the package; tests replace it. */
 export type LoadWebgpu = () => Promise<typeof import('webgpu')>;
@@ -34,7 +34,7 @@ async function loadPackage(): Promise<typeof import('webgpu')> {
 
 /** @throws {AnyvmafError} `backend` if the package is not installed, does not load here, or finds no GPU */
 export async function openNodeGpu(load: LoadWebgpu) {
-  const { openWebgpu } = await import('../../engine/backends/webgpu/open.js');
+  const { openWebgpu } = await import('../../engine/backends/webgpu/measurer.js');
   return openWebgpu(await loadGpu(load));
 }
 

@@ -6,11 +6,16 @@ import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { open, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../core/errors.js';
-import type { HeatmapFile } from '../../core/kernel.js';
+import type { HeatmapFile } from '../../core/module.js';
 import { shown } from '../../core/printable.js';
-import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/backends/heatmaps.js';
-import { makeFolders, writeReason } from '../../files/folders.js';
-import { forgetScratch, removeScratch, scratchBeside } from '../../files/scratch.js';
+import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/backends/measurer.js';
+import {
+  forgetScratch,
+  makeFolders,
+  removeScratch,
+  scratchBeside,
+  writeReason,
+} from '../../files/folders.js';
 
 export const nodeHeatmaps: HeatmapStore = { create: createFiles, open: (paths) => new FileWriter(paths) };
 

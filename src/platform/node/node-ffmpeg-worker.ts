@@ -6,8 +6,7 @@ import { fstatSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import { openChecked } from '../../files/checked-file.js';
-import type { CreateFfmpegCore, SyncReader } from '../ffmpeg-wasm/core.js';
-import { type RunningJob, startJob } from '../ffmpeg-wasm/job.js';
+import { type CreateFfmpegCore, type RunningJob, type SyncReader, startJob } from '../ffmpeg-wasm/job.js';
 import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../ffmpeg-wasm/protocol.js';
 
 const port = parentPort;

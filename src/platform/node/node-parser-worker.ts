@@ -37,8 +37,15 @@ readMessages(
       switch (task.kind) {
         case 'video':
           return (await import('./video-parser.js')).serveNodeVideo(monitor);
-        case 'evaluation':
-          return (await import('./evaluation-parser.js')).serveNodeEvaluation(task.settings, monitor);
+        case 'evaluation': {
+          const [{ serveEvaluation }, { nodeTiny }] = await Promise.all([
+            import('../../evaluate/serve.js'),
+            import('./tiny/platform.js'),
+          ]);
+          const { models, origin = { by: 'foreign' } } = task.settings;
+          const folder = () => new URL(models ?? new URL('../../../model/', import.meta.url));
+          return serveEvaluation(nodeTiny(folder, origin), monitor);
+        }
       }
     },
   ) satisfies (message: ToParser<ParserTask>) => void,

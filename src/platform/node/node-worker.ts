@@ -7,7 +7,7 @@ import { coreMeasurers } from '../../engine/backends/core/extractor.js';
 import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
 import { nodeFiles } from './files.js';
-import { LOADED } from './pool.js';
+import type { Loaded } from './workers.js';
 
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-worker must run as a worker thread');
@@ -26,4 +26,4 @@ port.on(
     },
   }),
 );
-port.postMessage(LOADED);
+port.postMessage('loaded' satisfies Loaded);

@@ -1,21 +1,27 @@
 /**
  * @module platform/node/platform
- * The engine's platform in Node.
+ * The engine's platform in Node, with model files: the package's own, those of the user, and pulled ones in the user's
+ * cache folder.
  */
+
+import { closeSync, readFile as readDescriptor } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { requireObject } from '../../core/arguments.js';
 import { compileCore } from '../../core/compile.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import type { Assets } from '../../engine/contract/platform.js';
-import type { SearchPlatform } from '../../search/host.js';
+import { fileError, openChecked } from '../../files/checked-file.js';
+import { cacheFolder, makeFolders, writeReason, writeWhole } from '../../files/folders.js';
+import type { ModelCache, ModelStore } from '../../models/types.js';
+import type { SearchPlatform } from '../../search/session.js';
 import { nodeFilesOf } from './files.js';
 import { nodeGpu } from './gpu.js';
-import { nodeModels } from './models.js';
-import { startNodeParser } from './parser-process.js';
-import { startNodeWorker } from './pool.js';
+import { startNodeParser, startNodeWorker } from './workers.js';
 
 let assets: Assets = {};
 const MODULES = {
@@ -37,11 +43,86 @@ export function configureNode(changes: Assets): void {
 
 const modelFolder = (): URL => locate(assets.models ?? new URL('../../../model/', import.meta.url));
 
+/**
+ * @param folder returns the folder of the built-in models, ending in `/`
+ * @param origin of the names of other files
+ */
+function nodeModels(folder: () => URL, origin = BY_USER): ModelStore {
+  return {
+    keep: nodeModelCache,
+    async readBuiltIn(fileName) {
+      const file = new URL(fileName, folder());
+      try {
+        return await readFile(file, 'utf8');
+      } catch (cause) {
+        throw new AnyvmafError(
+          'io',
+          `The package's own file ${file.pathname} cannot be read; install anyvmaf again.`,
+          {
+            cause,
+          },
+        );
+      }
+    },
+    async readFile(path) {
+      try {
+        return await readChecked(path, origin);
+      } catch (cause) {
+        throw fileError(path, cause);
+      }
+    },
+  };
+}
+
+async function readChecked(path: string, origin: Origin): Promise<string> {
+  const fd = openChecked(path, origin);
+  try {
+    return await promisify(readDescriptor)(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const placeOf = (fileName: string): string => join(cacheFolder(), 'models', fileName);
+
+export const nodeModelCache: ModelCache = {
+  placeOf,
+  mirror: () => process.env.ANYVMAF_MODELS_FROM || undefined,
+  async read(fileName) {
+    const path = placeOf(fileName);
+    try {
+      return await readFile(path, 'utf8');
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
+        return undefined;
+      throw fileError(path, cause);
+    }
+  },
+  async write(fileName, bytes) {
+    const path = placeOf(fileName);
+    try {
+      await makeFolders(dirname(resolve(path)));
+      // Concurrent readers find the old file or the new one.
+      await writeWhole(path, bytes);
+    } catch (cause) {
+      throw new AnyvmafError(
+        'io',
+        `The model cannot be saved as ${path}: ${writeReason(cause)}; make the folder writable, or name another ` +
+          'with ANYVMAF_CACHE.',
+        { cause },
+      );
+    }
+  },
+};
+
+const decodeStream: SearchPlatform['files']['decodeStream'] = async (bytes, name) =>
+  (await import('./stream-decoder.js')).decodeStream(bytes, name);
+
 function openers(
   origin: Origin,
 ): Pick<SearchPlatform, 'files' | 'models' | 'decoders' | 'tiny' | 'evaluationTask' | 'encoding'> {
   return {
-    files: nodeFilesOf(origin),
+    files: { ...nodeFilesOf(origin), ...(origin.by === 'user' && { decodeStream }) },
     models: nodeModels(modelFolder, origin),
     async decoders({ urls, rate, track }) {
       const { nodeDecoders } = await import('./decoders.js');

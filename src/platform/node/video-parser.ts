@@ -10,9 +10,8 @@ import { pathToFileURL } from 'node:url';
 import type { VideoSample } from 'mediabunny';
 import { AnyvmafError } from '../../core/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
-import type { VideoCalls } from '../mediabunny/calls.js';
-import { createTrackDecoder } from '../mediabunny/decoder.js';
-import { openLent, serveVideo } from '../mediabunny/serve.js';
+import type { VideoCalls } from '../mediabunny/remote.js';
+import { createTrackDecoder, openLent, serveVideo } from '../mediabunny/serve.js';
 import type { Mediabunny } from '../mediabunny/track.js';
 
 const ABSENT =

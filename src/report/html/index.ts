@@ -2,7 +2,7 @@
  * @module report/html/index
  * Renders reports as one self-contained HTML file.
  */
-import type { Report } from '../types.js';
+import type { Report } from '../schema.js';
 import type { HtmlOptions } from './page.js';
 
 export type { HtmlOptions, HtmlPictures } from './page.js';

@@ -7,7 +7,7 @@ import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { axisOrigin } from '../facts.js';
 import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
-import type { FailedEncode, FrameMetrics, Report } from '../types.js';
+import type { FailedEncode, FrameMetrics, Report } from '../schema.js';
 import type { CurveChoice } from '../view/bd.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
 

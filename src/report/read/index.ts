@@ -7,13 +7,23 @@ import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { Kind } from '../kinds.js';
 import { distribution, pool } from '../pool.js';
+import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from '../schema.js';
 import { trustOf } from '../trust.js';
-import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from '../types.js';
 import type { Baseline } from '../verdict.js';
 import type { ReportFormat } from '../write.js';
-import { readJson, readNdjson } from './json.js';
-import { readCsv, readSub, readXml } from './logs.js';
-import { faultAt, type Measured, notReport, OWN_FIELDS, type SavedParts, type SavedText } from './saved.js';
+import {
+  faultAt,
+  type Measured,
+  notReport,
+  OWN_FIELDS,
+  readCsv,
+  readJson,
+  readNdjson,
+  readSub,
+  readXml,
+  type SavedParts,
+  type SavedText,
+} from './formats.js';
 
 /**
  * A saved report, with the decimals of its file. Missing parts are absent, except for statistics of metrics:

@@ -5,7 +5,7 @@
 
 import { AnyvmafError } from '../../core/errors.js';
 import { type BdResult, bdQuality, bdRate, rateCurve } from '../bd-rate.js';
-import { ranking } from '../worst.js';
+import { ranking } from '../ranking.js';
 import { comparable, type Encode, type EncodeList } from './encodes.js';
 import { bitrateText, labelOf, shortText, type Templates } from './numbers.js';
 import type { Area, RatePoint } from './rates.js';

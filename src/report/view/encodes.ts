@@ -2,7 +2,7 @@
  * @module report/view/encodes
  * Encodes of one reference as charts and tables see them: finished reports, saved files that say less, or running jobs.
  */
-import type { SideFacts } from '../../media/preflight/types.js';
+import type { SideFacts } from '../../media/preflight/findings.js';
 import {
   averageBitrate,
   axisOrigin,
@@ -16,9 +16,8 @@ import {
 } from '../facts.js';
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
-import { PERCENTILE_KEYS } from '../schema.js';
-import type { Report } from '../types.js';
-import { type Ranking, ranking } from '../worst.js';
+import { type Ranking, ranking } from '../ranking.js';
+import { PERCENTILE_KEYS, type Report } from '../schema.js';
 import { scoreText, shortText } from './numbers.js';
 
 export type Facts = Partial<Omit<Report, 'frames'>>;

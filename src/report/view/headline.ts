@@ -2,11 +2,11 @@
  * @module report/view/headline
  * The headline: an encode's score, what it means and where it lies; and how several encodes compare.
  */
-import { viewerOpinion } from '../opinion.js';
+
 import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
+import { type Ranking, viewerOpinion } from '../ranking.js';
+import type { ReportModel } from '../schema.js';
 import { TRUST_SIGNS, type Trust, trustOf, type Verdict } from '../trust.js';
-import type { ReportModel } from '../types.js';
-import type { Ranking } from '../worst.js';
 import {
   comparable,
   type Encode,

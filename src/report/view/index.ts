@@ -3,8 +3,7 @@
  * Shared by the HTML report and the web page: rows and columns, number formats, scales, curves and their words.
  * Only the frame charts, which draw on a canvas, access a document.
  */
-export { remarks } from '../findings.js';
-export { findingValues, flawsOf } from '../flaws.js';
+export { csvLine, findingValues, flawsOf, writeTableCsv } from '../brief.js';
 export type { ListedEncode, PageLimits, PagePictures, PictureTry } from '../picture-room.js';
 export {
   listedFrames,
@@ -15,15 +14,12 @@ export {
 } from '../picture-room.js';
 export { harmonicMean } from '../pool.js';
 export { baselineFrom, reportTexts } from '../read/index.js';
-export { csvLine, writeTableCsv } from '../table.js';
-export { namedCause, TRUST_OUTLOOK, trustOf } from '../trust.js';
-export type { Baseline } from '../verdict.js';
+export { namedCause, remarks, TRUST_OUTLOOK, trustOf } from '../trust.js';
+export { type Baseline, type Change, changeOf } from '../verdict.js';
 export * from './bd.js';
-export * from './changes.js';
 export * from './chart.js';
 export { drawAxes, drawLine, type Pen, Scale } from './chart-drawing.js';
 export * from './chart-state.js';
-export * from './distribution.js';
 export * from './encodes.js';
 export * from './gestures.js';
 export * from './headline.js';

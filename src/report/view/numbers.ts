@@ -4,8 +4,8 @@
  */
 import { grouped } from '../../core/printable.js';
 import { chromaText, rateText } from '../facts.js';
-import { clock } from '../terminal.js';
-import type { Report } from '../types.js';
+import type { Report } from '../schema.js';
+import { clock } from '../sections.js';
 
 export { grouped } from '../../core/printable.js';
 export {

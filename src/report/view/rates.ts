@@ -14,7 +14,7 @@ import {
   shortName,
   type Templates,
 } from './numbers.js';
-import { RatePlot, type Room } from './rate-plot.js';
+import { RatePlot, type Room } from './scales.js';
 
 /** An encode with a bit rate and a quality. */
 export interface RatePoint {

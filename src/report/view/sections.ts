@@ -5,7 +5,7 @@
  */
 import type { Cell, CurvePoint, CurveSet, Section, Table } from '../sections.js';
 import { colourOf, encodeColour, joined, type Templates } from './numbers.js';
-import { RatePlot } from './rate-plot.js';
+import { RatePlot } from './scales.js';
 
 /** @param plot puts a chart into an element of its size; `label` says what it shows */
 export function htmlSections<T>(

@@ -1,10 +1,10 @@
 /**
  * @module tiny/onnx/check
- * Checks a model against limits before any runtime sees it: it must not run code, read files or run endlessly.
+ * Checks a model against limits before any runtime sees it: it must not run code, read files or run endlessly, nor need too much
+ * memory or work, since a kilobyte of operators can demand gigabytes. Refuses graphs whose demand cannot be estimated.
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { WireError } from './protobuf.js';
 import {
   type OnnxGraph,
   type OnnxModel,
@@ -12,9 +12,17 @@ import {
   type OnnxPort,
   type OnnxTensor,
   readOnnx,
+  WireError,
 } from './read.js';
-import { ALLOWED_OPERATORS } from './shapes.js';
-import { MAX_ELEMENTS } from './size.js';
+import {
+  ALLOWED_OPERATORS,
+  elementsOf,
+  type OperatorResult,
+  type Shaped,
+  ShapeError,
+  shapedTensor,
+  shapesOf,
+} from './shapes.js';
 
 /** An input or output of a graph. */
 export interface TinyPort {
@@ -230,4 +238,282 @@ class Limits {
       `it reads weights from ${quoted(location)}, but only files in its own folder are allowed`,
     );
   }
+}
+
+/** Of one tensor. */
+const MAX_ELEMENTS = 2 ** 27;
+const MIB = 1024 * 1024;
+/** Most bytes in use at once, weights included. */
+const MAX_LIVE = 1024 * MIB;
+/** Most bytes computed from constants only; runtimes compute them at start and keep them. */
+const MAX_CONSTANT = 256 * MIB;
+/** Most multiplications or visited elements of one run. */
+const MAX_WORK = 1e12;
+/** The same for operators on constants only. */
+const MAX_CONSTANT_WORK = 2 ** 32;
+
+const INT64 = 7;
+const BOOL = 9;
+/** Bytes per element by TensorProto.DataType, default 4. CPUs compute halves as floats; strings are objects. */
+const BYTES: Readonly<Record<number, number>> = {
+  2: 1,
+  3: 1,
+  4: 2,
+  5: 2,
+  7: 8,
+  8: 32,
+  9: 1,
+  11: 8,
+  13: 8,
+  14: 8,
+  15: 16,
+};
+
+/** Operators that may overwrite an input that nothing else reads. */
+const IN_PLACE: ReadonlySet<string> = new Set(
+  (
+    'Identity Reshape Flatten Squeeze Unsqueeze Add Sub Mul Div Neg Abs Sqrt Exp Log Clip Reciprocal Relu LeakyRelu ' +
+    'Sigmoid Tanh Elu Selu Softplus Softsign Gelu Erf HardSigmoid HardSwish PRelu BatchNormalization'
+  ).split(' '),
+);
+
+export interface Demand {
+  /** Most in use at once. */
+  readonly bytes: number;
+  /** Multiplications or visited elements. */
+  readonly work: number;
+}
+
+interface Value {
+  readonly shaped: Shaped;
+  /** Computed from constants only. */
+  readonly constant: boolean;
+}
+
+/** Characters of a tensor's name to show in messages. */
+const NAME = 60;
+
+/** Names of a graph and of the graphs around it. */
+type Known = Map<string, Value>;
+
+/**
+ * @param shapes of the inputs, by name
+ * @throws {AnyvmafError} `model`, naming the operator that exceeds a limit or whose demand is unknown
+ */
+export function checkSize(
+  { source, program }: { readonly source: string; readonly program: { readonly bytes: Uint8Array } },
+  shapes: Readonly<Record<string, readonly number[]>>,
+): Demand {
+  const { graph } = readOnnx(program.bytes);
+  const fed = Object.values(shapes).map((dims) => dims.join('x'));
+  const refuse = (reason: string): AnyvmafError =>
+    new AnyvmafError(
+      'model',
+      `The tiny model ${quoted(source)} is refused for an input of ${fed.join(' and ') || 'nothing'}: ${reason}.`,
+    );
+  const sizes = new Sizes(refuse);
+  const inputs: Known = new Map();
+  for (const { name, type } of graph.inputs) {
+    const dims = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+    if (dims) inputs.set(name, { shaped: { type: type ?? 1, dims }, constant: false });
+  }
+  const taken = [...inputs.values()].reduce((sum, { shaped }) => sum + bytesOf(shaped), 0);
+  sizes.graph(graph, inputs, taken);
+  return { bytes: sizes.peak, work: sizes.work };
+}
+
+class Sizes {
+  peak = 0;
+  work = 0;
+  #constants = 0;
+  #constantWork = 0;
+  #rounds = 1;
+
+  constructor(readonly refuse: (reason: string) => AnyvmafError) {}
+
+  /**
+   * @param scope names visible from outside; the graph adds its own
+   * @param outside bytes in use outside the graph
+   */
+  graph(graph: OnnxGraph, scope: Known, outside: number): readonly Value[] {
+    const own = new Set(graph.inputs.map(({ name }) => name));
+    for (const tensor of graph.initializers) {
+      const value = { shaped: shapedTensor(tensor), constant: true };
+      if (scope.has(tensor.name) && !own.has(tensor.name)) throw this.#twice(tensor.name);
+      scope.set(tensor.name, value);
+      this.#constants += this.#bytes(value.shaped, `its tensor ${quoted(tensor.name, NAME)}`);
+    }
+    const last = lastUses(graph);
+    let live = outside;
+    for (const [i, node] of graph.nodes.entries()) {
+      const inputs = node.inputs.map((name) => this.#value(name, node, scope));
+      const here = live;
+      const { outputs, work } = this.#made(node, inputs, scope, live);
+      const constant = isConstant(node, inputs);
+      this.#spend(work, constant, node);
+      let bytes = 0;
+      for (const [j, shaped] of outputs.entries()) {
+        const name = node.outputs[j] ?? '';
+        if (name === '') continue;
+        if (scope.has(name)) throw this.#twice(name);
+        scope.set(name, { shaped, constant });
+        bytes += this.#bytes(shaped, `the output of ${called(node)}`);
+      }
+      if (constant) this.#constants += bytes;
+      else live += bytes;
+      const dying = [...new Set(node.inputs)].filter((name) => last.get(name) === i && !own.has(name));
+      const freed = dying.reduce((sum, name) => sum + this.#held(scope.get(name)), 0);
+      const reused = IN_PLACE.has(node.operator) ? Math.min(freed, bytes) : 0;
+      this.#hold(Math.max(here, live - reused), node);
+      live -= freed;
+    }
+    return graph.outputs.map(({ name }) => {
+      const found = scope.get(name);
+      if (found) return found;
+      throw this.refuse(`no operator computes its output ${quoted(name, NAME)}`);
+    });
+  }
+
+  #twice(name: string): AnyvmafError {
+    return this.refuse(`two of its tensors have the name ${quoted(name, NAME)}`);
+  }
+
+  #value(name: string, node: OnnxNode, scope: Known): Value | undefined {
+    if (name === '') return undefined;
+    const found = scope.get(name);
+    if (found) return found;
+    throw this.refuse(`${called(node)} reads ${quoted(name, NAME)}, which no operator before it computes`);
+  }
+
+  #made(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Known, live: number): OperatorResult {
+    try {
+      if (node.operator === 'If') return this.#choice(node, scope, live);
+      if (node.operator === 'Loop') return this.#loop(node, inputs, scope, live);
+      return shapesOf(
+        node,
+        inputs.map((value) => value?.shaped),
+      );
+    } catch (error) {
+      if (!(error instanceof ShapeError)) throw error;
+      throw this.refuse(`the output size of ${called(node)} is not known before it runs: ${error.message}`);
+    }
+  }
+
+  /** Visits both branches; one of them runs. */
+  #choice({ attributes }: OnnxNode, scope: Known, live: number): OperatorResult {
+    const [first, second] = ['then_branch', 'else_branch'].map((name) => {
+      const branch = attributes.get(name)?.graph;
+      if (!branch) throw new ShapeError(`it has no ${name}`);
+      return this.graph(branch, new Map(scope), live);
+    });
+    const outputs = (first ?? []).map(({ shaped: { type, dims } }, i): Shaped => {
+      const other = second?.[i]?.shaped.dims;
+      if (String(dims) === String(other)) return { type, dims };
+      throw new ShapeError(`its branches output [${dims.join(', ')}] and [${other?.join(', ') ?? ''}]`);
+    });
+    return { outputs, work: 0 };
+  }
+
+  /** Needs a constant number of iterations and carried tensors that keep their shape. */
+  #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Known, live: number): OperatorResult {
+    const body = node.attributes.get('body')?.graph;
+    const [trips] = inputs[0]?.shaped.values ?? [];
+    if (!body || trips === undefined) throw new ShapeError('its trip count is not constant');
+    const inner: Known = new Map(scope);
+    const carried = inputs.slice(2).map((value) => value?.shaped);
+    const starts: (Shaped | undefined)[] = [{ type: INT64, dims: [] }, { type: BOOL, dims: [] }, ...carried];
+    for (const [i, { name }] of body.inputs.entries()) {
+      const start = starts[i];
+      if (!start)
+        throw new ShapeError(`its body has ${body.inputs.length} inputs, but gets ${starts.length}`);
+      inner.set(name, { shaped: { type: start.type, dims: start.dims }, constant: false });
+    }
+    const before = this.#rounds;
+    this.#rounds *= Math.max(1, trips);
+    const [, ...made] = this.graph(body, inner, live);
+    this.#rounds = before;
+    const outputs = made.map(({ shaped: { type, dims } }, i): Shaped => {
+      if (i >= carried.length) return { type, dims: [trips, ...dims] };
+      const start = carried[i]?.dims ?? [];
+      if (String(start) === String(dims)) return { type, dims };
+      throw new ShapeError(`an iteration turns [${start.join(', ')}] into [${dims.join(', ')}]`);
+    });
+    return { outputs, work: 0 };
+  }
+
+  #spend(work: number, constant: boolean, node: OnnxNode): void {
+    this.work += work * this.#rounds;
+    if (constant) this.#constantWork += work;
+    const over = this.work > MAX_WORK ? [this.work, MAX_WORK] : [this.#constantWork, MAX_CONSTANT_WORK];
+    const [found = 0, most = 0] = over;
+    if (found <= most) return;
+    throw this.refuse(
+      `up to ${called(node)} it takes ${found.toPrecision(3)} operations${most === MAX_WORK ? '' : ' on constants'}, but at ` +
+        `most ${most.toPrecision(3)} are allowed`,
+    );
+  }
+
+  #hold(live: number, node: OnnxNode): void {
+    if (this.#constants > MAX_CONSTANT) {
+      throw this.refuse(
+        `up to ${called(node)} its constants grow to ${mebibytes(this.#constants)}, more than ${mebibytes(MAX_CONSTANT)}`,
+      );
+    }
+    this.peak = Math.max(this.peak, live + this.#constants);
+    if (this.peak <= MAX_LIVE) return;
+    throw this.refuse(
+      `at ${called(node)} its tensors take ${mebibytes(this.peak)}, but at most ${mebibytes(MAX_LIVE)} are allowed; score smaller ` +
+        'pictures, or use a model of a fixed size',
+    );
+  }
+
+  #held(value: Value | undefined): number {
+    return value && !value.constant ? bytesOf(value.shaped) : 0;
+  }
+
+  #bytes(shaped: Shaped, what: string): number {
+    const count = elementsOf(shaped.dims);
+    if (count <= MAX_ELEMENTS) return bytesOf(shaped);
+    throw this.refuse(
+      `${what} has ${count} elements (${shaped.dims.join('x')}), but at most ${MAX_ELEMENTS} are allowed`,
+    );
+  }
+}
+
+function bytesOf({ type, dims }: Shaped): number {
+  return elementsOf(dims) * (BYTES[type] ?? 4);
+}
+
+/** True for nodes that a runtime may compute at start. Shape counts, as input shapes may be known by then. */
+function isConstant({ operator, inputs }: OnnxNode, values: readonly (Value | undefined)[]): boolean {
+  if (operator === 'Loop' || operator === 'If') return false;
+  return operator === 'Shape' || values.every((value, i) => inputs[i] === '' || value?.constant === true);
+}
+
+/** The last node that reads each name; excludes outputs of the graph. */
+function lastUses(graph: OnnxGraph): ReadonlyMap<string, number> {
+  const last = new Map<string, number>();
+  const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
+  for (const [i, node] of graph.nodes.entries()) {
+    for (const name of readBy(node)) if (made.has(name)) last.set(name, i);
+  }
+  for (const { name } of graph.outputs) last.delete(name);
+  return last;
+}
+
+function readBy({ inputs, graphs }: OnnxNode): readonly string[] {
+  if (graphs.length === 0) return inputs;
+  const inner = graphs.flatMap(({ nodes, outputs }) => [
+    ...nodes.flatMap((node) => readBy(node)),
+    ...outputs.map(({ name }) => name),
+  ]);
+  return [...inputs, ...inner];
+}
+
+function called({ operator, name, outputs }: OnnxNode): string {
+  return `its operator ${operator} ${quoted(name === '' ? (outputs[0] ?? '') : name, NAME)}`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / MIB)} MiB`;
 }

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ScoreOptions, score } from '../../../src/index.js';
 import { scratchFolder } from '../../support/clips.js';
+import { joined } from '../../support/decoded.js';
 import { ffmpeg } from '../../support/encode.js';
-import { copyFfprobe, nativeIsAbsent, nativeVmaf } from '../../support/native.js';
+import { copyFfprobe, nativeIsAbsent, nativeVmaf } from '../../support/programs.js';
 import { exhaustive, tier } from '../../support/tier.js';
-import { joined } from '../../support/transport-stream.js';
 
 const absent = nativeIsAbsent();
 

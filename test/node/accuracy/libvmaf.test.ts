@@ -12,15 +12,16 @@ import {
   clipDigest,
   clipTitle,
   compareWithFixture,
+  compareWithGolden,
   type FixtureClip,
   type FixtureRequest,
   fixtureClip,
+  type GoldenCase,
+  goldenCases,
   readFixture,
   requestTitle,
 } from '../../support/fixtures.js';
-import { compareWithGolden, type GoldenCase, goldenCases } from '../../support/golden.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { exhaustive } from '../../support/tier.js';
+import { exhaustive, needsShared, sharedPath } from '../../support/tier.js';
 
 function run(clip: FixtureClip, request: FixtureRequest, implementation?: 'portable') {
   const { models, features, noPrediction, subsample, compat } = request;

@@ -16,13 +16,10 @@ import { type Report, score } from '../../../src/index.js';
 import { y4mHeader } from '../../../src/sample/files.js';
 import { scratchFolder } from '../../support/clips.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { definition, difference } from '../../support/light-definition.js';
-import { linearLight } from '../../support/linear-light.js';
 import { format, type Picture, picture } from '../../support/metric.js';
-import type { ColourNumbers } from '../../support/perceptual.js';
+import { type ColourNumbers, definition, difference, linearLight } from '../../support/perceptual.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { exhaustive, tier } from '../../support/tier.js';
+import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
 const PAIRS = tier(3, 200);

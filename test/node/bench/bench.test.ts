@@ -8,11 +8,12 @@ import { describe, expect, it } from 'vitest';
 import {
   type BenchResult,
   type BenchRun,
+  benchData,
+  benchOutput,
   chooseShapes,
   compareReports,
   type runBenchmark as RunBenchmark,
 } from '../../../src/bench/run.js';
-import { benchData, benchOutput } from '../../../src/bench/table.js';
 import { type FrameMetrics, type Report, score } from '../../../src/index.js';
 import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';

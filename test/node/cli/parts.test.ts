@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../../src/cli/options.js';
-import { partsDoor } from '../../../src/cli/parts-door.js';
+import { partsDoor } from '../../../src/cli/terminal.js';
 import { PARTS } from '../../../src/parts/table.js';
 import { built, root } from '../../support/built.js';
 import {
@@ -21,11 +21,9 @@ import {
   run,
   videos,
 } from '../../support/cli.js';
-import { fakeNpm } from '../../support/fake-npm.js';
-import { fakeVmaf } from '../../support/fake-vmaf.js';
-import { type StaticServer, serve } from '../../support/server.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { type StaticServer, serve } from '../../support/file-server.js';
+import { fakeNpm, fakeVmaf } from '../../support/programs.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const folder = videos();
 const program = folder.at('alone/dist/bundle/js/main.js');

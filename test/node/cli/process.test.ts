@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
-import { atRest } from '../../support/at-rest.js';
 import { built, root } from '../../support/built.js';
 import {
   anyvmaf,
   anyvmafProcess,
+  atRest,
   expectFailure,
   PROGRAM,
   run,
@@ -21,8 +21,8 @@ import {
   videos,
 } from '../../support/cli.js';
 import { linear } from '../../support/onnx.js';
-import { parquet } from '../../support/tables.js';
 import { tier } from '../../support/tier.js';
+import { parquet } from '../../support/tiny.js';
 
 const linux = process.platform === 'linux';
 

@@ -7,9 +7,9 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mergeShards, type Report, readShard, score } from '../../../src/index.js';
 import { anyvmaf, videos } from '../../support/cli.js';
+import { comparable, inParts } from '../../support/clips.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
-import { comparable, inParts } from '../../support/shards.js';
 import { tier } from '../../support/tier.js';
 
 const files = videos();

@@ -23,18 +23,16 @@ import {
   scoreShard,
 } from '../../../src/index.js';
 import { colourText } from '../../../src/report/facts.js';
-import type { FrameMetrics, Report, ReportHead } from '../../../src/report/types.js';
+import type { FrameMetrics, Report, ReportHead } from '../../../src/report/schema.js';
 import { sampleSource, y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { file, ownSource, results, SMALL, scratchFolder } from '../../support/clips.js';
+import { file, inParts, ownSource, results, SMALL, scratchFolder } from '../../support/clips.js';
 import { hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { fakeVmaf } from '../../support/fake-vmaf.js';
 import { framesOnce } from '../../support/fixtures.js';
 import { FakeGpus, platformWith } from '../../support/gpu-engine.js';
 import { failure, planesFor } from '../../support/media.js';
-import { inParts } from '../../support/shards.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { fakeVmaf } from '../../support/programs.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const folder = scratchFolder();
 const COLOUR = ['ssimulacra2', 'butteraugli', 'cvvdp'];
@@ -463,7 +461,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     const level = (x: number, y: number, plane: number) =>
       (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
     const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
-    /** A PNG file of the pictures whose values test/unit/wasm/ssimulacra2 has, with G, B and R in that order. */
+    /** A PNG file of the pictures whose values test/unit/wasm/perceptual has, with G, B and R in that order. */
     const png = (name: string, change: (v: number, x: number, y: number) => number, channels: 3 | 4 = 4) => {
       const [width, height] = [64, 48];
       const data = Uint8Array.from({ length: width * height * channels }, (_, i) => {

@@ -23,8 +23,8 @@ import {
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
-import { videoFormat } from '../../support/finish.js';
 import { failure } from '../../support/media.js';
+import { videoFormat } from '../../support/metric.js';
 import { tier } from '../../support/tier.js';
 
 const folder = scratchFolder();

@@ -23,9 +23,8 @@ import {
 import { watchMeasurement } from '../../../src/live/link.js';
 import { brief } from '../../../src/report/brief.js';
 import { trustOf } from '../../../src/report/trust.js';
-import { PSNR, scratchFolder } from '../../support/clips.js';
+import { inParts, PSNR, scratchFolder } from '../../support/clips.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
-import { inParts } from '../../support/shards.js';
 import { tier } from '../../support/tier.js';
 
 const raw = { width: 48, height: 36, bitDepth: 8, chroma: '420' } as const;

@@ -23,17 +23,16 @@ import {
 } from '../../../src/index.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
-import type { FrameMetrics } from '../../../src/report/types.js';
+import type { FrameMetrics } from '../../../src/report/schema.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample, type SampleDistortion } from '../../../src/sample/generator.js';
 import { file, scratchFolder, streamOf } from '../../support/clips.js';
 import { hasFfmpeg } from '../../support/encode.js';
-import { goldenCases } from '../../support/golden.js';
+import { goldenCases } from '../../support/fixtures.js';
 import { refusalOf, smallModel } from '../../support/models.js';
 import { readPng } from '../../support/perceptual.js';
 import { seeded } from '../../support/random.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { exhaustive, tier } from '../../support/tier.js';
+import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const SIDE = 216;
 const format: VideoFormat = { width: SIDE, height: SIDE, bitDepth: 10, chroma: '400' };

@@ -17,8 +17,8 @@ import {
   score,
 } from '../../../src/index.js';
 import { scratchFolder } from '../../support/clips.js';
-import { fakeVmaf, nativeFolders, processesWith } from '../../support/fake-vmaf.js';
 import { failure } from '../../support/media.js';
+import { fakeVmaf, nativeFolders, processesWith } from '../../support/programs.js';
 import { tier } from '../../support/tier.js';
 
 const home = scratchFolder();

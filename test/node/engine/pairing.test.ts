@@ -7,21 +7,20 @@ import { nodePlatform } from '../../../src/platform/node/platform.js';
 import {
   EVERY_PLANE,
   file,
+  inParts,
   PSNR,
   results,
   SMALL,
   scratchFolder,
   storedPair,
   streamOf,
+  watchedPlatform,
   y4mPair,
 } from '../../support/clips.js';
-import { watchedPlatform } from '../../support/decodings.js';
 import { copyOf, encode, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { failure } from '../../support/media.js';
 import { smallModel } from '../../support/models.js';
-import { inParts } from '../../support/shards.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { exhaustive, tier } from '../../support/tier.js';
+import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
 
 /** A video as ffmpeg's own Y4M. */
 function dumped(path: string, options: readonly string[] = []): string {

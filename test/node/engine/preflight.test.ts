@@ -7,18 +7,25 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { scorePair } from '../../../src/engine/score.js';
 import { formatReport, inspect, score, trustOf } from '../../../src/index.js';
-import { PassingThumbs } from '../../../src/media/align/index.js';
+import { PassingThumbs } from '../../../src/media/align/thumbs.js';
+import type { Finding } from '../../../src/media/preflight/findings.js';
 import { FrameMeter } from '../../../src/media/preflight/measure.js';
-import type { Finding } from '../../../src/media/preflight/types.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { readReport } from '../../../src/report/read/index.js';
 import { summarize } from '../../../src/report/summary.js';
 import { y4mFrame, y4mHeader } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { file, PSNR, SMALL, scratchFolder, storedPair, streamOf, y4mPair } from '../../support/clips.js';
-import { watchedPlatform } from '../../support/decodings.js';
-import { copyOf, encode, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
-import { film } from '../../support/films.js';
+import {
+  file,
+  PSNR,
+  SMALL,
+  scratchFolder,
+  storedPair,
+  streamOf,
+  watchedPlatform,
+  y4mPair,
+} from '../../support/clips.js';
+import { copyOf, encode, film, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { framesOnce } from '../../support/fixtures.js';
 import { exhaustive, tier } from '../../support/tier.js';
 

@@ -6,10 +6,9 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AnyvmafError } from '../../../src/core/errors.js';
-import { scoreJobs } from '../../../src/engine/batch.js';
 import type { ScoreManyOptions, ScoreOptions } from '../../../src/engine/contract/types.js';
 import type { DatasetOptions, DatasetPair } from '../../../src/engine/dataset.js';
-import { scoreEach } from '../../../src/engine/score-many.js';
+import { scoreEach, scoreJobs } from '../../../src/engine/score-many.js';
 import {
   compareModels,
   evaluateModel,
@@ -23,6 +22,8 @@ import type { BatchJob, BatchOptions, BatchProgress, BatchResult } from '../../.
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import {
+  comparable,
+  type Decoding,
   EVERY_PLANE,
   file,
   PSNR,
@@ -31,14 +32,13 @@ import {
   scratchFolder,
   storedPair,
   streamOf,
+  watchedPlatform,
   y4mPair,
 } from '../../support/clips.js';
-import { type Decoding, watchedPlatform } from '../../support/decodings.js';
 import { copyOf, encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { failure } from '../../support/media.js';
-import { comparable } from '../../support/shards.js';
-import { tableOf } from '../../support/tables.js';
 import { tier } from '../../support/tier.js';
+import { tableOf } from '../../support/tiny.js';
 
 /** Where nothing can decode a file, each further decoder takes seconds to say so. */
 const BY_ONE: ScoreOptions = { ...EVERY_PLANE, decoder: 'ffmpeg' };

@@ -5,14 +5,13 @@
 
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import type { Platform } from '../../../src/engine/contract/platform.js';
-import type { WorkerHandle } from '../../../src/engine/contract/protocol.js';
+import type { Platform, WorkerHandle } from '../../../src/engine/contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/engine/contract/types.js';
 import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
 import { Steering } from '../../../src/engine/live/steering.js';
 import { prepareRun, scorePair } from '../../../src/engine/score.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
-import { startNodeWorker } from '../../../src/platform/node/pool.js';
+import { startNodeWorker } from '../../../src/platform/node/workers.js';
 import { ALL_FEATURES, ownSource, SMALL, scratchFolder, storedPair, y4mPair } from '../../support/clips.js';
 import { tier } from '../../support/tier.js';
 

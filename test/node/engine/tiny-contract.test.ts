@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DatasetWriter } from '../../../src/evaluate/table/write.js';
 import { evaluateModel, type Report, score, type TinyModelOptions } from '../../../src/index.js';
-import { manifestOf } from '../../../src/tiny/manifest.js';
+import { manifestOf } from '../../../src/tiny/load.js';
 import { toHalves } from '../../../src/tiny/ort.js';
 import { scratchFolder } from '../../support/clips.js';
 import { floats, graph, longs, model, node, port, TYPE, tensor } from '../../support/onnx.js';

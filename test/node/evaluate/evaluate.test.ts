@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { compare, evaluate, figuresOf } from '../../../src/evaluate/evaluate.js';
 import { floats, linear, meanOf, model, node, port } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
-import { type Columns, parquet, platformOf, tableOf } from '../../support/tables.js';
+import { type Columns, parquet, platformOf, tableOf } from '../../support/tiny.js';
 
 const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 

@@ -1,17 +1,21 @@
 /**
  * @module test/node/files/files
- * Files of others, locks, and temporary files: nothing is opened, overwritten or removed that should not be.
+ * Files of others, locks, temporary and result files: nothing is opened, overwritten or removed that should not be, and a result
+ * is whole or absent.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   closeSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
@@ -23,11 +27,11 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { openOutput } from '../../../src/cli/output.js';
 import { BY_USER, type Origin } from '../../../src/core/origin.js';
 import { checkedStats, openAndCompare, openChecked } from '../../../src/files/checked-file.js';
 import { keepEnds } from '../../../src/files/child-process.js';
-import { type FileLock, lockFile } from '../../../src/files/lock.js';
 import {
   machineMark,
   makeScratchFolder,
@@ -36,7 +40,8 @@ import {
   scratchBeside,
   sweepScratch,
   writeWhole,
-} from '../../../src/files/scratch.js';
+} from '../../../src/files/folders.js';
+import { type FileLock, lockFile } from '../../../src/files/lock.js';
 import { root } from '../../support/built.js';
 
 const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-checked-')));
@@ -294,7 +299,7 @@ it.skipIf(process.getuid?.() !== 0)('what belongs to another user stays (needs r
 
 it('what a process has not removed goes when it exits, and stays for the next one when it is killed', async () => {
   const script = (end: string) => `
-    const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/files/scratch.js')).href)});
+    const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/files/folders.js')).href)});
     await makeScratchFolder('native', process.argv[1]);
     ${end}`;
   const run = async (end: string) => {
@@ -360,5 +365,131 @@ describe.skipIf(process.platform === 'win32')('programs that a process started',
     const code = `import { startChild } from ${JSON.stringify(script)}; startChild('/bin/true', [], { stdio: 'ignore' });`;
     const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000 });
     expect(status).toBe(0);
+  });
+});
+
+const within = (name: string) => join(folder, name);
+
+function* failing(): Generator<string> {
+  yield 'half';
+  throw new Error('the disk broke');
+}
+
+describe('a new file', () => {
+  test('appears whole, and not before it is written', async () => {
+    const output = await openOutput(within('report.json'));
+    expect(readdirSync(folder)).toEqual([]);
+    await output.write(['one ', 'two\n']);
+    expect(readdirSync(folder)).toEqual(['report.json']);
+    expect(readFileSync(within('report.json'), 'utf8')).toBe('one two\n');
+  });
+
+  test('may have the longest name that file systems take, in any script', async () => {
+    const name = `${'影'.repeat(83)}.json`; // 254 bytes
+    await (await openOutput(within(name))).write(['x']);
+    expect(readdirSync(folder)).toEqual([name]);
+  });
+
+  test('does not appear when writing fails', async () => {
+    const output = await openOutput(within('report.json'));
+    await expect(output.write(failing())).rejects.toThrow(
+      `cannot write "${within('report.json')}": the disk broke`,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('does not appear when the run is stopped between two pieces', async () => {
+    const stop = new AbortController();
+    const output = await openOutput(within('report.json'));
+    const pieces = (function* () {
+      yield 'half';
+      stop.abort();
+      yield 'whole';
+    })();
+    await expect(output.write(pieces, stop.signal)).rejects.toThrow();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('an existing file', () => {
+  test('is replaced and keeps its permissions', async () => {
+    writeFileSync(within('old'), 'a long old text');
+    chmodSync(within('old'), 0o640);
+    await (await openOutput(within('old'))).write(['new']);
+    expect(readFileSync(within('old'), 'utf8')).toBe('new');
+    expect(statSync(within('old')).mode & 0o777).toBe(0o640);
+  });
+
+  test('stays as it was when writing fails', async () => {
+    writeFileSync(within('old'), 'old');
+    await expect((await openOutput(within('old'))).write(failing())).rejects.toThrow();
+    expect(readFileSync(within('old'), 'utf8')).toBe('old');
+    expect(readdirSync(folder)).toEqual(['old']);
+  });
+
+  test('is written through a symbolic link, which stays', async () => {
+    writeFileSync(within('old'), 'old');
+    symlinkSync('old', within('link'));
+    await (await openOutput(within('link'))).write(['new']);
+    expect(readlinkSync(within('link'))).toBe('old');
+    expect(readFileSync(within('old'), 'utf8')).toBe('new');
+  });
+
+  test('is made by writing through a link that leads nowhere yet', async () => {
+    symlinkSync('later', within('link'));
+    await (await openOutput(within('link'))).write(['new']);
+    expect(readFileSync(within('later'), 'utf8')).toBe('new');
+  });
+
+  test('is refused when it is one of the inputs, under whatever name', async () => {
+    writeFileSync(within('video'), 'frames');
+    linkSync(within('video'), within('same'));
+    await expect(openOutput(within('same'), ['missing', within('video')])).rejects.toMatchObject({
+      code: 'usage',
+      message: `the output "${within('same')}" is one of the inputs; give it another name`,
+    });
+    expect(readFileSync(within('video'), 'utf8')).toBe('frames');
+  });
+});
+
+describe('what cannot be written is refused before the run', () => {
+  test.each([
+    ['a missing folder', 'no/such/report', 'its folder does not exist'],
+    ['a folder', '.', 'it is a folder; name a file in it'],
+    ['a file as a folder', 'file/report', 'a part of its path is a file, not a folder'],
+    ['too long a name', 'x'.repeat(300), 'its path is too long'],
+  ])('%s', async (_title, name, reason) => {
+    writeFileSync(within('file'), '');
+    await expect(openOutput(within(name))).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringContaining(reason),
+    });
+  });
+
+  test.skipIf(process.getuid?.() === 0)(
+    'a folder without permission (needs a user other than root)',
+    async () => {
+      mkdirSync(within('locked'), { mode: 0o500 });
+      await expect(openOutput(within('locked/report'))).rejects.toThrow('permission denied');
+    },
+  );
+});
+
+describe.skipIf(process.platform === 'win32')('devices and pipes', () => {
+  test('are written to directly', async () => {
+    execFileSync('mkfifo', [within('pipe')]);
+    const output = await openOutput(within('pipe'));
+    const [text] = await Promise.all([
+      import('node:fs/promises').then(({ readFile }) => readFile(within('pipe'), 'utf8')),
+      output.write(['through']),
+    ]);
+    expect(text).toBe('through');
+    expect(statSync(within('pipe')).isFIFO()).toBe(true);
+  });
+
+  test.runIf(existsSync('/dev/full'))('a full device is an error', async () => {
+    await expect((await openOutput('/dev/full')).write(['x'])).rejects.toThrow(
+      'cannot write "/dev/full": the disk is full',
+    );
   });
 });

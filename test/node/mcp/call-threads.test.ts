@@ -10,12 +10,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { CallThreads, type Measuring } from '../../../src/mcp/call-threads.js';
 import * as here from '../../../src/mcp/checked-api.js';
-import { type TakenPair, takePairs } from '../../../src/mcp/frame-pictures.js';
+import { type TakenPair, takePairs } from '../../../src/mcp/checked-api.js';
 import type { CheckedModel, CheckedPath } from '../../../src/mcp/paths.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { fakeHost } from '../../support/fake-tools.js';
+import { fakeHost } from '../../support/mcp-host.js';
 import { testFolder } from '../../support/private-tmp.js';
 
 const FORMAT = { width: 96, height: 64, bitDepth: 8, chroma: '420' } as const;

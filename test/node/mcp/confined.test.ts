@@ -25,21 +25,20 @@ import { queuedRun } from '../../../src/cli/queue/queue-run.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { AllowedPaths } from '../../../src/files/allowed-paths.js';
 import { openChecked } from '../../../src/files/checked-file.js';
-import type { ToolContext } from '../../../src/mcp/context.js';
 import { HOW_TO_ALLOW } from '../../../src/mcp/files.js';
-import type { Tool } from '../../../src/mcp/tool.js';
+import type { Tool, ToolContext } from '../../../src/mcp/tool.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { describeModelTool } from '../../../src/mcp/tools/models.js';
 import { vmafScoreEncoded } from '../../../src/mcp/tools/vmaf-score.js';
-import type { QueueJob } from '../../../src/queue/types.js';
+import type { QueueJob } from '../../../src/queue/job.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
 import { fakeContext, writePair } from '../../support/mcp-tools.js';
 import { linear } from '../../support/onnx.js';
 import { type Attack, attacks } from '../../support/playlists.js';
 import { testFolder } from '../../support/private-tmp.js';
-import { parquet } from '../../support/tables.js';
 import { exhaustive, tier } from '../../support/tier.js';
+import { parquet } from '../../support/tiny.js';
 
 /** Calls at a time. */
 const TOGETHER = 4;

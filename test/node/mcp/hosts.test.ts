@@ -19,8 +19,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../../src/mcp/host.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
-import { FAKE_TOOLS, fakeHost, fakeHttp } from '../../support/fake-tools.js';
-import { lineTransport } from '../../support/mcp-lines.js';
+import { FAKE_TOOLS, fakeHost, fakeHttp, lineTransport } from '../../support/mcp-host.js';
 import { testFolder } from '../../support/private-tmp.js';
 
 const folder = testFolder('hosts');

@@ -9,7 +9,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { GuardOptions } from '../../../src/mcp/guard.js';
-import { fakeHost, fakeHttp, seen } from '../../support/fake-tools.js';
+import { fakeHost, fakeHttp, seen } from '../../support/mcp-host.js';
 
 type Started = Awaited<ReturnType<typeof fakeHttp>>;
 

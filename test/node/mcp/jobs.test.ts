@@ -25,14 +25,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/v4';
-import { machineMark, processMark } from '../../../src/files/scratch.js';
-import type { JobDocument } from '../../../src/mcp/context.js';
+import { machineMark, processMark } from '../../../src/files/folders.js';
 import type { HostOptions } from '../../../src/mcp/host.js';
 import { type JobRecord, JobStore } from '../../../src/mcp/job-store.js';
-import { defineTool, READ_ONLY } from '../../../src/mcp/tool.js';
+import { defineTool, type JobDocument, READ_ONLY } from '../../../src/mcp/tool.js';
 import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
-import { FAKE_TOOLS, fakeHost, fakeHttp, seen } from '../../support/fake-tools.js';
 import { type Answer, type Connection, connect, type Session, type Way } from '../../support/mcp-clients.js';
+import { FAKE_TOOLS, fakeHost, fakeHttp, seen } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { exhaustive } from '../../support/tier.js';
 

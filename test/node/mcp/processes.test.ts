@@ -20,9 +20,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, it, type TestContext } from 'vitest';
 import { built, root } from '../../support/built.js';
-import { fakeVmaf } from '../../support/fake-vmaf.js';
-import { INITIALIZE, Lines } from '../../support/mcp-lines.js';
+import { INITIALIZE, Lines } from '../../support/mcp-host.js';
 import { linear } from '../../support/onnx.js';
+import { fakeVmaf } from '../../support/programs.js';
 
 /** A server process, spoken to in lines. */
 class Server extends Lines {

@@ -19,12 +19,12 @@ import { serveLines } from '../../../src/mcp/stdio.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { file } from '../../support/clips.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
-import { INITIALIZE, Lines, lineTransport } from '../../support/mcp-lines.js';
+import { INITIALIZE, Lines, lineTransport } from '../../support/mcp-host.js';
 import { openServed, privateFolder, request } from '../../support/mcp-live.js';
 import { videoFolder, writePair } from '../../support/mcp-tools.js';
 import { linear } from '../../support/onnx.js';
-import { parquet } from '../../support/tables.js';
 import { tier } from '../../support/tier.js';
+import { parquet } from '../../support/tiny.js';
 
 type Args = Readonly<Record<string, unknown>>;
 

@@ -7,8 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpHost } from '../../../src/mcp/host.js';
 import { MESSAGE_LIMIT, serveLines } from '../../../src/mcp/stdio.js';
-import { fakeHost, seen } from '../../support/fake-tools.js';
-import { INITIALIZE, Lines, type Message } from '../../support/mcp-lines.js';
+import { fakeHost, INITIALIZE, Lines, type Message, seen } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 

@@ -11,21 +11,23 @@ import { decode as decodeJpeg } from 'jpeg-js';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { type RgbImage, score } from '../../../src/index.js';
-import { checkPaths } from '../../../src/mcp/paths.js';
 import {
   type Describer,
   findDescriber,
   importVisionLibrary,
   type NoDescriber,
   VISION_PACKAGE,
-} from '../../../src/mcp/pictures/describer.js';
-import type { WorstFramesDocument } from '../../../src/mcp/pictures/documents.js';
-import { showWorstFrames, type WorstFramesParts } from '../../../src/mcp/pictures/worst.js';
-import { describeWorstFramesTool } from '../../../src/mcp/tools/describe-worst-frames.js';
+} from '../../../src/mcp/describer.js';
+import { checkPaths } from '../../../src/mcp/paths.js';
+import {
+  describeWorstFramesTool,
+  showWorstFrames,
+  type WorstFramesDocument,
+  type WorstFramesParts,
+} from '../../../src/mcp/tools/describe-worst-frames.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { type FakeContext, fakeContext, refused, writePair } from '../../support/mcp-tools.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 import { SAID, type StandInOptions, standIn } from '../../support/vision-library.js';
 
 const NONE: WorstFramesParts = { describer: async () => ({ modelId: null, hint: 'none here' }) };

@@ -12,7 +12,7 @@ import { inspect, score } from '../../../src/index.js';
 import { findCutOff } from '../../../src/media/file-notes.js';
 import { readIndexedTimes } from '../../../src/media/mp4-times.js';
 import { bytesReader } from '../../../src/media/readers.js';
-import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
+import { PacketTimes } from '../../../src/platform/ffmpeg/times.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { ascii, concat, failure } from '../../support/media.js';

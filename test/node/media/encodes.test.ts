@@ -6,17 +6,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { samplesOf } from '../../../src/core/frame.js';
-import type { LumaReader } from '../../../src/media/align/types.js';
 import type { ScaleFilter } from '../../../src/media/decoder.js';
 import { Resampler } from '../../../src/media/pairing/resample.js';
+import type { LumaReader } from '../../../src/media/pairing/types.js';
+import type { SideFacts } from '../../../src/media/preflight/findings.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 import { measureLuma } from '../../../src/media/preflight/measure.js';
-import type { SideFacts } from '../../../src/media/preflight/types.js';
 import { align } from '../../support/align.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
 import { seeded } from '../../support/random.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 type Luma = LumaReader & { readonly facts: SideFacts };
 const decoded = new Map<string, Luma>();

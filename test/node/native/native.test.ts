@@ -10,7 +10,7 @@ import { escapeOption } from '../../../src/engine/backends/native/command.js';
 import { describeNative, probeBackend, score } from '../../../src/index.js';
 import { scratchFolder } from '../../support/clips.js';
 import { ffmpeg } from '../../support/encode.js';
-import { copyFfprobe, hasEncoder, nativeIsAbsent, nativeVmaf } from '../../support/native.js';
+import { copyFfprobe, hasEncoder, nativeIsAbsent, nativeVmaf } from '../../support/programs.js';
 import { tier } from '../../support/tier.js';
 
 const absent = nativeIsAbsent();

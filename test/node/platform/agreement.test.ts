@@ -8,17 +8,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { inspect, type ScoreOptions, score } from '../../../src/index.js';
-import type { Decoder } from '../../../src/media/decoder.js';
-import type { TrackRequest } from '../../../src/media/evidence/track.js';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
+import type { Decoder, TrackRequest } from '../../../src/media/decoder.js';
+import { nodeMediabunnyDecoder, nodeWasmDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
-import { decodeAll, ffmpegHashes } from '../../support/decoded.js';
+import { decodeAll, ffmpegHashes, joined } from '../../support/decoded.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
-import { joined } from '../../support/transport-stream.js';
 
 const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
 const decodersOf = (track?: TrackRequest): readonly Decoder[] => [

@@ -10,18 +10,22 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import type { ErrorCode } from '../../../src/core/errors.js';
 import type { DecodeRequest, Decoder } from '../../../src/media/decoder.js';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
+import { nodeMediabunnyDecoder, nodeWasmDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
-import { SAMPLES, type Sample, titleOf } from '../../support/codec-samples.js';
-import { decodeAll, ffmpegHashes } from '../../support/decoded.js';
+import {
+  decodeAll,
+  ffmpegHashes,
+  SAMPLES,
+  type Sample,
+  titleOf,
+  withoutPacket,
+} from '../../support/decoded.js';
 import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { failure, planesFor } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
-import { withoutPacket } from '../../support/transport-stream.js';
 
 type Id = 'ffmpeg' | 'mediabunny' | 'wasm';
 

@@ -25,11 +25,15 @@ import { BY_USER } from '../../../src/core/origin.js';
 import type { DecodedSource, DecodeRequest } from '../../../src/media/decoder.js';
 import { delivery } from '../../../src/media/delivery.js';
 import { parseProbe } from '../../../src/media/facts.js';
-import { accessOf, findDenial, inputArgs } from '../../../src/platform/ffmpeg/access.js';
-import { decodeArgs, probeArgs } from '../../../src/platform/ffmpeg/commands.js';
-import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
+import {
+  accessOf,
+  decodeArgs,
+  findDenial,
+  inputArgs,
+  probeArgs,
+} from '../../../src/platform/ffmpeg/commands.js';
+import { nodeMediabunnyDecoder, nodeWasmDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
-import { nodeWasmDecoder } from '../../../src/platform/node/wasm-decoder.js';
 import { built } from '../../support/built.js';
 import { ffmpegHashes, hashFrames, hashPlanes } from '../../support/decoded.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';

@@ -6,8 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { queueAddress } from '../../../src/queue/address.js';
-import { QueueConnection } from '../../../src/queue/connect.js';
+import { QueueConnection, queueAddress } from '../../../src/queue/connect.js';
 import { root } from '../../support/built.js';
 import { anyvmaf, run, videos } from '../../support/cli.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';

@@ -4,10 +4,8 @@
  */
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AllowedHosts } from '../../../src/remote/allowed-hosts.js';
-import { RemoteFile } from '../../../src/remote/remote-file.js';
-import type { Patience } from '../../../src/remote/request.js';
-import { RemoteStore } from '../../../src/remote/store.js';
+import { RemoteFile, RemoteStore } from '../../../src/remote/remote-file.js';
+import { AllowedHosts, type Patience } from '../../../src/remote/request.js';
 import { FileServer } from '../../support/file-server.js';
 import { seeded } from '../../support/random.js';
 

@@ -31,13 +31,26 @@ import {
 } from '../../../src/index.js';
 import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
-import type { EncodeRequest, EncodingFolder, SourceFacts } from '../../../src/search/host.js';
+import { decodedColour, samplesOf } from '../../../src/search/commands.js';
 import { cutMaterial } from '../../../src/search/material.js';
 import { scoreEncode } from '../../../src/search/probe.js';
-import { decodedColour, inSession, samplesOf } from '../../../src/search/session.js';
+import {
+  type EncodeRequest,
+  type EncodingFolder,
+  inSession,
+  type SourceFacts,
+} from '../../../src/search/session.js';
 import { anyvmaf, anyvmafProcess } from '../../support/cli.js';
-import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
-import { counters, type FilmPart, film } from '../../support/films.js';
+import {
+  counters,
+  encode,
+  type FilmPart,
+  ffmpeg,
+  film,
+  hasFfmpeg,
+  needsFfmpeg,
+  rawFrames,
+} from '../../support/encode.js';
 import { privateTmp } from '../../support/private-tmp.js';
 
 const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' }, threads: 0 } as const;

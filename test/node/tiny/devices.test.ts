@@ -9,8 +9,8 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { browserTinyRuntimes } from '../../../src/platform/browser/tiny/runtimes.js';
 import { nodeTinySignatures } from '../../../src/platform/node/tiny/platform.js';
 import { nodeTinyRuntimes, tryProvider } from '../../../src/platform/node/tiny/runtimes.js';
-import { type DeviceOffer, openOn } from '../../../src/tiny/devices.js';
 import { checkOnnx } from '../../../src/tiny/onnx/check.js';
+import { type DeviceOffer, openOn } from '../../../src/tiny/session.js';
 import type { TinyModel, TinySession } from '../../../src/tiny/types.js';
 import { linear, model, node, port, TYPE } from '../../support/onnx.js';
 

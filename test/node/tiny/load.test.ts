@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeTinyFiles } from '../../../src/platform/node/tiny/platform.js';
+import { parseSidecar } from '../../../src/tiny/documents.js';
 import { loadTinyModel } from '../../../src/tiny/load.js';
-import { parseSidecar } from '../../../src/tiny/sidecar.js';
 import { elsewhere, floats, linear, model, node, port } from '../../support/onnx.js';
 import { type Files, sha256, tinyFiles } from '../../support/tiny.js';
 

@@ -21,15 +21,15 @@ import {
   score,
 } from '../../../src/index.js';
 import { nodeTinyRuntimes } from '../../../src/platform/node/tiny/runtimes.js';
-import { contentOf } from '../../../src/tiny/content.js';
-import { checkOnnx } from '../../../src/tiny/onnx/check.js';
+import { checkOnnx, checkSize } from '../../../src/tiny/onnx/check.js';
 import { readOnnx } from '../../../src/tiny/onnx/read.js';
 import { type Shaped, shapedTensor, shapesOf } from '../../../src/tiny/onnx/shapes.js';
-import { checkSize } from '../../../src/tiny/onnx/size.js';
-import { cpuTime } from '../../support/cpu-time.js';
+import { contentOf } from '../../../src/tiny/scorers.js';
 import {
   type Attributes,
+  BOMBS,
   type Bytes,
+  bombBytes,
   floats,
   type GraphParts,
   graph,
@@ -41,8 +41,8 @@ import {
   TYPE,
   tensor,
 } from '../../support/onnx.js';
-import { BOMBS, bombBytes } from '../../support/onnx-bombs.js';
 import { seeded } from '../../support/random.js';
+import { cpuTime } from '../../support/tier.js';
 
 type Shapes = Readonly<Record<string, readonly number[]>>;
 

@@ -9,8 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { describeTinyModel, score } from '../../../src/index.js';
 import { elsewhere, linear, meanOf, model, node, port } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 import { sha256 } from '../../support/tiny.js';
 
 describe('the no-reference model that ships', () => {

@@ -11,8 +11,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { chromaSize } from '../../../src/core/frame.js';
-import type { CallArgument, CoreCall } from '../../../src/core/kernel.js';
-import { Core, type CoreContext, type CorePicture, type Implementation } from '../../../src/core/module.js';
+import {
+  type CallArgument,
+  Core,
+  type CoreCall,
+  type CoreContext,
+  type CorePicture,
+  type Implementation,
+} from '../../../src/core/module.js';
 import { ADM, admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { coreCalls, type Metric, type Variant } from '../../../src/metrics/metric.js';

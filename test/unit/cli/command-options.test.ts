@@ -4,8 +4,8 @@
  * and the MCP server.
  */
 import { describe, expect, it } from 'vitest';
-import { batchSettings } from '../../../src/cli/batch/batch-options.js';
 import { jobsOf, tableLines } from '../../../src/cli/batch/table.js';
+import { batchSettings } from '../../../src/cli/commands/batch.js';
 import { type FeatureTable, featuresSettings, parsePairs } from '../../../src/cli/commands/features.js';
 import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import { readMcpArguments } from '../../../src/cli/commands/mcp.js';

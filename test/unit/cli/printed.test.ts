@@ -1,24 +1,35 @@
 /**
  * @module test/unit/cli/printed
  * What the command line prints: help, plain lines, results of several encodes, the progress bar, and what it says and
- * with which code it ends when something fails.
+ * with which code it ends when something fails or a signal ends it.
  */
-import { describe, expect, test } from 'vitest';
-import { COMMANDS, helpWidth, renderHelp, twoColumns } from '../../../src/cli/command.js';
-import { complainOfFailures } from '../../../src/cli/complaints.js';
-import { ClosedPipe, EXIT, errorLine, exitCodeOf, Interrupted } from '../../../src/cli/exit.js';
-import { findingsInFlags } from '../../../src/cli/flags.js';
-import { modelsBelow, objection, plainResult } from '../../../src/cli/plain-result.js';
+import { afterEach, describe, expect, it, test, vi } from 'vitest';
+import {
+  COMMANDS,
+  helpWidth,
+  progressBar,
+  progressSum,
+  renderHelp,
+  twoColumns,
+} from '../../../src/cli/command.js';
+import {
+  ClosedPipe,
+  EXIT,
+  errorLine,
+  exitCodeOf,
+  findingsInFlags,
+  Interrupted,
+  interruption,
+} from '../../../src/cli/exit.js';
+import { modelsBelow, objection } from '../../../src/cli/gate.js';
+import { complainOfFailures, plainResult, plainResults, writeReports } from '../../../src/cli/printed.js';
 import { chooseCommand, loadCommand } from '../../../src/cli/program/program.js';
-import { progressBar, progressSum } from '../../../src/cli/progress-bar.js';
-import { plainResults, writeReports } from '../../../src/cli/score-many.js';
-import { AnyvmafError, type ErrorCode } from '../../../src/core/errors.js';
+import { AnyvmafError, type ErrorCode, type Hint } from '../../../src/core/errors.js';
 import { limitError } from '../../../src/core/system-limits.js';
 import type { Progress } from '../../../src/engine/contract/types.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
-import { vf } from '../../../src/media/preflight/text.js';
-import type { Finding, Hint } from '../../../src/media/preflight/types.js';
-import type { PooledMetric, Report, ReportModel } from '../../../src/report/types.js';
+import { type Finding, vf } from '../../../src/media/preflight/findings.js';
+import type { PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
 import { recordingTerminal } from '../../support/cli.js';
 import { frames, pooled, report, vmafModel } from '../../support/report.js';
 
@@ -411,4 +422,29 @@ describe('errors', () => {
   ])('of another kind stay what they are: %s', (cause) => {
     expect(limitError(cause)).toBeUndefined();
   });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+it('says that it was terminated before a process ends whose run did not stop in time', () => {
+  vi.useFakeTimers();
+  const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  // Never returns, as the real one.
+  vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  const stop = interruption(1000);
+  try {
+    process.listeners('SIGTERM').at(-1)?.('SIGTERM');
+    expect(stop.signal.reason).toMatchObject({ message: 'terminated', exitCode: 143 });
+    vi.advanceTimersByTime(999);
+    expect(written).not.toHaveBeenCalled();
+    expect(() => vi.advanceTimersByTime(1)).toThrow('exit 143');
+    expect(written).toHaveBeenCalledExactlyOnceWith('anyvmaf: terminated\n');
+  } finally {
+    stop.release();
+  }
 });

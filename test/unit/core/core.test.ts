@@ -14,18 +14,17 @@ import { samplesOf } from '../../../src/core/frame.js';
 import { log10 } from '../../../src/core/log10.js';
 import { Core } from '../../../src/core/module.js';
 import { nearest } from '../../../src/core/nearest.js';
-import { magnitude, wholeNumber } from '../../../src/core/numbers.js';
+import { areEqual, fractionText, magnitude, quotientOf, wholeNumber } from '../../../src/core/numbers.js';
 import { checkByTable } from '../../../src/core/option-checks.js';
 import { OPTION_WORDS, wordsOf } from '../../../src/core/option-words.js';
 import { OPTIONS, optionsOf } from '../../../src/core/options.js';
 import { printable, quoted, shown, showValue } from '../../../src/core/printable.js';
-import { areEqual, fractionText, quotientOf } from '../../../src/core/rational.js';
 import type { ScoreOptions, ScorerOptions } from '../../../src/index.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { parseModelString } from '../../../src/models/grammar.js';
-import { cpuTime } from '../../support/cpu-time.js';
-import { planOf } from '../../support/finish.js';
+import { planOf } from '../../support/metric.js';
 import { fnv1aOfDoubles, seeded } from '../../support/random.js';
+import { cpuTime } from '../../support/tier.js';
 
 describe('aborts', () => {
   it('that came before anybody listened are told at once', () => {

@@ -11,7 +11,7 @@ import { score } from '../../../src/index.js';
 import { numberOption } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { streamOf } from '../../support/clips.js';
-import { finish, planOf, videoFormat } from '../../support/finish.js';
+import { finish, planOf, videoFormat } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 

@@ -6,18 +6,20 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { compileCore } from '../../../src/core/compile.js';
-import type { CoreCall } from '../../../src/core/kernel.js';
+import type { CoreCall } from '../../../src/core/module.js';
 import { CompositeMeasurer, splitPlan } from '../../../src/engine/backends/composite.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
-import { canExceed, findExcess, readExcess } from '../../../src/engine/backends/excess.js';
 import {
+  canExceed,
   type FrameSlot,
+  findExcess,
   type Measurer,
   type RecordLayout,
+  readExcess,
   recordLayout,
-} from '../../../src/engine/backends/types.js';
+} from '../../../src/engine/backends/measurer.js';
 import { PairMeasurer } from '../../../src/engine/workers/measure.js';
-import { planOf } from '../../support/finish.js';
+import { planOf } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 

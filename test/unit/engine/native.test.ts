@@ -8,10 +8,9 @@ import {
   commandArgs,
   escapeOption,
   formatProblem,
+  parseLog,
   vmafReadsY4m,
 } from '../../../src/engine/backends/native/command.js';
-import type { NativeHost, NativeJob, NativeOutcome } from '../../../src/engine/backends/native/host.js';
-import { parseLog } from '../../../src/engine/backends/native/log.js';
 import {
   buildFlags,
   ffmpegVersion,
@@ -22,7 +21,13 @@ import {
   vmafOptions,
   vmafVersion,
 } from '../../../src/engine/backends/native/survey.js';
-import type { NativeProgram, NativeTask } from '../../../src/engine/backends/native/types.js';
+import type {
+  NativeHost,
+  NativeJob,
+  NativeOutcome,
+  NativeProgram,
+  NativeTask,
+} from '../../../src/engine/backends/native/types.js';
 
 const program = (flavour: NativeProgram['flavour'], ...options: string[]): NativeProgram => ({
   flavour,

@@ -13,16 +13,16 @@ import {
   historyNeeds,
   planesRead,
   recordLayout,
-} from '../../../src/engine/backends/types.js';
+} from '../../../src/engine/backends/measurer.js';
 import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
-import { chooseThreads, cutChunks, usefulThreads } from '../../../src/engine/plan/chunks.js';
+import { chooseThreads, cutChunks, usefulThreads } from '../../../src/engine/plan/plan.js';
 import { admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { doubles } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { loadModels } from '../../../src/models/load.js';
-import { planOf, videoFormat } from '../../support/finish.js';
+import { planOf, videoFormat } from '../../support/metric.js';
 import { modelStore, refusalOf } from '../../support/models.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';

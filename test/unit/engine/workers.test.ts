@@ -5,22 +5,21 @@
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FramePlanes } from '../../../src/core/frame.js';
-import type { GpuState } from '../../../src/engine/backends/gpu.js';
+import type { GpuState } from '../../../src/engine/backends/composite.js';
 import type {
   Chunk,
   FromWorker,
   ToWorker,
   WorkerHandle,
   WorkerSetup,
-} from '../../../src/engine/contract/protocol.js';
+} from '../../../src/engine/contract/platform.js';
 import { readPair } from '../../../src/engine/pair/pair.js';
-import { cutChunks, mayWait } from '../../../src/engine/plan/chunks.js';
-import { type Dispatching, dispatch } from '../../../src/engine/workers/dispatch.js';
-import { Feeder } from '../../../src/engine/workers/feeder.js';
+import { cutChunks, mayWait } from '../../../src/engine/plan/plan.js';
+import { type Dispatching, dispatch, Feeder } from '../../../src/engine/workers/dispatch.js';
 import { WorkerPool } from '../../../src/engine/workers/worker-pool.js';
 import type { FrameSource } from '../../../src/media/types.js';
-import { planOf } from '../../support/finish.js';
 import { CARD } from '../../support/gpu-engine.js';
+import { planOf } from '../../support/metric.js';
 
 /** A worker that measures only when the test says so. */
 class ReadingWorker implements WorkerHandle {

@@ -11,7 +11,7 @@ import { columnFor, columnOf } from '../../../src/evaluate/table/columns.js';
 import { type DatasetRow, type DatasetShape, DatasetWriter } from '../../../src/evaluate/table/write.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import { seeded } from '../../support/random.js';
-import { parquet, tableOf } from '../../support/tables.js';
+import { parquet, tableOf } from '../../support/tiny.js';
 
 const DOUBLE = { type: 'DOUBLE', repetition_type: 'REQUIRED' } as const;
 

@@ -7,18 +7,19 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { checkArguments } from '../../../src/mcp/arguments.js';
-import { LineSplitter } from '../../../src/mcp/lines.js';
+import { LineSplitter } from '../../../src/mcp/framing.js';
 import { limitFrom, WorkPool } from '../../../src/mcp/pool.js';
-import { CallProgress, type ProgressNotice } from '../../../src/mcp/progress.js';
 import {
   answer,
+  CallProgress,
   fitting,
   MOST_TOKENS,
+  type ProgressNotice,
   refusal,
   tokensOf,
   USUAL_CHARACTERS,
 } from '../../../src/mcp/results.js';
+import { checkArguments } from '../../../src/mcp/tool.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
 import { fakeContext } from '../../support/mcp-tools.js';
 import { seeded } from '../../support/random.js';

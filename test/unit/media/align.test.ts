@@ -6,8 +6,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Evidence } from '../../../src/media/align/evidence.js';
-import { RecordedThumbs } from '../../../src/media/align/recorded.js';
-import { search } from '../../../src/media/align/search.js';
+import { search } from '../../../src/media/align/index.js';
 import { type Displacement, SlipDetector } from '../../../src/media/align/slips.js';
 import {
   type LumaFormat,
@@ -16,9 +15,18 @@ import {
   Signer,
   Thumbnailer,
 } from '../../../src/media/align/thumbnail.js';
+import { RecordedThumbs } from '../../../src/media/align/thumbs.js';
 import type { FrameSource } from '../../../src/media/types.js';
-import { align, type Content, moving, repeating, still, type Treatment, video } from '../../support/align.js';
-import { upTo } from '../../support/good-pair.js';
+import {
+  align,
+  type Content,
+  moving,
+  repeating,
+  still,
+  type Treatment,
+  upTo,
+  video,
+} from '../../support/align.js';
 import { tier } from '../../support/tier.js';
 
 const OFFSETS = tier(

@@ -10,7 +10,8 @@ import { chooseDecoder, type EncodedVideo, openDecoded, readTimes } from '../../
 import { filterSide } from '../../../src/media/filters/apply.js';
 import type { EncodedInput } from '../../../src/media/open.js';
 import { keepQueuesShort } from '../../../src/platform/browser/video-parser.js';
-import { SampleCopier, samplePixelFormat } from '../../../src/platform/mediabunny/samples.js';
+import { SampleCopier } from '../../../src/platform/mediabunny/source.js';
+import { samplePixelFormat } from '../../../src/platform/mediabunny/track.js';
 import { failure, planesFor } from '../../support/media.js';
 
 const facts = { name: 'clip.mp4', codec: 'av1', bitDepth: 8, chroma: '420' } as TrackFacts;

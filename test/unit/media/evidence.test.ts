@@ -6,8 +6,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import type { Fraction } from '../../../src/core/rational.js';
+import type { Fraction } from '../../../src/core/numbers.js';
 import { isSamePicture, tellsApart } from '../../../src/media/align/thumbnail.js';
+import { chooseTrack, isClearTrack, type VideoTrack } from '../../../src/media/decoder.js';
+import { type MatrixFit, matrixFitOf } from '../../../src/media/evidence/averages.js';
 import {
   deinterlacer,
   deinterlacing,
@@ -15,8 +17,7 @@ import {
   FieldMeter,
   judgeFields,
 } from '../../../src/media/evidence/fields.js';
-import { type MatrixFit, matrixFitOf } from '../../../src/media/evidence/matrix.js';
-import { isCrowded, packetsOfOneTime } from '../../../src/media/evidence/packets.js';
+import { addsGrain, isCrowded, packetsOfOneTime, showsFrame } from '../../../src/media/evidence/packets.js';
 import {
   declaredRate,
   meantRate,
@@ -24,12 +25,10 @@ import {
   rateOf,
   ratesDiffer,
 } from '../../../src/media/evidence/rate.js';
-import { chooseTrack, isClearTrack, type VideoTrack } from '../../../src/media/evidence/track.js';
-import { addsGrain, showsFrame } from '../../../src/media/evidence/vpx.js';
 import { declaredBitrate, declaredFrames, packetBitrate } from '../../../src/media/facts.js';
 import { preflight } from '../../../src/media/preflight/index.js';
-import { partnersInTime } from '../../../src/media/preflight/timestamps.js';
-import { cfr, coloursBy, rounded, without } from '../../support/good-pair.js';
+import { partnersInTime } from '../../../src/media/preflight/moments.js';
+import { cfr, coloursBy, rounded, without } from '../../support/align.js';
 import { tier } from '../../support/tier.js';
 
 const fps = (num: number, den = 1): Fraction => ({ num, den });

@@ -11,12 +11,17 @@ import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { Platform } from '../../../src/engine/contract/platform.js';
 import { identifyPair } from '../../../src/engine/inputs/open.js';
 import { dolbyVisionProfile, isEncrypted } from '../../../src/media/file-notes.js';
+import { sniffContent } from '../../../src/media/formats.js';
 import { openInput, openVideo } from '../../../src/media/open.js';
 import { checkPair, openInputs } from '../../../src/media/pair.js';
-import type { FilePlatform } from '../../../src/media/platform.js';
 import { bytesReader } from '../../../src/media/readers.js';
-import { sniffContent } from '../../../src/media/sniff.js';
-import type { FrameSource, RawVideoFormat, VideoInfo, VideoInput } from '../../../src/media/types.js';
+import type {
+  FilePlatform,
+  FrameSource,
+  RawVideoFormat,
+  VideoInfo,
+  VideoInput,
+} from '../../../src/media/types.js';
 import { browserFiles } from '../../../src/platform/browser/files.js';
 import {
   ascii,

@@ -12,8 +12,7 @@ import {
   describeConversion,
   FormatConverter,
 } from '../../../src/media/pairing/convert.js';
-import { Fan } from '../../../src/media/pairing/fan.js';
-import { MappedSource } from '../../../src/media/pairing/mapped.js';
+import { Fan, MappedSource } from '../../../src/media/pairing/sources.js';
 import {
   distortedRange,
   framePartners,
@@ -23,7 +22,7 @@ import {
   type TimesToPair,
 } from '../../../src/media/pairing/timeline.js';
 import type { FrameSource } from '../../../src/media/types.js';
-import { cfr, REFERENCE, rounded, upTo, without } from '../../support/good-pair.js';
+import { cfr, REFERENCE, rounded, upTo, without } from '../../support/align.js';
 
 function pair(reference: Float64Array, distorted: Float64Array, more: Partial<TimesToPair> = {}) {
   return pairTimes({

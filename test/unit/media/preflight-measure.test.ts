@@ -6,15 +6,15 @@
 import { describe, expect, it } from 'vitest';
 import { usageError } from '../../../src/core/errors.js';
 import { type ChromaFormat, storedFrameBytes } from '../../../src/core/frame.js';
-import { findBorders } from '../../../src/media/preflight/borders.js';
 import {
   FrameMeter,
+  findBorders,
   measureEncoded,
   measureLuma,
   sharpness,
   spreadFrames,
 } from '../../../src/media/preflight/measure.js';
-import { analyseTimestamps } from '../../../src/media/preflight/timestamps.js';
+import { analyseTimestamps } from '../../../src/media/preflight/moments.js';
 import { findWrongGeometry } from '../../../src/media/raw-geometry.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import type { RawVideoFormat } from '../../../src/media/types.js';

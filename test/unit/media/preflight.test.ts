@@ -3,18 +3,18 @@
  * Every finding of preflight: when it is made, how severe it is, its values, and the option that resolves it.
  */
 import { describe, expect, it } from 'vitest';
-import { findingsInFlags } from '../../../src/cli/flags.js';
-import { hintText } from '../../../src/core/hint.js';
-import { preflight } from '../../../src/media/preflight/index.js';
+import { findingsInFlags } from '../../../src/cli/exit.js';
+import { hintText } from '../../../src/core/errors.js';
 import {
   FINDING_CODES,
   type FindingCode,
   type PreflightContext,
   type SideFacts,
   type SideMeasurements,
-} from '../../../src/media/preflight/types.js';
+} from '../../../src/media/preflight/findings.js';
+import { preflight } from '../../../src/media/preflight/index.js';
 import type { VideoInfo } from '../../../src/media/types.js';
-import { ALIGNED, cfr, coloursBy, DISTORTED, REFERENCE, rounded, without } from '../../support/good-pair.js';
+import { ALIGNED, cfr, coloursBy, DISTORTED, REFERENCE, rounded, without } from '../../support/align.js';
 
 /** Findings when the two differ from a good pair by these. */
 function findings(

@@ -1,14 +1,14 @@
 /**
  * @module test/unit/media/y4m
  * Y4M headers, frame headers and random data: whatever the bytes, opening and reading either works or fails with an error
- * for the user, and a stream cut anywhere gives what the whole gives (src/media/y4m.ts).
+ * for the user, and a stream cut anywhere gives what the whole gives (src/media/formats.ts).
  */
 
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
+import { badFrameHeader, isY4m, parseFrameHeader, parseY4mHeader } from '../../../src/media/formats.js';
 import { openVideo } from '../../../src/media/open.js';
 import type { FrameSource, VideoInput } from '../../../src/media/types.js';
-import { badFrameHeader, isY4m, parseFrameHeader, parseY4mHeader } from '../../../src/media/y4m.js';
 import { ascii, concat, failure, noFiles, readAll, storedFrame, streamOf } from '../../support/media.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';

@@ -11,14 +11,13 @@ import type { ScoredFormat } from '../../../src/core/colour.js';
 import { compileCore } from '../../../src/core/compile.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
-import { callsOf } from '../../../src/engine/backends/types.js';
+import { callsOf } from '../../../src/engine/backends/measurer.js';
 import { type AdmCsf, admCsf } from '../../../src/metrics/adm-csf.js';
 import { findProvider, listExtractors } from '../../../src/metrics/extractors.js';
 import { metricOf } from '../../../src/metrics/index.js';
 import { doubles } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
-import { finish, planOf, videoFormat } from '../../support/finish.js';
-import { runMetric } from '../../support/metric.js';
+import { finish, planOf, runMetric, videoFormat } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 
 type Limit = number | undefined;

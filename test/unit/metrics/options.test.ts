@@ -10,10 +10,11 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { colourParameters, coloursOf } from '../../../src/metrics/colour.js';
 import { metricOf } from '../../../src/metrics/index.js';
 import { choiceOption, flagOption, numberOption } from '../../../src/metrics/metric.js';
-import { formatG, logName } from '../../../src/metrics/names.js';
 import {
   type ExtractorInstance,
   folderOption,
+  formatG,
+  logName,
   normaliseNumber,
   parseFeature,
 } from '../../../src/metrics/options.js';

@@ -5,14 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseFeature } from '../../../src/metrics/options.js';
-import { exp } from '../../../src/models/exp.js';
+import { exp } from '../../../src/models/libsvm.js';
 import { loadModels } from '../../../src/models/load.js';
 import { parseModelFile } from '../../../src/models/parse.js';
 import { applyTransform, clip, Predictor } from '../../../src/models/predict.js';
 import type { LoadedModel, ScoreTransform } from '../../../src/models/types.js';
 import { modelStore, refusalOf, smallModel } from '../../support/models.js';
 import { fnv1aOfDoubles } from '../../support/random.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
+import { needsShared, sharedPath } from '../../support/tier.js';
 
 /** Log names in the order of the built-in models' inputs. */
 const INPUTS = `

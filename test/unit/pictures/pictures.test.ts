@@ -1,16 +1,24 @@
 /**
  * @module test/unit/pictures/pictures
- * Pictures get smaller without changing their light, survive PNG unchanged, and maps show differences where they are.
+ * Pictures get smaller without changing their light, survive PNG unchanged, maps show differences where they are, samples become
+ * the colours that the standards say, and each fact about two frames rises with its own defect only.
  */
-
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import type { VideoFormat } from '../../../src/core/frame.js';
-import { differenceMap } from '../../../src/pictures/difference.js';
-import { FramePicture } from '../../../src/pictures/frame-pair.js';
+import { chromaSize, type FramePlanes, type VideoFormat } from '../../../src/core/frame.js';
+import { measureFacts } from '../../../src/pictures/facts.js';
+import { differenceMap, FramePicture } from '../../../src/pictures/frame-pair.js';
 import { addLegend, dotsOf, drawHeatmap } from '../../../src/pictures/heatmap.js';
-import { encodePng, type RgbImage, shrink } from '../../../src/pictures/image.js';
 import { HEATMAP_FULLS, heatmapColor, heatmapFull, STEPS, TINTS } from '../../../src/pictures/palette.js';
+import {
+  type ColorMeaning,
+  colorMeaning,
+  encodePng,
+  type RgbImage,
+  shrink,
+  toRgb,
+  toRgba,
+} from '../../../src/pictures/rgb.js';
 import { seeded } from '../../support/random.js';
 
 function noiseImage(width: number, height: number, seed: number): RgbImage {
@@ -198,4 +206,274 @@ it('has a letter for everything that a legend says', () => {
   for (const character of new Set(said.replaceAll(' ', '')))
     expect(dotsOf(character).length, character).toBeGreaterThan(3);
   expect(dotsOf('L')).toHaveLength(11);
+});
+
+/** A frame of one colour. */
+function flat(format: VideoFormat, [y, cb, cr]: readonly [number, number, number]): FramePlanes {
+  const size = chromaSize(format);
+  const plane = (samples: number, value: number) => {
+    if (format.bitDepth === 8) return new Uint8Array(samples).fill(value);
+    return new Uint8Array(new Uint16Array(samples).fill(value).buffer);
+  };
+  const luma = plane(format.width * format.height, y);
+  if (format.chroma === '400') return { y: luma };
+  return { y: luma, cb: plane(size.width * size.height, cb), cr: plane(size.width * size.height, cr) };
+}
+
+const meaning = (matrix: ColorMeaning['matrix'], range: ColorMeaning['range']): ColorMeaning => ({
+  matrix,
+  range,
+  assumed: [],
+});
+
+describe('colours', () => {
+  it.each([
+    // Full red: R' = 1, so Y' = Kr; in 8 bit limited 16 + 219 Kr, 128 - 224 Kr / (2 (1 - Kb)), 240.
+    ['bt601', 'limited', [81, 90, 240], [254, 0, 0]],
+    ['bt709', 'limited', [63, 102, 240], [255, 1, 0]],
+    ['bt2020', 'limited', [74, 97, 240], [255, 0, 1]],
+    ['bt709', 'full', [54, 99, 255], [254, 0, 0]],
+    // Grey has no colour in any matrix; the ends of the ranges are black and white.
+    ['bt709', 'limited', [126, 128, 128], [128, 128, 128]],
+    ['bt601', 'limited', [16, 128, 128], [0, 0, 0]],
+    ['bt601', 'limited', [235, 128, 128], [255, 255, 255]],
+    ['bt601', 'full', [255, 128, 128], [255, 255, 255]],
+    // Blacker than black and whiter than white are clipped.
+    ['bt709', 'limited', [1, 128, 128], [0, 0, 0]],
+    ['bt709', 'limited', [254, 128, 128], [255, 255, 255]],
+  ] as const)('%s, %s range: %j is %j', (matrix, range, samples, colour) => {
+    const format: VideoFormat = { width: 6, height: 4, bitDepth: 8, chroma: '420' };
+    const { data } = toRgb(flat(format, samples), format, meaning(matrix, range));
+    for (let i = 0; i < data.length; i++) {
+      expect(Math.abs((data[i] ?? -9) - (colour[i % 3] ?? 0)), `byte ${i}`).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it.each([
+    // Signals of ITU-R BT.2408: PQ 0.5807 is reference white (203 cd/m²), 0.4409 is 50 cd/m², below the knee.
+    ['smpte2084', 0, 0],
+    // 50 / 203 in sRGB: 255 (1.055 (0.2463)^(1/2.4) - 0.055) = 136.
+    ['smpte2084', 0.4403, 136],
+    // 1000 cd/m² and all above are white.
+    ['smpte2084', 0.7518, 255],
+    ['smpte2084', 1, 255],
+    ['arib-std-b67', 0, 0],
+    // Scene light 1/12 at signal 0.5: 1000 (1/12)^1.2 = 50.7 cd/m², in sRGB 137.
+    ['arib-std-b67', 0.5, 137],
+    ['arib-std-b67', 1, 255],
+  ])('tone-maps a grey of %s, signal %d, to %d', (transfer, signal, expected) => {
+    const format: VideoFormat = { width: 4, height: 2, bitDepth: 10, chroma: '420' };
+    const color = colorMeaning({ width: 4, height: 2, matrix: 'bt2020nc', colorRange: 'limited', transfer });
+    const { data } = toRgb(flat(format, [Math.round(64 + 876 * signal), 512, 512]), format, color);
+    for (const value of data) expect(Math.abs(value - expected)).toBeLessThanOrEqual(1);
+  });
+
+  it('tone-maps white below full white, a brighter grey brighter, and keeps a hue', () => {
+    const format: VideoFormat = { width: 4, height: 2, bitDepth: 10, chroma: '420' };
+    const color = colorMeaning({
+      width: 4,
+      height: 2,
+      matrix: 'bt2020nc',
+      colorRange: 'limited',
+      transfer: 'smpte2084',
+    });
+    const of = (samples: readonly [number, number, number]) => [
+      ...toRgb(flat(format, samples), format, color).data.subarray(0, 3),
+    ];
+    const greys = Array.from({ length: 94 }, (_, i) => of([64 + 7 * i, 512, 512])[0] ?? 0);
+    expect(greys).toEqual([...greys].sort((a, b) => a - b));
+    const white = of([Math.round(64 + 876 * 0.5807), 512, 512])[0] ?? 0;
+    expect(white).toBeGreaterThan(200);
+    expect(white).toBeLessThan(245);
+    // A BT.2020 red of 50 cd/m² lies outside BT.709: red alone remains.
+    const [red = 0, green, blue] = of([180, 435, 724]);
+    expect(red).toBeGreaterThan(120);
+    expect([green, blue]).toEqual([0, 0]);
+  });
+
+  it.each([9, 10, 12, 14, 16])('has the same colour at %i bit', (bitDepth) => {
+    for (const chroma of ['420', '422', '444', '400'] as const) {
+      const format: VideoFormat = { width: 7, height: 5, bitDepth, chroma };
+      const eight: VideoFormat = { ...format, bitDepth: 8 };
+      const samples = [120, 90, 170] as const;
+      const shifted = samples.map((value) => value * 2 ** (bitDepth - 8));
+      const [y = 0, cb = 0, cr = 0] = shifted;
+      const deep = toRgb(flat(format, [y, cb, cr]), format, meaning('bt709', 'limited'));
+      expect(deep).toEqual(toRgb(flat(eight, samples), eight, meaning('bt709', 'limited')));
+      if (chroma === '400') expect(new Set(deep.data).size).toBe(1);
+    }
+  });
+
+  it('interpolates chroma from where MPEG-2 has it: left of two columns, between two rows', () => {
+    const format: VideoFormat = { width: 4, height: 4, bitDepth: 8, chroma: '420' };
+    const planes: FramePlanes = {
+      y: new Uint8Array(16).fill(126),
+      cb: new Uint8Array(4).fill(128),
+      cr: new Uint8Array([128, 168, 128, 168]),
+    };
+    const { data } = toRgb(planes, format, meaning('bt601', 'full'));
+    const red = [0, 1, 2, 3].map((x) => data[3 * x]);
+    // 126 + 1.402 (Cr - 128): Cr is 128, then halfway 148, then 168, which is repeated at the edge.
+    expect(red).toEqual([126, 154, 182, 182]);
+    const down: FramePlanes = { ...planes, cr: new Uint8Array([128, 128, 168, 168]) };
+    const column = toRgb(down, format, meaning('bt601', 'full'));
+    // Rows lie a quarter and three quarters of the way: Cr 128, 138, 158, 168.
+    expect([0, 1, 2, 3].map((y) => column.data[12 * y])).toEqual([126, 140, 168, 182]);
+  });
+});
+
+describe('pictures for canvases', () => {
+  it.each([
+    [8, '420', 34, 18],
+    [8, '420', 35, 19],
+    [8, '422', 35, 19],
+    [10, '444', 34, 18],
+    [12, '400', 35, 19],
+    [16, '420', 35, 18],
+  ] as const)('are the same, with a byte of 255: %i bit, %s, %ix%i', (bitDepth, chroma, width, height) => {
+    const format: VideoFormat = { width, height, bitDepth, chroma };
+    const random = seeded(bitDepth + width);
+    const noise = (samples: number) => {
+      const values = Array.from({ length: samples }, () => random.int(0, 2 ** bitDepth - 1));
+      return bitDepth === 8 ? new Uint8Array(values) : new Uint8Array(new Uint16Array(values).buffer);
+    };
+    const size = chromaSize(format);
+    const chromaSamples = size.width * size.height;
+    const planes = { y: noise(width * height), cb: noise(chromaSamples), cr: noise(chromaSamples) };
+    const { data } = toRgb(planes, format, meaning('bt709', 'limited'));
+    const image = toRgba(planes, format, meaning('bt709', 'limited'));
+    expect([image.width, image.height, image.data.length]).toEqual([width, height, 4 * width * height]);
+    expect([...image.data].filter((_, i) => i % 4 < 3)).toEqual([...data]);
+    expect(image.data.every((value, i) => i % 4 < 3 || value === 255)).toBe(true);
+    // The last column of an odd width has the chroma of the one before.
+    if (chroma === '420' && width % 2 === 1) {
+      const grey = { ...planes, y: new Uint8Array(planes.y.length).fill(100) };
+      const { data: flat } = toRgb(grey, format, meaning('bt709', 'limited'));
+      for (let row = 0; row < height; row++) {
+        const end = 3 * width * (row + 1);
+        expect([...flat.subarray(end - 3, end)]).toEqual([...flat.subarray(end - 6, end - 3)]);
+      }
+    }
+  });
+});
+
+describe('what a video declares', () => {
+  it('decides the matrix and the range', () => {
+    const hd = { width: 1920, height: 1080 };
+    expect(colorMeaning({ ...hd, matrix: 'smpte170m', colorRange: 'full' })).toEqual({
+      matrix: 'bt601',
+      range: 'full',
+      assumed: [],
+    });
+    expect(colorMeaning({ ...hd, matrix: 'bt2020nc', colorRange: 'limited' }).matrix).toBe('bt2020');
+  });
+
+  it('is completed as players do, by size, and said to be assumed', () => {
+    expect(colorMeaning({ width: 1280, height: 720 })).toEqual({
+      matrix: 'bt709',
+      range: 'limited',
+      assumed: ['matrix', 'range'],
+    });
+    expect(colorMeaning({ width: 720, height: 576 }).matrix).toBe('bt601');
+    expect(colorMeaning({ width: 1024, height: 577, matrix: 'unknown', colorRange: 'full' })).toEqual({
+      matrix: 'bt709',
+      range: 'full',
+      assumed: ['matrix'],
+    });
+  });
+});
+
+const FORMAT: VideoFormat = { width: 128, height: 96, bitDepth: 8, chroma: '400' };
+
+function frame(level: (x: number, y: number) => number, { width, height } = FORMAT): Uint8Array {
+  return Uint8Array.from({ length: width * height }, (_, i) =>
+    Math.max(0, Math.min(255, Math.round(level(i % width, Math.floor(i / width))))),
+  );
+}
+
+const slope = (x: number, y: number) => 20 + x + y;
+const waves = (x: number, y: number) => 128 + 40 * Math.sin(x / 3) + 30 * Math.cos(y / 4 + x / 7);
+
+describe('facts about frames made by hand', () => {
+  it('say nothing of two equal frames', () => {
+    const facts = measureFacts(frame(waves), frame(waves), FORMAT);
+    for (const name of ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const) {
+      expect(facts[name], name).toMatchObject({ value: 0, level: 'none' });
+    }
+    expect(facts.difference).toEqual({ mean: 0, largest: 0, part: null, share: 0 });
+    expect(facts.summary).toBe('Luma is the same in both frames.');
+  });
+
+  it('see blocks of 8, and not blocks of 7', () => {
+    const blocks = (side: number) =>
+      frame((x, y) => slope(Math.floor(x / side) * side, Math.floor(y / side) * side));
+    const of = (side: number) => measureFacts(frame(slope), blocks(side), FORMAT).blockiness;
+    expect(of(8).level).toBe('strong');
+    expect(of(7).value).toBeLessThan(of(8).value / 10);
+    // A slope has no grid: steps of 1 everywhere.
+    expect(of(8).reference).toBe(1);
+  });
+
+  it('see lost contrast as that, not as blur', () => {
+    const paler = measureFacts(
+      frame(waves),
+      frame((x, y) => 128 + 0.5 * (waves(x, y) - 128)),
+      FORMAT,
+    );
+    expect(paler.contrast_loss.value).toBeCloseTo(0.5, 2);
+    expect(paler.contrast_loss.level).toBe('strong');
+    expect(paler.blur.level).toBe('none');
+  });
+
+  it('measure noise of a known size in flat parts', () => {
+    const random = seeded(5);
+    const gauss = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
+    const flat = frame(() => 100);
+    const noisy = frame(() => 100 + 5 * gauss());
+    // Rounding to whole levels adds a variance of 1/12.
+    expect(measureFacts(flat, noisy, FORMAT).noise.value, 'seed 5').toBeCloseTo(Math.sqrt(25 + 1 / 12), 0);
+    expect(measureFacts(noisy, flat, FORMAT)).toMatchObject({ noise: { level: 'none' } });
+    expect(measureFacts(noisy, flat, FORMAT).summary).toContain('smoothed away');
+  });
+
+  it('see bands where a slope became stairs, and none in a drawing of plain areas', () => {
+    const stairs = measureFacts(
+      frame((x) => 40 + x / 2),
+      frame((x) => 40 + 8 * Math.floor(x / 16)),
+      FORMAT,
+    );
+    expect(stairs.banding.level).toBe('strong');
+    const drawing = frame((x) => (Math.floor(x / 32) % 2 ? 200 : 40));
+    expect(measureFacts(drawing, drawing, FORMAT).banding).toMatchObject({ reference: 0, distorted: 0 });
+  });
+
+  it('say where the frames differ', () => {
+    const off = frame((x, y) => waves(x, y) + (x >= 86 && y < 32 ? 10 : 0));
+    const { difference, summary } = measureFacts(frame(waves), off, FORMAT);
+    expect(difference).toMatchObject({ part: 'top right', share: 1, largest: 10 });
+    expect(summary).toContain('top right');
+  });
+
+  it('are the same in more bits', () => {
+    const deep = (plane: Uint8Array) => new Uint8Array(Uint16Array.from(plane, (value) => value * 64).buffer);
+    const [a, b] = [frame(slope), frame((x, y) => waves(x, y) / 2 + 50)];
+    expect(measureFacts(deep(a), deep(b), { ...FORMAT, bitDepth: 14 })).toEqual(measureFacts(a, b, FORMAT));
+  });
+
+  it.each([
+    [1, 1],
+    [17, 17],
+    [8, 300],
+  ])('are finite for pictures of %ix%i, flat ones too', (width, height) => {
+    const format: VideoFormat = { ...FORMAT, width, height };
+    for (const [a, b] of [
+      [frame(() => 0, format), frame(() => 255, format)],
+      [frame(slope, format), frame(() => 9, format)],
+      [frame(() => 9, format), frame(waves, format)],
+    ] as const) {
+      const text = JSON.stringify(measureFacts(a, b, format));
+      expect(text).not.toContain('null,"'); // what JSON makes of numbers that are not finite
+      expect(text).not.toMatch(/NaN|Infinity/);
+    }
+  });
 });

@@ -7,7 +7,7 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { delivery, pixelFormat, pixelFormatName } from '../../../src/media/delivery.js';
 import { parseProbe } from '../../../src/media/facts.js';
 import { type LogEvent, parseLogLine } from '../../../src/platform/ffmpeg/log.js';
-import { PacketTimes } from '../../../src/platform/ffmpeg/packet-times.js';
+import { PacketTimes } from '../../../src/platform/ffmpeg/times.js';
 import { versionIn } from '../../../src/platform/node/encoding/host.js';
 import { tier } from '../../support/tier.js';
 

@@ -4,10 +4,9 @@
  * exhaustive run has a thousand workers and a hundred thousand parts, and prints what they cost. docs/many-machines.md has the numbers.
  */
 import { describe, expect, it } from 'vitest';
-import { runTask, type TaskTools } from '../../../src/queue/run-task.js';
+import type { Stored } from '../../../src/queue/job.js';
+import { runTask, sweep, type TaskTools } from '../../../src/queue/run-task.js';
 import { type Clock, followJobs } from '../../../src/queue/submit.js';
-import { sweep } from '../../../src/queue/sweep.js';
-import type { Stored } from '../../../src/queue/types.js';
 import { MemoryQueue, MemoryStore, Tally, testJob } from '../../support/memory-queue.js';
 import { seeded } from '../../support/random.js';
 import { exhaustive, tier } from '../../support/tier.js';

@@ -6,13 +6,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { queueAddress, withoutPassword } from '../../../src/queue/address.js';
-import { QueueConnection } from '../../../src/queue/connect.js';
-import { taskId } from '../../../src/queue/payload.js';
-import { runTask, type Scorer, type TaskEnd, type TaskTools } from '../../../src/queue/run-task.js';
+import { QueueConnection, queueAddress, withoutPassword } from '../../../src/queue/connect.js';
+import { type JobStore, type Stored, type Task, taskId } from '../../../src/queue/job.js';
+import { runTask, type Scorer, sweep, type TaskEnd, type TaskTools } from '../../../src/queue/run-task.js';
 import { type EndedJob, followJobs, type SubmitTools } from '../../../src/queue/submit.js';
-import { sweep } from '../../../src/queue/sweep.js';
-import type { JobStore, Stored, Task } from '../../../src/queue/types.js';
 import { MemoryQueue, MemoryStore, testJob } from '../../support/memory-queue.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';

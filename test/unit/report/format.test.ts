@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { formatFixed, formatGeneral } from '../../../src/core/printf.js';
-import { formatLegacy, jsonNumber, parsePrecision, textNumber } from '../../../src/report/format.js';
+import { formatFixed, formatGeneral } from '../../../src/core/numbers.js';
+import { formatLegacy, jsonNumber, parsePrecision, textNumber } from '../../../src/report/write.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 

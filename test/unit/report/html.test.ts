@@ -6,12 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { writeHtml } from '../../../src/report/html/document.js';
 import { formatHtml } from '../../../src/report/html/index.js';
-import { escapeHtml, html, raw, scriptJson } from '../../../src/report/html/markup.js';
+import { escapeHtml, html, plainPage, raw, scriptJson } from '../../../src/report/html/markup.js';
 import { type PackedMetric, packFrames, packMetric } from '../../../src/report/html/page.js';
-import { plainPage } from '../../../src/report/html/plain-page.js';
-import type { FrameMetrics, Report } from '../../../src/report/types.js';
-import { histogram } from '../../../src/report/view/distribution.js';
+import type { FrameMetrics, Report } from '../../../src/report/schema.js';
 import { extentOf, linePath, roundStep, ticks } from '../../../src/report/view/scales.js';
+import { histogram } from '../../../src/report/view/tables.js';
 import { built, called, frames, paired, report, vmafModel } from '../../support/report.js';
 import { tier } from '../../support/tier.js';
 

@@ -5,14 +5,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { percentile } from '../../../src/core/percentile.js';
-import { holdAgainst } from '../../../src/report/held.js';
+import { percentile } from '../../../src/core/numbers.js';
 import { isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
+import { frameGap, ranking, worstFrames } from '../../../src/report/ranking.js';
+import { holdAgainst } from '../../../src/report/verdict.js';
 import { placeName } from '../../../src/report/view/chart-drawing.js';
-import { frameGap, ranking, worstFrames } from '../../../src/report/worst.js';
 import { built, frames, report, vmafModel } from '../../support/report.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
+import { needsShared, sharedPath } from '../../support/tier.js';
 
 describe('pool', () => {
   it('gives minimum, maximum, mean and harmonic mean of libvmaf', () => {

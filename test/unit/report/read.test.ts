@@ -7,12 +7,10 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { ranking, summarize } from '../../../src/public.js';
 import type { Fields, Kind } from '../../../src/report/kinds.js';
 import { isReport, readReport } from '../../../src/report/read/index.js';
-import { inputs, models, outcome, preparation, run } from '../../../src/report/schema.js';
-import type { Report } from '../../../src/report/types.js';
+import { inputs, models, outcome, preparation, type Report, run } from '../../../src/report/schema.js';
 import { formatReport, type ReportFormat } from '../../../src/report/write.js';
-import { cpuTime } from '../../support/cpu-time.js';
 import { built, collectionModel, printed, report, vmafModel } from '../../support/report.js';
-import { tier } from '../../support/tier.js';
+import { cpuTime, tier } from '../../support/tier.js';
 
 const side = {
   decoder: 'mediabunny',

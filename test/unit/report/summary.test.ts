@@ -3,12 +3,12 @@
  * What is printed of one report: in full, in brief, and the word for a score.
  */
 import { describe, expect, it } from 'vitest';
-import type { FindingCode } from '../../../src/media/preflight/types.js';
+import type { FindingCode } from '../../../src/media/preflight/findings.js';
 import { brief, unsaid } from '../../../src/report/brief.js';
 import type { ReportParts } from '../../../src/report/build.js';
+import type { Report, ReportModel } from '../../../src/report/schema.js';
+import { columns } from '../../../src/report/sections.js';
 import { summarize } from '../../../src/report/summary.js';
-import { columns } from '../../../src/report/terminal.js';
-import type { Report, ReportModel } from '../../../src/report/types.js';
 import { built, collectionModel, paired, vmafModel } from '../../support/report.js';
 
 const y4m = {

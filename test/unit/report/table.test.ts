@@ -3,15 +3,13 @@
  * Tables of several encodes, and what they and single reports say of trust.
  */
 import { describe, expect, it, test } from 'vitest';
-import type { Finding, FindingCode, Severity } from '../../../src/media/preflight/types.js';
+import type { Finding, FindingCode, Severity } from '../../../src/media/preflight/findings.js';
+import { encodesTable, flawsOf, writeTableCsv } from '../../../src/report/brief.js';
 import type { ReportParts } from '../../../src/report/build.js';
-import { remarks } from '../../../src/report/findings.js';
-import { flawsOf } from '../../../src/report/flaws.js';
+import type { Report } from '../../../src/report/schema.js';
+import { columns } from '../../../src/report/sections.js';
 import { summarize } from '../../../src/report/summary.js';
-import { encodesTable, writeTableCsv } from '../../../src/report/table.js';
-import { columns } from '../../../src/report/terminal.js';
-import { causeText, flawOf, trustOf } from '../../../src/report/trust.js';
-import type { Report } from '../../../src/report/types.js';
+import { causeText, flawOf, remarks, trustOf } from '../../../src/report/trust.js';
 import { formatReport } from '../../../src/report/write.js';
 import { built, called, paired, vmafModel } from '../../support/report.js';
 

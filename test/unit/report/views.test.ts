@@ -4,16 +4,15 @@
  * Markdown, of hostile and of very many lines too.
  */
 import { describe, expect, it } from 'vitest';
-import { alignmentAdvice } from '../../../src/cli/flags.js';
-import type { AlignResult } from '../../../src/media/align/types.js';
-import type { SideFacts } from '../../../src/media/preflight/types.js';
-import { doubtOf, type LimitResult } from '../../../src/report/held.js';
-import { batchPage } from '../../../src/report/html/plain-page.js';
+import { alignmentAdvice } from '../../../src/cli/exit.js';
+import type { AlignResult } from '../../../src/media/pairing/types.js';
+import type { SideFacts } from '../../../src/media/preflight/findings.js';
+import { writeBatchJunit, writeBatchSummary } from '../../../src/report/ci.js';
+import { batchPage } from '../../../src/report/html/markup.js';
 import { alignmentText, inspectionData, inspectionText } from '../../../src/report/inspection.js';
-import { writeBatchJunit } from '../../../src/report/junit.js';
-import { writeBatchSummary } from '../../../src/report/step-summary.js';
-import { clock, columns, cut, formatProgress, wrap } from '../../../src/report/terminal.js';
-import type { Report } from '../../../src/report/types.js';
+import type { Report } from '../../../src/report/schema.js';
+import { clock, columns, cut, formatProgress, wrap } from '../../../src/report/sections.js';
+import { doubtOf, type LimitResult } from '../../../src/report/verdict.js';
 
 const aligned: AlignResult = {
   offset: 12,

@@ -5,9 +5,8 @@
 import { describe, expect, it } from 'vitest';
 import { readReport } from '../../../src/report/read/index.js';
 import { formatReport, type ReportFormat, writeReport } from '../../../src/report/write.js';
-import { cpuTime } from '../../support/cpu-time.js';
 import { collectionModel, pooled, printed, report, spread, vmafModel } from '../../support/report.js';
-import { tier } from '../../support/tier.js';
+import { cpuTime, tier } from '../../support/tier.js';
 
 const FORMATS: readonly ReportFormat[] = ['xml', 'json', 'csv', 'sub', 'ndjson'];
 

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChromaFormat, VideoFormat } from '../../../src/core/frame.js';
 import { sampleBytes, sampleSource, y4mFile, y4mHeader, yuvFile } from '../../../src/sample/files.js';
 import { makeSample, makeTexture } from '../../../src/sample/generator.js';
-import { makeTestImage } from '../../support/test-image.js';
+import { makeTestImage } from '../../support/fixtures.js';
 
 const SMALL: VideoFormat = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
 

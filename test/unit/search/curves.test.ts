@@ -7,14 +7,16 @@ import { describe, expect, it } from 'vitest';
 import { measuredManifest, measuredMaster } from '../../../src/report/bandwidth.js';
 import {
   bestAt,
+  type CurvePoint,
   cheapestAt,
   convexHull,
+  type Grid,
+  nextStep,
   type RateQuality,
   type RisingCurve,
   risingCurve,
   takeovers,
-} from '../../../src/search/curves.js';
-import { type CurvePoint, type Grid, nextStep } from '../../../src/search/strategy.js';
+} from '../../../src/search/strategy.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 

@@ -4,9 +4,13 @@
  */
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
-import { statisticOf } from '../../../src/report/held.js';
-import { encoderArguments, isForeignEncoder, parameterOf } from '../../../src/search/encoders.js';
-import type { EncoderFacts } from '../../../src/search/host.js';
+import { statisticOf } from '../../../src/report/verdict.js';
+import {
+  type EncoderFacts,
+  encoderArguments,
+  isForeignEncoder,
+  parameterOf,
+} from '../../../src/search/encoders.js';
 import { chooseSamples, type Sample } from '../../../src/search/material.js';
 import { estimate } from '../../../src/search/targets.js';
 import { parseEncoder, parseTarget } from '../../../src/search/types.js';

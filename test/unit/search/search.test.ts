@@ -7,11 +7,10 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { BY_USER } from '../../../src/core/origin.js';
 import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
 import { bdRate } from '../../../src/report/bd-rate.js';
-import { compareEncoders } from '../../../src/search/compare.js';
-import { convexHull } from '../../../src/search/curves.js';
-import { buildLadder } from '../../../src/search/ladder.js';
+import { buildLadder, compareEncoders } from '../../../src/search/curves.js';
 import { formatEncodingResult } from '../../../src/search/result.js';
 import { forgetSearches, searchQuality } from '../../../src/search/search.js';
+import { convexHull } from '../../../src/search/strategy.js';
 import {
   type CompareOptions,
   type LadderOptions,

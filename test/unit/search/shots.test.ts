@@ -4,8 +4,8 @@
  * setting for each on recorded curves.
  */
 import { describe, expect, it } from 'vitest';
-import { CutFinder, spaced, THUMBNAIL } from '../../../src/search/cuts.js';
-import { clockOf, lookup, segmentStamps } from '../../../src/search/deliverable.js';
+import { clockOf, lookup, segmentStamps } from '../../../src/search/commands.js';
+import { CutFinder, detectShots, frameLimits, spaced, split, THUMBNAIL } from '../../../src/search/cuts.js';
 import {
   allocate,
   bytesAt,
@@ -13,7 +13,7 @@ import {
   type FrameValues,
   valuesAt,
 } from '../../../src/search/shot-encodes.js';
-import { detectShots, frameLimits, split, tuneShots } from '../../../src/search/shots.js';
+import { tuneShots } from '../../../src/search/shots.js';
 import { parseTarget, type ShotOptions, type TuneShotsOptions } from '../../../src/search/types.js';
 import { type FakeHost, type FakeShot, fakeEncoding, scenePicture } from '../../support/encoding-host.js';
 import { seeded } from '../../support/random.js';

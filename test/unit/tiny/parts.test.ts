@@ -5,10 +5,10 @@
  */
 import { describe, expect, it, test } from 'vitest';
 import type { PictureBinding } from '../../../src/tiny/bind.js';
-import { codecBlock, presetOrdinal } from '../../../src/tiny/codec.js';
+import { codecBlock, presetOrdinal } from '../../../src/tiny/features.js';
 import { type OpenVino, openVinoOffers } from '../../../src/tiny/openvino.js';
 import { fromHalves, toHalves } from '../../../src/tiny/ort.js';
-import { Resampler, TinyPictureScorer } from '../../../src/tiny/picture.js';
+import { Resampler, TinyPictureScorer } from '../../../src/tiny/scorers.js';
 import { serializeCalls } from '../../../src/tiny/session.js';
 import type { CodecBlockSpec, TinyModel, TinySession, TinyTensor } from '../../../src/tiny/types.js';
 

@@ -5,10 +5,16 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { ChromaFormat, VideoFormat } from '../../../src/core/frame.js';
-import { CURVES, definition, difference } from '../../support/light-definition.js';
-import { LinearLight, linearLight } from '../../support/linear-light.js';
 import { format, type Picture, picture } from '../../support/metric.js';
-import { type ColourNumbers, SRGB } from '../../support/perceptual.js';
+import {
+  type ColourNumbers,
+  CURVES,
+  definition,
+  difference,
+  LinearLight,
+  linearLight,
+  SRGB,
+} from '../../support/perceptual.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 

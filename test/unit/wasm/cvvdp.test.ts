@@ -17,8 +17,7 @@ import { parseFeature } from '../../../src/metrics/options.js';
 import { disturbed, format, type Picture, picture } from '../../support/metric.js';
 import { type ColourNumbers, PerceptualContext, perceptual, readPng } from '../../support/perceptual.js';
 import { seeded } from '../../support/random.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 import { SEED, some } from '../../support/wasm.js';
 
 type DisplayName = keyof typeof DISPLAYS;

@@ -11,9 +11,9 @@ import { ADM, admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { coreCalls, type Metric, type Variant } from '../../../src/metrics/metric.js';
 import { VIF } from '../../../src/metrics/vif.js';
+import { makeTestImage } from '../../support/fixtures.js';
 import { format, putPicture } from '../../support/metric.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
-import { makeTestImage } from '../../support/test-image.js';
 import { tier } from '../../support/tier.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);

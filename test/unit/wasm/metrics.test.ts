@@ -1,8 +1,11 @@
 /**
  * @module test/unit/wasm/metrics
- * CAMBI, CIEDE2000 and PSNR-HVS in the core: values worked out by hand, pictures and options that they refuse, and that both
- * implementations agree; and that every metric of the default model measures the smallest pictures.
+ * CAMBI, CIEDE2000, PSNR-HVS and SpEED in the core: values worked out by hand, pictures and options that they refuse, that both
+ * implementations agree, the stages of SpEED on a real clip; and that every metric of the default model measures the smallest
+ * pictures.
  */
+
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { score } from '../../../src/index.js';
@@ -10,7 +13,8 @@ import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { disturbed, format, type Picture, picture, runMetric, runTwins } from '../../support/metric.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
-import { tier } from '../../support/tier.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
+import { memory, native, pointers, put, take, words } from '../../support/wasm.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261125);
 
@@ -287,5 +291,266 @@ describe('pictures of 17 to 20 columns', () => {
       );
       expect(simd?.frames, `${width}x${height}`).toEqual(portable?.frames);
     }
+  });
+});
+
+const SPEED = {
+  kernelscale: 1,
+  prescale: 1,
+  prescaleMethod: 0,
+  sigmaNn: 0.29,
+  nnFloor: 0,
+  weightVarMode: 0,
+  useRefDiff: 0,
+};
+
+/** The speedOptions in the core's order. */
+function speedOptions(changed: Partial<typeof SPEED> = {}): number[] {
+  return Object.values({ ...SPEED, ...changed });
+}
+
+describe('speed_chroma', () => {
+  const chroma = (of: VideoFormat, pair: Parameters<typeof runMetric>[2], changed?: Partial<typeof SPEED>) =>
+    runMetric('simd128', of, pair, 'speed_chroma', speedOptions(changed));
+  const video = format(640, 480, 8, '420');
+  const random = seeded(SEED);
+  const noise = picture(video, () => random.int(0, 255));
+
+  it('gives exactly 0 where a plane is flat, and leaves it out of uv', () => {
+    const flat = picture(video, () => 128);
+    expect(chroma(video, { reference: flat, distorted: noise })).toEqual([0, 0, 0, 1, 1]);
+    const half = noise.map((plane, i) => (i === 1 ? plane.map(() => 128) : plane));
+    const distorted = disturbed(random, noise, 8, 60);
+    const [u, v, uv, badU, badV] = chroma(video, { reference: half, distorted });
+    expect({ u, badU, badV }).toEqual({ u: 0, badU: 1, badV: 0 });
+    expect(uv).toBe(v);
+    expect(v).toBeGreaterThan(0);
+  });
+
+  it('gives 0 for equal pictures, but hardly more than 0 where the weights are rounded differently', () => {
+    const pair = { reference: noise, distorted: noise };
+    expect(chroma(video, pair)).toEqual([0, 0, 0, 0, 0]);
+    const [u = 0] = chroma(video, pair, { weightVarMode: 5 });
+    expect(u).toBeGreaterThan(0);
+    expect(u).toBeLessThan(1e-4);
+  });
+
+  it('refuses planes below 80 samples, after prescaling', () => {
+    const small = format(158, 300, 8, '420');
+    const flat = picture(small, () => 128);
+    const pair = { reference: flat, distorted: flat };
+    expect(() => chroma(small, pair)).toThrow(/no \w+ for these/);
+    expect(chroma(small, pair, { prescale: 1.1 })).toEqual([0, 0, 0, 1, 1]);
+    expect(() => chroma(video, pair, { prescale: 0.3 })).toThrow(/no \w+ for these/);
+  });
+});
+
+describe('speed_temporal', () => {
+  it('is 0 without an earlier pair', () => {
+    const random = seeded(SEED);
+    const video = format(160, 96, 8, '400');
+    const noise = picture(video, () => random.int(0, 255));
+    const pair = { reference: noise, distorted: noise };
+    expect(runMetric('simd128', video, pair, 'speed_temporal', speedOptions())).toEqual([0, 0]);
+  });
+
+  it('takes the distorted difference to the reference on request', () => {
+    const random = seeded(SEED);
+    const video = format(320, 240, 8, '400');
+    const noise = () => picture(video, () => random.int(0, 255));
+    const earlier = noise();
+    const reference = noise();
+    // What was before is the same in both, so that the difference to the reference is the reference's own.
+    const pictures = { reference, distorted: noise(), earlierReference: earlier, earlierDistorted: earlier };
+    expect(runMetric('simd128', video, pictures, 'speed_temporal', speedOptions({ useRefDiff: 1 }))).toEqual([
+      0, 0,
+    ]);
+    expect(runMetric('simd128', video, pictures, 'speed_temporal', speedOptions())[0]).toBeGreaterThan(0);
+  });
+});
+
+describe(`both implementations of SpEED (seed ${SEED})`, () => {
+  it('give the same', () => {
+    const random = seeded(SEED);
+    const rounds: readonly [number, Partial<typeof SPEED>][] = [
+      [8, {}],
+      [10, { weightVarMode: 5, nnFloor: 0.1, sigmaNn: 0.19 }],
+      [12, { prescale: 1.3, prescaleMethod: 2 }],
+      [16, { kernelscale: 1.5, weightVarMode: 3 }],
+    ];
+    for (const [bitDepth, changed] of rounds) {
+      const video = format(random.int(420, 500), random.int(380, 420), bitDepth, '444');
+      const top = 2 ** bitDepth - 1;
+      const reference = picture(video, () => random.int(0, top));
+      const distorted = disturbed(random, reference, bitDepth, top >> 2);
+      const pictures = { reference, distorted, earlierReference: distorted, earlierDistorted: reference };
+      for (const metric of ['speed_chroma', 'speed_temporal'] as const) {
+        const [portable, simd] = runTwins(video, pictures, metric, speedOptions(changed));
+        expect(simd, `${metric} ${JSON.stringify({ video, changed })}, seed ${SEED}`).toEqual(portable);
+      }
+    }
+  });
+});
+
+const clip = sharedPath('clips/src01_hrc00_576x324.yuv420p10le.yuv');
+
+it.skipIf(clip === undefined)(`speed_chroma ends where its stage vectors end (${needsShared})`, async () => {
+  const report = await score(
+    {
+      reference: clip ?? '',
+      distorted: (clip ?? '').replace('hrc00', 'hrc01'),
+      raw: { width: 576, height: 324, bitDepth: 10, chroma: '420' },
+    },
+    { models: [], features: ['speed_chroma'], frameCount: 1, threads: 0 },
+  );
+  // libvmaf 3.2.0, binary32, printed with fourteen digits.
+  expect(report.frames[0]?.metrics.speed_chroma_u).toBeCloseTo(6.1211256980896, 12);
+});
+
+const WIDTH = 288;
+const HEIGHT = 162;
+/** Blocks of five samples in the 18x10 samples that are left of the plane. */
+const BLOCKS = 6;
+const N = 25;
+
+/** One plane's stages, binary32 with nine digits: libvmaf 3.2.0, Cb of frame 0, default speedOptions. */
+interface Stages {
+  readonly clip: string;
+  readonly x: readonly number[];
+  /** Of the samples at the first five offsets in a block. */
+  readonly mean: readonly number[];
+  /** The first five of the covariance's first row, then [7][12] and [24][24]. */
+  readonly covariance: readonly number[];
+  readonly eigenvalues: readonly number[];
+  readonly z: readonly number[];
+  readonly variance: readonly number[];
+  readonly entropy: readonly number[];
+}
+
+const STAGES: readonly Stages[] = [
+  {
+    clip: 'clips/src01_hrc00_576x324.yuv420p10le.yuv',
+    x: [-4.55424881, -1.13862419, -1.5857048, -1.19620705, 0.211752892],
+    mean: [0.172069579, 0.344071239, 0.072969988, 0.0176408067, 0.155242622],
+    covariance: [5.30101013, 2.40306759, 0.123507634, -0.488229692, -0.216037676, -1.20355093, 9.0475502],
+    eigenvalues: [
+      33.0104179, 18.7549248, 13.6262312, 11.7483902, 9.73222351, 8.47602081, 7.69416332, 8.20752335,
+      6.64615202, 5.00136757, 0.584866345, 4.80602074, 0.770825207, 0.849419534, 1.15252209, 1.32478464,
+      1.75871682, 4.10570097, 3.97149038, 3.64816642, 2.14285326, 3.11785078, 2.55891013, 2.75619602,
+      2.68225551,
+    ],
+    z: [-2.04588509, 0.280715913, -0.629988015, 0.204884857, -0.484907359],
+    variance: [1.17764449, 0.810912907, 1.90259933, 0.915797949],
+    entropy: [160.779861, 148.667343, 176.874466, 152.570023],
+  },
+  {
+    clip: 'clips/src01_hrc01_576x324.yuv420p10le.yuv',
+    x: [-4.54183578, -1.58416939, -1.84879684, -1.02180672, -0.0824604034],
+    mean: [0.1381751, 0.32566765, 0.048072923, 0.00543209258, 0.15556021],
+    covariance: [4.81891775, 1.85901535, 0.183278888, -0.144520715, -0.0358159579, -1.0727247, 8.23837185],
+    eigenvalues: [
+      28.8786583, 16.1285152, 13.5671082, 10.7982216, 9.55665398, 8.12279034, 7.57031107, 6.93537331,
+      5.74318552, 5.33419991, 0.562885821, 4.57570171, 4.08770704, 4.12163496, 3.6467104, 0.68519491,
+      0.923566997, 1.10870171, 1.33413005, 1.64917648, 2.96371341, 2.15239167, 2.2526207, 2.775424,
+      2.65261984,
+    ],
+    z: [-2.05146074, 0.0158884022, -0.780892789, 0.19694452, -0.525050402],
+    variance: [1.12170708, 0.75872767, 1.90123343, 0.916695237],
+    entropy: [157.746094, 145.160995, 175.381149, 151.188965],
+  },
+];
+
+/** Where in the core's memory these values lie, `stride` apart: an index, -1 where nowhere. */
+function find(all: Float32Array | Float64Array, values: readonly number[], stride = 1): number {
+  const [first] = values;
+  const end = all.length - (values.length - 1) * stride;
+  for (let at = 0; at < end; at++)
+    if (all[at] === first && values.every((value, i) => all[at + i * stride] === value)) return at;
+  return -1;
+}
+
+const single = (values: readonly number[]): number[] => values.map(Math.fround);
+
+/** Measures the plane as Cb and Cr of both pictures, so that no other plane comes after it. */
+function measureStages(plane: Uint16Array): void {
+  const context = Number(native('anyvmaf_open')(2 * WIDTH, 2 * HEIGHT, 10, 1));
+  const chroma = [put(plane, 64), WIDTH, HEIGHT];
+  // A serial, luma, Cb, Cr and alpha.
+  const picture = [1, 0, 0, 0, ...chroma, ...chroma, 0, 0, 0];
+  const none = picture.map(() => 0);
+  const frames = pointers([...picture, ...picture, ...none, ...none]);
+  const speedOptions = put(new Float32Array(Float64Array.of(1, 1, 0, 0.29, 0, 0, 0).buffer));
+  expect(Number(native('anyvmaf_speed_chroma')(context, frames, speedOptions, take(40)))).toBe(0);
+  native('anyvmaf_close')(context);
+}
+
+describe.skipIf(sharedPath('clips') === undefined)(`stages of speed_chroma (${needsShared})`, () => {
+  for (const stages of STAGES) {
+    it(`equal libvmaf's: ${stages.clip}`, () => {
+      const bytes = readFileSync(sharedPath(stages.clip) ?? '');
+      const luma = 2 * 4 * WIDTH * HEIGHT;
+      const plane = new Uint16Array(bytes.buffer, bytes.byteOffset + luma, WIDTH * HEIGHT);
+      measureStages(plane.slice());
+      const floats = new Float32Array(memory.buffer);
+      for (const name of ['x', 'variance', 'entropy'] as const)
+        expect(find(floats, single(stages[name])), name).toBeGreaterThan(0);
+      // Row after row of 25, a column for each block.
+      expect(find(floats, single(stages.z), BLOCKS), 'z').toBeGreaterThan(0);
+      // The means at the 25 offsets are kept as what the samples deviate from them, in binary64.
+      const x = single(stages.x);
+      const deviations = single(stages.mean).map((mean, i) => (x[i] ?? Number.NaN) - mean);
+      expect(find(new Float64Array(memory.buffer), deviations), 'mean').toBeGreaterThan(0);
+
+      const covariance = 4 * find(floats, single(stages.covariance.slice(0, 5)));
+      expect(covariance, 'covariance').toBeGreaterThan(0);
+      const bits = (values: readonly number[]) => [...new Int32Array(Float32Array.from(values).buffer)];
+      const entry = (i: number, k: number) => words(covariance + 4 * (N * i + k), 1)[0];
+      expect([entry(7, 12), entry(24, 24)]).toEqual(bits(stages.covariance.slice(5)));
+      const eigenvalues = take(4 * N);
+      native('speed_eigenvalues')(covariance, eigenvalues);
+      expect([...words(eigenvalues, N)]).toEqual(bits(stages.eigenvalues));
+    });
+  }
+});
+
+const power = (base: number, exponent: number) => Number(native('power_fused')(base, exponent));
+
+describe('power_fused', () => {
+  it.each([
+    [0.44250378012657166, 0.04479999840259552, 0.96413329637827572],
+    [0.65367990732192993, 0.28560000658035278, 0.88566255114383663],
+    [0.4900219738483429, 0.04479999840259552, 0.96854913450080826],
+    [0.55424481630325317, 0.23630000650882721, 0.86983463396508365],
+    [0.90363544225692749, 0.28560000658035278, 0.97147510027047701],
+    [0.29974773526191711, 0.28560000658035278, 0.70886165537337098],
+    [0.94171828031539917, 0.23630000650882721, 0.98591059180361429],
+    [0.94016015529632568, 0.30009999871253967, 0.98165271636282314],
+  ])('%d to the power of %d, whose last bit needs fused steps', (base, exponent, expected) => {
+    expect(power(base, exponent)).toBe(expected);
+  });
+
+  it.each([
+    [0.52483958005905151, 0.04479999840259552, 0.9715321820533932],
+    [0.78859949111938477, 0.30009999871253967, 0.93120786102796338],
+    [0.51823300123214722, 0.13330000638961792, 0.91610697426661658],
+    [0.99772369861602783, 0.30009999871253967, 0.99931633708849676],
+    [1, 0.3, 1],
+    [4, 0.5, 2],
+    [2 ** -1000, 0.5, 2 ** -500],
+    [2 ** 1000, -0.25, 2 ** -250],
+  ])('%d to the power of %d', (base, exponent, expected) => {
+    expect(power(base, exponent)).toBe(expected);
+  });
+
+  it.each([
+    [0, 0.25, 0],
+    [-0.5, 0.25, Number.NaN],
+    [Number.NaN, 0.25, Number.NaN],
+    [Number.POSITIVE_INFINITY, 0.25, Number.POSITIVE_INFINITY],
+    [2 ** -1074, 0.5, 2 ** -537],
+    [1e300, 2, Number.POSITIVE_INFINITY],
+    [1e-300, 2, 0],
+  ])('%d to the power of %d, beyond the ordinary', (base, exponent, expected) => {
+    expect(power(base, exponent)).toBe(expected);
   });
 });

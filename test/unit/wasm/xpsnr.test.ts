@@ -8,8 +8,7 @@ import { chromaSize, type VideoFormat } from '../../../src/core/frame.js';
 import { score } from '../../../src/index.js';
 import { disturbed, format, type Picture, picture, runMetric, runTwins } from '../../support/metric.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
-import { needsShared, sharedPath } from '../../support/shared.js';
-import { tier } from '../../support/tier.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 import { compare, DEPTHS, longs, pointers, put, SEED, some, WIDTHS } from '../../support/wasm.js';
 
 /** Samples of one depth: noise, or black and white, which give the largest sums. */

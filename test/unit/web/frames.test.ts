@@ -9,8 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ByteCache } from '../../../web/src/frames/byte-cache.js';
 import { fittingFull, gradient, tint } from '../../../web/src/frames/colours.js';
 import type { ShownPair } from '../../../web/src/frames/draw.js';
-import { PairReader, Readers } from '../../../web/src/frames/reader.js';
-import type { FramesCall, PairSource } from '../../../web/src/frames/serve.js';
+import { type FramesCall, PairReader, type PairSource, Readers } from '../../../web/src/frames/serve.js';
 import { Flicker, RATES } from '../../../web/src/frames/settings.js';
 import { FrameStore } from '../../../web/src/frames/store.js';
 import {
@@ -22,12 +21,12 @@ import {
   zoomedAt,
   zoomName,
 } from '../../../web/src/frames/transform.js';
-import { versus } from '../../../web/src/frames/versus.js';
 import {
   besideMoment,
   rankingOf,
   sameMoment,
   subjectOf,
+  versus,
   worstMoments,
 } from '../../../web/src/frames/viewer/subject.js';
 import type { EncodeResult } from '../../../web/src/session.js';

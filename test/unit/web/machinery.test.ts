@@ -7,7 +7,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FileNumbers, KnownFiles } from '../../../web/src/engine/calls.js';
 import { Player } from '../../../web/src/frames/viewer/transport.js';
-import { following, type Section } from '../../../web/src/results/section.js';
+import { following, type Section } from '../../../web/src/results/view.js';
 import { BEAT, inTurn, newsAfter, oneByOne, spaced } from '../../../web/src/schedule.js';
 
 describe('when the page works', () => {

@@ -32,9 +32,8 @@ import {
   ticks,
   timeText,
 } from '../../../src/report/view/index.js';
-import { Columns } from '../../../web/src/results/columns.js';
-import { nextSorting, sorted } from '../../../web/src/results/encode-table.js';
-import { reachedText } from '../../../web/src/results/encodes.js';
+import { Columns, reachedText } from '../../../web/src/results/encodes.js';
+import { nextSorting, sorted } from '../../../web/src/results/headline.js';
 import { type ChosenFile, coloursOf, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
 import { summary, typedMetrics, withMetric } from '../../../web/src/setup/models.js';
 import { seeded } from '../../support/random.js';

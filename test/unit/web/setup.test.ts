@@ -4,12 +4,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../../src/core/errors.js';
-import type { Remedy } from '../../../src/core/hint.js';
-import type { Hint, OptionHint } from '../../../src/media/preflight/types.js';
+import { AnyvmafError, type Hint, type OptionHint, type Remedy } from '../../../src/core/errors.js';
 import { loadModels } from '../../../src/models/load.js';
 import type { ModelStore } from '../../../src/models/types.js';
-import type { FrameMetrics } from '../../../src/report/types.js';
+import type { FrameMetrics } from '../../../src/report/schema.js';
 import { failureOf } from '../../../web/src/engine/calls.js';
 import { packed, unpacked } from '../../../web/src/last.js';
 import { videosIn } from '../../../web/src/linked.js';
@@ -20,14 +18,8 @@ import {
   Session,
   settingsOf,
 } from '../../../web/src/session.js';
-import { describeFacts } from '../../../web/src/setup/facts.js';
-import {
-  absentModel,
-  advisedSettings,
-  failureWords,
-  kindOfFailure,
-} from '../../../web/src/setup/failure-kind.js';
-import { kindOf } from '../../../web/src/setup/files.js';
+import { absentModel, advisedSettings, failureWords, kindOfFailure } from '../../../web/src/setup/failure.js';
+import { describeFacts, formatInName, guessRaw, kindOf } from '../../../web/src/setup/files.js';
 import {
   applyFix,
   applyFixes,
@@ -50,7 +42,6 @@ import {
   withModel,
 } from '../../../web/src/setup/models.js';
 import { alike, noReferenceOptions, runOptions } from '../../../web/src/setup/options.js';
-import { formatInName, guessRaw } from '../../../web/src/setup/raw-guess.js';
 import { Speed, Stopwatch, sumProgress } from '../../../web/src/setup/run-bar.js';
 import { keptResults, scoredWith, watchChosen } from '../../../web/src/setup/score.js';
 

@@ -1,6 +1,7 @@
 /**
  * @module web/frames/draw
- * Draws pairs of frames as bitmaps and computes quality maps. Runs in the worker.
+ * Pictures that the worker draws: pairs of frames, their quality maps, small ones, and those of the HTML report, as
+ * large as its size allows.
  */
 import {
   type ColorMatrix,
@@ -10,6 +11,15 @@ import {
   type RgbaImage,
   type RgbImage,
 } from 'anyvmaf';
+import {
+  type ListedEncode,
+  type PageLimits,
+  type PagePictures,
+  type PictureTry,
+  pagePicturesOf,
+} from 'anyvmaf/view';
+import { messageOf } from '../engine/calls.js';
+import { fittingFull, tint } from './colours.js';
 
 export interface FrameFacts {
   readonly frame: number;
@@ -154,7 +164,7 @@ function bitmapOf({ width, height, data }: RgbaImage): Promise<ImageBitmap> {
 }
 
 /** RGB to RGBA. */
-export function opaque({ width, height, data }: RgbImage): RgbaImage {
+function opaque({ width, height, data }: RgbImage): RgbaImage {
   const pixels = new Uint8ClampedArray(4 * width * height).fill(255);
   for (let from = 0, at = 0; from < data.length; from += 3, at += 4) {
     pixels[at] = data[from] ?? 0;
@@ -208,4 +218,160 @@ function gridOf(
     density[i] = (value * pixelWidth * pixelHeight) / Math.max(1, across * down);
   });
   return { width, height, blockSize, density, total };
+}
+
+/** A small picture in opaque RGBA. */
+export interface Thumb {
+  readonly width: number;
+  readonly height: number;
+  /** Displayed width over height. */
+  readonly aspect: number;
+  readonly toneMapped?: NonNullable<FrameFacts['toneMapped']>;
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
+export interface ThumbPair {
+  readonly index: number;
+  readonly reference: Thumb;
+  readonly distorted: Thumb;
+  readonly map: Thumb;
+}
+
+/** Side of a map's square in samples, as on the command line. */
+const BLOCK = 16;
+/** Opacity of the colours and brightness of the grey picture, as in the viewer. */
+const [COVER, DIM] = [0.85, 0.62];
+
+/** @param side longest side in pixels */
+export async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
+  const { width } = pair.reference.format;
+  const aspect = pair.reference.displayAspect;
+  const { grids } = await measureMap(pair, BLOCK);
+  return {
+    index: pair.index,
+    reference: thumb(pair.reference, side, aspect),
+    distorted: thumb(pair.distorted, side, aspect),
+    map: mapOver(thumb(pair.distorted, side, aspect), grids.both, width),
+  };
+}
+
+/** @param aspect displayed width over height */
+export function thumb(picture: FramePicture, side: number, aspect: number): Thumb {
+  const { toneMapped } = picture.color;
+  return { ...opaque(picture.image({ maxSide: side })), aspect, ...(toneMapped && { toneMapped }) };
+}
+
+/** Loss colours over the picture in grey. @param fullWidth of the original picture */
+function mapOver(picture: Thumb, grid: LossGrid, fullWidth: number): Thumb {
+  const { width, height, data } = picture;
+  const full = fittingFull(grid);
+  const squares = (at: number, most: number) =>
+    Math.min(most - 1, Math.floor(((at + 0.5) * fullWidth) / width / grid.blockSize));
+  for (let y = 0; y < height; y++) {
+    const row = squares(y, grid.height) * grid.width;
+    for (let x = 0; x < width; x++) {
+      const at = 4 * (y * width + x);
+      const [r = 0, g = 0, b = 0] = data.subarray(at, at + 3);
+      const grey = DIM * (0.2126 * r + 0.7152 * g + 0.0722 * b);
+      const [red, green, blue, cover] = tint((grid.density[row + squares(x, grid.width)] ?? 0) / full);
+      const share = COVER * cover;
+      data.set(
+        [red, green, blue].map((colour) => grey + share * (colour - grey)),
+        at,
+      );
+    }
+  }
+  return picture;
+}
+
+/** Smallest files first. */
+const LOSSY = ['image/avif', 'image/webp', 'image/jpeg'] as const;
+
+type Listed = ListedEncode & { readonly butteraugli: boolean };
+
+/** @throws the signal's reason */
+export async function reportPictures<E extends Listed>(
+  encodes: readonly E[],
+  pairsOf: (encode: E) => AsyncIterable<FramePair>,
+  {
+    limits,
+    ...settings
+  }: {
+    readonly limits: PageLimits;
+    /** Tells users how to allow more. */
+    readonly remedy: string;
+    readonly signal: AbortSignal;
+    readonly onMoment: (done: number, of: number) => void;
+  },
+): Promise<PagePictures> {
+  const lossy = await lossyType();
+  return pagePicturesOf(encodes, limits, {
+    ...settings,
+    momentsOf: (encode) => momentsOf(pairsOf(encode), encode.butteraugli, lossy, settings.signal),
+    reasonOf: messageOf,
+  });
+}
+
+/** Canvases write PNG if they do not support a format. */
+async function lossyType(): Promise<string> {
+  const canvas = canvasOf({ width: 1, height: 1, data: new Uint8Array(3) });
+  for (const type of LOSSY) if ((await canvas.convertToBlob({ type })).type === type) return type;
+  return 'image/png';
+}
+
+async function* momentsOf(
+  pairs: AsyncIterable<FramePair>,
+  butteraugli: boolean,
+  lossy: string,
+  signal: AbortSignal,
+) {
+  for await (const pair of pairs) {
+    const draw = await drawerOf(pair, butteraugli);
+    const { width, height } = pair.reference.format;
+    yield {
+      frame: pair.index,
+      aspect: pair.reference.displayAspect,
+      async write({ side, quality, fits }: PictureTry) {
+        signal.throwIfAborted();
+        const { reference, distorted, map } = draw(side);
+        if (quality === 1 && !fits(reference.width * reference.height)) return undefined;
+        // That would only repeat the PNG.
+        if (quality < 1 && lossy === 'image/png' && side >= Math.max(width, height)) return undefined;
+        const encoding = { type: quality === 1 ? 'image/png' : lossy, quality };
+        return {
+          reference: await encoded(reference, encoding),
+          distorted: await encoded(distorted, encoding),
+          map: await encoded(map, encoding),
+        };
+      },
+    };
+  }
+}
+
+/** Draws each size once. */
+async function drawerOf(pair: FramePair, butteraugli: boolean) {
+  const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
+  const of = butteraugli ? 'butteraugli' : 'both';
+  const draw = (maxSide: number) => ({
+    reference: canvasOf(pair.reference.image({ maxSide })),
+    distorted: canvasOf(pair.distorted.image({ maxSide })),
+    map: canvasOf(maps.render({ of, legend: false, maxSide }).image),
+  });
+  const drawn = new Map<number, ReturnType<typeof draw>>();
+  return (maxSide: number) => {
+    const known = drawn.get(maxSide) ?? draw(maxSide);
+    drawn.set(maxSide, known);
+    return known;
+  };
+}
+
+function canvasOf(image: RgbImage): OffscreenCanvas {
+  const { width, height, data } = opaque(image);
+  const canvas = new OffscreenCanvas(width, height);
+  canvas.getContext('2d')?.putImageData(new ImageData(data, width, height), 0, 0);
+  return canvas;
+}
+
+async function encoded(canvas: OffscreenCanvas, encoding: ImageEncodeOptions): Promise<Uint8Array> {
+  return new Uint8Array(await (await canvas.convertToBlob(encoding)).arrayBuffer());
 }

@@ -1,12 +1,13 @@
 /**
  * @module web/frames/keys
- * Keyboard shortcuts of the viewer, and their help.
+ * Keyboard shortcuts of the viewer, their help, and its buttons, whose titles name their keys.
  */
 import { h } from '../dom.js';
 import { text } from '../text.js';
+import { modeButtons, type ViewSettings } from './settings.js';
 import { MODES, type Mode } from './stage.js';
 
-const words = text.frames.keyList;
+const keyWords = text.frames.keyList;
 
 export interface Commands {
   step(frames: number): void;
@@ -107,35 +108,90 @@ export function runKey(event: KeyboardEvent, commands: Commands): boolean {
 
 export function keyList(): HTMLElement {
   const rows: readonly (readonly [keys: readonly string[], does: string])[] = [
-    [['K'], words.play],
-    [['←', '→'], words.step],
-    [['Page Up', 'Page Down'], words.leap],
-    [['Home', 'End'], words.ends],
-    [['W'], words.worst],
-    [['N', 'P'], words.nextWorst],
-    [['I', 'O'], words.key],
-    [['A'], words.whole],
-    [['D', 'G'], words.shift],
-    [['H'], words.scopes],
-    [MODES.map((_, i) => String(i + 1)), words.modes],
-    [['Space'], words.other],
-    [['E'], words.encode],
-    [['B'], words.against],
-    [['C', 'V'], words.further],
-    [['S'], words.save],
-    [['X'], words.fullScreen],
-    [['[', ']'], words.tune],
-    [['+', '−'], words.zoom],
-    [['Z'], words.exact],
-    [['F', '0'], words.fit],
-    [['Shift', '←', '↑', '↓', '→'], words.pan],
-    [['Esc'], words.close],
+    [['K'], keyWords.play],
+    [['←', '→'], keyWords.step],
+    [['Page Up', 'Page Down'], keyWords.leap],
+    [['Home', 'End'], keyWords.ends],
+    [['W'], keyWords.worst],
+    [['N', 'P'], keyWords.nextWorst],
+    [['I', 'O'], keyWords.key],
+    [['A'], keyWords.whole],
+    [['D', 'G'], keyWords.shift],
+    [['H'], keyWords.scopes],
+    [MODES.map((_, i) => String(i + 1)), keyWords.modes],
+    [['Space'], keyWords.other],
+    [['E'], keyWords.encode],
+    [['B'], keyWords.against],
+    [['C', 'V'], keyWords.further],
+    [['S'], keyWords.save],
+    [['X'], keyWords.fullScreen],
+    [['[', ']'], keyWords.tune],
+    [['+', '−'], keyWords.zoom],
+    [['Z'], keyWords.exact],
+    [['F', '0'], keyWords.fit],
+    [['Shift', '←', '↑', '↓', '→'], keyWords.pan],
+    [['Esc'], keyWords.close],
   ];
   return h(
     'dl',
     { class: 'frames-keys' },
     ...rows.map(([keys, does]) =>
       h('div', {}, h('dt', {}, ...keys.map((key) => h('kbd', {}, key))), h('dd', {}, does)),
+    ),
+  );
+}
+
+const words = text.frames;
+
+const SIGNS: Readonly<Record<string, string>> = { ArrowLeft: '←', ArrowRight: '→' };
+
+/** @param name for buttons whose label is a sign */
+export function tool(label: string, key: string, run: () => void, name = label): HTMLButtonElement {
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'tool',
+      'aria-label': name === label ? undefined : name,
+      title: `${name} (${SIGNS[key] ?? key})`,
+      onclick: run,
+    },
+    label,
+  );
+}
+
+export interface ViewTools {
+  readonly fit: HTMLButtonElement;
+  readonly zoom: HTMLElement;
+  readonly shift: HTMLElement;
+  zoomTo(scale: number): void;
+}
+
+export function viewTools(
+  settings: ViewSettings,
+  { zoom, shift, scopes }: Commands,
+  { fit, zoomTo, ...shown }: ViewTools,
+): HTMLElement {
+  const group = (label: string, ...children: HTMLElement[]) =>
+    h('div', { class: 'frames-zooms', role: 'group', 'aria-label': label }, ...children);
+  return h(
+    'div',
+    { class: 'frames-tools' },
+    modeButtons(settings),
+    tool(words.scopes.name, 'H', scopes, words.scopes.title),
+    group(
+      words.shift,
+      tool('‹', 'D', () => shift(-1), words.shiftBack),
+      shown.shift,
+      tool('›', 'G', () => shift(1), words.shiftOn),
+    ),
+    group(
+      words.zoom,
+      fit,
+      ...[1, 2, 4].map((scale) => tool(`${scale}:1`, 'Z', () => zoomTo(scale))),
+      tool('−', '-', () => zoom(-1), words.zoomOut),
+      shown.zoom,
+      tool('+', '+', () => zoom(1), words.zoomIn),
     ),
   );
 }

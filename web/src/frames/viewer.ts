@@ -11,22 +11,28 @@ import { type Coded, codedOf } from '../packets/client.js';
 import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
 import { text } from '../text.js';
 import type { Drawable, ShownPair } from './draw.js';
-import { type Commands, runKey } from './keys.js';
+import { type Commands, runKey, tool, viewTools } from './keys.js';
 import type { PairSource } from './serve.js';
 import { Flicker, tuned, ViewSettings, viewControls } from './settings.js';
 import { Stage } from './stage.js';
 import { FrameStore } from './store.js';
 import { zoomName } from './transform.js';
-import { shifted, type Versus, versus } from './versus.js';
 import { Grid } from './viewer/grid.js';
 import { Head } from './viewer/head.js';
-import { Navigation } from './viewer/navigation.js';
 import { Overlays } from './viewer/overlays.js';
 import { Saver } from './viewer/pictures.js';
 import { Message, Readout } from './viewer/readout.js';
 import type { Scopes } from './viewer/scopes.js';
-import { metricsOf, rateOf, type Subject, subjectOf } from './viewer/subject.js';
-import { tool, viewTools } from './viewer/tool.js';
+import {
+  metricsOf,
+  Navigation,
+  rateOf,
+  type Subject,
+  shifted,
+  subjectOf,
+  type Versus,
+  versus,
+} from './viewer/subject.js';
 import { type Played, Transport } from './viewer/transport.js';
 import './frames.css';
 

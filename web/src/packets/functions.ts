@@ -2,7 +2,7 @@
  * @module web/packets/functions
  * Reads a container's coded frames without decoding, in its own worker, which the page ends if a file hangs it.
  */
-import { showsFrame } from 'anyvmaf/vpx';
+import { showsFrame } from 'anyvmaf/packets';
 import type { InputVideoTrack } from 'mediabunny';
 import type { CallContext } from '../engine/calls.js';
 import { headReader, KINDS } from './headers.js';

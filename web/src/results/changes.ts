@@ -21,12 +21,10 @@ import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
-import { Columns } from './columns.js';
-import type { Encode, Encodes } from './encodes.js';
+import { Columns, type Encode, type Encodes } from './encodes.js';
 import { readBaselines } from './open.js';
-import type { Follower, Section } from './section.js';
 import { html, made, render, type TemplateResult } from './templates.js';
-import type { View } from './view.js';
+import type { Follower, Section, View } from './view.js';
 
 const words = text.results.changes;
 

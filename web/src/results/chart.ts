@@ -1,19 +1,27 @@
 /**
  * @module web/results/chart
- * The large chart with legend, zoom, map and keys, its summary for screen readers, and its data as a table on demand.
+ * The large chart with legend, zoom, map and keys, its summary for screen readers, and its data as a table, one page at
+ * a time, built when opened.
  */
-import { colourOf, FrameChart, labelOf, listen, NONE, onKey } from 'anyvmaf/view';
+import {
+  cellText,
+  colourOf,
+  FrameChart,
+  grouped,
+  labelOf,
+  listen,
+  NONE,
+  onKey,
+  timeText,
+} from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
-import { dataTable } from './data-table.js';
-import type { Encodes } from './encodes.js';
-import type { MomentPictures } from './pictures.js';
-import type { Follower, Section } from './section.js';
-import { MomentStrip } from './strip.js';
-import { html, made, render } from './templates.js';
-import type { View } from './view.js';
+import type { Encode, Encodes } from './encodes.js';
+import { type MomentPictures, MomentStrip } from './pictures.js';
+import { html, made, render, type TemplateResult } from './templates.js';
+import type { Follower, Section, View } from './view.js';
 
 const words = text.results.chart;
 
@@ -220,4 +228,88 @@ function inWords(encodes: Encodes, metric: string): string {
       );
     })
     .join(' ');
+}
+
+const dataWords = text.results.data;
+const ROWS = 50;
+
+function dataTable(encodes: Encodes, view: View): Section {
+  let start = 0;
+  let chosen = 0;
+  const body = made(
+    html`<div class="scroll" tabindex="0" role="region" aria-label="${dataWords.heading}"></div>`,
+  );
+  const place = made(html`<span class="soft small" aria-live="polite"></span>`);
+  const pager = (label: string, by: number) =>
+    h('button', { type: 'button', class: 'tool', onclick: () => turn(start + by) }, label);
+  const [earlier, later] = [pager(dataWords.previous, -ROWS), pager(dataWords.next, ROWS)];
+  const number = h('input', { type: 'number', min: 0, id: 'go-to-frame' });
+  const which = h('select', {
+    'aria-label': dataWords.encode,
+    onchange: () => {
+      chosen = Number(which.value);
+      draw();
+    },
+  });
+  const element = h('details', { class: 'data', ontoggle: () => draw() });
+  render(
+    html`<summary>${dataWords.heading}</summary>
+<form class="paging" @submit=${(event: Event) => {
+      event.preventDefault();
+      turn(encodes.list[chosen]?.columns.search(Number(number.value)) ?? 0);
+    }}>${which}${earlier}${later}<label for="go-to-frame" class="soft small">${dataWords.goTo}</label>${number}${place}</form>${body}`,
+    element,
+  );
+
+  function turn(to: number): void {
+    const count = encodes.list[chosen]?.columns.length ?? 0;
+    start = Math.max(0, Math.min(to, Math.max(0, count - 1)));
+    draw();
+  }
+
+  function draw(): void {
+    if (!element.open) return;
+    render(
+      encodes.list.map(({ name, index }) => html`<option value="${index}">${name}</option>`),
+      which,
+    );
+    which.value = String(chosen);
+    which.hidden = encodes.list.length < 2;
+    const encode = encodes.list[chosen];
+    if (!encode) return;
+    const { length } = encode.columns;
+    const end = Math.min(length, start + ROWS);
+    render(frameTable(encodes, encode, view.metric, start, end), body);
+    place.textContent = dataWords.rows(grouped(Math.min(start + 1, end)), grouped(end), grouped(length));
+    earlier.disabled = start === 0;
+    later.disabled = end >= length;
+  }
+
+  // A full page stays as it is, so that it does not change while being read.
+  return {
+    element,
+    update: () => element.open && start + ROWS > (encodes.list[chosen]?.columns.length ?? 0) && draw(),
+    close: () => {},
+  };
+}
+
+/** From `start` to before `end`, in scoring order, the main metric first. */
+function frameTable(
+  encodes: Encodes,
+  { columns, name }: Encode,
+  main: string | undefined,
+  start: number,
+  end: number,
+): TemplateResult {
+  const metrics = encodes.metrics
+    .filter((metric) => columns.values(metric))
+    .sort((a, b) => Number(b === main) - Number(a === main));
+  const timed = encodes.rate !== undefined;
+  const rows = Array.from({ length: Math.max(0, end - start) }, (_, i) => {
+    const frame = columns.numbers[start + i] ?? 0;
+    const values = metrics.map((metric) => html`<td>${cellText(columns.values(metric)?.[start + i])}</td>`);
+    return html`<tr><th scope="row">${frame}</th>${timed ? html`<td>${timeText(encodes.timeOf(frame) ?? 0)}</td>` : ''}${values}</tr>`;
+  });
+  const heads = [dataWords.frame, ...(timed ? [dataWords.time] : []), ...metrics];
+  return html`<table><caption class="unseen">${dataWords.caption(name)}</caption><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table>`;
 }

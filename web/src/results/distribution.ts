@@ -6,9 +6,8 @@ import { distribution, distributionMarks, labelOf, spreadKind } from 'anyvmaf/vi
 import { text } from '../text.js';
 import { chartMenu } from './chart-menu.js';
 import type { Encode, Encodes } from './encodes.js';
-import type { Section } from './section.js';
 import { html, made, render, templates } from './templates.js';
-import type { View } from './view.js';
+import type { Section, View } from './view.js';
 
 const words = text.results.distribution;
 const HINTS = { histogram: words.hintHistogram, cumulative: words.hintCumulative };

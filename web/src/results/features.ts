@@ -7,9 +7,8 @@ import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import type { Section } from './section.js';
 import { html, made, render, type TemplateResult } from './templates.js';
-import type { View } from './view.js';
+import type { Section, View } from './view.js';
 
 const words = text.results.features;
 

@@ -1,9 +1,14 @@
 /**
  * @module web/results
- * The results of a run: scores, charts, worst moments, files.
+ * The results of a run: scores, charts, worst moments, files. Drawn hidden before the first run: loading fonts and
+ * compiling code would block the page during it.
  */
+import './results.css';
+import './print.css';
 import { numberedColour } from 'anyvmaf/view';
-import type { Session } from '../session.js';
+import { h } from '../dom.js';
+import { oneByOne, type Sequence } from '../schedule.js';
+import { type EncodeResult, Session } from '../session.js';
 import { changesSection } from './changes.js';
 import { chartSection } from './chart.js';
 import { distributionSection } from './distribution.js';
@@ -12,16 +17,11 @@ import { featureSection } from './features.js';
 import { headlineSection } from './headline.js';
 import { MomentPictures } from './pictures.js';
 import { ratesSection } from './rates.js';
-import { type Follower, following, type Section } from './section.js';
 import { detailsSection, pooledSection } from './tables.js';
 import { takeSection } from './take.js';
 import { NO_REMEDIES, type Remedies } from './verdict.js';
-import { View } from './view.js';
+import { type Follower, following, type Section, View } from './view.js';
 import { worstSection } from './worst.js';
-import './results.css';
-import './print.css';
-import { h } from '../dom.js';
-import { oneByOne, type Sequence } from '../schedule.js';
 
 /** Milliseconds between parts built while a run starts, when it takes all cores. */
 const APART = 80;
@@ -175,4 +175,43 @@ function onPaper(complete: () => void): () => void {
     removeEventListener('beforeprint', before);
     removeEventListener('afterprint', after);
   };
+}
+
+/** Milliseconds until all parts are drawn on an idle machine. */
+const LASTS = 2000;
+
+/** With the default model's features, and enough frames for curves. */
+const RESULT: EncodeResult = {
+  name: 'rehearsal',
+  frames: Array.from({ length: 24 }, (_, frameNum) => {
+    const value = 0.9 + 0.05 * Math.sin(frameNum);
+    const scales = [0, 1, 2, 3].map((scale) => [`integer_vif_scale${scale}`, value] as const);
+    return {
+      frameNum,
+      metrics: {
+        integer_adm2: value,
+        ...Object.fromEntries(scales),
+        integer_motion2: value,
+        vmaf: 100 * value,
+      },
+    };
+  }),
+};
+
+export function rehearse(): () => void {
+  const session = new Session();
+  session.results.value = [RESULT];
+  const stage = h('section', {});
+  // Words for scores, which need a picture size that the made-up result lacks.
+  const word = h('span', { class: 'pill' }, 'good');
+  const host = h('div', { class: 'rehearsal', inert: true, 'aria-hidden': 'true' }, stage, word);
+  document.querySelector('main')?.append(host);
+  const unmount = mountResults(stage, session);
+  const end = () => {
+    clearTimeout(timer);
+    unmount();
+    host.remove();
+  };
+  const timer = setTimeout(end, LASTS);
+  return end;
 }

@@ -24,10 +24,8 @@ import { KINDS } from '../packets/headers.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
-import { shotsOf } from './columns.js';
-import type { Encode, Encodes } from './encodes.js';
-import type { Follower } from './section.js';
-import type { View } from './view.js';
+import { type Encode, type Encodes, shotsOf } from './encodes.js';
+import type { Follower, View } from './view.js';
 
 const words = text.results.lanes;
 

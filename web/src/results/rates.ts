@@ -25,10 +25,9 @@ import type { Session } from '../session.js';
 import { text } from '../text.js';
 import { chartMenu } from './chart-menu.js';
 import type { Encodes } from './encodes.js';
-import type { Section } from './section.js';
 import type { SeriesEditor } from './series.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
-import type { View } from './view.js';
+import type { Section, View } from './view.js';
 
 const words = text.results.rates;
 

@@ -5,9 +5,8 @@
 import { labelOf, percentileTable, pooledTables, runGroups } from 'anyvmaf/view';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import type { Section } from './section.js';
 import { html, made, render, type TemplateResult, templates } from './templates.js';
-import type { View } from './view.js';
+import type { Section, View } from './view.js';
 
 const words = text.results;
 

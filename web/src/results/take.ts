@@ -28,8 +28,8 @@ import { type Session, sourceOf } from '../session.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
 import { comparisonOf } from './rates.js';
-import type { Section } from './section.js';
 import { html, made, render } from './templates.js';
+import type { Section } from './view.js';
 
 const words = text.results.take;
 /** Formats with all encodes in one file. */

@@ -7,10 +7,9 @@ import { failureOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import { type PairInspection, type Session, settingsOf } from '../session.js';
 import { decoderReady } from './decoder.js';
-import { rawFiles } from './files.js';
+import { guessRaw, rawFiles } from './files.js';
 import { fixOf } from './fixes.js';
 import { pairingOptions } from './options.js';
-import { guessRaw } from './raw-guess.js';
 
 /** Milliseconds from the last change of a setting, so that typing a number starts one inspection. */
 const DELAY = 250;

@@ -5,18 +5,10 @@
 import { button, fill, h } from '../dom.js';
 import { type ChosenFile, type Session, settingsOf } from '../session.js';
 import { text } from '../text.js';
-import { sentence } from './failure.js';
-import { failureWords } from './failure-kind.js';
+import { failureWords, sentence } from './failure.js';
+import { type Change, offsetField, type Part, pairingFields, pictureFields, rangeField } from './fields.js';
 import { dropOwn, setOwn } from './fixes.js';
 import { changeWords } from './models.js';
-import {
-  type Change,
-  offsetField,
-  type Part,
-  pairingFields,
-  pictureFields,
-  rangeField,
-} from './pairing-fields.js';
 
 const words = text.setup.ownForm;
 

@@ -8,8 +8,7 @@ import { fill, h } from '../dom.js';
 import type { ChosenFile, Session } from '../session.js';
 import { text } from '../text.js';
 import { labelled } from './fields.js';
-import { rawFiles } from './files.js';
-import { formatInName, guessRaw } from './raw-guess.js';
+import { formatInName, guessRaw, rawFiles } from './files.js';
 
 const DEPTHS = [8, 9, 10, 12, 14, 16];
 const CHROMAS = ['420', '422', '444', '400'] as const satisfies readonly ChromaFormat[];

@@ -9,8 +9,7 @@ import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
 import { text } from '../text.js';
 import { fetched } from './decoder.js';
-import { failureView, sentence } from './failure.js';
-import { failureWords } from './failure-kind.js';
+import { failureView, failureWords, sentence } from './failure.js';
 import { keptResults, missing, type Runner, unreadable } from './score.js';
 
 export function runBar(session: Session, runner: Runner): HTMLElement {

@@ -34,7 +34,7 @@ export function sampleOffer(session: Session, runner: Runner): HTMLElement {
 
   /** Shows the tour after a successful run. */
   async function showTour(run: Promise<void>): Promise<void> {
-    const { tour } = await import('../sample/tour.js');
+    const { tour } = await import('../sample/sample.js');
     await run;
     if (session.run.value.phase === 'done') tour(session);
   }

@@ -18,7 +18,7 @@ import {
   settingsOf,
 } from '../session.js';
 import { decoderReady, pauseFetching } from './decoder.js';
-import { type FailureKind, kindOfFailure } from './failure-kind.js';
+import { type FailureKind, kindOfFailure } from './failure.js';
 import { rawFiles } from './files.js';
 import { deciding, noReferenceOptions, runOptions } from './options.js';
 

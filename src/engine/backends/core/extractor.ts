@@ -13,11 +13,13 @@ import {
   type CorePicture,
   type Implementation,
 } from '../../../core/module.js';
-import { describeExcess, EXCESS_ADVICE, findExcess, readExcess } from '../excess.js';
 import {
   callsOf,
+  describeExcess,
+  EXCESS_ADVICE,
   type ExtractionPlan,
   type FrameSlot,
+  findExcess,
   historyNeeds,
   type InstantKind,
   type Measurer,
@@ -25,9 +27,10 @@ import {
   planeSizes,
   planesRead,
   type RecordLayout,
+  readExcess,
   recordLayout,
   startRecord,
-} from '../types.js';
+} from '../measurer.js';
 
 /** Bytes of a heatmap sample. */
 const HEAT_BYTES = 2;

@@ -19,7 +19,7 @@ import type {
   ScaleCells,
   VifCells,
 } from '../../../pictures/quality-maps.js';
-import { planeSizes } from '../types.js';
+import { planeSizes } from '../measurer.js';
 import { type AdmScale, admScales, admUnits } from '../webgpu/adm-scales.js';
 
 const SCALES = [0, 1, 2, 3] as const;

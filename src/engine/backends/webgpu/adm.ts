@@ -6,7 +6,7 @@
  */
 
 import type { VideoFormat } from '../../../core/frame.js';
-import type { CoreCall } from '../../../core/kernel.js';
+import type { CoreCall } from '../../../core/module.js';
 import angle from './adm-angle.wgsl';
 import bandsNarrow from './adm-bands-s0.wgsl';
 import bandsWide from './adm-bands-s123.wgsl';
@@ -23,8 +23,8 @@ import { type AdmScale, type AdmSums, admDenominator, admNumerator, admScales } 
 import wavelet from './adm-wavelet.wgsl';
 import waveletNarrow from './adm-wavelet-s0.wgsl';
 import waveletWide from './adm-wavelet-s123.wgsl';
-import { BufferUsage } from './device.js';
 import {
+  BufferUsage,
   bindGroup,
   type Encode,
   type Gpu,
@@ -32,7 +32,7 @@ import {
   type GpuKernel,
   type GpuPair,
   pipelineOf,
-} from './kernel.js';
+} from './device.js';
 import wide from './wide.wgsl';
 
 /** Coefficients per workgroup (WIDE, HIGH of adm-wavelet.wgsl, adm-contrast.wgsl), and contrast tiles in turn. */

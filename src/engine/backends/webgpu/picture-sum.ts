@@ -3,10 +3,16 @@
  * Motion and squared errors on the GPU: 64-bit sums per workgroup, then over all (`reduce.wgsl`).
  */
 import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
-import type { CoreCall } from '../../../core/kernel.js';
-import { BufferUsage } from './device.js';
-import type { Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
-import { bindGroup, pipelineOf } from './kernel.js';
+import type { CoreCall } from '../../../core/module.js';
+import {
+  BufferUsage,
+  bindGroup,
+  type Gpu,
+  type GpuFunction,
+  type GpuKernel,
+  type GpuPair,
+  pipelineOf,
+} from './device.js';
 import motionShader from './motion.wgsl';
 import legacyMotionShader from './motion-legacy.wgsl';
 import motionTile from './motion-tile.wgsl';

@@ -3,10 +3,17 @@
  * VIF on the GPU: passes leave integer sums by scale (VifSums of wasm/src/dsp.h); floating point is done here.
  */
 import type { VideoFormat } from '../../../core/frame.js';
-import type { CoreCall } from '../../../core/kernel.js';
-import { BufferUsage } from './device.js';
-import type { Encode, Gpu, GpuFunction, GpuKernel, GpuPair } from './kernel.js';
-import { bindGroup, pipelineOf } from './kernel.js';
+import type { CoreCall } from '../../../core/module.js';
+import {
+  BufferUsage,
+  bindGroup,
+  type Encode,
+  type Gpu,
+  type GpuFunction,
+  type GpuKernel,
+  type GpuPair,
+  pipelineOf,
+} from './device.js';
 import common from './vif.wgsl';
 import decimate from './vif-decimate.wgsl';
 import level from './vif-level.wgsl';

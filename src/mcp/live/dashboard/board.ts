@@ -2,11 +2,11 @@
  * @module mcp/live/dashboard/board
  * The dashboard's state of all measurements, from its event stream. Runs in the page, without drawing.
  */
-import { USUAL_RATE } from '../../../core/rational.js';
+import { USUAL_RATE } from '../../../core/numbers.js';
 import type { Alarm } from '../../../live/alarms.js';
 import { KEPT_ALARMS, KEPT_SECONDS, type SecondPoint } from '../../../live/history.js';
 import { labelOf, scoreText, timeText } from '../../../report/view/numbers.js';
-import type { Progress, Story } from '../story.js';
+import type { Progress, Story } from '../hub.js';
 
 /** Events of the stream by name; each names its measurement. */
 export interface BoardEvents {

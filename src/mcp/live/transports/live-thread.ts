@@ -4,10 +4,10 @@
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { AnyvmafError, messageOf } from '../../../core/errors.js';
-import type { FromServer, Listening, ServerSettings, ToServer } from '../../../live/messages.js';
+import type { FromServer, Listening, ServerSettings, ToServer } from '../../../live/link.js';
 import { Hub } from '../hub.js';
 import { RunningFile } from '../running.js';
-import type { Listener } from './connection.js';
+import type { Listener } from './streams.js';
 
 const { port, ...settings }: ServerSettings & { readonly port: MessagePort } = workerData;
 const post = (message: FromServer) => port.postMessage(message);
@@ -20,9 +20,9 @@ let last: Promise<void> = Promise.resolve();
 async function open(where: Listening): Promise<Listener> {
   switch (where.transport) {
     case 'stdio':
-      return (await import('./stdio.js')).serveDescriptors(hub, where.input, where.output);
+      return (await import('./streams.js')).serveDescriptors(hub, where.input, where.output);
     case 'unix':
-      return (await import('./unix.js')).serveUnixSocket(hub, where.path);
+      return (await import('./streams.js')).serveUnixSocket(hub, where.path);
     case 'sse':
       return (await import('./http.js')).serveHttpStream(hub, where);
   }

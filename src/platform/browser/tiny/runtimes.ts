@@ -3,8 +3,8 @@
  * Runs tiny models in a browser with onnxruntime-web, on WebGPU or else WebAssembly; loaded with the first model.
  */
 import { AnyvmafError } from '../../../core/errors.js';
-import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices.js';
 import { type OrtModule, openOrt } from '../../../tiny/ort.js';
+import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/session.js';
 import type { TinyRuntimes } from '../../../tiny/types.js';
 
 type OrtWeb = OrtModule & {

@@ -26,13 +26,24 @@ import {
 } from '../../../core/frame.js';
 import { BY_USER, type Origin } from '../../../core/origin.js';
 import { shown } from '../../../core/printable.js';
-import { writeReason } from '../../../files/folders.js';
-import { forgetScratch, makeScratchFolder, removeScratch, scratchBeside } from '../../../files/scratch.js';
+import {
+  forgetScratch,
+  makeScratchFolder,
+  removeScratch,
+  scratchBeside,
+  writeReason,
+} from '../../../files/folders.js';
 import type { Decoder } from '../../../media/decoder.js';
 import { everyFrame } from '../../../media/delivery.js';
 import type { FrameSource, VideoInput } from '../../../media/types.js';
 import { y4mHeader } from '../../../sample/files.js';
-import { muxerOf, wholeArguments } from '../../../search/deliverable.js';
+import {
+  decodedColour,
+  muxerOf,
+  pictureArguments,
+  samplesOf,
+  wholeArguments,
+} from '../../../search/commands.js';
 import type {
   EncodeRequest,
   EncodeResult,
@@ -41,9 +52,8 @@ import type {
   JoinRequest,
   SourceFacts,
   WholeEncode,
-} from '../../../search/host.js';
-import { decodedColour, pictureArguments, samplesOf } from '../../../search/session.js';
-import { inputArgs } from '../../ffmpeg/access.js';
+} from '../../../search/session.js';
+import { inputArgs } from '../../ffmpeg/commands.js';
 import { createFfmpegDecoder } from '../ffmpeg/decoder.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/tool.js';

@@ -4,17 +4,16 @@
  */
 import { AnyvmafError } from '../../../core/errors.js';
 import { allocateFrame, samplesOf } from '../../../core/frame.js';
+import { quotedWord } from '../../../core/names.js';
 import { BY_USER, type Origin } from '../../../core/origin.js';
 import { shown } from '../../../core/printable.js';
-import { quotedWord } from '../../../core/shell.js';
 import type { PictureSize } from '../../../core/size.js';
 import type { Decoder, TrackFacts } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import type { VideoInput } from '../../../media/types.js';
-import type { OtherTrack, SourceFacts } from '../../../search/host.js';
-import { inputArgs, type ToolSource } from '../../ffmpeg/access.js';
-import { packetsArgs } from '../../ffmpeg/commands.js';
-import { compactFields } from '../../ffmpeg/packet-times.js';
+import type { OtherTrack, SourceFacts } from '../../../search/session.js';
+import { inputArgs, packetsArgs, type ToolSource } from '../../ffmpeg/commands.js';
+import { compactFields } from '../../ffmpeg/times.js';
 import { type FfmpegInput, ffmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/tool.js';
 

@@ -8,42 +8,47 @@ import { AnyvmafError } from '../../../core/errors.js';
 import { formatProblem, storedFrameBytes, type VideoFormat } from '../../../core/frame.js';
 import { FOREIGN } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
-import type {
-  DecodedSource,
-  DecodeRequest,
-  Decoder,
-  DecoderAvailability,
-  TrackFacts,
+import {
+  chooseTrack,
+  type DecodedSource,
+  type DecodeRequest,
+  type Decoder,
+  type DecoderAvailability,
+  type TrackFacts,
+  type TrackRequest,
 } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import { FETCH_URL } from '../../../media/errors.js';
-import { chooseTrack, type TrackRequest } from '../../../media/evidence/track.js';
 import { parseProbe, videoTracks } from '../../../media/facts.js';
 import type { DecoderFilters, VideoInput } from '../../../media/types.js';
-import { type Denial, findDenial, isPieceEnd, type ToolSource } from '../../ffmpeg/access.js';
 import {
+  type Denial,
   decodeArgs,
   decodedBy,
   filteredArgs,
+  findDenial,
   firstPacketArgs,
+  isPieceEnd,
   type Part,
   probeArgs,
+  type ToolSource,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
 import { firstError, parseFiltered } from '../../ffmpeg/log.js';
 import {
+  emptyRange,
+  type KnownTimes,
   PacketTimes,
+  type Plan,
+  planPart,
   readTrackTimes,
   SAME_TIME,
   TimesMemory,
   type TrackTimes,
-} from '../../ffmpeg/packet-times.js';
-import { emptyRange, type KnownTimes, type Plan, planPart } from '../../ffmpeg/plan.js';
-import { findFfprobe } from '../native/find.js';
+} from '../../ffmpeg/times.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
-import { type DecodedFrame, DecodeRun, type End } from './run.js';
-import { endError, FfmpegSource, type FrameBound } from './source.js';
-import { type Ending, runOn, runTool, startOn, type ToolName, toolCommand } from './tool.js';
+import { type DecodedFrame, DecodeRun, type End, endError, FfmpegSource, type FrameBound } from './source.js';
+import { type Ending, findFfprobe, runOn, runTool, startOn, type ToolName, toolCommand } from './tool.js';
 
 /** Milliseconds that a tool may take to print its version. */
 const VERSION_TIME = 10_000;

@@ -7,15 +7,13 @@ import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AnyvmafError } from '../../../core/errors.js';
+import { hasScheme } from '../../../core/names.js';
 import type { Origin } from '../../../core/origin.js';
 import { shown, withoutAccess } from '../../../core/printable.js';
-import { hasScheme } from '../../../core/url.js';
-import { checkedStats, openChecked } from '../../../files/checked-file.js';
-import { fileError } from '../../../files/file-errors.js';
+import { checkedStats, fileError, openChecked } from '../../../files/checked-file.js';
 import { FETCH_URL } from '../../../media/errors.js';
-import { type RemoteContent, RemoteVideo } from '../../../media/platform.js';
-import type { VideoInput } from '../../../media/types.js';
-import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/access.js';
+import { type RemoteContent, RemoteVideo, type VideoInput } from '../../../media/types.js';
+import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/commands.js';
 import { namesSequence, openSequence } from './sequence.js';
 
 export interface FfmpegInput {

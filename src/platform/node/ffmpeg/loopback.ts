@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { ByteReader, RemoteContent } from '../../../media/platform.js';
+import type { ByteReader, RemoteContent } from '../../../media/types.js';
 
 /** Bytes sent at once. */
 const PIECE = 64 * 1024;

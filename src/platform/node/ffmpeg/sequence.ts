@@ -5,9 +5,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { AnyvmafError } from '../../../core/errors.js';
+import { hasScheme } from '../../../core/names.js';
 import { quoted, shown } from '../../../core/printable.js';
-import { hasScheme } from '../../../core/url.js';
-import { globTest } from '../../../files/glob.js';
+import { globTest } from '../../../files/folders.js';
 
 export interface Sequence {
   /** The argument after `-i`. */

@@ -1,18 +1,23 @@
 /**
  * @module platform/node/ffmpeg/tool
- * Runs ffmpeg and ffprobe as processes that never outlive their purpose or ours. Inputs are opened here only: with
- * lists of what they may open and, unless the user named them, on a descriptor of the file that was checked.
+ * Finds ffmpeg, ffprobe and vmaf, and runs ffmpeg and ffprobe as processes that never outlive their purpose or ours.
+ * Inputs are opened here only: with lists of what they may open and, unless the user named them, on a descriptor of the
+ * file that was checked.
  */
 
-import { closeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { accessSync, closeSync, constants, type Stats, statSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { limitError } from '../../../core/system-limits.js';
+import type { Candidate } from '../../../engine/backends/native/types.js';
 import { endChild, keepEnds, startChild } from '../../../files/child-process.js';
-import type { ToolSource } from '../../ffmpeg/access.js';
-import type { Channel } from './channel.js';
+import type { ToolSource } from '../../ffmpeg/commands.js';
 import type { FfmpegInput } from './input.js';
 
 export type ToolName = 'ffmpeg' | 'ffprobe';
@@ -177,4 +182,139 @@ function holding<T>({ hold }: FfmpegInput, start: (file: number | undefined) => 
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** Provides the memory that is read into. */
+export interface Receiver {
+  /** Where the next bytes go: at least one byte, valid until the next call. */
+  room(): Uint8Array;
+  /**
+   * Called when so many bytes of the latest {@link room} are there.
+   * @returns true if there is room for more; otherwise the reader is paused until its `resume`
+   */
+  filled(bytes: number): boolean;
+}
+
+export interface Channel {
+  /** For the child; destroy it here once the child is started. */
+  readonly output: Socket;
+  /** Feeds the receiver; ends when the child closes its output. */
+  readonly input: Socket;
+}
+
+/** Milliseconds allowed for connecting, which takes about one. */
+const PATIENCE = 2000;
+
+/** Connects a pair through an address without a file, which only Linux has; `undefined` if that is not possible. */
+export async function openChannel(receiver: Receiver): Promise<Channel | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const path = `\0anyvmaf-${randomBytes(16).toString('hex')}`;
+  const token = randomBytes(16);
+  const server = createServer();
+  let input: Socket | undefined;
+  try {
+    server.listen(path);
+    await once(server, 'listening');
+    input = connect({
+      path,
+      onread: { buffer: () => receiver.room(), callback: (bytes) => receiver.filled(bytes) },
+    });
+    // A broken connection shows as the end of the stream.
+    input.on('error', () => {});
+    input.write(token);
+    return { input, output: await accept(server, token) };
+  } catch {
+    input?.destroy();
+    return undefined;
+  } finally {
+    server.close();
+  }
+}
+
+/** Waits for the connection with the token: others on this machine can see the address, and connect to it. */
+async function accept(server: Server, token: Buffer): Promise<Socket> {
+  const strangers = new Set<Socket>();
+  let late: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      late = setTimeout(() => reject(new Error('nobody connected')), PATIENCE);
+      server.once('error', reject);
+      server.on('connection', (socket) => {
+        strangers.add(socket);
+        let shown = Buffer.alloc(0);
+        socket
+          .on('error', () => {})
+          .on('data', (piece: Buffer) => {
+            shown = Buffer.concat([shown, piece]);
+            if (shown.length < token.length) return;
+            if (!shown.equals(token)) {
+              socket.destroy();
+              return;
+            }
+            strangers.delete(socket);
+            socket.pause();
+            resolve(socket);
+          });
+      });
+    });
+  } finally {
+    clearTimeout(late);
+    for (const stranger of strangers) stranger.destroy();
+  }
+}
+
+/** Extensions of programs on PATH. */
+const ENDINGS = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
+
+/**
+ * Files that may be the program: the named one, else those of the environment and PATH.
+ * @param named `vmafBin`; default: `VMAF_BIN`, or for ffmpeg `ANYVMAF_FFMPEG` and `ANYVMAF_FFPROBE`
+ */
+export function findPrograms(kind: 'vmaf' | 'ffmpeg', named?: string): readonly Candidate[] {
+  if (named !== undefined) return [lookAt(named, 'vmafBin')];
+  const { VMAF_BIN, ANYVMAF_FFMPEG } = process.env;
+  return kind === 'vmaf'
+    ? oneOf('vmaf', VMAF_BIN, 'VMAF_BIN')
+    : [...oneOf('ffmpeg', ANYVMAF_FFMPEG, 'ANYVMAF_FFMPEG'), ...findFfprobe()];
+}
+
+export function findFfprobe(): readonly Candidate[] {
+  return oneOf('ffprobe', process.env.ANYVMAF_FFPROBE, 'ANYVMAF_FFPROBE');
+}
+
+function oneOf(name: string, named: string | undefined, variable: string): readonly Candidate[] {
+  if (named) return [lookAt(named, variable)];
+  const found = onPath(name);
+  return found === undefined ? [] : [lookAt(found, 'PATH')];
+}
+
+/** The first file of that name on PATH that this user may run. */
+function onPath(name: string): string | undefined {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    // An empty entry would be the working directory: never run programs from there.
+    if (folder === '' || !isAbsolute(folder)) continue;
+    for (const ending of ENDINGS) {
+      const path = join(folder, name + ending);
+      if (lookAt(path, 'PATH').key !== undefined) return path;
+    }
+  }
+  return undefined;
+}
+
+function lookAt(named: string, from: string): Candidate {
+  // A bare name is looked up as by a shell.
+  const bare = !/[\\/]/.test(named) && named !== '' ? onPath(named) : undefined;
+  const path = bare ?? (named === '' ? named : resolve(named));
+  const nothing = (problem: string): Candidate => ({ path, from, problem: `${problem} (${from})` });
+  let stats: Stats;
+  try {
+    stats = statSync(path);
+    if (!stats.isFile()) return nothing('is not a file');
+    accessSync(path, constants.X_OK);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return nothing('does not exist');
+    return nothing(code === 'EACCES' ? 'is not executable by this user' : 'cannot be checked');
+  }
+  return { path, from, key: `${path}\n${stats.ino}\n${stats.size}\n${stats.mtimeMs}` };
 }

@@ -11,10 +11,10 @@ import { promisify } from 'node:util';
 import { unlessAborted } from '../../../core/abort.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { limitError } from '../../../core/system-limits.js';
-import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/host.js';
+import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/types.js';
 import { endChild, keepEnds, killGroup, startChild } from '../../../files/child-process.js';
-import { makeScratchFolder, removeScratch } from '../../../files/scratch.js';
-import { findPrograms } from './find.js';
+import { makeScratchFolder, removeScratch } from '../../../files/folders.js';
+import { findPrograms } from '../ffmpeg/tool.js';
 
 export const nodeNative: NativeHost = {
   pipes: process.platform !== 'win32',

@@ -10,8 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AnyvmafError } from '../../../core/errors.js';
 import { BY_USER } from '../../../core/origin.js';
-import { isInside, openChecked } from '../../../files/checked-file.js';
-import { fileError } from '../../../files/file-errors.js';
+import { fileError, isInside, openChecked } from '../../../files/checked-file.js';
 import type {
   TinyFiles,
   TinyFolder,

@@ -11,10 +11,10 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { clause } from '../../../core/printable.js';
 import { obtainPart } from '../../../parts/consent.js';
-import { partFile } from '../../../parts/store.js';
-import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/devices.js';
+import { partFile } from '../../../parts/table.js';
 import { type OpenVino, openVinoOffers } from '../../../tiny/openvino.js';
 import { type OrtModule, type OrtTarget, openOrt } from '../../../tiny/ort.js';
+import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/session.js';
 import type { TinyDevice, TinyRuntimes } from '../../../tiny/types.js';
 
 /** Loads a package by its name; tests replace it. */

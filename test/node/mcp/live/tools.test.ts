@@ -6,12 +6,12 @@ import { chmodSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { processMark } from '../../../../src/files/scratch.js';
+import { processMark } from '../../../../src/files/folders.js';
 import { type Alarm, type EmbeddedServer, prepareRun, score } from '../../../../src/index.js';
 import { openEmbeddedServer } from '../../../../src/live/embedded.js';
-import { COMPUTE_VMAF } from '../../../../src/mcp/live/compute.js';
 import type { Hub } from '../../../../src/mcp/live/hub.js';
-import { listLiveTool } from '../../../../src/mcp/tools/list-live.js';
+import { COMPUTE_VMAF } from '../../../../src/mcp/live/tools.js';
+import { listLiveTool } from '../../../../src/mcp/tools/lists.js';
 import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';

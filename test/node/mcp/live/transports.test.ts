@@ -25,7 +25,7 @@ import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listExtractors } from '../../../../src/index.js';
-import { EventStreams } from '../../../../src/mcp/live/transports/answers.js';
+import { EventStreams } from '../../../../src/mcp/live/transports/http.js';
 import { built } from '../../../support/built.js';
 import { callOf, listening, post, privateFolder, request, served } from '../../../support/mcp-live.js';
 import { tier } from '../../../support/tier.js';

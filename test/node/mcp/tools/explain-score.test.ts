@@ -5,8 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type FeatureModel, openModel } from '../../../../src/index.js';
-import { Attribution, type explainScore } from '../../../../src/mcp/scoring/explanation.js';
-import { explainScoreTool } from '../../../../src/mcp/tools/explain-score.js';
+import { Attribution, type explainScore, explainScoreTool } from '../../../../src/mcp/tools/explain-score.js';
 import { type FixtureCase, type FixtureClip, readFixture } from '../../../support/fixtures.js';
 import { call, fakeContext, refused, videoFolder, writePair } from '../../../support/mcp-tools.js';
 

@@ -17,19 +17,27 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Evaluation, listExtractors, version } from '../../../../src/index.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
-import { listBackendsTool, probeBackendTool, vmafVersion } from '../../../../src/mcp/tools/backends.js';
-import { compareModels, evalModelOnSplit } from '../../../../src/mcp/tools/evaluation.js';
-import { listExtractorsTool } from '../../../../src/mcp/tools/list-extractors.js';
-import { listVideosTool } from '../../../../src/mcp/tools/list-videos.js';
-import { describeModelTool, listModelsTool } from '../../../../src/mcp/tools/models.js';
+import {
+  listBackendsTool,
+  listExtractorsTool,
+  probeBackendTool,
+  vmafVersion,
+} from '../../../../src/mcp/tools/backends.js';
+import { listVideosTool } from '../../../../src/mcp/tools/lists.js';
+import {
+  compareModels,
+  describeModelTool,
+  evalModelOnSplit,
+  listModelsTool,
+} from '../../../../src/mcp/tools/models.js';
 import { y4mFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { root } from '../../../support/built.js';
 import { noGpu, SWIFTSHADER } from '../../../support/gpu.js';
 import { call, copyModel, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
 import { linear } from '../../../support/onnx.js';
-import { parquet } from '../../../support/tables.js';
 import { exhaustive } from '../../../support/tier.js';
+import { parquet } from '../../../support/tiny.js';
 
 const context = () => fakeContext(videoFolder());
 const ask = <Document = Record<string, unknown>>(tool: Tool, args: Readonly<Record<string, unknown>> = {}) =>

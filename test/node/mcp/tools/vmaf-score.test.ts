@@ -10,16 +10,16 @@ import { DEFAULT_MODEL } from '../../../../src/mcp/scoring/parameters.js';
 import { vmafScore } from '../../../../src/mcp/tools/vmaf-score.js';
 import {
   compareWithFixture,
+  compareWithGolden,
   type FixtureCase,
   type FixtureClip,
   type FixtureRun,
+  goldenCases,
   readFixture,
 } from '../../../support/fixtures.js';
-import { compareWithGolden, goldenCases } from '../../../support/golden.js';
 import { call, copyModel, fakeContext, refused, videoFolder, writePair } from '../../../support/mcp-tools.js';
 import { linear, meanOf } from '../../../support/onnx.js';
-import { needsShared, sharedPath } from '../../../support/shared.js';
-import { exhaustive } from '../../../support/tier.js';
+import { exhaustive, needsShared, sharedPath } from '../../../support/tier.js';
 
 /** The clip of three frames that models.json begins with, and what libvmaf gave for it. */
 function models(find: (run: FixtureRun) => boolean): { entry: FixtureCase; run: FixtureRun } {

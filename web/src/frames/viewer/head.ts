@@ -3,14 +3,12 @@
  * The viewer's head: frame, encode and scores, the choice of both sides, and menus.
  */
 import { timeText } from 'anyvmaf/view';
-import { fill, h } from '../../dom.js';
+import { fill, h, icon } from '../../dom.js';
 import { type CodedFrame, codedText } from '../../packets/client.js';
-import { icon } from '../../setup/icons.js';
 import { text } from '../../text.js';
 import type { ShownPair } from '../draw.js';
-import { keyList } from '../keys.js';
+import { keyList, tool } from '../keys.js';
 import { type Savable, saveMenu } from '../save.js';
-import { tool } from './tool.js';
 
 const words = text.frames;
 

@@ -1,11 +1,15 @@
 /**
  * @module web/frames/viewer/subject
- * The encode on show: frames, scores, worst moments, and the files of its pictures.
+ * What the viewer shows: the encode with its frames, scores, worst moments and files, the pairs of frames that it makes
+ * with another encode, and where one can go from the frame on show.
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
-import { USUAL_RATE } from 'anyvmaf/core/rational';
+import { USUAL_RATE } from 'anyvmaf/core/numbers';
 import { frameRate } from 'anyvmaf/view';
-import { type EncodeResult, identityOf, sourceOf } from '../../session.js';
+import type { Coded } from '../../packets/client.js';
+import { type EncodeResult, identityOf, type Session, sourceOf } from '../../session.js';
+import { scaledTo } from '../../setup/options.js';
+import type { Commands } from '../keys.js';
 import type { PairSource } from '../serve.js';
 
 export interface Subject {
@@ -124,4 +128,168 @@ export function besideMoment(
   const at = moments.indexOf(frame);
   if (at < 0) return moments[0];
   return moments[Math.max(0, Math.min(moments.length - 1, at + direction))];
+}
+
+export interface Versus {
+  readonly source: PairSource;
+  /** Added to a pair's number in the first encode's run. */
+  readonly shift: number;
+  /** True if the other encode has a picture for a pair's number in the first encode's run. */
+  has(frame: number): boolean;
+}
+
+interface Sides {
+  readonly report: Report;
+  readonly width: number;
+  readonly height: number;
+}
+
+function sidesOf({ report }: EncodeResult): Sides | undefined {
+  const { pairing, reference, distorted } = report ?? {};
+  const rates = [reference, distorted].map((side) => JSON.stringify(side?.frameRate));
+  // At different rates frames belong together by time.
+  if (!report || !pairing || rates[0] !== rates[1]) return undefined;
+  return { report, width: pairing.width, height: pairing.height };
+}
+
+/**
+ * Pairs `result`, whose own pairs are `source`, with `other` as reference; `undefined` if they do not pair one to one.
+ */
+export function versus(result: EncodeResult, other: EncodeResult, source: PairSource): Versus | undefined {
+  const [own, its] = [sidesOf(result), sidesOf(other)];
+  if (!own || !its || !other.source) return undefined;
+  if (own.report.reference.skipped < 0 || its.report.reference.skipped < 0) return undefined;
+  const first = own.report.distorted.skipped;
+  // The other encode's frame for the same reference frame.
+  const { skipped } = own.report.reference;
+  const same = its.report.distorted.skipped + skipped - its.report.reference.skipped;
+  const { range: _, offset: __, ...options } = source.options;
+  const { width, height } = own;
+  const scaled = [own, its].some(({ report: { pairing } }) =>
+    [pairing?.distorted].some((side) => side?.width !== width || side.height !== height),
+  );
+  // Difference between the two runs' numbers of a reference frame.
+  const apart = skipped - its.report.reference.skipped;
+  return {
+    // There is no pair before the first frame that both have.
+    shift: Math.min(first, same),
+    has: (frame) => frame + apart >= 0 && frame + apart < its.report.frameCount,
+    source: {
+      ...source,
+      // Identifies the files: names may be equal.
+      key: `${source.key} ${identityOf(other.source)} ${same - first}`,
+      reference: other.source.distorted,
+      distorted: source.distorted,
+      options: {
+        ...options,
+        offset: same - first,
+        ...(scaled && scaledTo({ width, height }, options.scale)),
+      },
+      total: Math.max(1, source.total + Math.min(first, same)),
+    },
+  };
+}
+
+/** The encode's own pairs, `source`, with the reference `by` frames later; `undefined` without a report. */
+export function shifted({ report }: EncodeResult, source: PairSource, by: number): Versus | undefined {
+  if (!report) return undefined;
+  const first = report.distorted.skipped;
+  const same = report.reference.skipped + by;
+  const { range: _, offset: __, ...options } = source.options;
+  return {
+    shift: Math.min(first, same),
+    has: (frame) =>
+      frame + same >= 0 && frame + same < (report.reference.frameCount ?? Number.POSITIVE_INFINITY),
+    source: {
+      ...source,
+      key: `${source.key} later ${by}`,
+      options: { ...options, offset: same - first },
+      total: Math.max(1, source.total + Math.min(first, same)),
+    },
+  };
+}
+
+export interface OnShow {
+  readonly subject: Subject | undefined;
+  readonly coded: Coded | undefined;
+  readonly frame: number;
+}
+
+type Moves = 'leap' | 'goTo' | 'worst' | 'besideWorst' | 'key' | 'whole' | 'nextEncode';
+
+export class Navigation implements Pick<Commands, Moves> {
+  readonly #session: Session;
+  readonly #now: () => OnShow;
+  readonly #stays: () => void;
+
+  /** @param stays called if the target is the frame on show */
+  constructor(session: Session, now: () => OnShow, stays: () => void) {
+    this.#session = session;
+    this.#now = now;
+    this.#stays = stays;
+  }
+
+  get ends(): readonly [number, number] {
+    return this.#session.cursor.value?.span ?? [0, (this.#now().subject?.total ?? 1) - 1];
+  }
+
+  go(frame: number | undefined): void {
+    const cursor = this.#session.cursor.value;
+    if (!cursor || !this.#now().subject || frame === undefined || !Number.isFinite(frame)) return;
+    const [first, last] = this.ends;
+    const within = Math.max(first, Math.min(last, Math.round(frame)));
+    if (within === cursor.frame) this.#stays();
+    else this.#session.cursor.value = { ...cursor, frame: within };
+  }
+
+  leap(direction: 1 | -1): void {
+    const { subject, frame } = this.#now();
+    this.go(frame + direction * Math.max(1, Math.round(rateOf(subject))));
+  }
+
+  goTo(end: 'first' | 'last'): void {
+    this.go(this.ends[end === 'first' ? 0 : 1]);
+  }
+
+  worst(): void {
+    this.go(this.#moments[0]);
+  }
+
+  besideWorst(direction: 1 | -1): void {
+    this.go(besideMoment(this.#moments, this.#now().frame, direction));
+  }
+
+  key(direction: 1 | -1): void {
+    const { coded, frame } = this.#now();
+    this.go(coded?.key(frame, direction));
+  }
+
+  whole(): void {
+    const { cursor } = this.#session;
+    if (!cursor.value?.span) return;
+    const { span: _, ...rest } = cursor.value;
+    cursor.value = rest;
+  }
+
+  choose(encode: number): void {
+    const { cursor, results } = this.#session;
+    const { value: now } = cursor;
+    const [from, to] = [now && results.value[now.encode], results.value[encode]];
+    if (!now || !from || !to) return;
+    const same = (frame: number) => sameMoment(from, to, frame);
+    const span = now.span && ([same(now.span[0]), same(now.span[1])] as const);
+    cursor.value = { encode, frame: same(now.frame), ...(span && { span }) };
+  }
+
+  nextEncode(): void {
+    const { cursor, results } = this.#session;
+    const count = results.value.length;
+    if (cursor.value && count > 1) this.choose((cursor.value.encode + 1) % count);
+  }
+
+  get #moments(): readonly number[] {
+    const [first, last] = this.ends;
+    const moments = this.#now().subject?.moments ?? [];
+    return moments.filter((frame) => frame >= first && frame <= last);
+  }
 }

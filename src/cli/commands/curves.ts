@@ -1,0 +1,433 @@
+/**
+ * @module cli/commands/curves
+ * `anyvmaf ladder` builds a bitrate ladder; `anyvmaf compare-encoders` compares encoders or presets at equal quality. Both
+ * measure rate-quality curves of a source.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { quotedWord } from '../../core/names.js';
+import { printable, shown } from '../../core/printable.js';
+import { parseSize } from '../../core/size.js';
+import {
+  type ComparedPoint,
+  type CompareOptions,
+  type CurveResult,
+  type EncodedPoint,
+  type EncoderChoice,
+  formatEncodingResult,
+  type LadderOptions,
+  type LadderPoint,
+  parseEncoder,
+  type ResultFormat,
+  type SearchStage,
+  STATISTICS,
+  type Statistic,
+} from '../../index.js';
+import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
+import { parsePooledName } from '../../report/limits.js';
+import { cut } from '../../report/sections.js';
+import { command, type HelpText } from '../command.js';
+import { EXIT } from '../exit.js';
+import {
+  choiceValue,
+  grouped,
+  numberValue,
+  type Option,
+  type OptionUse,
+  orList,
+  refusedValue,
+  unsignedValue,
+} from '../options.js';
+import { openOutput } from '../output.js';
+import type { Terminal } from '../terminal.js';
+import {
+  bar,
+  ENCODER_ARG_OPTION,
+  ENCODER_OPTION,
+  ENDING_OPTIONS,
+  type EncodingSettings,
+  encodingRun,
+  FULL_OPTION,
+  oneSource,
+  PARAMETERS,
+  PIX_FMT_OPTION,
+  POINT,
+  parameterOption,
+  pointsHead,
+  rangeValue,
+  row,
+  SCORING_OPTIONS,
+  stageText,
+  valuesOption,
+  WORK_OPTIONS,
+} from './encoding.js';
+
+export interface CurveSettings extends EncodingSettings {
+  readonly targets: readonly number[];
+  readonly metric: string;
+  readonly statistic: Statistic;
+  readonly outputs: readonly string[];
+  readonly format: ResultFormat;
+  readonly quiet: boolean;
+}
+
+export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
+  {
+    name: 'target',
+    argument: 'QUALITY',
+    help: 'quality at which to measure each curve. May be repeated. Default: values of the parameter',
+    read: (use, { targets = [] }) => ({ targets: [...targets, numberValue(use)] }),
+  },
+  {
+    name: 'by',
+    argument: 'MEASURE',
+    help: 'measure of quality: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
+    read: measureValue,
+  },
+];
+
+export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
+  {
+    name: 'output',
+    short: 'o',
+    argument: 'FILE',
+    help: 'write the result to FILE, in the format of its extension: .json, .csv, .html or .txt. May be repeated',
+    read: ({ value }, { outputs = [] }) => ({ outputs: [...outputs, value] }),
+  },
+  { name: 'json', help: 'print the result as JSON', read: () => ({ format: 'json' }) },
+  { name: 'csv', help: 'print all points as CSV', read: () => ({ format: 'csv' }) },
+];
+
+export function betweenOption(
+  help: string,
+): Option<{ readonly between?: { readonly min: number; readonly max: number } | undefined }> {
+  return {
+    name: 'between',
+    argument: 'LOW..HIGH',
+    help,
+    read: (use) => {
+      const { min, max } = rangeValue(use);
+      return { between: { min, max } };
+    },
+  };
+}
+
+/** `p5`, `psnr_y` or `psnr_y.min`. */
+function measureValue(use: OptionUse): Partial<Pick<CurveSettings, 'metric' | 'statistic'>> {
+  const name = parsePooledName(use.value);
+  if (name) return name;
+  throw refusedValue(
+    use,
+    `a statistic, a metric, or both, such as p5 or psnr_y.mean (${STATISTICS.join(', ')})`,
+  );
+}
+
+/**
+ * Splits the source and the output settings from the options of the API.
+ * @throws {AnyvmafError} `usage` unless there is exactly one source
+ */
+export function resultOf<Settings extends Partial<CurveSettings>>(
+  command: string,
+  positionals: readonly string[],
+  settings: Settings,
+) {
+  const { outputs = [], format = 'text', quiet = false, ...options } = settings;
+  const source = oneSource(command, positionals, `see '${command} --help'`);
+  const result: ResultSettings = { source, outputs, format, quiet };
+  return { result, options };
+}
+
+const LADDER = 'anyvmaf ladder';
+const SPACINGS = ['rate', 'quality'] as const;
+const MOST_RUNGS = 32;
+
+interface LadderSettings
+  extends CurveSettings,
+    EncoderChoice,
+    Pick<LadderOptions, 'sizes' | 'rungs' | 'spacing' | 'between'> {
+  readonly masters: readonly string[];
+}
+
+const LADDER_OPTIONS: readonly Option<LadderSettings>[] = [
+  ...grouped<LadderSettings>('Encoding', [
+    ENCODER_OPTION,
+    ENCODER_ARG_OPTION,
+    PIX_FMT_OPTION,
+    {
+      name: 'sizes',
+      argument: 'LIST',
+      help: 'heights, or sizes: 1080,720,540,360 or 1920x1080,1280x720. None larger than the source',
+      read: (use) => ({ sizes: use.value.split(',').map((text) => sizeValue(use, text.trim())) }),
+    },
+  ]),
+  ...grouped<LadderSettings>('Rungs', [
+    {
+      name: 'rungs',
+      argument: 'N',
+      help: `number of rungs, 1 to ${MOST_RUNGS}. Default: 5`,
+      read: (use) => ({ rungs: unsignedValue(use, 5, MOST_RUNGS) }),
+    },
+    {
+      name: 'spacing',
+      argument: 'BY',
+      help: `space rungs evenly in ${orList(SPACINGS)}. Default: rate`,
+      read: (use) => ({ spacing: choiceValue(use, SPACINGS) }),
+    },
+    betweenOption("quality of the lowest and of the highest rung. Default: 40..96 of a model's score"),
+  ]),
+  ...grouped<LadderSettings>('Curves', [
+    parameterOption(
+      `parameter to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+    ),
+    valuesOption('LOW..HIGH[:STEP]', 'values of the parameter. Default: seven around the usual one'),
+    ...CURVE_OPTIONS,
+    ...SCORING_OPTIONS,
+    FULL_OPTION,
+    ...WORK_OPTIONS,
+  ]),
+  ...grouped<LadderSettings>('Result', [
+    ...RESULT_OPTIONS,
+    {
+      name: 'master',
+      argument: 'FILE',
+      help:
+        'measure the segments of a master playlist, and write the bandwidths of its streams into it. Takes no ' +
+        'SOURCE',
+      read: ({ value }, { masters = [] }) => ({ masters: [...masters, value] }),
+    },
+    ...ENDING_OPTIONS,
+  ]),
+];
+
+const ladderPage: HelpText = {
+  usage: [`${LADDER} SOURCE -e NAME --sizes LIST`, `${LADDER} --master master.m3u8`],
+  about:
+    'Measures rate and quality of a source at several sizes, takes the convex hull of the curves, and ' +
+    'chooses rungs on it. Prints the rate from which each size is best, and the ffmpeg command that encodes ' +
+    'all rungs for DASH and HLS. Smaller pictures are scored at the size of the source, as they are watched.',
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        [`${LADDER} a.mov -e libx264 --sizes 1080,720,540`, 'five rungs'],
+        [`${LADDER} a.mov -e libx265 --sizes 720 --rungs 8`, 'more of them'],
+        [`${LADDER} a.mov -e libx264 --sizes 720 -o l.html`, 'a page with the hull'],
+      ],
+    },
+  ],
+};
+
+export const ladder = command(
+  LADDER,
+  LADDER_OPTIONS,
+  ladderPage,
+  async ({ settings, positionals, terminal }) => {
+    const { masters: [master, ...more] = [], ...asked } = settings;
+    if (master !== undefined) {
+      if (more.length + Object.keys(asked).length + positionals.length === 0)
+        return measureMaster(master, terminal);
+      throw usageError(
+        `--master measures existing files and takes no other arguments; type ${LADDER} --master master.m3u8`,
+      );
+    }
+    const { result, options } = resultOf(LADDER, positionals, asked);
+    const { encoder, sizes, ...others } = options;
+    if (encoder === undefined) throw usageError(`${LADDER} needs an encoder, for instance --encoder libx264`);
+    if (sizes === undefined) throw usageError(`${LADDER} needs sizes, for instance --sizes 1080,720,540,360`);
+    const { buildLadder } = await import('../../index.js');
+    const { command, warnings } = await curvesRun(result, terminal, ({ line, ...listeners }) => {
+      let first = true;
+      const onPoint = (point: LadderPoint) => {
+        if (first) line(curveHead('size', options.parameter ?? 'value', options.metric ?? 'quality'));
+        first = false;
+        line(curveLine(`${point.width}x${point.height}`, point));
+      };
+      return buildLadder(result.source, { ...others, encoder, sizes, ...listeners, onPoint });
+    });
+    if (result.format === 'text')
+      await terminal.print(
+        `\n${warnings.map((text) => `Note: ${text}\n`).join('')}${command.map(quotedWord).join(' ')}\n${BANDWIDTH_COMMAND}\n`,
+      );
+    return EXIT.ok;
+  },
+);
+
+/** Most bytes of a playlist or manifest. */
+const MOST_TEXT = 16 * 1024 * 1024;
+
+/** Writes measured bandwidths into a master playlist, and into a manifest of the same streams beside it. */
+async function measureMaster(path: string, terminal: Terminal): Promise<number> {
+  const { measuredManifest, measuredMaster } = await import('../../report/bandwidth.js');
+  const folder = dirname(path);
+  const sizeOf = async (name: string) => {
+    const facts = await stat(join(folder, name)).catch((cause: Error) => {
+      throw new AnyvmafError('io', `${shown(join(folder, name))} cannot be read: ${cause.message}.`, {
+        cause,
+      });
+    });
+    if (facts.isFile()) return facts.size;
+    throw usageError(`${shown(join(folder, name))} is not a regular file.`);
+  };
+  const text = async (name: string) => {
+    if ((await sizeOf(name)) > MOST_TEXT) throw usageError(`${shown(name)} is too large for a playlist.`);
+    return readFile(join(folder, name), 'utf8');
+  };
+  const { text: master, peaks } = await measuredMaster(await text(basename(path)), { text, bytes: sizeOf });
+  await replaceFile(path, master);
+  const manifest = join(folder, 'ladder.mpd');
+  const found = await stat(manifest).catch(() => undefined);
+  if (found?.isFile()) await replaceFile(manifest, measuredManifest(await text('ladder.mpd'), peaks));
+  await terminal.print(`${master.trimEnd()}\n`);
+  return EXIT.ok;
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  await (await openOutput(path, [])).write([text]);
+}
+
+/** `720` or `1280x720`. */
+function sizeValue(use: OptionUse, text: string): LadderOptions['sizes'][number] {
+  const size = parseSize(text);
+  if (size) return size;
+  if (/^\d{1,5}p?$/.test(text)) return numberValue({ ...use, value: text.replace('p', '') });
+  throw refusedValue(use, 'heights or sizes such as 1080,720 or 1920x1080,1280x720');
+}
+
+const COMPARE = 'anyvmaf compare-encoders';
+
+interface CompareSettings extends CurveSettings, Pick<CompareOptions, 'encoders' | 'between'> {}
+
+const COMPARE_OPTIONS: readonly Option<CompareSettings>[] = [
+  ...grouped<CompareSettings>('Encoding', [
+    {
+      name: 'encoder',
+      short: 'e',
+      argument: 'NAME[:OPTION=VALUE...]',
+      help:
+        'encoder of the installed ffmpeg, with options: libx264:preset=slow. Give two or more; all are ' +
+        'compared with the first',
+      read: ({ value }, { encoders = [] }) => ({ encoders: [...encoders, parseEncoder(value)] }),
+    },
+    PIX_FMT_OPTION,
+  ]),
+  ...grouped<CompareSettings>('Curves', [
+    ...CURVE_OPTIONS,
+    betweenOption("quality range of the BD-rates. Default: 60..97 of a model's score"),
+    ...SCORING_OPTIONS,
+    FULL_OPTION,
+    ...WORK_OPTIONS,
+  ]),
+  ...grouped<CompareSettings>('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
+];
+
+const comparePage: HelpText = {
+  usage: [`${COMPARE} SOURCE -e NAME -e NAME`],
+  about:
+    'Measures the rate-quality curves of several encoders, or of one with several presets, on a source. Reports ' +
+    'how much less each needs for equal quality (BD-rate), how fast it is here, and the rate that it needs ' +
+    'for a target quality.',
+  sections: [
+    {
+      title: 'Examples',
+      rows: [
+        [`${COMPARE} a.mov -e libx264 -e libx265`, 'two codecs'],
+        [`${COMPARE} a.mov -e libx265 -e libsvtav1`, 'and others'],
+      ],
+    },
+  ],
+};
+
+export const compareEncodersCommand = command(COMPARE, COMPARE_OPTIONS, comparePage, async (line) => {
+  const { result, options } = resultOf(COMPARE, line.positionals, line.settings);
+  const { encoders = [], ...others } = options;
+  if (encoders.length < 2) {
+    throw usageError(
+      `${COMPARE} needs two encoders or more, for instance --encoder libx264 --encoder libx265`,
+    );
+  }
+  const { compareEncoders } = await import('../../index.js');
+  await curvesRun(result, line.terminal, ({ line: print, ...listeners }) => {
+    let first = true;
+    const onPoint = (point: ComparedPoint) => {
+      if (first) print(curveHead('encoder', 'value', options.metric ?? 'quality'));
+      first = false;
+      print(curveLine(point.name, point));
+    };
+    return compareEncoders(result.source, { ...others, encoders, ...listeners, onPoint });
+  });
+  return EXIT.ok;
+});
+
+export interface ResultSettings {
+  readonly source: string;
+  /** Files; the extension of each names its format. */
+  readonly outputs: readonly string[];
+  /** Format of standard output. */
+  readonly format: ResultFormat;
+  readonly quiet: boolean;
+}
+
+/**
+ * Measures curves, writes the result to files and prints it.
+ * @param work `line` prints a line if the result is text
+ */
+export async function curvesRun<Result extends CurveResult>(
+  settings: ResultSettings,
+  terminal: Terminal,
+  work: (tools: {
+    readonly signal: AbortSignal;
+    readonly onStage?: (stage: SearchStage) => void;
+    line(text: string): void;
+  }) => Promise<Result>,
+): Promise<Result> {
+  const { outputs, format } = settings;
+  const formats = outputs.map(formatOf);
+  return encodingRun(settings, outputs, terminal, async ({ files, signal, say, line, clear }) => {
+    const result = await work({
+      signal,
+      ...(say && { onStage: (stage) => say(stageText(stage)) }),
+      line: format === 'text' ? line : clear,
+    });
+    clear();
+    for (const [i, file] of files.entries())
+      await file?.write([await formatEncodingResult(result, formats[i] ?? 'json')], signal);
+    await terminal.print(await formatEncodingResult(result, format));
+    return result;
+  });
+}
+
+const FORMATS: Readonly<Record<string, ResultFormat>> = {
+  '.json': 'json',
+  '.csv': 'csv',
+  '.html': 'html',
+  '.htm': 'html',
+  '.txt': 'text',
+};
+
+/** @throws {AnyvmafError} `usage` for an unknown extension */
+function formatOf(path: string): ResultFormat {
+  const format = FORMATS[extname(path).toLowerCase()];
+  if (format !== undefined) return format;
+  throw usageError(
+    `the result cannot be written to ${shown(path)}; its name must end in ${Object.keys(FORMATS).join(', ')}.`,
+  );
+}
+
+const SHORT_BAR = 16;
+
+const CURVE_NAME = 24;
+
+export function curveHead(curve: string, parameter: string, quality: string): string {
+  return `${curve.padEnd(CURVE_NAME)} ${pointsHead(parameter, quality)}`;
+}
+
+/** At most 80 columns. */
+export function curveLine(
+  curve: string,
+  { value, quality, kbps, cached }: EncodedPoint & { readonly quality: number },
+): string {
+  const point = row(POINT, [value, quality.toFixed(2), Math.round(kbps)]);
+  const name = cut(printable(curve), CURVE_NAME, 'both').padEnd(CURVE_NAME);
+  return `${name} ${point}  ${bar(quality / 100, SHORT_BAR)}${cached ? ' cached' : ''}`;
+}

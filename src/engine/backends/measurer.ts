@@ -1,0 +1,369 @@
+/**
+ * @module engine/backends/measurer
+ * The interface of measurers, and what they share: a plan of raw measurements per frame, from which
+ * engine/results/scoring derives features, the fields of a pair's record, places of pairs in a ring, frames packed into
+ * buffers, samples out of range, and heatmap files.
+ */
+import type { ScoredFormat } from '../../core/colour.js';
+import { AnyvmafError } from '../../core/errors.js';
+import {
+  chromaSize,
+  type FramePlanes,
+  lumaBytes,
+  type PlaneSize,
+  sampleBytes,
+  type VideoFormat,
+} from '../../core/frame.js';
+import type { CoreCall, HeatmapFile } from '../../core/module.js';
+import { quoted } from '../../core/printable.js';
+
+export interface ExtractionPlan {
+  readonly format: ScoredFormat;
+  /** In the order of their fields in a record, without duplicates. */
+  readonly calls: readonly CoreCall[];
+  /** Models that read the pictures themselves: values per pair, and whether they need chroma. */
+  readonly pictures?: { readonly fields: number; readonly chroma: boolean };
+}
+
+/**
+ * Layout of a frame's record, a run of doubles: the fields of each call, as its function in wasm/include/anyvmaf.h
+ * returns them (NaN if an earlier picture is missing, unless the call is padded); if samples can exceed their range,
+ * what {@link findExcess} found in the reference and in the distorted picture; then the values of picture models.
+ * On frames that subsampling skips, only calls that work on every frame have values; others are NaN.
+ */
+export interface RecordLayout {
+  /** Offset of each call's fields. */
+  readonly calls: readonly number[];
+  /** -1 if no sample can exceed its range. */
+  readonly excess: number;
+  readonly pictures: number;
+  /** Doubles per frame. */
+  readonly length: number;
+}
+
+const EXCESS_FIELDS = 2;
+
+export function recordLayout(plan: ExtractionPlan): RecordLayout {
+  let length = 0;
+  const calls = plan.calls.map(({ fields }) => {
+    const at = length;
+    length += fields;
+    return at;
+  });
+  const watched = canExceed(plan.format.bitDepth);
+  const excess = watched ? length : -1;
+  if (watched) length += EXCESS_FIELDS;
+  const pictures = length;
+  length += plan.pictures?.fields ?? 0;
+  return { calls, excess, pictures, length };
+}
+
+export interface HistoryNeeds {
+  /** Number of earlier pairs to keep. */
+  readonly frames: number;
+  /** Whether to keep their chroma planes too. */
+  readonly chroma: boolean;
+  /** Whether to keep their distorted pictures too, not only the reference. */
+  readonly distorted: boolean;
+}
+
+export function historyNeeds({ calls }: ExtractionPlan): HistoryNeeds {
+  const looking = calls.filter(({ back }) => back > 0);
+  return {
+    frames: Math.max(0, ...looking.map(({ back }) => back)),
+    chroma: looking.some(({ chroma, earlier }) => chroma && !earlier),
+    distorted: looking.some(({ pictures, earlier }) => pictures === 'pair' && !earlier),
+  };
+}
+
+/** Planes that the plan's calls read: luma alone, or all, four with alpha. */
+export function planesRead({ calls, pictures, format }: ExtractionPlan): 1 | 3 | 4 {
+  if (pictures?.chroma !== true && !calls.some(({ chroma }) => chroma)) return 1;
+  return format.alpha ? 4 : 3;
+}
+
+export interface PicturesRead {
+  readonly reference: boolean;
+  readonly distorted: boolean;
+}
+
+/** Pictures that the plan's metrics read: motion alone reads the reference only; without `spatial`, often none is. */
+export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
+  const calls = plan.calls.filter(({ everyFrame }) => everyFrame || spatial);
+  const distorted =
+    (spatial && plan.pictures !== undefined) || calls.some(({ pictures }) => pictures === 'pair');
+  return { reference: distorted || calls.length > 0, distorted };
+}
+
+/** Heatmap files that the plan's calls fill, in the order of `Measurer.heatmaps`. */
+export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
+  return plan.calls.flatMap(({ heatmaps }) => heatmaps ?? []);
+}
+
+/** Room for the frames of one pair. */
+export interface FrameSlot {
+  readonly index: number;
+  /** Where to write the frames. Valid until the pair is measured or kept. */
+  readonly reference: FramePlanes;
+  readonly distorted: FramePlanes;
+}
+
+/** Measures frame pairs. A metric looks back to pairs by their numbers, whatever the order of calls. */
+export interface Measurer {
+  readonly layout: RecordLayout;
+  /** Most pairs in flight. Request the next slot only when fewer are. */
+  readonly slots: number;
+  slot(index: number): FrameSlot;
+  /** Whether pair `from` can look back to this one, as far as it needs to. */
+  holds(index: number, from: number): boolean;
+  /** Keeps a pair (what `historyNeeds` names of it) for later ones, without measuring it. */
+  keep(slot: FrameSlot): void;
+  /**
+   * Measures the pair written to a slot (what `picturesRead` names of it), and keeps it for later ones.
+   * @param record receives `layout.length` doubles
+   * @param spatial false if subsampling skips the pair: calls that need every frame run, other fields are NaN
+   * @returns a promise if the record is complete only later
+   */
+  measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
+  /** Frames in flight and their history, if the device may be lost: another measurer can take over. They outlive it. */
+  frames?(index: number): FrameSlot | undefined;
+  /** Heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is reused. */
+  heatmaps(slot: FrameSlot): readonly Uint8Array[];
+  close(): void;
+}
+
+export interface MeasurerKind {
+  /** Why it cannot measure a call, as the end of a sentence; `undefined` if it can. */
+  problem(call: CoreCall, format: VideoFormat): string | undefined;
+  /** @throws {AnyvmafError} `feature` for unsupported settings, `resource` if memory is short */
+  open(plan: ExtractionPlan): Measurer | Promise<Measurer>;
+}
+
+export interface InstantKind extends MeasurerKind {
+  open(plan: ExtractionPlan): Measurer;
+}
+
+/** Luma, two chroma planes unless 4:0:0, and alpha if present; odd sizes are halved downwards. */
+export function planeSizes(format: VideoFormat): PlaneSize[] {
+  const { width, height } = format;
+  const luma = { width, height };
+  if (format.chroma === '400') return [luma];
+  const chroma = chromaSize(format);
+  return [luma, chroma, chroma, ...(format.alpha ? [luma] : [])];
+}
+
+/** The place of a picture in a ring, whether or not it holds that picture. */
+export function placeOf<T>(pictures: readonly T[], index: number): T {
+  const picture = pictures[index % pictures.length];
+  if (!picture) throw new RangeError(`there is no pair ${index}`);
+  return picture;
+}
+
+/** Starts a pair's record: NaN for all values, and the excess found in the planes that are read. */
+export function startRecord(
+  plan: ExtractionPlan,
+  { excess }: RecordLayout,
+  record: Float64Array,
+  spatial: boolean,
+  planes: (side: 'reference' | 'distorted') => readonly Uint8Array[],
+): void {
+  record.fill(Number.NaN);
+  if (excess < 0) return;
+  // Planes that are not read may hold anything.
+  const read = picturesRead(plan, spatial);
+  const { bitDepth } = plan.format;
+  record[excess] = read.reference ? findExcess(planes('reference'), bitDepth) : 0;
+  record[excess + 1] = read.distorted ? findExcess(planes('distorted'), bitDepth) : 0;
+}
+
+/** Calls to run on a pair, with their places in the plan; the fields of all others stay NaN. */
+export function callsOf(
+  { calls }: ExtractionPlan,
+  index: number,
+  spatial: boolean,
+  holds: (index: number) => boolean,
+): (readonly [place: number, call: CoreCall])[] {
+  const hasHistory = ({ back, padded }: CoreCall) =>
+    back === 0 || holds(index - back) || (padded === true && index < back);
+  return [...calls.entries()].filter(([, call]) => (spatial || call.everyFrame) && hasHistory(call));
+}
+
+/** Places read in a plane, and pairs of samples in each: together all of a plane of 16384 samples. */
+const PLACES = 16;
+const PAIRS = 512;
+
+const PLANES = ['luma', 'Cb', 'Cr'] as const;
+
+/** A sample above its range. */
+export interface Excess {
+  /** 0 luma, 1 Cb, 2 Cr. */
+  readonly plane: number;
+  readonly value: number;
+}
+
+/** Whether samples of a bit depth, stored in whole bytes, can exceed their range. */
+export function canExceed(bitDepth: number): boolean {
+  return bitDepth < 8 * sampleBytes(bitDepth);
+}
+
+/**
+ * Returns the largest sample above its range of the first plane that has one, for {@link readExcess}; 0 for none.
+ * @param planes packed samples of 9 to 15 bits, two bytes each, at multiples of four bytes
+ * @param everywhere reads large planes completely
+ */
+export function findExcess(planes: readonly Uint8Array[], bitDepth: number, everywhere = false): number {
+  for (const [plane, { buffer, byteOffset, length }] of planes.entries()) {
+    const samples = new Uint16Array(buffer, byteOffset, length >> 1);
+    const value = largestBeyond(samples, bitDepth, everywhere ? samples.length : PLACES);
+    if (value > 0) return plane * 2 ** 16 + value;
+  }
+  return 0;
+}
+
+export function readExcess(found: number): Excess | undefined {
+  return found > 0 ? { plane: Math.floor(found / 2 ** 16), value: found % 2 ** 16 } : undefined;
+}
+
+/** Describes a sample above its range, as the end of a sentence that names its video. */
+export function describeExcess({ plane, value }: Excess, bitDepth: number): string {
+  return `has a ${PLANES[plane]} sample of ${value}, but ${bitDepth} bits hold 0 to ${2 ** bitDepth - 1}`;
+}
+
+export const EXCESS_ADVICE =
+  'check the bit depth given for raw video or in the Y4M header, and that samples are in the low bits, lower byte first';
+
+function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): number {
+  const pairs = new Uint32Array(samples.buffer, samples.byteOffset, samples.length >> 1);
+  const step = Math.max(PAIRS, Math.ceil(pairs.length / places));
+  const last = samples.at(-1) ?? 0;
+  let bits = last | (last << 16);
+  for (let start = 0; start < pairs.length; start += step) {
+    const end = Math.min(start + PAIRS, pairs.length);
+    for (let i = start; i < end; i++) bits |= pairs[i] ?? 0;
+  }
+  // Two samples side by side, the upper one perhaps in the sign.
+  if (((bits | (bits >>> 16)) & 0xffff) >> bitDepth === 0) return 0;
+  let largest = last;
+  for (let start = 0; start < pairs.length; start += step) {
+    const place = samples.subarray(2 * start, 2 * (start + PAIRS));
+    largest = place.reduce((most, sample) => Math.max(most, sample), largest);
+  }
+  return largest;
+}
+
+/** Takes the records of one run in frame order. */
+export class ExcessNotes {
+  readonly #bitDepth: number;
+  /** The first frame of each video with such a sample. */
+  readonly #met = new Map<'reference' | 'distorted', Excess & { readonly frame: number }>();
+
+  constructor(bitDepth: number) {
+    this.#bitDepth = bitDepth;
+  }
+
+  take(frame: number, reference: number, distorted: number): void {
+    for (const [side, found] of [
+      ['reference', reference],
+      ['distorted', distorted],
+    ] as const) {
+      const excess = this.#met.has(side) ? undefined : readExcess(found);
+      if (excess) this.#met.set(side, { ...excess, frame });
+    }
+  }
+
+  /** Warnings of the run: full sentences. */
+  warnings(): string[] {
+    return [...this.#met].map(
+      ([side, { frame, ...excess }]) =>
+        `Frame ${frame} of the ${side} video ${describeExcess(excess, this.#bitDepth)}, so its values are undefined; ${EXCESS_ADVICE}.`,
+    );
+  }
+}
+
+export type PlaneName = 'y' | 'cb' | 'cr' | 'alpha';
+
+/** Bytes of each plane that a plan measures; 0 for those it does not. */
+export function planeBytes(plan: ExtractionPlan): Readonly<Record<PlaneName, number>> {
+  const { width, height } = chromaSize(plan.format);
+  const planes = planesRead(plan);
+  const chroma = planes > 1 ? width * height * sampleBytes(plan.format.bitDepth) : 0;
+  const y = lumaBytes(plan.format);
+  return { y, cb: chroma, cr: chroma, alpha: planes === 4 ? y : 0 };
+}
+
+export function allocateFrame(plan: ExtractionPlan): ArrayBuffer {
+  return new ArrayBuffer(Object.values(planeBytes(plan)).reduce((sum, bytes) => sum + bytes));
+}
+
+export function viewPlanes(buffer: ArrayBuffer, plan: ExtractionPlan): FramePlanes {
+  const bytes = planeBytes(plan);
+  const y = new Uint8Array(buffer, 0, bytes.y);
+  if (bytes.cb === 0) return { y };
+  const colours = bytes.y + 2 * bytes.cb;
+  return {
+    y,
+    cb: new Uint8Array(buffer, bytes.y, bytes.cb),
+    cr: new Uint8Array(buffer, bytes.y + bytes.cb, bytes.cr),
+    ...(bytes.alpha > 0 && { alpha: new Uint8Array(buffer, colours, bytes.alpha) }),
+  };
+}
+
+/** Copies what later pairs need of a frame buffer. @param into bytes to reuse */
+export function copyHistory(
+  buffer: ArrayBuffer,
+  plan: ExtractionPlan,
+  into?: Uint8Array<ArrayBuffer>,
+): Uint8Array<ArrayBuffer> {
+  const kept = historyNeeds(plan).chroma ? new Uint8Array(buffer) : viewPlanes(buffer, plan).y;
+  const copy = into ?? new Uint8Array(kept.length);
+  copy.set(kept);
+  return copy;
+}
+
+/** Writes what {@link copyHistory} kept to planes. */
+export function writeHistory(kept: Uint8Array, plan: ExtractionPlan, to: FramePlanes): void {
+  const bytes = planeBytes(plan);
+  to.y.set(kept.subarray(0, bytes.y));
+  if (kept.length === bytes.y) return;
+  to.cb?.set(kept.subarray(bytes.y, bytes.y + bytes.cb));
+  to.cr?.set(kept.subarray(bytes.y + bytes.cb, bytes.y + 2 * bytes.cb));
+  to.alpha?.set(kept.subarray(bytes.y + 2 * bytes.cb));
+}
+
+export interface HeatmapWriter {
+  /** Writes at a position in bytes; gaps stay zero. @throws {AnyvmafError} `io` */
+  write(file: number, position: number, bytes: Uint8Array): void;
+  close(): void;
+}
+
+/** The heatmap files of one run. They get their names only once complete. */
+export interface HeatmapRun {
+  /** Paths to open in the threads that write, in the order of the requested files. */
+  readonly paths: readonly string[];
+  /** Gives all files their names at once, replacing existing files. @throws {AnyvmafError} `io` */
+  keep(): void;
+  /** Removes the files unless {@link keep} was called. May be called twice. */
+  discard(): Promise<void>;
+}
+
+export interface HeatmapStore {
+  /** Creates the files and their folders. @throws {AnyvmafError} `io`; `feature` if two of them are the same file */
+  create(files: readonly HeatmapFile[]): Promise<HeatmapRun>;
+  open(paths: readonly string[]): HeatmapWriter;
+}
+
+/** Creates the files of a run, if it writes any. @throws {AnyvmafError} `feature` without a store; `io` */
+export async function createHeatmaps(
+  plan: ExtractionPlan,
+  store: (() => Promise<HeatmapStore>) | undefined,
+): Promise<HeatmapRun | undefined> {
+  const files = heatmapFiles(plan);
+  const [first] = files;
+  if (!first) return undefined;
+  if (store) return (await store()).create(files);
+  throw new AnyvmafError(
+    'feature',
+    `cambi cannot write heatmaps to ${quoted(first.folder)} here; leave out heatmaps_path, or score a whole video with ` +
+      'the command line or score() in Node.',
+  );
+}

@@ -1,0 +1,203 @@
+/**
+ * @module engine/results/report-parts
+ * The parts of a run's report: what backends contribute and their interface, what inputs and request state, warnings about
+ * different lengths, and the progress of measuring.
+ */
+
+import { version } from '../../core/version.js';
+import type { OpenPair } from '../../media/pairing/prepare.js';
+import type { ReportParts } from '../../report/build.js';
+import type { Report, ReportHead, ReportInput } from '../../report/schema.js';
+import type { TinySessionFacts } from '../backends/tiny.js';
+import type { CheckedOptions } from '../contract/options.js';
+import type { Progress } from '../contract/types.js';
+import type { Continuity } from '../inputs/frame-observer.js';
+import { type Extent, explainLengths, type Pair, type PairLengths, reportInput } from '../pair/pair.js';
+import type { RequestedModels } from '../plan/plan.js';
+
+/** What a backend contributes to the report. */
+export type Measured = Pick<
+  ReportParts,
+  | 'frameNumbers'
+  | 'series'
+  | 'aggregates'
+  | 'pooled'
+  | 'models'
+  | 'tiny'
+  | 'compat'
+  | 'backend_used'
+  | 'implementation'
+  | 'native'
+  | 'measurers'
+  | 'swaps'
+  | 'threads'
+  | 'warnings'
+> & { readonly extent: Extent };
+
+/** What a backend reports once its first frame is measured. */
+export type MeasurementStart = Pick<
+  Measured,
+  'models' | 'tiny' | 'compat' | 'backend_used' | 'implementation' | 'native' | 'threads'
+> & {
+  /** In the report's order. */
+  readonly metrics: readonly string[];
+};
+
+export interface OpenBackend {
+  /** Models that predict, for the checks of the pair. */
+  readonly requested: RequestedModels;
+  /** @throws {AnyvmafError} if the pair's format cannot be measured */
+  plan(pair: OpenPair): PlannedMeasurement;
+}
+
+export interface PlannedMeasurement {
+  /** Whether the calling thread is free while measuring. */
+  isAside(expected: number | null): boolean;
+  /** Measures all pairs. Call once. */
+  measure(work: MeasurementWork): Promise<Measured>;
+  /** Aborts, and waits until everything is released. May be called after the end. */
+  close(): Promise<void>;
+}
+
+/** Raw measurements of some pairs of a run. */
+export type Recorded = Pick<
+  Measured,
+  'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
+> & {
+  readonly sessions: readonly TinySessionFacts[];
+};
+
+export interface MeasurementWork {
+  /** The pair to read: the planned one, perhaps observed. */
+  readonly pair: OpenPair;
+  /** Number of the first pair to measure. Default 0. */
+  readonly first?: number;
+  /** Most pairs, as far as known. */
+  readonly expected: number | null;
+  /** Pairs after which to stop; `null` for the end of the videos. */
+  readonly bound: number | null;
+  readonly meter: Meter;
+  /** Takes signatures of pairs that only workers read. */
+  readonly continuity?: Continuity;
+  /** Call once, before the first frame is reported. */
+  readonly onStart: (start: MeasurementStart) => void;
+}
+
+type Inputs = Pick<Report, 'reference' | 'distorted'>;
+
+type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
+
+/** The report's inputs, as far as they are known before reading. */
+export function inputsOf(known: Pair): Inputs {
+  const skipped = known.plan?.first ?? known.skip;
+  return {
+    reference: reportInput(known.sides.reference, skipped.reference, known.colours?.reference),
+    distorted: reportInput(known.sides.distorted, skipped.distorted, known.colours?.distorted),
+  };
+}
+
+/** The report's description of the request. @param extent of the run, once it is over */
+export function headOf(
+  inputs: Inputs,
+  { backend, single, subsample }: HeadOptions,
+  extent?: Extent,
+): Pick<
+  ReportHead,
+  'version' | 'reference' | 'distorted' | 'backend_requested' | 'noReference' | 'subsample'
+> {
+  const input = (role: 'reference' | 'distorted'): ReportInput => {
+    const { frameCount, ...facts } = inputs[role];
+    const counted = extent?.ended?.[role] ? facts.skipped + extent.pairs : null;
+    return { ...facts, frameCount: frameCount ?? counted };
+  };
+  return {
+    version,
+    reference: input('reference'),
+    distorted: input('distorted'),
+    backend_requested: backend,
+    ...(single && { noReference: true as const }),
+    subsample,
+  };
+}
+
+interface Said {
+  readonly inputs: Inputs;
+  readonly lengths: PairLengths;
+  readonly extent: Extent;
+  /** Whether frames are paired or converted instead of compared as stored. */
+  readonly planned: boolean;
+}
+
+/** Reports different lengths once: of stored pairs as a warning with their number, else as a finding if any. */
+export function sayLengths(
+  { inputs, lengths, extent, planned }: Said,
+  { pairing, single, frameCount }: Pick<CheckedOptions, 'pairing' | 'single' | 'frameCount'>,
+  findings: Report['preflight'],
+): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
+  // A finding of many lost frames already explains it.
+  if (findings?.some(({ code }) => code === 'lost-frames')) return { findings, warnings: [] };
+  const warnings = pairing.range || single ? [] : explainLengths(inputs, lengths, extent, frameCount);
+  const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
+  if (!twice) return { findings, warnings };
+  if (planned) return { findings, warnings: [] };
+  return { findings: findings.filter(({ code }) => code !== 'frame-count'), warnings };
+}
+
+/** Warnings of decoders, some of which arrive only at the end. */
+export function decoderWarnings({ sides }: Pair, pair: OpenPair): string[] {
+  return (['reference', 'distorted'] as const).flatMap((role) =>
+    sides[role].kind === 'encoded' ? pair[role].info.warnings : [],
+  );
+}
+
+/** Milliseconds between two calls of the caller's function. */
+const INTERVAL = 100;
+
+export class Meter {
+  readonly #report: ((progress: Progress) => void) | undefined;
+  readonly #total: number | null;
+  readonly #start = performance.now();
+  #done = 0;
+  #latest = this.#start;
+  #reported = this.#start;
+
+  /** @param total pairs expected, `null` while unknown */
+  constructor(report: ((progress: Progress) => void) | undefined, total: number | null) {
+    this.#report = report;
+    this.#total = total;
+  }
+
+  /** Pairs per second from the start to the latest pair. */
+  get fps(): number {
+    const { seconds } = this;
+    return seconds > 0 ? this.#done / seconds : 0;
+  }
+
+  /** Seconds from the start to the latest pair. */
+  get seconds(): number {
+    return (this.#latest - this.#start) / 1000;
+  }
+
+  get done(): number {
+    return this.#done;
+  }
+
+  count(pairs = 1): void {
+    this.#done += pairs;
+    this.#latest = performance.now();
+    if (this.#latest - this.#reported < INTERVAL) return;
+    this.#reported = this.#latest;
+    this.#tell(this.#total);
+  }
+
+  finish(): void {
+    this.#tell(this.#done);
+  }
+
+  #tell(framesTotal: number | null): void {
+    const { fps } = this;
+    const secondsLeft =
+      framesTotal === null || fps === 0 ? null : Math.max(0, framesTotal - this.#done) / fps;
+    this.#report?.({ framesDone: this.#done, framesTotal, fps, secondsLeft });
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * @module mcp/describer
+ * Finds a vision-language model that runs here, once. Declares the types that it needs of an optional package.
+ */
+import { onAbort, unlessAborted } from '../core/abort.js';
+import { messageOf } from '../core/errors.js';
+import type { RgbImage } from '../index.js';
+
+/** Token ids, of shape [batch, tokens]. */
+export interface TokenTensor {
+  readonly dims: readonly number[];
+  slice(...ranges: readonly (null | readonly [number, number | null])[]): TokenTensor;
+}
+
+export type ModelInputs = Readonly<Record<string, unknown>>;
+
+/** Prepares pictures and, for SmolVLM, the text. */
+export interface Processor {
+  (...inputs: readonly unknown[]): Promise<ModelInputs>;
+  apply_chat_template(
+    messages: readonly unknown[],
+    options: { readonly add_generation_prompt: boolean },
+  ): string;
+  batch_decode(tokens: TokenTensor, options: { readonly skip_special_tokens: boolean }): string[];
+}
+
+export interface Tokenizer {
+  (text: string): ModelInputs;
+  batch_decode(tokens: TokenTensor, options: { readonly skip_special_tokens: boolean }): string[];
+}
+
+export interface GenerativeModel {
+  generate(inputs: ModelInputs): Promise<TokenTensor>;
+}
+
+/** Which precision to load of each file, and a progress callback. */
+export interface LoadOptions {
+  readonly dtype?: Readonly<Record<string, string>>;
+  readonly progress_callback?: (event: {
+    readonly status?: string;
+    readonly file?: string;
+    readonly progress?: number;
+  }) => void;
+}
+
+export interface Loader<T> {
+  from_pretrained(repository: string, options?: LoadOptions): Promise<T>;
+}
+
+export interface VisionLibrary {
+  readonly AutoProcessor: Loader<Processor>;
+  readonly AutoTokenizer: Loader<Tokenizer>;
+  readonly AutoModelForVision2Seq: Loader<GenerativeModel>;
+  readonly Moondream1ForConditionalGeneration: Loader<GenerativeModel>;
+  readonly RawImage: new (data: Uint8Array, width: number, height: number, channels: 3) => unknown;
+  /** Absent in old versions. */
+  readonly InterruptableStoppingCriteria?: new () => { interrupt(): void };
+}
+
+/** A variable, so that neither compiler nor bundlers resolve the package. */
+export const VISION_PACKAGE: string = '@huggingface/transformers';
+
+/** @throws errors of the import, and an `Error` if the package lacks necessary classes */
+export async function importVisionLibrary(): Promise<VisionLibrary> {
+  const found: unknown = await import(VISION_PACKAGE);
+  if (!isVisionLibrary(found))
+    throw new Error('its version lacks required classes, which version 3 or later has');
+  return found;
+}
+
+function isVisionLibrary(found: unknown): found is VisionLibrary {
+  if (typeof found !== 'object' || found === null) return false;
+  const names = ['AutoProcessor', 'AutoTokenizer', 'AutoModelForVision2Seq', 'RawImage'] as const;
+  return names.every((name) => name in found && typeof Reflect.get(found, name) === 'function');
+}
+
+export interface LoadedModel {
+  /** @param extra further inputs of the generation */
+  ask(image: RgbImage, question: string, extra: ModelInputs): Promise<string>;
+}
+
+export interface VisionModel {
+  /** Its well-known name, for results. */
+  readonly id: string;
+  /** Repository of its ONNX files. */
+  readonly repository: string;
+  load(library: VisionLibrary, onProgress: LoadOptions['progress_callback']): Promise<LoadedModel>;
+}
+
+/** Most tokens of an answer: a few sentences. */
+const MAX_TOKENS = 128;
+
+/** Four-bit decoders; with these precisions both models run on a CPU within 4 GB. */
+const DTYPES = { embed_tokens: 'fp16', vision_encoder: 'q8', decoder_model_merged: 'q4' } as const;
+
+const smolVlm: VisionModel = {
+  id: 'HuggingFaceTB/SmolVLM-Instruct',
+  repository: 'HuggingFaceTB/SmolVLM-Instruct',
+  async load(library, onProgress) {
+    const options = { progress_callback: onProgress };
+    const processor = await library.AutoProcessor.from_pretrained(this.repository, options);
+    const model = await library.AutoModelForVision2Seq.from_pretrained(this.repository, {
+      ...options,
+      dtype: DTYPES,
+    });
+    return {
+      async ask(image, question, extra) {
+        const content = [{ type: 'image' }, { type: 'text', text: question }];
+        const text = processor.apply_chat_template([{ role: 'user', content }], {
+          add_generation_prompt: true,
+        });
+        const inputs = await processor(text, [rawImage(library, image)]);
+        const tokens = await generate(model, inputs, extra);
+        const answer = tokens.slice(null, [promptLength(inputs), null]);
+        return processor.batch_decode(answer, { skip_special_tokens: true })[0] ?? '';
+      },
+    };
+  },
+};
+
+const moondream2: VisionModel = {
+  id: 'vikhyatk/moondream2',
+  repository: 'Xenova/moondream2',
+  async load(library, onProgress) {
+    const options = { progress_callback: onProgress };
+    const [processor, tokenizer] = await Promise.all([
+      library.AutoProcessor.from_pretrained(this.repository, options),
+      library.AutoTokenizer.from_pretrained(this.repository, options),
+    ]);
+    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(this.repository, {
+      ...options,
+      dtype: DTYPES,
+    });
+    return {
+      async ask(image, question, extra) {
+        const text = tokenizer(`<image>\n\nQuestion: ${question}\n\nAnswer:`);
+        const inputs = { ...text, ...(await processor(rawImage(library, image))) };
+        const tokens = await generate(model, inputs, extra);
+        const [said = ''] = tokenizer.batch_decode(tokens, { skip_special_tokens: true });
+        // The output repeats the question.
+        return said.slice(said.lastIndexOf('Answer:') + 'Answer:'.length);
+      },
+    };
+  },
+};
+
+/** In order of preference. */
+const VISION_MODELS: readonly VisionModel[] = [smolVlm, moondream2];
+
+function rawImage({ RawImage }: VisionLibrary, { data, width, height }: RgbImage): unknown {
+  return new RawImage(data, width, height, 3);
+}
+
+function generate(model: GenerativeModel, inputs: ModelInputs, extra: ModelInputs) {
+  return model.generate({ ...inputs, ...extra, do_sample: false, max_new_tokens: MAX_TOKENS });
+}
+
+/** Tokens of the prompt, which the output repeats before the answer. */
+function promptLength({ input_ids: ids }: ModelInputs): number {
+  if (typeof ids !== 'object' || ids === null || !('dims' in ids) || !Array.isArray(ids.dims)) return 0;
+  const length: unknown = ids.dims.at(-1);
+  return typeof length === 'number' ? length : 0;
+}
+
+export interface Describer {
+  readonly modelId: string;
+  /** @throws errors of the model; the signal's reason */
+  describe(image: RgbImage, question: string, signal: AbortSignal): Promise<string>;
+}
+
+export interface NoDescriber {
+  readonly modelId: null;
+  /** What to install, or why nothing loads, as a phrase for people. */
+  readonly hint: string;
+}
+
+export interface DescriberOptions {
+  /** Default: the installed package. */
+  readonly library?: () => Promise<VisionLibrary>;
+  readonly models?: readonly VisionModel[];
+  /** Called while files of a model are downloaded. */
+  readonly onProgress?: (message: string) => void;
+}
+
+/** Longest side of a picture for the models, in samples; both split it themselves. */
+export const DESCRIBED_SIDE = 1024;
+
+function isMissing(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND') &&
+    error.message.includes(VISION_PACKAGE)
+  );
+}
+
+/** The message of an error on one short line. */
+export function reasonOf(error: unknown): string {
+  return messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200);
+}
+
+/** Tries the models in turn; never throws. */
+export async function findDescriber(options: DescriberOptions = {}): Promise<Describer | NoDescriber> {
+  const { library: load = importVisionLibrary, models = VISION_MODELS, onProgress } = options;
+  let library: VisionLibrary;
+  try {
+    library = await load();
+  } catch (error) {
+    const hint = isMissing(error)
+      ? `install with npm install ${VISION_PACKAGE}, then restart the server`
+      : `${VISION_PACKAGE} could not be loaded: ${reasonOf(error)}`;
+    return { modelId: null, hint };
+  }
+  const failures: string[] = [];
+  for (const model of models) {
+    try {
+      const loaded = await model.load(library, ({ status, file, progress }) => {
+        if (status !== 'progress' || file === undefined) return;
+        onProgress?.(`fetching ${model.id}: ${file} ${Math.floor(progress ?? 0)} %`);
+      });
+      return describer(model.id, loaded, library);
+    } catch (error) {
+      failures.push(`${model.id}: ${reasonOf(error)}`);
+    }
+  }
+  return { modelId: null, hint: `no model could be loaded (${failures.join('; ')})` };
+}
+
+function describer(modelId: string, model: LoadedModel, library: VisionLibrary): Describer {
+  return {
+    modelId,
+    async describe(image, question, signal) {
+      signal.throwIfAborted();
+      const Criteria = library.InterruptableStoppingCriteria;
+      const criteria = Criteria && new Criteria();
+      const forget = onAbort(signal, () => criteria?.interrupt());
+      try {
+        const said = await unlessAborted(
+          signal,
+          model.ask(image, question, criteria ? { stopping_criteria: criteria } : {}),
+        );
+        return said.replace(/\s+/g, ' ').trim();
+      } finally {
+        forget();
+      }
+    },
+  };
+}
+
+let found: Promise<Describer | NoDescriber> | undefined;
+
+/** {@link findDescriber}, once in a process: models take seconds to load and gigabytes of memory. */
+export function sharedDescriber(onProgress: (message: string) => void): Promise<Describer | NoDescriber> {
+  found ??= findDescriber({ onProgress });
+  return found;
+}

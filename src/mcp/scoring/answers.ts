@@ -1,0 +1,505 @@
+/**
+ * @module mcp/scoring/answers
+ * Parts that answers of scoring tools share, and their schemas: the head (what to conclude, how reliable the figures are,
+ * why, and the next call), trust, target, worst frames, and keys from the schema of reports.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod/v4';
+import { isObject } from '../../core/arguments.js';
+import { AnyvmafError } from '../../core/errors.js';
+import { counted } from '../../core/printable.js';
+import { isSize, screenSize } from '../../core/size.js';
+import type { Precision, Report } from '../../index.js';
+import { frameTime } from '../../report/facts.js';
+import {
+  type Fields,
+  type Kind,
+  keyOf,
+  type ObjectKind,
+  type Optional,
+  type SnakeCase,
+  type ValueOf,
+} from '../../report/kinds.js';
+import { type Limit, pooledText } from '../../report/limits.js';
+import { frameGap, ranking, worstFrames } from '../../report/ranking.js';
+import { finding, input, model, pooled, type Trust, tinyModel, trust } from '../../report/schema.js';
+import { trustOf } from '../../report/trust.js';
+import { holdAgainst } from '../../report/verdict.js';
+import { formatReport } from '../../report/write.js';
+import {
+  type Given,
+  type NextAction,
+  nextAction,
+  type Pictured,
+  type ToolContext,
+  type ToolResources,
+} from '../tool.js';
+
+/** Ascending. */
+const CONFIDENCE = ['low', 'medium', 'high'] as const;
+export type Confidence = (typeof CONFIDENCE)[number];
+
+const VERDICTS = [
+  // Trust in the figures, if nothing was to be reached.
+  ...['fine', 'doubtful', 'untrusted'],
+  // A target.
+  ...['reached', 'missed', 'unfinished'],
+  // Several encodes or encoders.
+  ...['decided', 'tied'],
+  'planned',
+] as const;
+
+export const headKeys = {
+  verdict: z
+    .enum(VERDICTS)
+    .describe(
+      'reached, missed, unfinished: the target. decided, tied: which is best. Else whether the figures can be trusted; untrusted overrides all others.',
+    ),
+  confidence: z
+    .enum(CONFIDENCE)
+    .describe(
+      'Reliability of the figures. low: untrusted, or the 95 % interval contains the bound; medium: doubtful, or only the 99 % interval does.',
+    ),
+  reasons: z
+    .array(z.string())
+    .describe('Codes: preflight findings, root cause first, then grounds of the verdict.'),
+  next_action: nextAction
+    .nullable()
+    .optional()
+    .describe(
+      'A call to send unchanged. null: nothing is left to do on this server; the last reason says why.',
+    ),
+};
+
+const head = z.object(headKeys);
+export type Head = Given<z.input<typeof head>>;
+
+export interface Grounds {
+  /** Of the pair; of several pairs the worst. */
+  readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
+  /** Verdict on the request; default: whether figures can be trusted. */
+  readonly outcome?: Exclude<Head['verdict'], Trust['verdict']>;
+  /** Confidence from intervals. Default: high. */
+  readonly sure?: Confidence;
+  /** Codes beside those of findings. */
+  readonly reasons?: readonly string[];
+  /** `null` if nothing is left to do; the last reason then says why. */
+  readonly next?: NextAction | null | undefined;
+}
+
+const TRUSTED: Readonly<Record<Trust['verdict'], Confidence>> = {
+  fine: 'high',
+  doubtful: 'medium',
+  untrusted: 'low',
+};
+
+export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Grounds): Head {
+  const believed = trust?.verdict ?? 'fine';
+  const codes = [
+    ...(trust?.codes ?? []),
+    ...(believed === 'doubtful' && trust?.codes.length === 0 ? ['warning'] : []),
+  ];
+  return {
+    verdict: believed === 'untrusted' ? believed : (outcome ?? believed),
+    confidence: leastOf([sure, TRUSTED[believed]]),
+    reasons: [...new Set([...codes, ...reasons])],
+    next_action: next,
+  };
+}
+
+export function leastOf(all: readonly Confidence[]): Confidence {
+  return CONFIDENCE.find((one) => all.includes(one)) ?? 'high';
+}
+
+/** Confidence about the side of a bound on which a value lies. @param intervals of 95 and 99 per cent */
+export function sureOf(
+  bound: number,
+  intervals: readonly (readonly [low: number, high: number])[],
+): Confidence {
+  const [in95 = false, in99 = false] = intervals.map(([low, high]) => low < bound && bound < high);
+  return in95 ? 'low' : in99 ? 'medium' : 'high';
+}
+
+/** The least trusted verdict of several, with the codes of all. */
+export function worstTrust(
+  all: readonly Pick<Trust, 'verdict' | 'codes'>[],
+): Pick<Trust, 'verdict' | 'codes'> {
+  const verdict = (['untrusted', 'doubtful'] as const).find((word) =>
+    all.some((one) => one.verdict === word),
+  );
+  return { verdict: verdict ?? 'fine', codes: all.flatMap(({ codes }) => codes) };
+}
+
+/** Parameter names of the two videos. */
+const PAIRS = [
+  ['reference_encoded', 'distorted_encoded'],
+  ['reference', 'distorted'],
+  ['ref', 'dis'],
+] as const;
+
+function pairOf(
+  args: ToolContext['args'],
+): { readonly reference: string; readonly distorted: string } | undefined {
+  if (args.no_reference === true) return undefined;
+  for (const [one, other] of PAIRS) {
+    const [reference, distorted] = [args[one], args[other]];
+    if (typeof reference === 'string' && typeof distorted === 'string') return { reference, distorted };
+  }
+  return undefined;
+}
+
+/** Tools for a pair, with the index of their parameter names in {@link PAIRS}. */
+const PAIR_TOOLS = {
+  vmaf_score: 2,
+  vmaf_score_encoded: 0,
+  explain_score: 1,
+  find_alignment: 1,
+  describe_worst_frames: 2,
+} as const;
+
+/** Another tool for the pair of this call, with those of its arguments that the tool takes. */
+export function nextForPair(
+  context: ToolContext,
+  tool: keyof typeof PAIR_TOOLS,
+  changes: Readonly<Record<string, unknown>> = {},
+  pair = pairOf(context.args),
+): NextAction | undefined {
+  const [one, other] = PAIRS[PAIR_TOOLS[tool]];
+  return pair && context.instead(tool, { ...changes, [one]: pair.reference, [other]: pair.distorted });
+}
+
+/**
+ * A call that applies a finding's fix; `undefined` if the fix is not a call, or this call has it already.
+ * @param fix arguments as JSON, perhaps with the tool that takes them
+ */
+export function nextWithFix(
+  context: ToolContext,
+  fix: string | undefined,
+  tool?: keyof typeof PAIR_TOOLS,
+): NextAction | undefined {
+  const [, json, named] = /^(\{.*\})(?: to (vmaf_score_encoded|find_alignment))?$/s.exec(fix ?? '') ?? [];
+  if (json === undefined) return undefined;
+  const { args } = context;
+  const { reference, distorted, ...values }: Record<string, unknown> = JSON.parse(json);
+  const changes = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, joined(args[name], value)]),
+  );
+  const given = pairOf(args);
+  const isSwapped = reference !== undefined && distorted !== undefined;
+  const pair = given && isSwapped ? { reference: given.distorted, distorted: given.reference } : given;
+  const other = named === undefined ? tool : (named as keyof typeof PAIR_TOOLS);
+  if (other) return nextForPair(context, other, changes, pair);
+  const names = PAIRS.find(([one]) => args[one] !== undefined);
+  if (pair && isSwapped && names)
+    Object.assign(changes, { [names[0]]: pair.reference, [names[1]]: pair.distorted });
+  const isNew = Object.entries(changes).some(([name, value]) => !isDeepStrictEqual(args[name], value));
+  return isNew ? context.again(changes) : undefined;
+}
+
+/** Merges into the filters and lists of a call instead of replacing them. */
+function joined(given: unknown, value: unknown): unknown {
+  if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
+  return isObject(given) && isObject(value) ? { ...given, ...value } : value;
+}
+
+/** A value in JSON; `null` stands for a number that is not finite. */
+type InJson<T> = T extends number
+  ? number | null
+  : T extends readonly (infer Item)[]
+    ? InJson<Item>[]
+    : T extends { readonly num: number }
+      ? string
+      : T;
+type InZod<T> = z.ZodType<InJson<T>, InJson<T>>;
+type Keys<F> = {
+  -readonly [K in keyof F & string as SnakeCase<K>]: F[K] extends Optional
+    ? z.ZodOptional<InZod<ValueOf<F[K]>>>
+    : InZod<ValueOf<F[K]>>;
+};
+
+const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
+  text: () => z.string(),
+  fraction: () => z.string(),
+  number: () => z.number(),
+  integer: () => z.int(),
+  measured: () => z.number().nullable(),
+  flag: () => z.boolean(),
+  choice: ({ values = [] }) => z.enum(values),
+  list: ({ item }) => z.array(item ? typeOf(item) : z.unknown()),
+};
+
+/** Zod types for the keys of an object in a report. @param words descriptions of some keys */
+function documentKeys<T, F extends Fields>(
+  { fields }: ObjectKind<T, F>,
+  words: Readonly<Record<string, string>> = {},
+): Keys<F> {
+  // The keys are built from the same fields.
+  return keysOf(fields, words) as Keys<F>;
+}
+
+function keysOf(fields: Fields, words: Readonly<Record<string, string>>): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, kind]) => {
+      const key = keyOf(name, kind);
+      const type = kind.optional ? typeOf(kind).optional() : typeOf(kind);
+      return [key, words[key] === undefined ? type : type.describe(words[key])];
+    }),
+  );
+}
+
+function typeOf(kind: Kind<unknown>): z.ZodType {
+  const type = TYPES[kind.type]?.(kind) ?? z.unknown();
+  return kind.nullable ? type.nullable() : type;
+}
+
+/** `null` stands for a number that is not finite. */
+const value = z.number().nullable();
+
+const frameDocument = z.object({
+  frameNum: z.int(),
+  metrics: z.record(z.string(), value),
+});
+
+export const findingDocument = z
+  .looseObject(documentKeys(finding, { fix: 'How to resolve it: arguments as JSON, or an ffmpeg command.' }))
+  .pick({ code: true, severity: true, message: true, fix: true });
+
+export const trustDocument = z
+  .object(
+    documentKeys(trust, {
+      codes: 'Codes of the findings behind it, root cause first.',
+      fix: 'How to resolve the root cause.',
+    }),
+  )
+  .describe(
+    'Whether the score can be trusted. untrusted: the compared frames do not correspond; resolve the cause first. doubtful: a ' +
+      'warning applies.',
+  );
+
+export const worstDocument = z.object({
+  metric: z.string().describe('Metric that ranks the frames.'),
+  worse: z.enum(['low', 'high']),
+  frames: z
+    .array(z.object({ frame: z.int(), value, seconds: z.number().optional() }))
+    .describe('Worst first, at least a second apart, or ten frames if the frame rate is unknown.'),
+});
+
+/** A file with data that is too long for the answer. */
+export const resourceDocument = z.object({
+  uri: z.string().describe('For resources/read.'),
+  path: z.string().describe('The same as a file, until the server ends.'),
+});
+
+/** Resources with the whole result of a tool that encodes. @param drawn contents of the page */
+export const encodingResults = (drawn: string) =>
+  z.object({
+    json: z.string().describe('URI of all points.'),
+    html: z.string().describe(`URI of a page with ${drawn}.`),
+  });
+
+const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
+
+export const backendKeys = {
+  backend_requested: z.string().describe('As requested.'),
+  backend_used: z.string().describe('What ran; cpu: the built-in core.'),
+  mismatched_model_warning: z
+    .string()
+    .optional()
+    .describe('Present if a model is meant for pictures of another size.'),
+};
+
+export const targetDocument = z.object({
+  verdict: z
+    .enum(['reached', 'missed', 'untrusted'])
+    .describe('untrusted: the pair is wrong, so its values do not count.'),
+  checks: z.array(
+    z.object({
+      value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
+      must_be: z.string().describe('Bound: >=80.'),
+      found: value,
+      reached: z.boolean(),
+      note: z.string().optional().describe('Why there is no value.'),
+    }),
+  ),
+});
+
+export type TargetDocument = Given<z.input<typeof targetDocument>>;
+
+export const scoreDocument = z.looseObject({
+  ...z.object(headKeys).partial().shape,
+  ...backendKeys,
+  summary: z.string().optional().describe('The result in a few sentences.'),
+  target: targetDocument.optional().describe('With target: the verdict on it.'),
+  version: z.string().optional(),
+  fps: z.number().nullable().optional(),
+  pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
+  aggregate_metrics: z.record(z.string(), value).optional(),
+  frames: z.array(frameDocument).optional().describe('With detail frames.'),
+  distribution: z
+    .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
+    .optional()
+    .describe(
+      'Percentiles 1 to 99 and standard deviation of the scores; with detail frames, of every metric.',
+    ),
+  trust: trustDocument.optional(),
+  worst_frames: worstDocument.optional(),
+  preflight: z.array(findingDocument).optional(),
+  reference: inputDocument.optional(),
+  distorted: inputDocument.optional(),
+  models: z.array(z.looseObject(documentKeys(model)).pick({ name: true, source: true })).optional(),
+  tiny: z
+    .array(z.looseObject(documentKeys(tinyModel)).pick({ name: true, source: true, device: true }))
+    .optional()
+    .describe('Tiny models that ran, with device, runtime and digest.'),
+  no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
+  frame_count: z.int().optional().describe('Frame pairs measured.'),
+  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
+  warnings: z.array(z.string()).optional(),
+  full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
+  format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
+  output: z.string().optional().describe('The report in that format.'),
+});
+
+export type ScoreDocument = Given<z.input<typeof scoreDocument>>;
+export type WorstDocument = Given<z.input<typeof worstDocument>>;
+
+/** The verdict on a target; values of an untrusted pair do not count. */
+export function targetAnswer(
+  report: Report,
+  limits: readonly Limit[],
+  digits: (value: number) => number,
+): TargetDocument {
+  const checks = limits.flatMap((limit) =>
+    checksOf(report, limit).map((one) => (one.found === null ? one : { ...one, found: digits(one.found) })),
+  );
+  const untrusted = trustOf(report).verdict === 'untrusted';
+  const reached = checks.every(({ reached }) => reached);
+  return { verdict: untrusted ? 'untrusted' : reached ? 'reached' : 'missed', checks };
+}
+
+function checksOf(report: Report, limit: Limit): TargetDocument['checks'] {
+  const { relation, bound } = limit;
+  try {
+    return holdAgainst(report, limit).map(({ name, value, passed }) => ({
+      value_of: name,
+      must_be: `${relation}${bound}`,
+      found: value ?? null,
+      reached: passed,
+    }));
+  } catch (error) {
+    // A missing metric must not cost the caller the scores.
+    if (!(error instanceof AnyvmafError)) throw error;
+    const note = error.message;
+    return [
+      { value_of: pooledText(limit), must_be: `${relation}${bound}`, found: null, reached: false, note },
+    ];
+  }
+}
+
+export function publishReport(
+  report: Report,
+  precision: Precision,
+  resources: ToolResources,
+  pictured?: Pictured,
+): ReturnType<ToolResources['publish']> {
+  return resources.publish({
+    name: 'report.json',
+    mimeType: 'application/json',
+    description: `The full report: every metric of ${counted(report.frames.length, 'frame')}.`,
+    data: formatReport(report, 'json', { precision }),
+    pictured,
+  });
+}
+
+/** The used backend by its name in the reference MCP server. */
+export function backendUsed({ backend_used: used }: Report): string {
+  return used === 'wasm' ? 'cpu' : used;
+}
+
+/** The verdict on a score as a sentence. @param score subject of the sentence */
+export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score = 'this score'): string {
+  const named = codes.length > 0 ? ` (${codes.join(', ')})` : '';
+  const advice = fix === undefined ? '' : ` Fix: ${fix}.`;
+  return verdict === 'untrusted'
+    ? `Do not trust ${score}${named}: ${cause}${advice}`
+    : `The score is doubtful${named}: ${cause}${advice}`;
+}
+
+/** The worst frames, at a distance from each other; `undefined` if no metric has a direction. */
+export function worstDocumentOf(
+  report: Report,
+  precision: Precision,
+  count = WORST,
+): WorstDocument | undefined {
+  const by = ranking(report);
+  if (!by) return undefined;
+  const digits = rounder(precision);
+  const frames = worstFrames(report, by, count, frameGap(report)).map(({ frameNum, value }) => {
+    const seconds = frameTime(report, frameNum);
+    return { frame: frameNum, value: digits(value), seconds: seconds && Number(seconds.toFixed(3)) };
+  });
+  return { ...by, frames };
+}
+
+const WORST = 5;
+
+export function rounder(precision: Precision): (value: number) => number {
+  if (precision === 'max') return (value) => value;
+  return precision === 'legacy'
+    ? (value) => Number(value.toFixed(6))
+    : (value) => Number(value.toPrecision(precision));
+}
+
+/** Warns of models meant for pictures of another class than those scored. @param models versions or paths */
+export function mismatchedModelWarning(
+  report: Report,
+  models: readonly string[] = report.models.map(({ source }) => source),
+): string | undefined {
+  const { width, height } = report.pairing ?? report.reference;
+  const edge = Math.max(width, height);
+  const source = edge >= 3840 ? '4k' : edge >= 1280 ? 'hd' : 'sd';
+  const sentences = models.flatMap((name) => {
+    const [, preset] = PRESETS.find(([part]) => name.includes(part)) ?? [];
+    if (preset === undefined || preset === source) return [];
+    const advice =
+      source === '4k'
+        ? 'use version=vmaf_4k_v0.6.1'
+        : source === 'hd'
+          ? 'use version=vmaf_v0.6.1'
+          : scaledUp(report);
+    return [
+      `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height} (${source}), so its scores are not ` +
+        `valid for them; ${advice}.`,
+    ];
+  });
+  return sentences.length === 0 ? undefined : sentences.join(' ');
+}
+
+/** Class of pictures that a model is meant for; the first part that its name contains counts. */
+const PRESETS = [
+  ['vmaf_float_4k', '4k'],
+  ['vmaf_float_', 'hd'],
+  ['vmaf_v1.0.16_1d5h_2160', '4k'],
+  ['vmaf_v1.0.16_3d0h_2160', '4k'],
+  ['vmaf_v1.0.16_hfr_1d5h_2160', '4k'],
+  ['vmaf_v1.0.16_hfr_3d0h_2160', '4k'],
+  ['vmaf_v1.0.16', 'hd'],
+  ['vmaf_4k', '4k'],
+  ['vmaf_v0.6.1neg', 'hd'],
+  ['vmaf_v0.6.1', 'hd'],
+  ['vmaf_b_v0.6.3', 'hd'],
+] as const;
+
+/** Advises to score small pictures at screen size, as preflight does, which knows the sample aspect ratio. */
+function scaledUp({ reference, distorted, preflight = [] }: Report): string {
+  const raw = [reference, distorted].some(({ container }) => container === 'yuv');
+  const advised = preflight.flatMap(({ hint }) =>
+    hint?.option === 'scaleTo' && isSize(hint.value) ? hint.value : [],
+  )[0];
+  const { width, height } = advised ?? screenSize(reference.width / reference.height);
+  return (
+    `score them at the size at which they are watched, with scale_to: "${width}x${height}" of vmaf_score_encoded` +
+    (raw ? ', which takes no raw video: convert it to Y4M with ffmpeg first' : '')
+  );
+}

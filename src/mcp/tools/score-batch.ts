@@ -1,0 +1,240 @@
+/**
+ * @module mcp/tools/score-batch
+ * `score_batch`: many pairs, each scored if possible, in one table that is also a resource. Ours.
+ */
+import * as z from 'zod/v4';
+import { AnyvmafError, usageError } from '../../core/errors.js';
+import { counted } from '../../core/printable.js';
+import { version } from '../../core/version.js';
+import type { Report, Trust } from '../../index.js';
+import type { FailedEncode } from '../../report/schema.js';
+import { type InputFile, type InputModel, inputPaths, type RefusedItem } from '../paths.js';
+import {
+  type Head,
+  headKeys,
+  headOf,
+  nextForPair,
+  type TargetDocument,
+  targetDocument,
+  trustDocument,
+  worstTrust,
+} from '../scoring/answers.js';
+import { model, type PairingInput, pairingParameters, precision, target } from '../scoring/parameters.js';
+import { pairOptions, readPrecision, refuseWriting, reworded, targetLimits } from '../scoring/run.js';
+import { defineTool, type ToolContext } from '../tool.js';
+import { errorInParameters, sentenceOf } from '../wording.js';
+import { encodeRow, namesOf, targetSentence } from './compare-encodes.js';
+
+const value = z.number().nullable();
+
+const { scale, offset, decoder, filters } = pairingParameters;
+
+export const scoreBatchTool = defineTool({
+  name: 'score_batch',
+  title: 'Score a table of pairs',
+  description:
+    'Scores many pairs, each with its own reference. Returns one row per pair, in input order, and the whole table as a ' +
+    'CSV resource. For encodes of one source, use compare_encodes, which ranks them.',
+  inputSchema: z.object({
+    references: inputPaths('One per encode, in the same order, or one for all.', 64),
+    distorted: inputPaths('The encodes.', 64),
+    model,
+    precision,
+    target,
+    scale,
+    offset,
+    decoder,
+    filters,
+  }),
+  outputSchema: z.object({
+    ...headKeys,
+    summary: z.string(),
+    pairs: z
+      .array(
+        z.object({
+          reference: z.string().describe('As given.'),
+          distorted: z.string(),
+          mean: value.optional().describe('Mean score of the model; absent with error.'),
+          harmonic_mean: value.optional(),
+          min: value.optional(),
+          p1: value.optional().describe('1 % of the frames score below this.'),
+          frames: z.int().optional(),
+          trust: trustDocument.optional(),
+          preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
+          target: targetDocument.optional().describe('With target: the verdict on it.'),
+          error: z.string().optional().describe('Why the pair has no score.'),
+        }),
+      )
+      .describe('In input order.'),
+    failed: z.int().describe('Pairs without a score.'),
+    table: z.string().describe('URI of the CSV table, for resources/read.'),
+  }),
+  handler: scoreTable,
+});
+
+interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {
+  /** One, or one for each distorted video. */
+  readonly references: readonly (InputFile | RefusedItem)[];
+  readonly distorted: readonly (InputFile | RefusedItem)[];
+  readonly model: InputModel;
+  readonly precision: string;
+  readonly target?: string;
+}
+
+/** @throws {AnyvmafError} those of `scoreBatch`; `usage` for a wrong number of references; `media` without any score */
+async function scoreTable(input: BatchInput, context: ToolContext) {
+  const pairs = pairsOf(input);
+  const limits = targetLimits(input.target);
+  const outcome = await runPairs(pairs, input, context);
+  const failed = outcome.filter((one) => one instanceof AnyvmafError);
+  const [first] = failed;
+  if (first && failed.length === outcome.length) {
+    if (failed.every(({ message }) => message === first.message)) throw first;
+    const reasons = failed.map(({ message }, i) => `${pairs[i]?.distorted.named}: ${message}`).join(' ');
+    throw new AnyvmafError('media', `None of the ${counted(pairs.length, 'pair')} can be scored. ${reasons}`);
+  }
+  const rows = pairs.map(({ reference, distorted }, i) => {
+    const names = { reference: reference.named, distorted: distorted.named };
+    const result = outcome[i];
+    if (!result || result instanceof AnyvmafError) return { ...names, error: sentenceOf(result) };
+    const row = encodeRow(result, names.distorted, input.precision, limits);
+    const { mean, harmonic_mean, min, p1, frames, trust, preflight, target } = row;
+    return { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight, target };
+  });
+  const { writeTableCsv } = await import('../../report/brief.js');
+  const results = outcome.map((result, i): Report | FailedEncode => {
+    if (!(result instanceof AnyvmafError)) return result;
+    const { code, message } = result;
+    const { reference, distorted } = pairs[i] ?? {};
+    return { version, reference: reference?.named ?? '', distorted: distorted?.named ?? '', code, message };
+  });
+  const { uri, link } = await context.resources.publish({
+    name: 'batch.csv',
+    mimeType: 'text/csv',
+    description: 'A row per pair: scores, percentiles, size and trust, or its error.',
+    data: [...writeTableCsv(results, readPrecision(input.precision))].join(''),
+  });
+  return {
+    document: {
+      ...headOfTable(rows, pairs, context),
+      summary: summaryOf(rows),
+      pairs: rows,
+      failed: failed.length,
+      table: uri,
+    },
+    content: [link],
+    spare: [
+      ...['preflight', 'harmonic_mean', 'trust.cause', 'trust.fix', 'p1', 'frames', 'target.checks', 'min'],
+      ...(input.references.length === 1 ? ['reference'] : []),
+      'trust',
+    ].map((key) => `pairs.[].${key}`),
+  };
+}
+
+/**
+ * The verdict on all pairs; the next call is for one that is untrusted or misses the target, else the lowest.
+ * @param rows one per pair, in the order of the pairs
+ */
+function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
+  const scored = rows.filter(({ error }) => error === undefined);
+  const missed = scored.filter(({ target }) => target?.verdict === 'missed');
+  const worst = worstOf(scored);
+  const wrong = scored.find(({ trust }) => trust?.verdict === 'untrusted');
+  const row = wrong ?? missed[0] ?? worst;
+  const pair = row && pairs[rows.indexOf(row)];
+  const names = pair && { reference: pair.reference.named, distorted: pair.distorted.named };
+  const tool = wrong ? 'vmaf_score_encoded' : 'describe_worst_frames';
+  return headOf({
+    trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
+    outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
+    reasons: [
+      ...(missed.length > 0 ? ['below-target'] : []),
+      ...(scored.length < rows.length ? ['some-failed'] : []),
+    ],
+    next: nextForPair(context, tool, wrong ? {} : { n: 3 }, names),
+  });
+}
+
+/** The pair with the lowest score, of those that can be trusted. */
+function worstOf(scored: readonly Row[]): Row | undefined {
+  return scored
+    .filter(({ trust }) => trust?.verdict !== 'untrusted')
+    .sort((a, b) => (a.mean ?? Number.POSITIVE_INFINITY) - (b.mean ?? Number.POSITIVE_INFINITY))[0];
+}
+
+interface Pair {
+  readonly reference: InputFile | RefusedItem;
+  readonly distorted: InputFile | RefusedItem;
+}
+
+function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
+  if (references.length !== 1 && references.length !== distorted.length) {
+    throw usageError(
+      `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; pass one reference for all, or one for each.`,
+    );
+  }
+  return distorted.flatMap((one, i) => {
+    const reference = references[references.length === 1 ? 0 : i];
+    return reference ? [{ reference, distorted: one }] : [];
+  });
+}
+
+async function runPairs(
+  pairs: readonly Pair[],
+  input: BatchInput,
+  context: ToolContext,
+): Promise<(Report | AnyvmafError)[]> {
+  const options = pairOptions(input);
+  await refuseWriting(options);
+  const outcome: (Report | AnyvmafError)[] = [];
+  const open = pairs.flatMap(({ reference, distorted }, place) => {
+    if ('path' in reference && 'path' in distorted) {
+      return [{ place, job: { reference: reference.path, distorted: distorted.path } }];
+    }
+    outcome[place] = 'refusal' in reference ? reference.refusal : (distorted as RefusedItem).refusal;
+    return [];
+  });
+  if (open.length === 0) return outcome;
+  const { signal, files } = context;
+  await context.pool.run(null, async ({ threads, api }) => {
+    await api.scoreBatch(
+      open.map(({ job }) => job),
+      {
+        ...options,
+        origin: files.origin,
+        maxThreads: threads,
+        signal,
+        onProgress: ({ fraction, jobsDone, jobsTotal }) =>
+          context.progress({
+            done: Math.floor(fraction * 1000),
+            total: 1000,
+            message: `${jobsDone} of ${jobsTotal} pairs`,
+          }),
+        onResult: (result, index) => {
+          outcome[open[index]?.place ?? 0] =
+            result instanceof AnyvmafError ? errorInParameters(result) : reworded(result);
+        },
+      },
+    );
+  });
+  return outcome;
+}
+
+type Row = { readonly distorted: string; readonly mean?: number | null; readonly error?: string } & {
+  readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
+  readonly target?: TargetDocument;
+};
+
+function summaryOf(rows: readonly Row[]): string {
+  const scored = rows.filter(({ error }) => error === undefined);
+  const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
+  const worst = worstOf(scored);
+  const failed = rows.filter(({ error }) => error !== undefined);
+  return [
+    ...targetSentence(scored),
+    `${counted(scored.length, 'pair')} scored.`,
+    ...(worst ? [`The lowest is ${worst.distorted} with ${worst.mean?.toFixed(2) ?? 'no score'}.`] : []),
+    ...(wrong.length > 0 ? [`Do not trust ${namesOf(wrong)}; see trust for the cause.`] : []),
+    ...(failed.length > 0 ? [`${namesOf(failed)} could not be scored; see error.`] : []),
+  ].join(' ');
+}

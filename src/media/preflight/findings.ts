@@ -1,0 +1,342 @@
+/**
+ * @module media/preflight/findings
+ * What preflight finds: types of findings, of the facts and measurements that they come from, and how one is made.
+ */
+
+import {
+  type FfmpegCommand,
+  type Hint,
+  hintText,
+  type OptionHint,
+  type PrepareHint,
+} from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
+import { type Fraction, quotientOf } from '../../core/numbers.js';
+import type { OptionsOf } from '../../core/options.js';
+import type { PictureSize } from '../../core/size.js';
+import type { TrackFacts } from '../decoder.js';
+import { pixelFormatName } from '../delivery.js';
+import type { FieldStep } from '../evidence/fields.js';
+import type { Framing } from '../evidence/framing.js';
+import { rateOf } from '../evidence/rate.js';
+import type { AlignResult } from '../pairing/types.js';
+
+/** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
+export const FINDING_CODES = [
+  // Pictures
+  'raw-geometry',
+  'size',
+  'sample-aspect',
+  'display-aspect',
+  'rotation',
+  'crop',
+  'framing',
+  'black-borders',
+  // Time
+  'frame-rate',
+  'no-frame-rate',
+  'frame-count',
+  'lost-frames',
+  'duration',
+  'variable-frame-rate',
+  'missing-frames',
+  'duplicate-frames',
+  'clock-set-back',
+  'interlaced',
+  'offset',
+  'offset-unclear',
+  'unrelated',
+  // Samples
+  'bit-depth',
+  'chroma-format',
+  'color-range',
+  'levels',
+  'chroma',
+  'primaries',
+  'transfer',
+  'matrix',
+  'dynamic-range',
+  'dolby-vision',
+  'hdr',
+  'film-grain',
+  // The comparison as a whole
+  'identical',
+  'tracks',
+  'swapped',
+  'model-size',
+  'viewing-distance',
+  // The whole run
+  'slip',
+  'freeze',
+  'unwatched',
+  // Preflight itself
+  'unchecked',
+] as const;
+
+export type FindingCode = (typeof FINDING_CODES)[number];
+
+/**
+ * `error`: the pair cannot be compared as requested. `warning`: the score probably does not mean what the user
+ * thinks; `strict` makes it an error. `info`: frames were converted, or something is worth knowing.
+ */
+export type Severity = 'error' | 'warning' | 'info';
+
+/** A value as in the report; `null` if the video does not state it. */
+export type FindingValue = string | number | boolean | null;
+
+export interface Finding {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  /** A full sentence with both values and their effect on the score. */
+  readonly message: string;
+  /** The reference's value; absent if the finding is not about one. */
+  readonly reference?: FindingValue;
+  readonly distorted?: FindingValue;
+  /**
+   * {@link hint} as text: an option in the API's notation (`offset: 12`; report writers may use another), else an
+   * ffmpeg command that prepares one of the files.
+   */
+  readonly fix?: string;
+  /** The fix as data; absent if there is nothing to do, and in findings read from a report. */
+  readonly hint?: Hint;
+  /** Code of the finding that explains this one, which is then an info without a fix: fixing the cause solves both. */
+  readonly follows?: FindingCode;
+  /** Places in the run, at most the first 50. */
+  readonly places?: readonly FindingPlace[];
+}
+
+export interface FindingPlace {
+  /** Number of the first affected pair, as in the report's frames. */
+  readonly frame: number;
+  /** `slip`: frames by which distorted runs further ahead, negative if behind. `freeze`: number of repeating pairs. */
+  readonly frames: number;
+}
+
+/** Black borders around the picture, in samples. */
+export interface Borders {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** Measurements of a few frames spread over a video. */
+export interface SideMeasurements {
+  /** 0-based numbers of the measured frames, or of their pairs if both videos use these. */
+  readonly frames: readonly number[];
+  /** {@link sharpness} of each; `null` for a frame without contrast. */
+  readonly sharpness: readonly (number | null)[];
+  /**
+   * Borders that are black in all frames bright enough to judge; `null` if none was. `certain` includes only black,
+   * `possible` also dark samples, so that night skies cause no findings.
+   */
+  readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
+  /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its aspect ratio. */
+  readonly squares?: readonly Float32Array[];
+  /** The same in 64 x 64 averages, to detect enlarged parts. */
+  readonly pictures?: readonly Float32Array[];
+  /** Consecutive frames compared at these places, if frames of the stored size were read. */
+  readonly fields?: readonly FieldStep[];
+  /** Cb and Cr of each frame in 16 x 16 averages, 128 for grey; `null` for a frame without chroma. */
+  readonly chroma?: readonly (ChromaSquares | null)[];
+}
+
+export interface ChromaSquares {
+  readonly cb: Float32Array;
+  readonly cr: Float32Array;
+}
+
+/** Members of {@link TrackFacts} that Y4M and raw files lack. */
+type Optional = Omit<TrackFacts, keyof VideoFormat | 'name' | 'frameCount' | 'container'>;
+
+/** One of the two videos: a `TrackFacts` or `VideoInfo` plus measurements, `{ ...facts, timestamps, measured }`. */
+export interface SideFacts extends VideoFormat, Partial<Optional> {
+  readonly name: string;
+  readonly container?: string;
+  /** Settings that x264 or x265 recorded in the stream. */
+  readonly encoderSettings?: string;
+  readonly frameCount: number | null;
+  /** Presentation times of all frames in seconds, ascending. */
+  readonly timestamps?: Float64Array | null;
+  /** Seconds at which the file's clock jumps back; {@link timestamps} continue regardless. */
+  readonly setBacks?: readonly number[];
+  readonly measured?: SideMeasurements;
+}
+
+export interface ModelInUse {
+  /** Built-in version (`vmaf_v0.6.1`), path or key; the name determines the model's screen. */
+  readonly name: string;
+  /** Viewing distance in screen heights from a feature option; overrides the name. */
+  readonly viewingDistance?: number;
+}
+
+/** How the two will be compared. Explicit options of the user suppress their warnings. */
+export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
+  /** Default: one model, vmaf_v0.6.1. Empty: features only. */
+  readonly models?: readonly ModelInUse[];
+  /** Extractors that run. Default: those of the models. */
+  readonly extractors?: readonly string[];
+  /** Extractors that treat frames without a rate as stills, written as features with a rate. */
+  readonly rated?: readonly string[];
+  /** Default: the reference's size. */
+  readonly comparedSize?: PictureSize;
+  /** Distorted frame i is compared with reference frame i + offset. Default 0. */
+  readonly offset?: number;
+  /** Frames skipped at the start of each, before the offset. Default: none. */
+  readonly skipped?: { readonly reference: number; readonly distorted: number };
+  /** True if the offset comes from the alignment, not from the user. */
+  readonly offsetSearched?: boolean;
+  /** True if the user selected a part of the videos (`range`, `frameCount`), so that lengths may differ. */
+  readonly partial?: boolean;
+  /** True if each video is converted to light by its own range, matrix and transfer, which may then differ. */
+  readonly light?: boolean;
+  /** Alignment of the first seconds, if checked. */
+  readonly alignment?: AlignResult;
+  /** Set if pixels show that one video is a crop of the other; absent if scaling fits as well. */
+  readonly framing?: Framing;
+  /** Viewing distance in screen heights, if the user set it. */
+  readonly viewingDistance?: number;
+}
+
+export type Values = readonly [reference: FindingValue, distorted: FindingValue];
+
+/** The message becomes a sentence. */
+export function finding(
+  code: FindingCode,
+  severity: Severity,
+  message: string,
+  [reference, distorted]: Values,
+  hint?: Hint,
+): Finding {
+  // Names of models stay lower case.
+  const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+  return {
+    code,
+    severity,
+    message: sentence,
+    reference,
+    distorted,
+    ...(hint && { hint, fix: hintText(hint) }),
+  };
+}
+
+/** The option that filters a video while ffmpeg decodes it. */
+export function vf(side: Role, value: string): OptionHint {
+  const option = side === 'reference' ? 'vfReference' : 'vfDistorted';
+  return { purpose: 'fix', option, value };
+}
+
+export type Role = FfmpegCommand['side'];
+
+export function otherRole(role: Role): Role {
+  return role === 'reference' ? 'distorted' : 'reference';
+}
+
+/** @param instead options that do the same without new files. Default: the same filters while ffmpeg decodes */
+export function filterFiles(
+  sides: readonly (readonly [side: Role, facts: SideFacts, filter: string])[],
+  instead: readonly OptionHint[] = sides.map(([side, , filter]) => vf(side, filter)),
+): PrepareHint {
+  return prepareFiles(
+    sides.map(([side, facts, filter]) => [side, facts, ['-vf', filter]] as const),
+    instead,
+  );
+}
+
+/**
+ * @param sides each with ffmpeg options: a filter, or a bit stream filter with `-c copy`
+ * @param instead options that do the same without new files
+ */
+export function prepareFiles(
+  sides: readonly (readonly [side: Role, facts: SideFacts, options: readonly string[]])[],
+  instead?: readonly OptionHint[],
+): PrepareHint {
+  // Both may have the same name in different folders.
+  const suffix = (side: Role) => (sides.length > 1 ? `-${side}` : '');
+  const commands = sides.map(([side, facts, options]) => command(side, facts, options, suffix(side)));
+  return { purpose: 'prepare', commands, ...(instead && { instead }) };
+}
+
+function command(
+  side: Role,
+  { name, container, width, height, bitDepth, chroma }: SideFacts,
+  options: readonly string[],
+  suffix: string,
+): FfmpegCommand {
+  const copies = options.includes('copy');
+  const raw = container === 'yuv';
+  const format = pixelFormatName({ bitDepth: containerDepth(bitDepth), chroma });
+  return {
+    side,
+    input: name,
+    inputOptions: raw ? ['-f', 'rawvideo', '-pixel_format', format, '-video_size', `${width}x${height}`] : [],
+    options: copies ? options : [...options, '-an', '-c:v', 'ffv1'],
+    output: preparedName(name, suffix, copies),
+  };
+}
+
+/** Rounds up to a bit depth of ffmpeg's planar formats. */
+function containerDepth(bitDepth: number): number {
+  return bitDepth === 11 ? 12 : bitDepth === 13 ? 14 : bitDepth === 15 ? 16 : bitDepth;
+}
+
+/** For example `encode-prepared.mkv`. */
+function preparedName(name: string, suffix: string, copies: boolean): string {
+  const [, stem = 'video', extension = ''] = /([^/\\?#]*?)(\.\w+)?(?:[?#].*)?$/.exec(name) ?? [];
+  const plain = stem.replace(/^-+/, '') || 'video';
+  return `${plain}${suffix}-prepared${copies && extension !== '' ? extension : '.mkv'}`;
+}
+
+/** @param what was not checked */
+export function uncheckedFinding(what: string, error: unknown): Finding {
+  const reason = error instanceof Error ? error.message : String(error);
+  const sentence = `preflight could not check ${what}: ${reason}`;
+  return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
+}
+
+/** At most `digits` decimals. */
+export function rounded(value: number, digits = 3): string {
+  return String(Number(value.toFixed(digits)));
+}
+
+/** The nearest fraction whose denominator stays below 1000. */
+export function nearbyFraction(value: number): Fraction {
+  let best: Fraction = { num: Math.round(value), den: 1 };
+  const error = ({ num, den }: Fraction) => Math.abs(num / den - value);
+  for (let den = 2; den < 1000; den++) {
+    const next = { num: Math.round(value * den), den };
+    if (error(next) < error(best) - 1e-9) best = next;
+    if (error(best) < 1e-6 * value) break;
+  }
+  return best;
+}
+
+/** Counts times if possible, since headers are less reliable. */
+export function framesOf(side: SideFacts): number | null {
+  return side.timestamps?.length ?? side.frameCount;
+}
+
+/** Frames per second, if known. */
+export function framesPerSecond(side: SideFacts): number | undefined {
+  return quotientOf(rateOf(side));
+}
+
+/** Seconds, if known. */
+export function durationOf(side: SideFacts): number | undefined {
+  const frames = framesOf(side);
+  const rate = framesPerSecond(side);
+  if (side.timestamps && side.timestamps.length > 1 && rate) {
+    const [first = Number.NaN] = side.timestamps;
+    return (side.timestamps.at(-1) ?? Number.NaN) - first + 1 / rate;
+  }
+  return side.duration ?? (frames !== null && rate ? frames / rate : undefined);
+}
+
+/** True if the `k`-th measured frames are at most a frame apart: by time if both have times, else by number. */
+export function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
+  const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
+  if (ref === undefined || dis === undefined) return false;
+  const [refRate, disRate] = [framesPerSecond(reference), framesPerSecond(distorted)];
+  if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
+  return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
+}

@@ -1,0 +1,238 @@
+/**
+ * @module test/support/mcp-host
+ * A server for tests: tools made for it (one that answers, one that works until it is told to stop, one that fails), over HTTP
+ * or in lines, as messages, requests and a transport for clients of the SDK.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import * as z from 'zod/v4';
+import { AnyvmafError } from '../../src/core/errors.js';
+import type { GuardOptions } from '../../src/mcp/guard.js';
+import { type HostOptions, McpHost } from '../../src/mcp/host.js';
+import { serveHttp } from '../../src/mcp/http.js';
+import { serveLines } from '../../src/mcp/stdio.js';
+import { defineTool, READ_ONLY, type Tool } from '../../src/mcp/tool.js';
+
+/** What the tools saw. */
+export const seen = { started: 0, stopped: 0 };
+
+const echo = defineTool({
+  name: 'echo',
+  title: 'Echo',
+  description: 'Says what it was told.',
+  inputSchema: z.object({
+    text: z.string().min(1).describe('What to say.'),
+    pixfmt: z.enum(['420', '422', '444']).default('420').describe('An enum.'),
+    bitdepth: z
+      .union([z.literal(8), z.literal(10)])
+      .default(8)
+      .describe('A choice of numbers.'),
+    width: z.int().min(1).optional().describe('A whole number.'),
+    models: z.array(z.string()).min(1).optional().describe('A list.'),
+  }),
+  outputSchema: z.looseObject({ text: z.string(), ratio: z.number().nullable() }),
+  annotations: READ_ONLY,
+  handler: async (input) => ({ document: { ...input, ratio: Number.NaN, bound: Number.POSITIVE_INFINITY } }),
+});
+
+const work = defineTool({
+  name: 'work',
+  title: 'Work',
+  description: 'Counts frames until it is told to stop.',
+  inputSchema: z.object({ frames: z.int().min(1).default(1e9).describe('When it is done.') }),
+  outputSchema: z.object({ frames: z.number(), threads: z.number() }),
+  annotations: READ_ONLY,
+  handler: ({ frames }, { signal, progress, pool }) =>
+    pool.run(null, async ({ threads }) => {
+      seen.started++;
+      try {
+        for (let done = 1; done <= frames; done++) {
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          signal.throwIfAborted();
+          progress({ done, total: frames, fps: 200 });
+        }
+        return { document: { frames, threads } };
+      } finally {
+        seen.stopped++;
+      }
+    }),
+});
+
+const stuck = defineTool({
+  name: 'stuck',
+  title: 'Stuck',
+  description: 'Never ends, and does not listen.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({}),
+  annotations: READ_ONLY,
+  handler: () => new Promise<never>(() => {}),
+});
+
+const fail = defineTool({
+  name: 'fail',
+  title: 'Fail',
+  description: 'Fails in the way that is asked for.',
+  inputSchema: z.object({ how: z.enum(['sentence', 'bug', 'shape']).describe('How.') }),
+  outputSchema: z.object({ never: z.string() }),
+  annotations: READ_ONLY,
+  handler: async ({ how }) => {
+    if (how === 'sentence') throw new AnyvmafError('media', 'The video is not one.');
+    if (how === 'bug') throw new TypeError('undefined is not\n   a function');
+    return { document: JSON.parse('{"never": 1}') };
+  },
+});
+
+const publish = defineTool({
+  name: 'publish',
+  title: 'Publish',
+  description: 'Publishes a report and a picture.',
+  inputSchema: z.object({ milliseconds: z.int().default(0).describe('How long it goes on after that.') }),
+  outputSchema: z.object({ path: z.string() }),
+  annotations: READ_ONLY,
+  handler: async ({ milliseconds }, { resources }) => {
+    const report = await resources.publish({
+      name: 'report.json',
+      mimeType: 'application/json',
+      description: 'A report.',
+      data: '{"frames":[]}',
+    });
+    const picture = await resources.publish({
+      name: 'frame.png',
+      mimeType: 'image/png',
+      data: new Uint8Array([137, 80, 78, 71]),
+    });
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    return {
+      document: { path: report.path },
+      content: [report.link, picture.link, { type: 'image', mimeType: 'image/png', data: 'iVBORw==' }],
+    };
+  },
+});
+
+const locate = defineTool({
+  name: 'locate',
+  title: 'Locate',
+  description: 'Says which file a path leads to.',
+  inputSchema: z.object({ path: z.string().describe('A path or an address.') }),
+  outputSchema: z.object({ path: z.string() }),
+  annotations: READ_ONLY,
+  handler: async ({ path }, { files }) => ({ document: { path: await files.resolveInput(path) } }),
+});
+
+/** The tools, in order. */
+export const FAKE_TOOLS: readonly Tool[] = [echo, work, stuck, fail, publish, locate];
+
+let stores: string | undefined;
+
+/** The folder for the jobs of all hosts of this process. */
+function jobsOfAll(): string {
+  if (stores === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'anyvmaf-fake-jobs-'));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    stores = made;
+  }
+  return stores;
+}
+
+/** A host with them; the test closes it. */
+export function fakeHost(
+  env: Readonly<Record<string, string>> = {},
+  log: (line: string) => void = () => {},
+  options: Partial<HostOptions> = {},
+) {
+  const jobs = mkdtempSync(join(jobsOfAll(), 'host-'));
+  return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS, jobs, ...options });
+}
+
+/** A host that listens for HTTP on a free port. */
+export async function fakeHttp(host: McpHost, options: Partial<GuardOptions> = {}) {
+  const address = { host: '127.0.0.1', port: 0 };
+  const http = await serveHttp(host, { address, token: undefined, origins: [], ...options });
+  return { ...http, host, port: Number(new URL(http.url).port) };
+}
+
+/** A JSON-RPC answer or notification. */
+export interface Message {
+  readonly id?: string | number | null;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  /** As parsed: answers of every kind. */
+  readonly result?: ReturnType<typeof JSON.parse>;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export const INITIALIZE = {
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+
+/** A client that writes lines and hears lines. */
+export class Lines {
+  readonly heard: Message[] = [];
+  readonly #write: (text: string) => void;
+  #wakers: (() => void)[] = [];
+
+  constructor(output: NodeJS.ReadableStream, write: (text: string) => void) {
+    this.#write = write;
+    createInterface(output).on('line', (line) => {
+      if (line !== '') this.heard.push(JSON.parse(line));
+      for (const wake of this.#wakers.splice(0)) wake();
+    });
+  }
+
+  raw(text: string): void {
+    this.#write(text);
+  }
+
+  send(message: object): void {
+    this.raw(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  }
+
+  async until(found: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const message = this.heard.find(found);
+      if (message) return message;
+      await new Promise<void>((resolve) => this.#wakers.push(resolve));
+    }
+  }
+
+  answer(id: number): Promise<Message> {
+    return this.until((message) => message.id === id);
+  }
+
+  ask(id: number, method: string, params?: unknown): Promise<Message> {
+    this.send({ id, method, params });
+    return this.answer(id);
+  }
+
+  call(id: number, name: string, args: object = {}, meta: object = {}): Promise<Message> {
+    return this.ask(id, 'tools/call', { name, arguments: args, _meta: meta });
+  }
+
+  cancel(requestId: number): void {
+    this.send({ method: 'notifications/cancelled', params: { requestId, reason: 'enough' } });
+  }
+}
+
+/** A transport of the SDK's clients to a server in this process, and when that has ended. */
+export function lineTransport(host: McpHost, stop: AbortSignal) {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const ended = serveLines(host, input, output, stop);
+  const transport: Transport = {
+    async start() {
+      createInterface(output).on('line', (line) => transport.onmessage?.(JSON.parse(line)));
+    },
+    async send(message) {
+      input.write(`${JSON.stringify(message)}\n`);
+    },
+    async close() {
+      input.end();
+    },
+  };
+  return { transport, ended };
+}
