@@ -2,52 +2,34 @@
  * A hundred clients over HTTP, each with jobs of its own, while all cores score: every job ends with its result and memory
  * stays. How soon short calls are answered is printed, since that depends on what else the machine does.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
-import { PROGRAM, type Videos, videos } from '../support/cli.js';
+import { videos } from '../support/cli.js';
+import { startHttp } from '../support/mcp-clients.js';
 
 const CLIENTS = 100;
 const ROUNDS = 4;
 const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
 
-let files: Videos;
-let server: ChildProcess;
-let url = '';
+const files = videos();
+let server: Awaited<ReturnType<typeof startHttp>>;
 
 beforeAll(async () => {
-  files = videos();
   mkdirSync(files.at('videos'));
   for (const side of ['reference', 'distorted'] as const)
     writeFileSync(files.at(`videos/${side}.y4m`), y4mFile(makeSample(FORMAT, { seed: 4 }), side, 75));
-  server = spawn(process.execPath, [PROGRAM, 'mcp', '--allow', files.at('videos'), '--http', '127.0.0.1:0'], {
-    env: { ...process.env, ANYVMAF_CACHE: files.at('cache') },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  url = await new Promise((resolve, reject) => {
-    let said = '';
-    server.stderr?.on('data', (chunk) => {
-      said += chunk;
-      const found = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said);
-      if (found) resolve(found[0]);
-    });
-    server.once('exit', () => reject(new Error(`the server ended: ${said}`)));
-  });
+  const env = { ...process.env, ANYVMAF_CACHE: files.at('cache') } as Record<string, string>;
+  server = await startHttp(files.at('.'), env, ['--allow', files.at('videos')]);
 });
 
-afterAll(async () => {
-  const ended = new Promise((resolve) => server.once('exit', resolve));
-  server.kill();
-  await ended;
-  files[Symbol.dispose]();
-});
+afterAll(() => server.stop());
 
 /** Megabytes of the server. */
 function memory(): number {
-  const [, kilobytes] = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? [];
+  const [, kilobytes] = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) / 1024;
 }
 
@@ -73,7 +55,7 @@ class Client {
   }
 
   async #post(method: string, params: object) {
-    const response = await fetch(url, {
+    const response = await fetch(server.url, {
       method: 'POST',
       headers: {
         ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },

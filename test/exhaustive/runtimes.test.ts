@@ -10,10 +10,10 @@ import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { score } from '../../src/index.js';
 import { built, root } from '../support/built.js';
-import { anyvmaf, PROGRAM, run, type Videos, videos } from '../support/cli.js';
+import { anyvmaf, PROGRAM, run, videos } from '../support/cli.js';
 import { encode, hasFfmpeg } from '../support/encode.js';
 
 interface Runtime {
@@ -44,14 +44,8 @@ const RUNTIMES: readonly Runtime[] = [
 
 const hasTiny = existsSync(join(root, 'node_modules/onnxruntime-node'));
 
-let files: Videos;
-let [reference, distorted] = ['', ''];
-// Neither is run where all tests are skipped.
-beforeAll(() => {
-  files = videos();
-  [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 12, { width: 160, height: 96 });
-});
-afterAll(() => files[Symbol.dispose]());
+const files = videos();
+const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 12, { width: 160, height: 96 });
 
 for (const { name, program = '', before } of RUNTIMES) {
   const absent = name === 'Node.js' ? 'ANYVMAF_TEST_NODE names no release' : `it is not in PATH`;

@@ -4,15 +4,23 @@
  * Needs ffmpeg.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { detectShots, type ShotOptions, type TuneShotsOptions, tuneShots } from '../../src/index.js';
+import { detectShots, type TuneShotsOptions, tuneShots } from '../../src/index.js';
 import { anyvmaf, anyvmafProcess } from '../support/cli.js';
-import { counters, type FilmPart, film, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
-import { privateTmp } from '../support/private-tmp.js';
+import {
+  canJoin,
+  counters,
+  type FilmPart,
+  film,
+  hasFfmpeg,
+  needsFfmpeg,
+  packetTimes,
+  probed,
+} from '../support/encode.js';
+import { privateTmp, testFolder } from '../support/folders.js';
 
 const FAST = {
   encoder: 'libx264',
@@ -30,37 +38,9 @@ const PARTS: readonly FilmPart[] = [
   { source: 'smptehdbars', frames: 11 },
 ];
 
-/** Whether this ffmpeg can give packets new times in another time base, which joining needs: 5.1 and later. */
-const joins =
-  hasFfmpeg &&
-  spawnSync('ffmpeg', ['-hide_banner', '-h', 'bsf=setts'], { encoding: 'utf8' }).stdout.includes('time_base');
+const joins = canJoin();
 
 const { leftovers } = privateTmp('anyvmaf-search-');
-
-/** Presentation times of the video's packets, in milliseconds from the first. */
-function times(file: string): readonly number[] {
-  const out = execFileSync(
-    'ffprobe',
-    ['-v', 'error', '-select_streams', 'V:0', '-show_entries', 'packet=pts_time', '-of', 'csv=p=0', file],
-    { encoding: 'utf8' },
-  );
-  const all = out
-    .trim()
-    .split('\n')
-    .map(Number.parseFloat)
-    .sort((a, b) => a - b);
-  return all.map((time) => Math.round((time - (all[0] as number)) * 1000));
-}
-
-function streams(file: string, entries: string): string {
-  return execFileSync(
-    'ffprobe',
-    ['-v', 'error', '-show_entries', `stream=${entries}`, '-of', 'compact', file],
-    {
-      encoding: 'utf8',
-    },
-  );
-}
 
 const counting = (frames: number) => Array.from({ length: frames }, (_, i) => i);
 
@@ -112,34 +92,13 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
       { first: 0, count: 1, start: 0 },
     ]);
   });
-
-  it('are taken in parts where they are long', async () => {
-    const { shots } = await detectShots(film({ parts: PARTS }), { minSeconds: 0.1, maxSeconds: 0.24 });
-    expect(shots.map(({ begins }) => begins)).toEqual(['start', 'split', 'cut', 'split', 'cut', 'split']);
-    expect(Math.max(...shots.map(({ count }) => count))).toBeLessThanOrEqual(6);
-    expect(shots.reduce((sum, { count }) => sum + count, 0)).toBe(32);
-  });
-
-  it.each([
-    [{ threshold: 2 }, /threshold is 2/],
-    [{ minSeconds: 3, maxSeconds: 5 }, /at least twice/],
-    [{ maxSeconds: 0 }, /maxSeconds is 0/],
-    [{ nonesuch: 1 }, /There is no option "nonesuch"/],
-  ])('refuse %j', async (options, message) => {
-    await expect(detectShots('x.mp4', options as ShotOptions)).rejects.toMatchObject({
-      code: 'usage',
-      message: expect.stringMatching(message),
-    });
-  });
 });
 
 describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
-  let folder = '';
+  const folder = testFolder();
+  const points = join(folder, 'points');
   let source = '';
-  let points = '';
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
-    points = join(folder, 'points');
     source = film({
       parts: PARTS,
       counted: true,
@@ -147,10 +106,7 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
       extra: ['-map', '0:a', '-c:a', 'aac', '-metadata', 'title=counted'],
     });
   });
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-    expect(leftovers()).toEqual([]);
-  });
+  afterAll(() => expect(leftovers()).toEqual([]));
 
   const tune = (options: Partial<TuneShotsOptions> = {}, input = source) =>
     tuneShots(input, { ...FAST, ...options });
@@ -202,11 +158,11 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
       const output = join(folder, 'joined.mp4');
       const { final, pooled, bytes } = await tune({ targets: [{ atLeast: 85 }], cache: points, output });
       expect(counters(output)).toEqual(counting(32));
-      expect(times(output)).toEqual(counting(32).map((i) => i * 40));
+      expect(packetTimes(output)).toEqual(counting(32).map((i) => i * 40));
       expect(final?.difference).toEqual({ within: 0, edges: 0 });
       expect(final?.pooled.vmaf?.mean).toBeCloseTo(pooled.vmaf?.mean ?? Number.NaN, 9);
       expect(final?.bytes).toBeGreaterThanOrEqual(bytes);
-      expect(streams(output, 'codec_name')).toMatch(/h264[\s\S]*aac/);
+      expect(probed(output, 'stream=codec_name')).toMatch(/h264[\s\S]*aac/);
       expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
     },
   );
@@ -219,11 +175,13 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
       filter,
       extra: ['-vsync', 'vfr'],
     });
-    expect(new Set(times(uneven).map((time, i, all) => time - (all[i - 1] ?? 0))).size).toBeGreaterThan(2);
+    expect(new Set(packetTimes(uneven).map((time, i, all) => time - (all[i - 1] ?? 0))).size).toBeGreaterThan(
+      2,
+    );
     for (const name of ['uneven.mkv', 'uneven.mp4']) {
       const output = join(folder, name);
       await tune({ ...fixed, cache: points, output }, uneven);
-      expect(times(output)).toEqual(times(uneven));
+      expect(packetTimes(output)).toEqual(packetTimes(uneven));
       expect(counters(output)).toEqual(counting(32));
     }
   });
@@ -236,14 +194,17 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
     const deep = film({ parts, pixelFormat: 'yuv420p10le', filter: 'setsar=4/3', extra: hdr });
     const output = join(folder, 'deep.mkv');
     await tune({ ...fixed, output }, deep);
-    const facts = streams(output, 'pix_fmt,color_primaries,color_transfer,color_space,sample_aspect_ratio');
+    const facts = probed(
+      output,
+      'stream=pix_fmt,color_primaries,color_transfer,color_space,sample_aspect_ratio',
+    );
     for (const fact of ['yuv420p10le', 'bt2020', 'smpte2084', 'bt2020nc', '4:3'])
       expect(facts).toContain(fact);
     const odd = film({ parts, counted: true, filter: 'scale=129:73:flags=neighbor' });
     const other = join(folder, 'odd.mp4');
     const vp9 = { encoder: 'libvpx-vp9', encoderOptions: { deadline: 'realtime', 'cpu-used': '8' } };
     await tune({ ...fixed, ...vp9, output: other }, odd);
-    expect(streams(other, 'width,height')).toContain('width=129|height=73');
+    expect(probed(other, 'stream=width,height')).toContain('width=129|height=73');
     expect(counters(other)).toEqual(counting(21));
   });
 
@@ -272,7 +233,7 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
       const output = join(folder, 'by script.mkv');
       execFileSync('sh', [script, output], { stdio: 'pipe' });
       expect(counters(output)).toEqual(counting(32));
-      expect(streams(output, 'codec_name')).toMatch(/h264[\s\S]*aac/);
+      expect(probed(output, 'stream=codec_name')).toMatch(/h264[\s\S]*aac/);
       const missed = await anyvmaf([...args, ...limits, '--target', '100.5', '--csv']);
       expect(missed.code).toBe(3);
       expect(missed.stdout).toMatch(
@@ -287,27 +248,6 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     expect(listed.stdout).toMatch(/\n +2 +12 +9 +0:00\.48 .* cut \(0\.\d\d\)\n/);
     expect(listed.stdout).toMatch(/\n3 shots, 32 frames at 25 per second\.\n$/);
-    for (const [wrong, message] of [
-      [['shots'], /takes one source/],
-      [['shots', source, '--target', '90'], /needs an encoder/],
-      [['shots', source, '--format', 'xml'], /json, csv or shell/],
-      [['shots', source, '--goal', 'all', '--encoder', 'libx264'], /each or whole/],
-    ] as const) {
-      const { code, stderr } = await anyvmaf(wrong);
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
-    }
-  });
-
-  it.each([
-    [{ encoder: 'libx265x' }, 'usage', /no video encoder "libx265x"/],
-    [{ encoderOptions: { f: 'tee' } }, 'usage', /no option "f"/],
-    [{ goal: 'all' }, 'usage', /each or whole/],
-    [{ full: true }, 'usage', /no option "full"/],
-    [{ scratchBytes: 2000 }, 'io', /temporary files/],
-    [{ output: '/nonexistent/x.txt' }, 'usage', /must end in \.mp4/],
-  ])('refuse %j', async (options, code, message) => {
-    const task = tune({ ...fixed, ...(options as Partial<TuneShotsOptions>) });
-    await expect(task).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
   it('leave no file when they are stopped while joining, and never the source overwritten', async () => {

@@ -10,13 +10,15 @@ import { BackendProbe } from '../../src/engine/workers/dispatch.js';
 import { WorkerPool } from '../../src/engine/workers/worker-pool.js';
 import { nodePlatform } from '../../src/platform/node/platform.js';
 import type { Report } from '../../src/report/schema.js';
-import { ALL_FEATURES, ownSource, SMALL_10, scratchFolder, storedPair, y4mPair } from '../support/clips.js';
+import { ALL_FEATURES, ownSource, SMALL_10, storedPair, y4mPair } from '../support/clips.js';
+import { testFolder } from '../support/folders.js';
 import { CARD, type FakeGpuOptions, FakeGpus, platformWith, values } from '../support/gpu-engine.js';
+import { refusalOf } from '../support/refusals.js';
 import { tier } from '../support/tier.js';
 
 const FRAMES = 23;
 const pair = y4mPair(SMALL_10, FRAMES);
-const stored: ScoreRequest = storedPair(scratchFolder(), 'small', pair);
+const stored: ScoreRequest = storedPair(testFolder(), 'small', pair);
 const fed = (): ScoreRequest => ({
   reference: ownSource(pair.clip, 'reference', FRAMES),
   distorted: ownSource(pair.clip, 'distorted', FRAMES),
@@ -93,14 +95,14 @@ describe('a run on a GPU', () => {
     'is refused where a picture is too large for a shader, threads %s',
     async (threads) => {
       const gpus = new FakeGpus({ tooLarge: ['adm'] });
-      await expect(
-        run(gpus, { backend: 'webgpu', ...(threads !== undefined && { threads }) }),
-      ).rejects.toMatchObject({
-        code: 'backend',
-        message:
-          'The picture is too large for the GPU: adm needs more memory; use the backend hybrid or auto, in which the core ' +
+      expect(
+        await refusalOf('backend', () =>
+          run(gpus, { backend: 'webgpu', ...(threads !== undefined && { threads }) }),
+        ),
+      ).toBe(
+        'The picture is too large for the GPU: adm needs more memory; use the backend hybrid or auto, in which the core ' +
           'measures what is too large, or use the backend cpu.',
-      });
+      );
       expect(gpus.state).toMatchObject({ measured: 0, opened: gpus.state.closed });
     },
   );
@@ -125,10 +127,9 @@ describe('a run on a GPU', () => {
   it('is refused without a GPU', async () => {
     const platform = { ...nodePlatform };
     delete platform.gpu;
-    await expect(scorePair(platform, stored, { backend: 'webgpu', threads: 0 })).rejects.toMatchObject({
-      code: 'backend',
-      message: 'A GPU cannot be used here; use the backend cpu.',
-    });
+    expect(
+      await refusalOf('backend', () => scorePair(platform, stored, { backend: 'webgpu', threads: 0 })),
+    ).toBe('A GPU cannot be used here; use the backend cpu.');
   });
 });
 
@@ -181,10 +182,9 @@ describe('a GPU that goes away', () => {
 
   it.each(LOST)('ends a run that asked for it by name: %s', async (_, options) => {
     const gpus = new FakeGpus(options);
-    await expect(run(gpus, { backend: 'webgpu' })).rejects.toMatchObject({
-      code: 'backend',
-      message: expect.stringMatching(/^The GPU stopped measuring: the device is gone; use the backend auto/),
-    });
+    expect(await refusalOf('backend', () => run(gpus, { backend: 'webgpu' }))).toMatch(
+      /^The GPU stopped measuring: the device is gone; use the backend auto/,
+    );
     expect(gpus.state.closed).toBe(gpus.state.opened);
   });
 

@@ -11,6 +11,7 @@ import { root } from '../support/built.js';
 import { launchChromium, needsChromium } from '../support/chromium.js';
 import { anyvmafProcess, videos } from '../support/cli.js';
 import { serve } from '../support/file-server.js';
+import { privateFolder } from '../support/folders.js';
 import { noGpu, SWIFTSHADER } from '../support/gpu.js';
 import { meanOf } from '../support/onnx.js';
 import { tier } from '../support/tier.js';
@@ -40,7 +41,7 @@ describe.skipIf(noNode !== '')(`WebGPU in Node${noNode && ` (${noNode})`}`, () =
   it.each(tier(['mean'], ['mean', SHIPPED]))(
     'scores as the CPU does, and says that it was taken: %s',
     async (which) => {
-      using files = videos();
+      const files = videos(privateFolder());
       const pair = files.pair(['r.y4m', 'd.y4m'], 3, { width: 160, height: 96 });
       const mean = files.at('mean.onnx');
       writeFileSync(mean, MEAN);
@@ -83,7 +84,7 @@ describe.skipIf(noNode !== '')(`WebGPU in Node${noNode && ` (${noNode})`}`, () =
   );
 
   it('is refused where its driver does not start, and nothing runs instead', async () => {
-    using files = videos();
+    const files = videos(privateFolder());
     const pair = files.pair(['r.y4m', 'd.y4m'], 2, { width: 160, height: 96 });
     const { code, stdout, stderr } = await anyvmafProcess(
       [...pair, '--json', '-o', '-', '--quiet', '--tiny-model', SHIPPED, '--tiny-device', 'webgpu'],

@@ -5,7 +5,7 @@
  */
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SCORE_OPTIONS } from '../../src/cli/score-options.js';
 import { root } from '../support/built.js';
@@ -33,7 +33,6 @@ const action = parse(read('action.yml')) as Action;
 const [step] = action.runs.steps;
 
 const files = videos();
-afterAll(() => files[Symbol.dispose]());
 const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 6);
 
 // What npx would run.

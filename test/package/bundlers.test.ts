@@ -5,8 +5,7 @@
  * are told; the page in web/ is bundled by Vite, which finds them itself.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build as esbuild } from 'esbuild';
 import type { Browser } from 'playwright-core';
@@ -18,6 +17,7 @@ import { makeSample } from '../../src/sample/generator.js';
 import { packed, root } from '../support/built.js';
 import { launchChromium, noChromium, PATIENCE, PATIENT } from '../support/chromium.js';
 import { serve } from '../support/file-server.js';
+import { testFolder } from '../support/folders.js';
 import { tier } from '../support/tier.js';
 
 vi.setConfig(PATIENT);
@@ -53,7 +53,7 @@ const CONFIGURED = `import { configure, score } from 'anyvmaf';
   });${RUN}`;
 
 /** The project as a user of the package has it. */
-let home = '';
+const home = testFolder('bundlers');
 const installed = () => join(home, 'node_modules/anyvmaf');
 
 /** Writes the page for a bundler, and returns its folder for the bundler's output. */
@@ -133,14 +133,11 @@ const BUNDLERS: Readonly<Record<string, () => Promise<string>>> = {
 };
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'anyvmaf-bundlers-'));
   mkdirSync(installed(), { recursive: true });
   execFileSync('tar', ['xzf', packed().path, '--strip-components=1', '-C', installed()]);
   for (const name of NEEDED)
     cpSync(join(root, 'node_modules', name), join(home, 'node_modules', name), { recursive: true });
 });
-
-afterAll(() => rmSync(home, { recursive: true, force: true }), 120_000);
 
 it('pages find every model file that the package ships for them', () => {
   const files = readdirSync(join(root, 'model'), { recursive: true, encoding: 'utf8' });

@@ -5,7 +5,7 @@
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/command.js';
 import { scoreSettings } from '../../src/cli/score-options.js';
 import { root } from '../support/built.js';
@@ -112,7 +112,6 @@ describe.each(['faq.md', 'coming-from.md', 'ci.md', 'guide.md', 'examples/mornin
 
 describe.skipIf(!hasFfmpeg)(`an encoding engineer's morning (${needsFfmpeg})`, () => {
   const files = videos();
-  afterAll(() => files[Symbol.dispose]());
   const lines = commands(read('docs/examples/morning.md'));
 
   beforeAll(() => {

@@ -11,20 +11,20 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Metafile, type OutputFile } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { version } from '../../src/core/version.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { built, npm, packed, root } from '../support/built.js';
-import { anyvmafProcess, type Videos, videos } from '../support/cli.js';
+import { anyvmafProcess, videos } from '../support/cli.js';
 import { agrees, fixtureClip, readFixture } from '../support/fixtures.js';
+import { testFolder } from '../support/folders.js';
+import { sessionLines } from '../support/mcp-host.js';
 import { needsShared, sharedPath, tier } from '../support/tier.js';
 
 interface PackageJson {
@@ -39,25 +39,16 @@ interface PackageJson {
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson;
 
 /** Packages that are used where they are installed. */
-const OPTIONAL: readonly string[] = [
-  'mediabunny',
-  '@mediabunny/server',
-  '@ffmpeg/core',
-  'onnxruntime-web',
-  'webgpu',
-];
+const OPTIONAL: readonly string[] = 'mediabunny @mediabunny/server @ffmpeg/core onnxruntime-web webgpu'.split(
+  ' ',
+);
 
 /** What a queue is made of, where it is installed; only the part that connects to one loads it. */
 const QUEUE: readonly string[] = ['bullmq', 'ioredis'];
 
 /** What the MCP server is made of; nothing else may load it. */
-const SERVER: readonly string[] = [
-  '@modelcontextprotocol/node',
-  '@modelcontextprotocol/server',
-  'fast-png',
-  'jpeg-js',
-  'zod',
-];
+const SERVER: readonly string[] =
+  '@modelcontextprotocol/node @modelcontextprotocol/server fast-png jpeg-js zod'.split(' ');
 
 /** What reads and writes tables of features; nothing but evaluate/table may load it. */
 const TABLES: readonly string[] = ['hyparquet', 'hyparquet-writer'];
@@ -68,7 +59,7 @@ const OLDEST = 'typescript-5.7';
 const BUNDLE_BUDGET = 42_000;
 
 /** The packed tarball installed into an empty project. */
-let home = '';
+const home = testFolder('package');
 const project = () => join(home, 'project');
 const installed = () => join(project(), 'node_modules/anyvmaf');
 
@@ -90,7 +81,6 @@ function runtimePackages(): string[] {
 }
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'anyvmaf-package-'));
   mkdirSync(project());
   writeFileSync(join(project(), 'package.json'), '{ "private": true, "type": "module" }');
   // There is no network here: what the package needs lies where npm would put it.
@@ -98,8 +88,6 @@ beforeAll(() => {
     cpSync(join(root, folder), join(project(), folder), { recursive: true });
   npm(['install', '--offline', '--no-audit', '--no-fund', packed().path], project(), home);
 }, 120_000);
-
-afterAll(() => rmSync(home, { recursive: true, force: true }), 120_000);
 
 describe('the manifest', () => {
   it('has the version that reports name', () => {
@@ -148,13 +136,9 @@ describe('the packed tarball', () => {
 
   it('holds the models, the module, the licence and the notices, and no sources or tests', () => {
     const paths = packed().files.map(({ path }) => path);
-    for (const name of [
-      'vmaf_v0.6.1',
-      'vmaf_v0.6.1neg',
-      'vmaf_4k_v0.6.1',
-      'vmaf_4k_v0.6.1neg',
-      'vmaf_b_v0.6.3',
-    ]) {
+    for (const name of 'vmaf_v0.6.1 vmaf_v0.6.1neg vmaf_4k_v0.6.1 vmaf_4k_v0.6.1neg vmaf_b_v0.6.3'.split(
+      ' ',
+    )) {
       expect(paths).toContain(`model/${name}.json`);
     }
     expect(paths).toEqual(
@@ -271,17 +255,7 @@ describe('an installation in an empty project', () => {
   });
 
   it('serves its tools', () => {
-    const messages = [
-      {
-        id: 1,
-        method: 'initialize',
-        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
-      },
-      { method: 'notifications/initialized' },
-      { id: 2, method: 'tools/list' },
-    ];
-    const input = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
-    const [, list] = bin(['mcp'], input)
+    const [, list] = bin(['mcp'], sessionLines({ id: 2, method: 'tools/list' }))
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -328,10 +302,9 @@ await using scorer = await createScorer({ width: 64, height: 64, bitDepth: 8, ch
 export type Source = FrameSource;
 console.log(mean, scorer);
 `;
-  let folder = '';
+  const folder = testFolder('types');
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-types-'));
     mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
     symlinkSync(root.replace(/\/$/, ''), join(folder, 'node_modules/anyvmaf'));
     for (const name of ['@types/node', 'undici-types'])
@@ -339,7 +312,6 @@ console.log(mean, scorer);
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(folder, 'program.ts'), PROGRAM);
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(tier([''], ['', ',dom']))(
     'are whole with lib es2022,esnext.disposable%s',
@@ -379,11 +351,7 @@ describe('the live server', () => {
     'it must be a statistic',
     'There is no model ${',
   ];
-  let files: Videos;
-  beforeAll(() => {
-    files = videos();
-  });
-  afterAll(() => files[Symbol.dispose]());
+  const files = videos();
 
   /** Built files that a run loads, in all its threads. */
   async function loadedBy(pair: readonly string[], args: readonly string[]): Promise<ReadonlySet<string>> {

@@ -4,10 +4,10 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { processFolder } from './folders.js';
 
 /** The repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -38,8 +38,7 @@ let made: Packed | undefined;
 export function packed(): Packed {
   if (made) return made;
   built('dist/bundle/js/index.js');
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-packed-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = processFolder('packed');
   const [{ filename, size, files }] = JSON.parse(
     npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root, folder),
   ) as [{ filename: string; size: number; files: Packed['files'] }];

@@ -3,18 +3,17 @@
  * Runs the command line, in this process or as a process of its own until that waits, and makes small videos for it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Terminal } from '../../src/cli/terminal.js';
-import { AnyvmafError } from '../../src/core/errors.js';
 import { sentence } from '../../src/core/printable.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { makeSample, type SampleOptions } from '../../src/sample/generator.js';
+import { testFolder } from './folders.js';
 
 /** The built executable. */
 export const PROGRAM = fileURLToPath(new URL('../../dist/bundle/js/main.js', import.meta.url));
@@ -114,17 +113,6 @@ export function expectFailure(
   expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' });
 }
 
-/** The message of the usage error that `action` throws. @throws {Error} if it throws none */
-export function usageError(action: () => unknown): string {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof AnyvmafError && error.code === 'usage') return error.message;
-    throw error;
-  }
-  throw new Error('it was accepted');
-}
-
 /** How a process runs. */
 export interface ProcessOptions extends Omit<RunOptions, 'terminal'> {
   /** Options for Node itself. */
@@ -162,7 +150,7 @@ export function run(
 }
 
 /** A temporary folder with generated videos in it. */
-export interface Videos extends Disposable {
+export interface Videos {
   /** Path of a name in the folder. */
   at(name: string): string;
   /** Writes a file and gives its path. */
@@ -177,8 +165,8 @@ export interface PairOptions extends SampleOptions {
   readonly bitDepth?: number;
 }
 
-export function videos(): Videos {
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-cli-'));
+/** @param folder by default one that is gone after the tests of the file or group */
+export function videos(folder = testFolder('cli')): Videos {
   const at = (name: string) => join(folder, name);
   const put = (name: string, content: string | Uint8Array) => {
     writeFileSync(at(name), content);
@@ -194,7 +182,6 @@ export function videos(): Videos {
         put(name, (name.endsWith('.yuv') ? yuvFile : y4mFile)(clip, side, frames));
       return [file(reference, 'reference'), file(distorted, 'distorted')];
     },
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

@@ -3,10 +3,8 @@
  * Small clips for tests of the engine, the same clip in every form in which it can be handed in, in parts, and a record of the
  * decoders that read it.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import type { VideoFormat } from '../../src/core/frame.js';
 import type { Platform } from '../../src/engine/contract/platform.js';
 import { formatShard, mergeShards, readShard, scoreShard } from '../../src/index.js';
@@ -62,13 +60,6 @@ export function y4mPair(format: VideoFormat, frames: number, seed = 1): Y4mPair 
     reference: y4mFile(clip, 'reference', frames),
     distorted: y4mFile(clip, 'distorted', frames),
   };
-}
-
-/** A folder that goes when the tests of the file are done. */
-export function scratchFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-test-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Writes a file and returns its path. */

@@ -5,19 +5,10 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join } from 'node:path';
 import { root } from './built.js';
+import { processFolder } from './folders.js';
 
 /** Encoder options that give small, quick encodes, and the container that holds them. */
 const CODECS = {
@@ -62,19 +53,9 @@ export const needsFfmpeg = 'needs ffmpeg';
 /** Encodes made on this machine by this ffmpeg, named by {@link keyOf} their commands. */
 export const CACHE = join(root, 'node_modules/.cache/anyvmaf-encodes', digest(version.stdout ?? ''));
 
-/** As it is before a test gives itself a temporary folder of its own. */
-const TEMPORARY = tmpdir();
-
-let folder: string | undefined;
-
 /** A folder for the files of this process, removed when it ends. */
 export function encodeFolder(): string {
-  if (folder === undefined) {
-    const made = mkdtempSync(join(TEMPORARY, 'anyvmaf-encode-'));
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    folder = made;
-  }
-  return folder;
+  return processFolder('encode');
 }
 
 /** Makes an encode, or finds the one made before. */
@@ -249,3 +230,25 @@ function decodedGrey(file: string): {
   const count = Math.floor(bytes.length / size);
   return { width, frames: Array.from({ length: count }, (_, i) => bytes.subarray(i * size, (i + 1) * size)) };
 }
+
+/** What ffprobe says of these entries, in its compact form. */
+export function probed(file: string, entries: string): string {
+  const args = ['-v', 'error', '-show_entries', entries, '-of', 'compact', file];
+  return execFileSync('ffprobe', args, { encoding: 'utf8' });
+}
+
+/** Presentation times of the video's packets, in milliseconds from the first. */
+export function packetTimes(file: string): readonly number[] {
+  const args = '-v error -select_streams V:0 -show_entries packet=pts_time -of csv=p=0'.split(' ');
+  const lines = execFileSync('ffprobe', [...args, file], { encoding: 'utf8' }).trim();
+  const all = lines
+    .split('\n')
+    .map(Number.parseFloat)
+    .sort((a, b) => a - b);
+  return all.map((time) => Math.round((time - (all[0] as number)) * 1000));
+}
+
+/** Whether this ffmpeg can give packets new times in another time base, which joining needs: 5.1 and later. */
+export const canJoin = (): boolean =>
+  hasFfmpeg &&
+  spawnSync('ffmpeg', ['-hide_banner', '-h', 'bsf=setts'], { encoding: 'utf8' }).stdout.includes('time_base');

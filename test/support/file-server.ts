@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, sep } from 'node:path';
+import { afterAll, beforeEach } from 'vitest';
 
 /** A file that is served. */
 export interface Served {
@@ -42,6 +43,18 @@ export class FileServer implements AsyncDisposable {
   static async start(host = '127.0.0.1'): Promise<FileServer> {
     const server = new FileServer();
     await new Promise<void>((resolve) => server.#server.listen(0, host, resolve));
+    return server;
+  }
+
+  /** For the tests of a file; before each, it forgets how it was to behave and what it was asked. */
+  static async forTests(): Promise<FileServer> {
+    const server = await FileServer.start();
+    beforeEach(() => {
+      server.behave = () => false;
+      server.sent.clear();
+      server.requests.length = 0;
+    });
+    afterAll(() => server[Symbol.asyncDispose]());
     return server;
   }
 

@@ -93,18 +93,10 @@ const SERVER = () => built('dist/bundle/js/main.js');
 /** Starts a server and connects a client. */
 export async function connect(way: Way, { cwd, env = {}, args = [] }: StartOptions): Promise<Connection> {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-')));
-  const cache = join(scratch, 'cache');
-  const variables = {
-    PATH: process.env.PATH ?? '',
-    TMPDIR: scratch,
-    TEMP: scratch,
-    ANYVMAF_CACHE: cache,
-    ...env,
-  };
-  const started =
-    way.transport === 'stdio'
-      ? await overStdio(way.generation, cwd, variables, args)
-      : await overHttp(way.generation, cwd, variables, args);
+  const places = { TMPDIR: scratch, TEMP: scratch, ANYVMAF_CACHE: join(scratch, 'cache') };
+  const variables = { PATH: process.env.PATH ?? '', ...places, ...env };
+  const start = way.transport === 'stdio' ? overStdio : overHttp;
+  const started = await start(way.generation, { cwd, env: variables, args });
   return {
     ...started.session,
     pid: started.pid,
@@ -125,12 +117,7 @@ interface Started {
   stop(): Promise<void>;
 }
 
-async function overStdio(
-  generation: 1 | 2,
-  cwd: string,
-  env: Record<string, string>,
-  args: readonly string[],
-): Promise<Started> {
+async function overStdio(generation: 1 | 2, { cwd, env, args }: Required<StartOptions>): Promise<Started> {
   const transport = new (generation === 1 ? Stdio1 : Stdio2)({
     command: process.execPath,
     args: [SERVER(), 'mcp', ...args],
@@ -174,12 +161,7 @@ export async function startHttp(
   };
 }
 
-async function overHttp(
-  generation: 1 | 2,
-  cwd: string,
-  env: Record<string, string>,
-  args: readonly string[],
-): Promise<Started> {
+async function overHttp(generation: 1 | 2, { cwd, env, args }: Required<StartOptions>): Promise<Started> {
   const { child, url, stop } = await startHttp(cwd, env, args);
   const transport = generation === 1 ? new Http1(new URL(url)) : new Http2(new URL(url));
   return { session: await openSession(generation, transport), pid: child.pid ?? 0, stop };
@@ -187,31 +169,31 @@ async function overHttp(
 
 /** Connects a client over a transport of its own generation. */
 async function openSession(generation: 1 | 2, transport: Stdio1 | Stdio2 | Http1 | Http2): Promise<Session> {
-  return generation === 1 ? openFirst(transport as Stdio1 | Http1) : openSecond(transport as Stdio2 | Http2);
-}
-
-async function openFirst(transport: Stdio1 | Http1): Promise<Session> {
-  const client = new Client1({ name: 'e2e', version: '1' });
-  await client.connect(transport);
-  return {
-    protocol: transport instanceof Http1 ? transport.protocolVersion : undefined,
-    listTools: async () => (await client.listTools()).tools,
-    call: async (name, args, options = {}) =>
-      (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as Answer,
-    read: async (uri) => textOf((await client.readResource({ uri })).contents),
-    listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
-    close: () => client.close(),
-  };
-}
-
-async function openSecond(transport: Stdio2 | Http2): Promise<Session> {
+  if (generation === 1) {
+    const client = new Client1({ name: 'e2e', version: '1' });
+    await client.connect(transport as Stdio1 | Http1);
+    const protocol = transport instanceof Http1 ? transport.protocolVersion : undefined;
+    return sessionOf(client, protocol, (call, options) => client.callTool(call, undefined, options));
+  }
   const client = new Client2({ name: 'e2e', version: '2' }, { versionNegotiation: { mode: 'auto' } });
-  await client.connect(transport);
+  await client.connect(transport as Stdio2 | Http2);
+  return sessionOf(client, client.getNegotiatedProtocolVersion(), (call, options) =>
+    client.callTool(call, options),
+  );
+}
+
+function sessionOf(
+  client: Client1 | Client2,
+  protocol: string | undefined,
+  call: (
+    call: { name: string; arguments: Record<string, unknown> },
+    options: CallOptions,
+  ) => Promise<unknown>,
+): Session {
   return {
-    protocol: client.getNegotiatedProtocolVersion(),
+    protocol,
     listTools: async () => (await client.listTools()).tools,
-    call: async (name, args, options = {}) =>
-      (await client.callTool({ name, arguments: args }, options)) as unknown as Answer,
+    call: async (name, args, options = {}) => (await call({ name, arguments: args }, options)) as Answer,
     read: async (uri) => textOf((await client.readResource({ uri })).contents),
     listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     close: () => client.close(),

@@ -3,8 +3,7 @@
  * A server for tests: tools made for it (one that answers, one that works until it is told to stop, one that fails), over HTTP
  * or in lines, as messages, requests and a transport for clients of the SDK.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
@@ -16,6 +15,7 @@ import { type HostOptions, McpHost } from '../../src/mcp/host.js';
 import { serveHttp } from '../../src/mcp/http.js';
 import { serveLines } from '../../src/mcp/stdio.js';
 import { defineTool, READ_ONLY, type Tool } from '../../src/mcp/tool.js';
+import { processFolder } from './folders.js';
 
 /** What the tools saw. */
 export const seen = { started: 0, stopped: 0 };
@@ -126,25 +126,13 @@ const locate = defineTool({
 /** The tools, in order. */
 export const FAKE_TOOLS: readonly Tool[] = [echo, work, stuck, fail, publish, locate];
 
-let stores: string | undefined;
-
-/** The folder for the jobs of all hosts of this process. */
-function jobsOfAll(): string {
-  if (stores === undefined) {
-    const made = mkdtempSync(join(tmpdir(), 'anyvmaf-fake-jobs-'));
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    stores = made;
-  }
-  return stores;
-}
-
 /** A host with them; the test closes it. */
 export function fakeHost(
   env: Readonly<Record<string, string>> = {},
   log: (line: string) => void = () => {},
   options: Partial<HostOptions> = {},
 ) {
-  const jobs = mkdtempSync(join(jobsOfAll(), 'host-'));
+  const jobs = mkdtempSync(join(processFolder('fake-jobs'), 'host-'));
   return McpHost.open({ allow: [], env, cwd: process.cwd(), log, tools: FAKE_TOOLS, jobs, ...options });
 }
 
@@ -170,6 +158,12 @@ export const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 };
+
+/** Lines that open a session and send these. */
+export const sessionLines = (...messages: readonly object[]): string =>
+  [INITIALIZE, { method: 'notifications/initialized' }, ...messages]
+    .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    .join('');
 
 /** A client that writes lines and hears lines. */
 export class Lines {

@@ -2,17 +2,9 @@
  * @module test/support/mcp-live
  * A scorer with its server, for tests: the thread is the built one.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach } from 'vitest';
-import {
-  createScorer,
-  type EmbeddedServer,
-  type EmbeddedServerOptions,
-  type Scorer,
-} from '../../src/index.js';
+import { onTestFinished } from 'vitest';
+import { createScorer, type EmbeddedServer, type EmbeddedServerOptions } from '../../src/index.js';
 import { openEmbeddedServer } from '../../src/live/embedded.js';
 import { sampleSource } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
@@ -25,15 +17,6 @@ export const TINY = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as con
 const clip = makeSample(TINY, { seed: 3 });
 /** Frames that the clip repeats. */
 const PERIOD = 12;
-
-const open: { readonly scorer: Scorer; readonly server: EmbeddedServer }[] = [];
-
-afterEach(async () => {
-  for (const { scorer, server } of open.splice(0)) {
-    await scorer.close();
-    await server.close();
-  }
-});
 
 /** A pair of frames of the generated clip. */
 export async function pairOf(index: number): Promise<[{ y: Uint8Array }, { y: Uint8Array }]> {
@@ -64,7 +47,11 @@ export async function openServed(options: EmbeddedServerOptions = {}, threads = 
 /** A scorer and its server; both are closed after the test. */
 export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
   const opened = await openServed(options, threads);
-  open.push(opened);
+  // A hook of this module would be one of the first file only that imports it: files share their modules.
+  onTestFinished(async () => {
+    await opened.scorer.close();
+    await opened.server.close();
+  });
   return opened;
 }
 
@@ -74,19 +61,6 @@ export async function listening(options: EmbeddedServerOptions = {}) {
   const { address } = await opened.server.listen({ transport: 'sse', port: 0 });
   const { port, pathname } = new URL(address);
   return { ...opened, address, port: Number(port), pathname };
-}
-
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A folder of its own, gone after the tests of the file. */
-export function privateFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-live-'));
-  folders.push(folder);
-  return folder;
 }
 
 /** A request as JSON-RPC has it. */

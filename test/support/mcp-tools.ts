@@ -3,15 +3,7 @@
  * Tools called in process, without a server: a context that records what a handler does, and videos to call them with.
  */
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
@@ -23,6 +15,7 @@ import type { Publication, Tool, ToolContext, ToolJobs, ToolProgress } from '../
 import { sentenceOf } from '../../src/mcp/wording.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { type FixtureClip, fixtureClip } from './fixtures.js';
+import { processFolder } from './folders.js';
 
 /** A context and what a handler did with it. */
 export interface FakeContext extends ToolContext {
@@ -127,25 +120,15 @@ export async function refused(
   throw new Error('nothing was refused');
 }
 
-/** As it is before a test gives itself a temporary folder of its own. */
-const TEMPORARY = tmpdir();
-
-let folder: string | undefined;
-
 /** Contexts that were made, of which each keeps points of its own. */
 let contexts = 0;
 
-const POINTS = join(TEMPORARY, `anyvmaf-points-${process.pid}`);
+const POINTS = join(tmpdir(), `anyvmaf-points-${process.pid}`);
 let keepsPoints = false;
 
 /** A folder for the videos of this process, removed when it ends. */
 export function videoFolder(): string {
-  if (folder === undefined) {
-    const made = realpathSync(mkdtempSync(join(TEMPORARY, 'anyvmaf-tools-')));
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    folder = made;
-  }
-  return folder;
+  return processFolder('tools');
 }
 
 /** Writes a generated pair; its paths. */

@@ -2,8 +2,6 @@
  * @module test/support/media
  * Small videos made by hand for the tests of media: every sample is a known function of its place.
  */
-import { expect } from 'vitest';
-import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
 import {
   chromaSize,
   type FramePlanes,
@@ -134,19 +132,4 @@ export function streamOf(bytes: Uint8Array, next: () => number): ReadableStream<
       at = end;
     },
   });
-}
-
-/** Asserts that `run` fails with an error for the user, on one line, and returns its message. */
-export async function failure(run: () => unknown, code: ErrorCode): Promise<string> {
-  let error: unknown;
-  try {
-    await run();
-  } catch (thrown) {
-    error = thrown;
-  }
-  expect(error).toBeInstanceOf(AnyvmafError);
-  if (!(error instanceof AnyvmafError)) return '';
-  expect(error.code, error.message).toBe(code);
-  expect(error.message).not.toMatch(/[\n\r]/);
-  return error.message;
 }

@@ -1,9 +1,9 @@
 /**
  * @module test/support/models
- * The model folder as a store, a small model to take apart, and errors by message.
+ * The model folder as a store and a small model to take apart.
  */
 import { readFile } from 'node:fs/promises';
-import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
+import { AnyvmafError } from '../../src/core/errors.js';
 import type { ModelStore } from '../../src/models/types.js';
 
 const FOLDER = new URL('../../model/', import.meta.url);
@@ -32,15 +32,4 @@ export function smallModel(changes: Record<string, unknown> = {}): { model_dict:
       ...changes,
     },
   };
-}
-
-/** The message of the error that `act` ends in, which must be one of ours with this code. */
-export async function refusalOf(code: ErrorCode, act: () => unknown): Promise<string> {
-  try {
-    await act();
-  } catch (error) {
-    if (error instanceof AnyvmafError && error.code === code) return error.message;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }

@@ -52,16 +52,11 @@ export function port(
   return [...bytes(1, name), ...bytes(2, bytes(1, [...int(1, type), ...(shape ? bytes(2, shape) : [])]))];
 }
 
-/** A TensorProto of float32. */
-export function floats(name: string, dims: readonly number[], values: readonly number[]): number[] {
-  const raw = new Uint8Array(Float32Array.from(values).buffer);
-  return [
-    ...dims.flatMap((size) => int(1, size)),
-    ...int(2, TYPE.float),
-    ...bytes(8, name),
-    ...bytes(9, raw),
-  ];
-}
+const tensorHead = (name: string, type: number, dims: readonly number[]): number[] => [
+  ...dims.flatMap((size) => int(1, size)),
+  ...int(2, type),
+  ...bytes(8, name),
+];
 
 /** A TensorProto of any type, from its bytes. */
 export function tensor(
@@ -70,31 +65,21 @@ export function tensor(
   dims: readonly number[],
   { buffer, byteOffset, byteLength }: ArrayBufferView,
 ): number[] {
-  const raw = new Uint8Array(buffer, byteOffset, byteLength);
-  return [...dims.flatMap((size) => int(1, size)), ...int(2, type), ...bytes(8, name), ...bytes(9, raw)];
+  return [...tensorHead(name, type, dims), ...bytes(9, new Uint8Array(buffer, byteOffset, byteLength))];
 }
 
+/** A TensorProto of float32. */
+export const floats = (name: string, dims: readonly number[], values: readonly number[]): number[] =>
+  tensor(name, TYPE.float, dims, Float32Array.from(values));
+
 /** A TensorProto of int64. */
-export function longs(name: string, dims: readonly number[], values: readonly number[]): number[] {
-  const raw = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
-  return [
-    ...dims.flatMap((size) => int(1, size)),
-    ...int(2, TYPE.int64),
-    ...bytes(8, name),
-    ...bytes(9, raw),
-  ];
-}
+export const longs = (name: string, dims: readonly number[], values: readonly number[]): number[] =>
+  tensor(name, TYPE.int64, dims, BigInt64Array.from(values, BigInt));
 
 /** A TensorProto whose data is in another file. */
 export function elsewhere(name: string, dims: readonly number[], location: string): number[] {
   const entry = [...bytes(1, 'location'), ...bytes(2, location)];
-  return [
-    ...dims.flatMap((size) => int(1, size)),
-    ...int(2, TYPE.float),
-    ...bytes(8, name),
-    ...bytes(13, entry),
-    ...int(14, 1),
-  ];
+  return [...tensorHead(name, TYPE.float, dims), ...bytes(13, entry), ...int(14, 1)];
 }
 
 /** Attributes of a node. */

@@ -7,15 +7,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ScoreOptions, score } from '../../../src/index.js';
-import { scratchFolder } from '../../support/clips.js';
 import { joined } from '../../support/decoded.js';
 import { ffmpeg } from '../../support/encode.js';
+import { testFolder } from '../../support/folders.js';
 import { copyFfprobe, nativeIsAbsent, nativeVmaf } from '../../support/programs.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
 const absent = nativeIsAbsent();
 
-const folder = scratchFolder();
+const folder = testFolder();
 let ffprobe = '';
 beforeAll(() => {
   if (!absent) ffprobe = copyFfprobe(folder);

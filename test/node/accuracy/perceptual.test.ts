@@ -14,8 +14,8 @@ import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { type Report, score } from '../../../src/index.js';
 import { y4mHeader } from '../../../src/sample/files.js';
-import { scratchFolder } from '../../support/clips.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { testFolder } from '../../support/folders.js';
 import { format, type Picture, picture } from '../../support/metric.js';
 import { type ColourNumbers, definition, difference, linearLight } from '../../support/perceptual.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
@@ -28,7 +28,7 @@ const CLIPS = tier(1, 40);
 const [LEAST, MOST] = [17, tier(80, 400)];
 
 const programs = sharedPath('spec/perceptual');
-const folder = scratchFolder();
+const folder = testFolder();
 
 const execute = promisify(execFile);
 

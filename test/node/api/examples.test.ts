@@ -10,15 +10,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { yuvFile } from '../../../src/sample/files.js';
 import { built } from '../../support/built.js';
 import { run as runProgram } from '../../support/cli.js';
-import { file, SMALL, scratchFolder, y4mPair } from '../../support/clips.js';
+import { file, SMALL, y4mPair } from '../../support/clips.js';
 import { ffmpeg, hasFfmpeg } from '../../support/encode.js';
+import { testFolder } from '../../support/folders.js';
 
 const examples = new URL('../../../docs/examples/', import.meta.url);
 const names = readdirSync(examples)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => name.replace('.ts', ''));
 const pair = y4mPair({ width: 192, height: 108, bitDepth: 8, chroma: '420' }, 8);
-const folder = scratchFolder();
+const folder = testFolder();
 const before = process.cwd();
 
 beforeAll(() => {
@@ -160,7 +161,7 @@ describe('docs/api.md', () => {
   });
 });
 
-const small = scratchFolder();
+const small = testFolder();
 const { reference, distorted } = y4mPair(SMALL, 12);
 file(small, 'reference.y4m', reference);
 file(small, 'distorted.y4m', distorted);

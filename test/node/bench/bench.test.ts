@@ -19,12 +19,12 @@ import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { built } from '../../support/built.js';
 import { anyvmaf } from '../../support/cli.js';
-import { scratchFolder } from '../../support/clips.js';
+import { testFolder } from '../../support/folders.js';
 import { report } from '../../support/report.js';
 
 const { runBenchmark }: { runBenchmark: typeof RunBenchmark } = await import(built('dist/bench/run.js'));
 
-const folder = scratchFolder();
+const folder = testFolder();
 
 const SMALL = { shapes: ['576x324'], backends: ['cpu'], temporary: folder } as const;
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeLines } from '../../../src/cli/batch/table.js';
 import { queuedRun } from '../../../src/cli/queue/queue-run.js';
 import { type ScoreRequest, score } from '../../../src/index.js';
@@ -26,7 +26,6 @@ import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
 const files = videos();
-afterAll(() => files[Symbol.dispose]());
 
 const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 6);
 const [, other] = files.pair(['r2.y4m', 'e.y4m'], 6, { seed: 62 });

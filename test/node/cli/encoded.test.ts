@@ -7,8 +7,8 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { anyvmaf, anyvmafProcess, expectFailure, type Videos, videos } from '../../support/cli.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { anyvmaf, anyvmafProcess, expectFailure, videos } from '../../support/cli.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 
@@ -37,7 +37,7 @@ function usersOf(file: string): string[] {
 }
 
 describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
-  let files: Videos;
+  const files = videos();
   let ref = '';
   let good = '';
   let poor = '';
@@ -52,7 +52,6 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   let long = '';
 
   beforeAll(() => {
-    files = videos();
     ref = encode({ ...MOVING, extra: ['-crf', '4'] });
     good = encode({ ...MOVING, extra: ['-crf', '28'] });
     poor = encode({ ...MOVING, extra: ['-crf', '45'] });
@@ -60,7 +59,6 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     late = ffmpeg(files.at('late.mp4'), ['-i', ref, '-vf', cut, '-crf', '4']);
     long = encode({ codec: 'h264', size: '640x360', frames: 1500, source: 'testsrc2' });
   });
-  afterAll(() => files[Symbol.dispose]());
 
   test('a pair: the plain line, and the same mean in JSON with what was done and which model was chosen', async () => {
     const { stdout } = await anyvmaf([ref, good, ...ALONE]);

@@ -3,11 +3,10 @@
  * Gates for CI: limits on pooled values, baselines, and what is written of the verdicts.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { anyvmaf, expectFailure, videos } from '../../support/cli.js';
 
 const files = videos();
-afterAll(() => files[Symbol.dispose]());
 const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 12);
 const [, worse] = files.pair(['ref2.y4m', 'other.y4m'], 12, { seed: 62 });
 

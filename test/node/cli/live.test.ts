@@ -4,20 +4,20 @@
  */
 
 import type { ChildProcess } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { constants, tmpdir } from 'node:os';
+import { constants } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { score } from '../../../src/index.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { anyvmaf, anyvmafProcess } from '../../support/cli.js';
 import { file } from '../../support/clips.js';
+import { testFolder } from '../../support/folders.js';
 
 const FRAMES = 110;
-const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-cli-live-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = testFolder('cli-live');
 
 beforeAll(() => {
   const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 2 });

@@ -4,22 +4,15 @@
  * refused.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { version } from '../../../src/core/version.js';
-import { anyvmaf, expectFailure, type Videos, videos } from '../../support/cli.js';
+import { anyvmaf, expectFailure, videos } from '../../support/cli.js';
 import { readFixture } from '../../support/fixtures.js';
 
-let files: Videos;
+const files = videos();
 /** Three frames of which libvmaf's reports are in test/fixtures/reports under the name `pair`. */
-let ref = '';
-let dis = '';
+const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 3);
 const PAIR_OPTIONS = ['-m', 'version=vmaf_v0.6.1', '--feature', 'psnr=enable_apsnr=true'];
-
-beforeAll(() => {
-  files = videos();
-  [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 3);
-});
-afterAll(() => files[Symbol.dispose]());
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../../fixtures/reports/${name}`, import.meta.url), 'utf8');

@@ -22,6 +22,7 @@ import {
   videos,
 } from '../../support/cli.js';
 import { type StaticServer, serve } from '../../support/file-server.js';
+import { sessionLines } from '../../support/mcp-host.js';
 import { fakeNpm, fakeVmaf } from '../../support/programs.js';
 import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
@@ -37,7 +38,6 @@ beforeAll(() => {
   // What a command needs that is no part.
   mkdirSync(folder.at('alone/node_modules'));
 });
-afterAll(() => folder[Symbol.dispose]());
 
 /** A fresh cache, and an environment with it and without ffmpeg. */
 function fresh(npm = 'process.exit(1);', env: Readonly<Record<string, string>> = {}) {
@@ -141,22 +141,8 @@ describe('a command that misses a part', () => {
 
   test('of an agent is told to its user, and never fetched unasked', async () => {
     const { env } = fresh();
-    const messages = [
-      {
-        id: 1,
-        method: 'initialize',
-        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
-      },
-      { method: 'notifications/initialized' },
-      {
-        id: 2,
-        method: 'tools/call',
-        params: {
-          name: 'vmaf_score_encoded',
-          arguments: { reference_encoded: film, distorted_encoded: film },
-        },
-      },
-    ];
+    const encodes = { reference_encoded: film, distorted_encoded: film };
+    const params = { name: 'vmaf_score_encoded', arguments: encodes };
     // The server's own packages.
     const modules = folder.at('alone/node_modules');
     const packages = '@modelcontextprotocol @hono hono zod fast-png fflate iobuffer jpeg-js';
@@ -169,7 +155,7 @@ describe('a command that misses a part', () => {
     child.stdout.setEncoding('utf8').on('data', (text) => {
       said += text;
     });
-    for (const message of messages) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    child.stdin.write(sessionLines({ id: 2, method: 'tools/call', params }));
     await expect.poll(() => said.includes('"id":2')).toBe(true);
     child.stdin.end();
     await once(child, 'exit');

@@ -6,7 +6,7 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { decode } from 'fast-png';
-import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
+import { beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { type PicturedEncode, pagePictures } from '../../../src/cli/page-pictures.js';
 import { chromaSize, type FramePlanes, type VideoFormat } from '../../../src/core/frame.js';
 import { extractFrames, formatHtml, type Report, score } from '../../../src/index.js';
@@ -14,7 +14,7 @@ import { type FrameFactName, type FrameFacts, measureFacts } from '../../../src/
 import { type ColorMeaning, toRgb } from '../../../src/pictures/rgb.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { anyvmaf, type Videos, videos } from '../../support/cli.js';
+import { anyvmaf, videos } from '../../support/cli.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { needsShared, sharedPath } from '../../support/tier.js';
 
@@ -22,13 +22,8 @@ const FORMAT = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
 const FRAMES = 60;
 
 describe('anyvmaf heatmap', () => {
-  let files: Videos;
-  let pair: [string, string];
-  beforeAll(() => {
-    files = videos();
-    pair = files.pair(['r.y4m', 'd.y4m'], 4);
-  });
-  afterAll(() => files[Symbol.dispose]());
+  const files = videos();
+  const pair = files.pair(['r.y4m', 'd.y4m'], 4);
   const heatmap = (output: string, ...options: string[]) =>
     anyvmaf(['heatmap', ...pair, ...options, '-o', files.at(output)]);
 
@@ -81,22 +76,17 @@ describe('anyvmaf heatmap', () => {
 });
 
 describe('pictures of the worst frames', () => {
-  let files: Videos;
-  let ref = '';
-  let dis = '';
+  const files = videos();
+  const [ref, dis] = [files.at('pictured-ref.y4m'), files.at('pictured-dis.y4m')];
   let report: Report;
   const never = new AbortController().signal;
 
   beforeAll(async () => {
-    files = videos();
     const clip = makeSample(FORMAT, { seed: 21, cut: 30 });
-    [ref, dis] = [files.at('pictured-ref.y4m'), files.at('pictured-dis.y4m')];
     writeFileSync(ref, y4mFile(clip, 'reference', FRAMES));
     writeFileSync(dis, y4mFile(clip, 'distorted', FRAMES));
     report = await score({ reference: ref, distorted: dis }, { threads: 0 });
   });
-
-  afterAll(() => files[Symbol.dispose]());
 
   const encode = (over: Partial<PicturedEncode> = {}): PicturedEncode => ({
     report,

@@ -6,36 +6,22 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { nodeMediabunnyDecoder } from '../../../src/platform/node/decoders.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { built, root } from '../../support/built.js';
-import {
-  anyvmaf,
-  anyvmafProcess,
-  atRest,
-  expectFailure,
-  PROGRAM,
-  run,
-  type Videos,
-  videos,
-} from '../../support/cli.js';
+import { anyvmaf, anyvmafProcess, atRest, expectFailure, PROGRAM, run, videos } from '../../support/cli.js';
+import { privateFolder } from '../../support/folders.js';
 import { linear } from '../../support/onnx.js';
 import { tier } from '../../support/tier.js';
 import { parquet } from '../../support/tiny.js';
 
 const linux = process.platform === 'linux';
 
-let files: Videos;
-let ref = '';
-let dis = '';
+const files = videos();
+const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 3);
 /** What the pair's plain result is; see test/fixtures/reports. */
 const SCORE = /^vmaf_v0\.6\.1: \d+\.\d{6}\n$/;
-beforeAll(() => {
-  files = videos();
-  [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 3);
-});
-afterAll(() => files[Symbol.dispose]());
 
 /** Runs the program below a command of the shell, such as a limit. */
 const below = (command: string, ...args: readonly string[]) =>
@@ -253,7 +239,7 @@ const HEATMAPS = [
 it.skipIf(process.platform === 'win32').each(tier(HEATMAPS.slice(0, 2), [...HEATMAPS]))(
   'a full disk leaves no part of a heatmap behind, with %s workers in the folder %s',
   async (threads, folder) => {
-    using own = videos();
+    const own = videos(privateFolder());
     const pair = own.pair(['r.y4m', 'd.y4m'], 3, { width: 320, height: 216 });
     mkdirSync(own.at('old'));
     const old = own.put('old/cambi_heatmap_scale_0_320x216_16b.gray', 'of an earlier run');

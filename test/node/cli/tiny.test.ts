@@ -4,12 +4,12 @@
  * reader, models evaluated on it, and what is said, with which exit code, when something is wrong.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anyvmaf, expectFailure, type Outcome, type Videos, videos } from '../../support/cli.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { anyvmaf, expectFailure, type Outcome, videos } from '../../support/cli.js';
+import { privateFolder } from '../../support/folders.js';
 import { linear } from '../../support/onnx.js';
 
 const FRAMES = 5;
@@ -17,10 +17,9 @@ const FRAMES = 5;
 const KEYS = ['clip_0000', 'clip_0019', 'clip_0001'] as const;
 const CANONICAL = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
-let files: Videos;
+const files = videos();
 let wrote: Outcome;
 beforeAll(async () => {
-  files = videos();
   const pairs = KEYS.map((key, i) =>
     files.pair([`${key}-ref.y4m`, `${key}-dis.y4m`], FRAMES, { seed: 40 + i }),
   );
@@ -34,7 +33,6 @@ beforeAll(async () => {
   const options = '--teacher vmaf_v0.6.1 --feature psnr --threads 1 --quiet'.split(' ');
   wrote = await run('features', '--pairs', 'pairs.csv', '--parquet', 'table.parquet', ...options);
 });
-afterAll(() => files[Symbol.dispose]());
 
 function run(...args: string[]): Promise<Outcome> {
   return anyvmaf(args, { cwd: dirname(files.at('x')) });
@@ -244,15 +242,11 @@ describe('tiny list, describe and devices', () => {
   });
 
   it('leave nothing in the temporary folder, as onnxruntime-node does where it reports to its maker', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-quiet-'));
-    try {
-      const options = { env: { TMPDIR: folder }, cwd: dirname(files.at('x')) };
-      for (const args of [['devices'], ['eval', 'good.onnx', 'table.parquet', '--split', 'all', ...draws]])
-        expect((await anyvmaf(['tiny', ...args], options)).code).toBe(0);
-      expect(readdirSync(folder)).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = privateFolder();
+    const options = { env: { TMPDIR: folder }, cwd: dirname(files.at('x')) };
+    for (const args of [['devices'], ['eval', 'good.onnx', 'table.parquet', '--split', 'all', ...draws]])
+      expect((await anyvmaf(['tiny', ...args], options)).code).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('tell of every device whether it is here, and of the others how to get them', async () => {

@@ -4,7 +4,7 @@
  * printed or written, and errors for what must not be fetched.
  */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mergeShards, type Report, readShard, score } from '../../../src/index.js';
 import { anyvmaf, videos } from '../../support/cli.js';
 import { comparable, inParts } from '../../support/clips.js';
@@ -15,19 +15,7 @@ import { tier } from '../../support/tier.js';
 const files = videos();
 const SIGNED = '?X-Amz-Credential=ME&X-Amz-Signature=SECRET';
 
-let server: FileServer;
-beforeAll(async () => {
-  server = await FileServer.start();
-});
-afterAll(async () => {
-  files[Symbol.dispose]();
-  await server[Symbol.asyncDispose]();
-});
-beforeEach(() => {
-  server.behave = () => false;
-  server.requests.length = 0;
-  server.sent.clear();
-});
+const server = await FileServer.forTests();
 
 const serve = (path: string, file: string) => server.add(path, readFileSync(file)) + SIGNED;
 

@@ -26,15 +26,17 @@ import { colourText } from '../../../src/report/facts.js';
 import type { FrameMetrics, Report, ReportHead } from '../../../src/report/schema.js';
 import { sampleSource, y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { file, inParts, ownSource, results, SMALL, scratchFolder } from '../../support/clips.js';
+import { file, inParts, ownSource, results, SMALL } from '../../support/clips.js';
 import { hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { framesOnce } from '../../support/fixtures.js';
+import { testFolder } from '../../support/folders.js';
 import { FakeGpus, platformWith } from '../../support/gpu-engine.js';
-import { failure, planesFor } from '../../support/media.js';
+import { planesFor } from '../../support/media.js';
 import { fakeVmaf } from '../../support/programs.js';
+import { refusalOf } from '../../support/refusals.js';
 import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
-const folder = scratchFolder();
+const folder = testFolder();
 const COLOUR = ['ssimulacra2', 'butteraugli', 'cvvdp'];
 const FEATURES = ['xpsnr', ...COLOUR];
 const ALONE: ScoreOptions = { features: COLOUR, noPrediction: true, threads: 0 };
@@ -195,9 +197,8 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
   );
 
   it('are no shards beside VMAF', async () => {
-    const message = await failure(
-      () => scoreShard(pngs('odd'), { number: 1, count: 2 }, { features: COLOUR }),
-      'usage',
+    const message = await refusalOf('usage', () =>
+      scoreShard(pngs('odd'), { number: 1, count: 2 }, { features: COLOUR }),
     );
     expect(message).toMatch(/measure shards with colour metrics alone and shards without them/);
   });
@@ -712,7 +713,9 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       ],
       [{ features, vfReference: 'hflip' }, /leave one of them out/],
     ] as const)('not with %j', async (options, message) => {
-      expect(await failure(() => score(pair, { ...options, colourAs: 'libjxl' }), 'usage')).toMatch(message);
+      expect(await refusalOf('usage', () => score(pair, { ...options, colourAs: 'libjxl' }))).toMatch(
+        message,
+      );
     });
 
     it('vship: SD of no matrix by zimg as PAL, and no primaries that it refuses', async () => {
@@ -737,7 +740,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       const name = 'ssimulacra2_transfer_gamma28';
       expect(first(report)).toBeCloseTo(first(converted, name), 2);
       const p3 = tagged('p3', '-color_primaries', 'smpte432');
-      expect(await failure(() => score(p3, options), 'usage')).toMatch(
+      expect(await refusalOf('usage', () => score(p3, options))).toMatch(
         /^colourAs is vship, but .* has the primaries smpte432, which Vship refuses or shows with a white point other than D65/,
       );
     });
@@ -776,7 +779,7 @@ describe('is refused', () => {
   it.skipIf(process.platform === 'win32')('by an installed program, which lacks it', async () => {
     for (const name of FEATURES) {
       const own = { backend: 'native-cpu', vmafBin: fakeVmaf(folder, 'good').path } as const;
-      const message = await failure(() => score(request, { ...own, features: [name] }), 'usage');
+      const message = await refusalOf('usage', () => score(request, { ...own, features: [name] }));
       expect(message).toMatch(
         new RegExp(`^the backend native-cpu does not support ${name}, which only the core has`),
       );
@@ -789,9 +792,8 @@ describe('is refused', () => {
 
   it('without a reference', async () => {
     const tiny = [{ model: 'x.onnx' }];
-    const message = await failure(
-      () => score({ distorted: request.distorted }, { noReference: true, tiny, features: ['cvvdp'] }),
-      'usage',
+    const message = await refusalOf('usage', () =>
+      score({ distorted: request.distorted }, { noReference: true, tiny, features: ['cvvdp'] }),
     );
     expect(message).toMatch(/features and noReference exclude each other/);
   });
@@ -807,7 +809,7 @@ describe('is refused', () => {
     [{ frameRate: { num: 25, den: 0 } }, 'usage', /format\.frameRate is .*a fraction above 0/],
   ] as const)('by a scorer of %j', async (facts, code, message) => {
     const format = { ...SMALL, ...facts } as ScoredFormat;
-    expect(await failure(() => createScorer(format, { features: ['cvvdp'], threads: 0 }), code)).toMatch(
+    expect(await refusalOf(code, () => createScorer(format, { features: ['cvvdp'], threads: 0 }))).toMatch(
       message,
     );
   });

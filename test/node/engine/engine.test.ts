@@ -18,16 +18,16 @@ import {
   results,
   SMALL,
   SMALL_10,
-  scratchFolder,
   storedPair,
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
-import { failure } from '../../support/media.js';
+import { testFolder } from '../../support/folders.js';
 import { videoFormat } from '../../support/metric.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
-const folder = scratchFolder();
+const folder = testFolder();
 const FEATURES: ScoreOptions = { features: ALL_FEATURES, noPrediction: true };
 
 describe('a chunked run equals a whole one', () => {
@@ -210,7 +210,7 @@ describe('lengths that differ', () => {
   it('and skipping more than there is leaves nothing to score', async () => {
     for (const input of [distorted, streamOf(short)]) {
       const run = () => score({ reference, distorted: input }, { ...FEATURES, skipDistorted: 6 });
-      expect(await failure(run, 'media')).toMatch(
+      expect(await refusalOf('media', run)).toMatch(
         /^There are no frames to score: distorted .* has (6 frames|no frames left) \(6 skipped\)\.$/,
       );
     }
@@ -247,7 +247,7 @@ describe('truncated videos', () => {
       { reference: pair.reference, distorted: input() },
       { ...FEATURES, threads, onProgress: ({ framesDone }) => seen.push(framesDone) },
     );
-    expect(await failure(() => run, 'media')).toMatch(/frame 5 of .* is incomplete/);
+    expect(await refusalOf('media', () => run)).toMatch(/frame 5 of .* is incomplete/);
     // Nobody was told of frames that there are not, nor twice of one.
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
     expect(seen.every((framesDone) => framesDone <= 5)).toBe(true);
@@ -283,7 +283,7 @@ describe('truncated videos', () => {
         onFrame: () => writeFileSync(reference, pair.reference.subarray(0, 200)),
       },
     );
-    expect(await failure(() => run, 'media')).toContain('shrinks.y4m');
+    expect(await refusalOf('media', () => run)).toContain('shrinks.y4m');
   });
 });
 
@@ -373,7 +373,7 @@ describe('options that cannot be used', () => {
     [{ onProgress: {} }, 'onProgress is an object, but it must be a function.'],
     [{ signal: {} }, 'signal is an object, but it must be an AbortSignal.'],
   ])('%j', async (options, start) => {
-    const message = await failure(() => Reflect.apply(score, null, [names, options]), 'usage');
+    const message = await refusalOf('usage', () => Reflect.apply(score, null, [names, options]));
     expect(message.slice(0, start.length)).toBe(start);
   });
 
@@ -387,13 +387,13 @@ describe('options that cannot be used', () => {
       'raw is the format of raw videos, but it is true; give an object with width, height, bitDepth and chroma.',
     ],
   ])('requests that are none, %j', async (args, message) => {
-    expect(await failure(() => Reflect.apply(score, null, args), 'usage')).toBe(message);
+    expect(await refusalOf('usage', () => Reflect.apply(score, null, args))).toBe(message);
   });
 
   it('a missing file is told before a missing model', async () => {
     const absent = { reference: 'no-such.y4m', distorted: 'none.y4m' };
     const run = () => score(absent, { models: ['version=no_such_model'] });
-    expect(await failure(run, 'io')).toContain('no-such.y4m');
+    expect(await refusalOf('io', run)).toContain('no-such.y4m');
   });
 });
 
@@ -417,7 +417,7 @@ describe('pictures below the smallest size', () => {
   it.each(['vif', 'psnr'])('are refused, %s', async (feature) => {
     const tiny = y4mPair({ width: 18, height: 16, bitDepth: 8, chroma: '420' }, 3);
     const run = () => score(tiny, { noPrediction: true, features: [feature] });
-    expect(await failure(run, 'media')).toContain('18x16');
+    expect(await refusalOf('media', run)).toContain('18x16');
   });
 
   it('are scored from it on', async () => {

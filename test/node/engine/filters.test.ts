@@ -23,8 +23,9 @@ import {
 import { watchMeasurement } from '../../../src/live/link.js';
 import { brief } from '../../../src/report/brief.js';
 import { trustOf } from '../../../src/report/trust.js';
-import { inParts, PSNR, scratchFolder } from '../../support/clips.js';
+import { inParts, PSNR } from '../../support/clips.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
+import { testFolder } from '../../support/folders.js';
 import { tier } from '../../support/tier.js';
 
 const raw = { width: 48, height: 36, bitDepth: 8, chroma: '420' } as const;
@@ -103,7 +104,7 @@ describe('filters of stored video', () => {
 });
 
 describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
-  const folder = scratchFolder();
+  const folder = testFolder();
   const reference = () => encode({ codec: 'ffv1', frames: 8, size: '160x120' });
   const distorted = () => encode({ codec: 'h264', frames: 8, size: '160x120', extra: ['-crf', '40'] });
 

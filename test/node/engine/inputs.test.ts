@@ -22,16 +22,15 @@ import {
   results,
   SMALL,
   SMALL_10,
-  scratchFolder,
   storedPair,
   streamOf,
   y4mPair,
 } from '../../support/clips.js';
-import { failure } from '../../support/media.js';
-import { refusalOf } from '../../support/models.js';
+import { testFolder } from '../../support/folders.js';
+import { refusalOf } from '../../support/refusals.js';
 import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
-const folder = scratchFolder();
+const folder = testFolder();
 
 describe('a run reads', () => {
   const FRAMES = 7;
@@ -110,7 +109,7 @@ describe('a run reads', () => {
         for (const cut of [1, 500, frame - 7]) {
           const distorted = file(folder, `cut-${cut}.y4m`, pair.distorted.slice(0, -cut));
           const run = () => scorePair(nodePlatform, { reference, distorted }, { ...options, threads });
-          expect(await failure(run, 'media'), `${cut} bytes`).toMatch(/frame 6 of .* is incomplete/);
+          expect(await refusalOf('media', run), `${cut} bytes`).toMatch(/frame 6 of .* is incomplete/);
         }
         const distorted = file(folder, 'short.y4m', pair.distorted.slice(0, -2 * frame));
         const report = await scorePair(nodePlatform, { reference, distorted }, { ...options, threads });
@@ -123,7 +122,7 @@ describe('a run reads', () => {
       damaged.set([0x58], damaged.length - 3 * frame);
       const distorted = file(folder, 'damaged.y4m', damaged);
       const run = () => scorePair(nodePlatform, { reference, distorted }, { ...options, threads: 1 });
-      expect(await failure(run, 'media')).toMatch(/frame 4 of/);
+      expect(await refusalOf('media', run)).toMatch(/frame 4 of/);
     });
   });
 });
@@ -211,7 +210,7 @@ describe('samples that need more bits than the video has', () => {
       const [within, beyond] = [raw({}, frame), raw(set, frame)];
       const videos = { reference: within, distorted: within, [side]: beyond, raw: wide };
       const scoring = () => score(videos, { features: [feature], noPrediction: true, threads: 0 });
-      expect(await failure(scoring, 'media')).toContain(
+      expect(await refusalOf('media', scoring)).toContain(
         `The cambi extractor has no value here: the ${side} video has a ${found}, but 10 bits hold 0 to 1023; check`,
       );
     },

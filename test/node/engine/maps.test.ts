@@ -26,12 +26,14 @@ import { nodePlatform } from '../../../src/platform/node/platform.js';
 import type { FrameMetrics } from '../../../src/report/schema.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample, type SampleDistortion } from '../../../src/sample/generator.js';
-import { file, scratchFolder, streamOf } from '../../support/clips.js';
+import { file, streamOf } from '../../support/clips.js';
 import { hasFfmpeg } from '../../support/encode.js';
 import { goldenCases } from '../../support/fixtures.js';
-import { refusalOf, smallModel } from '../../support/models.js';
+import { testFolder } from '../../support/folders.js';
+import { smallModel } from '../../support/models.js';
 import { readPng } from '../../support/perceptual.js';
 import { seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const SIDE = 216;
@@ -88,7 +90,7 @@ function expected(side: number, first: number, frames: readonly number[], count:
   return Buffer.from(all.buffer);
 }
 
-const folder = scratchFolder();
+const folder = testFolder();
 const video = file(folder, 'bands.yuv', bands());
 const request = { reference: video, distorted: video, raw: format };
 /** Expects the heatmaps of all frames, to the byte. */

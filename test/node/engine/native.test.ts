@@ -16,12 +16,12 @@ import {
   type ScoreOptions,
   score,
 } from '../../../src/index.js';
-import { scratchFolder } from '../../support/clips.js';
-import { failure } from '../../support/media.js';
+import { testFolder } from '../../support/folders.js';
 import { fakeVmaf, nativeFolders, processesWith } from '../../support/programs.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
-const home = scratchFolder();
+const home = testFolder();
 // Of one's own, so that what other tests have there does not count.
 const temporary = join(home, 'temporary');
 const { TMPDIR } = process.env;
@@ -57,7 +57,7 @@ const bytesRequest = { reference: flat(...REFERENCE), distorted: flat(...DISTORT
 const run = (vmafBin: string, options: ScoreOptions = {}) =>
   score(bytesRequest, { backend: 'native-cpu', vmafBin, ...options });
 const refused = (vmafBin: string, options: ScoreOptions = {}, code: ErrorCode = 'backend') =>
-  failure(() => run(vmafBin, options), code);
+  refusalOf(code, () => run(vmafBin, options));
 
 function files(): { reference: string; distorted: string; raw: typeof FORMAT } {
   const folder = join(home, "a 'hostile' na=me:, -r");
@@ -278,7 +278,7 @@ describe.skipIf(process.platform === 'win32')('a program that fails', () => {
     };
     const request = { reference: source, distorted: bytesRequest.distorted, raw: FORMAT };
     const reading = () => score(request, { backend: 'native-cpu', vmafBin: fake.path });
-    expect(await failure(reading, 'media')).toBe('frame 3 is damaged.');
+    expect(await refusalOf('media', reading)).toBe('frame 3 is damaged.');
   });
 });
 
@@ -337,6 +337,6 @@ describe.skipIf(process.platform === 'win32')('what there is', () => {
   });
 
   it('refuses other names', async () => {
-    await failure(() => probeBackend('vulkan' as 'cuda'), 'usage');
+    await refusalOf('usage', () => probeBackend('vulkan' as 'cuda'));
   });
 });

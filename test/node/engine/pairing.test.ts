@@ -11,15 +11,15 @@ import {
   PSNR,
   results,
   SMALL,
-  scratchFolder,
   storedPair,
   streamOf,
   watchedPlatform,
   y4mPair,
 } from '../../support/clips.js';
 import { copyOf, encode, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
-import { failure } from '../../support/media.js';
+import { testFolder } from '../../support/folders.js';
 import { smallModel } from '../../support/models.js';
+import { refusalOf } from '../../support/refusals.js';
 import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
 
 /** A video as ffmpeg's own Y4M. */
@@ -34,7 +34,7 @@ const clips = ['Seeking_30_480_1050.mp4', 'Seeking_10_288_375.mp4'].map((name) =
 const [seeking, small] = clips;
 
 describe('a model with CAMBI', () => {
-  const folder = scratchFolder();
+  const folder = testFolder();
   const MODEL = file(
     folder,
     'cambi.json',
@@ -160,10 +160,10 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
 
   it('need times, and frames that may differ', async () => {
     const raw = makeFile('halved.264', '-i', `file:${halved()}`, '-c', 'copy');
-    const untimed = failure(() => score({ reference: master(), distorted: raw }, OPTIONS), 'usage');
+    const untimed = refusalOf('usage', () => score({ reference: master(), distorted: raw }, OPTIONS));
     expect(await untimed).toContain('halved.264 has no frame times');
     const both = { ...OPTIONS, frameRatePolicy: 'strict' } as const;
-    const strict = failure(() => score({ reference: master(), distorted: halved() }, both), 'usage');
+    const strict = refusalOf('usage', () => score({ reference: master(), distorted: halved() }, both));
     expect(await strict).toContain('leave one of them out');
   });
 });
@@ -242,9 +242,8 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
       { ...EVERY_PLANE, scaleTo: { width: 100, height: 76 } },
     );
     expect(both.pairing).toMatchObject({ width: 100, height: 76 });
-    const message = await failure(
-      () => score({ reference: master(), distorted }, { ...EVERY_PLANE, scale: 'none' }),
-      'mismatch',
+    const message = await refusalOf('mismatch', () =>
+      score({ reference: master(), distorted }, { ...EVERY_PLANE, scale: 'none' }),
     );
     expect(message).toContain('distorted is 64x48 but reference is 128x96');
     expect(message).toContain("Pass scale: 'bicubic'.");
@@ -283,7 +282,9 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     const skipped = { reference: cut(reference, 2, 6), distorted: cut(distorted, 3, 7) };
     expect(results(early)).toEqual(results(await score(skipped, EVERY_PLANE)));
     expect(
-      await failure(() => score({ reference, distorted }, { range: { unit: 'frames', start: 40 } }), 'usage'),
+      await refusalOf('usage', () =>
+        score({ reference, distorted }, { range: { unit: 'frames', start: 40 } }),
+      ),
     ).toContain('has only 40 frames');
   });
 
@@ -312,9 +313,8 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     const finding = warned.preflight?.find(({ code }) => code === 'offset');
     expect(finding).toMatchObject({ severity: 'warning', fix: 'offset: 7' });
     expect(
-      await failure(
-        () => score({ reference: moving, distorted }, { ...options, strict: true, preflight: true }),
-        'mismatch',
+      await refusalOf('mismatch', () =>
+        score({ reference: moving, distorted }, { ...options, strict: true, preflight: true }),
       ),
     ).toContain('offset: 7');
     const found = await inspect({ reference: moving, distorted });
@@ -338,9 +338,8 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
       .filter(({ frameNum }) => frameNum > 23)
       .map(({ metrics }) => metrics.psnr_y ?? 0);
     for (const [i, value] of after.entries()) expect(Math.abs(value - (straight[i] ?? 0))).toBeLessThan(3);
-    const message = await failure(
-      () => score({ reference: master(), distorted }, { ...EVERY_PLANE, frameRatePolicy: 'strict' }),
-      'mismatch',
+    const message = await refusalOf('mismatch', () =>
+      score({ reference: master(), distorted }, { ...EVERY_PLANE, frameRatePolicy: 'strict' }),
     );
     expect(message).toContain('no distorted frame for reference frames 20, 21');
     expect(message).toContain("pass frameRatePolicy: 'nearest' to compare each");
@@ -361,9 +360,8 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(report.frameCount).toBe(40);
     expect(report.pairing?.frames.missing.count).toBe(20);
     expect(
-      await failure(
-        () => score({ reference: master(), distorted: half }, { ...EVERY_PLANE, frameRatePolicy: 'strict' }),
-        'mismatch',
+      await refusalOf('mismatch', () =>
+        score({ reference: master(), distorted: half }, { ...EVERY_PLANE, frameRatePolicy: 'strict' }),
       ),
     ).toContain('distorted has 12.5 frames per second but reference has 25');
   });
@@ -389,23 +387,24 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
   it('are refused from streams, URLs and without a decoder, each with what to do', async () => {
     const reference = master();
     expect(
-      await failure(() => score({ reference, distorted: 'https://example.org/a.mp4' }, EVERY_PLANE), 'usage'),
+      await refusalOf('usage', () =>
+        score({ reference, distorted: 'https://example.org/a.mp4' }, EVERY_PLANE),
+      ),
     ).toContain('pass allowUrl');
     expect(
-      await failure(
-        () => score({ reference, distorted: copy() }, { ...EVERY_PLANE, decoder: 'none' }),
-        'media',
+      await refusalOf('media', () =>
+        score({ reference, distorted: copy() }, { ...EVERY_PLANE, decoder: 'none' }),
       ),
     ).toContain('without a decoder only Y4M and raw YUV can be read');
     const bytes = new TextEncoder().encode(`\0\0\0\x20ftypisom${'x'.repeat(500)}`);
     expect(
-      await failure(() => score({ reference, distorted: streamOf(bytes) }, EVERY_PLANE), 'media'),
+      await refusalOf('media', () => score({ reference, distorted: streamOf(bytes) }, EVERY_PLANE)),
     ).toContain('give encoded video as a file');
   });
 });
 
 describe('stored pairs', () => {
-  const folder = scratchFolder();
+  const folder = testFolder();
   const pair = y4mPair(SMALL, 9);
   const { reference, distorted } = storedPair(folder, 'small', pair);
 
@@ -423,7 +422,7 @@ describe('stored pairs', () => {
 
   it('of different sizes are refused unless scaling is asked for', async () => {
     const small = file(folder, 's.y4m', y4mPair({ ...SMALL, width: 64, height: 40 }, 9).distorted);
-    expect(await failure(() => score({ reference, distorted: small }, EVERY_PLANE), 'mismatch')).toContain(
+    expect(await refusalOf('mismatch', () => score({ reference, distorted: small }, EVERY_PLANE))).toContain(
       'distorted is 64x40 but reference is 98x54',
     );
     const report = await score({ reference, distorted: small }, { ...EVERY_PLANE, scale: 'bilinear' });
@@ -436,7 +435,7 @@ describe('pictures too small to be measured', () => {
     const raw = { width: 5, height: 64, bitDepth: 8, chroma: '420' } as const;
     const video = new Uint8Array((5 * 64 + 2 * 3 * 32) * 3);
     const tooSmall = (options: ScoreOptions) =>
-      failure(() => score({ reference: video, distorted: video, raw }, options), 'media');
+      refusalOf('media', () => score({ reference: video, distorted: video, raw }, options));
     for (const options of [{}, { scale: 'bicubic' }, { scale: 'none' }] as const) {
       expect(await tooSmall(options)).toContain('5x64, too small to be measured');
     }
@@ -446,7 +445,7 @@ describe('pictures too small to be measured', () => {
       'ssimulacra2, butteraugli and cvvdp without a VMAF model accept',
     );
     const shrunk = () => score({ reference, distorted }, { scaleTo: { width: 40, height: 16 } });
-    expect(await failure(shrunk, 'media')).toContain('40x16, too small to be measured');
+    expect(await refusalOf('media', shrunk)).toContain('40x16, too small to be measured');
   });
 
   it('are measured by metrics of colour down to their own limits', async () => {
@@ -463,7 +462,7 @@ describe('pictures too small to be measured', () => {
     expect(stored.warnings).toEqual([]);
     expect(stored.pooled_metrics.ssimulacra2?.mean).toBeLessThan(100);
     expect((await measured(2, 2)).frames.length).toBe(2);
-    expect(await failure(() => measured(2, 1), 'media')).toContain(
+    expect(await refusalOf('media', () => measured(2, 1))).toContain(
       '2x1, too small to be measured; width and height must be at least 2.',
     );
   });

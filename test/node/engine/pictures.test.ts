@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inspect, score, trustOf } from '../../../src/index.js';
-import { PSNR, scratchFolder } from '../../support/clips.js';
+import { PSNR } from '../../support/clips.js';
 import { copyOf, encode, makeFile as file, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { testFolder } from '../../support/folders.js';
 import { tier } from '../../support/tier.js';
 
 const EXACT = 'flags=bicubic+accurate_rnd+full_chroma_int';
@@ -209,7 +210,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
 });
 
 describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
-  const folder = scratchFolder();
+  const folder = testFolder();
   const video = () => encode({ codec: 'h264', frames: 12, size: '160x120', extension: 'mkv' });
   const low = () =>
     encode({ codec: 'h264', frames: 12, size: '160x120', extra: ['-crf', '44'], extension: 'mkv' });
@@ -276,7 +277,7 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
 
 describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
   // A name that means something to ffmpeg, which it must not.
-  const home = join(scratchFolder(), '100%d [a]{b} ');
+  const home = join(testFolder(), '100%d [a]{b} ');
   const at = (...parts: string[]) => join(home, ...parts);
   const video = at('video.mkv');
   const run = (...args: string[]) =>

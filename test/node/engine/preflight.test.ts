@@ -15,18 +15,10 @@ import { readReport } from '../../../src/report/read/index.js';
 import { summarize } from '../../../src/report/summary.js';
 import { y4mFrame, y4mHeader } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import {
-  file,
-  PSNR,
-  SMALL,
-  scratchFolder,
-  storedPair,
-  streamOf,
-  watchedPlatform,
-  y4mPair,
-} from '../../support/clips.js';
+import { file, PSNR, SMALL, storedPair, streamOf, watchedPlatform, y4mPair } from '../../support/clips.js';
 import { copyOf, encode, film, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { framesOnce } from '../../support/fixtures.js';
+import { testFolder } from '../../support/folders.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
 const FORMAT = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
@@ -41,7 +33,7 @@ describe('frames lost in the middle', () => {
         Buffer.from(y4mFrame(clip, side, Math.min(FRAMES - 1, order(n)))),
       ),
     ]);
-  const folder = scratchFolder();
+  const folder = testFolder();
   const asIs = (n: number) => n;
   const reference = file(folder, 'r.y4m', video('reference', asIs));
   const whole = file(folder, 'whole.y4m', video('distorted', asIs));
@@ -104,7 +96,7 @@ describe('frames lost in the middle', () => {
 });
 
 describe('an offset that is searched', () => {
-  const folder = scratchFolder();
+  const folder = testFolder();
   /** Scenes of a film, each moving. */
   const scenes = [70, 50, 60, 60].map((frames, n) => ({
     frames,
@@ -214,7 +206,7 @@ describe.runIf(hasFfmpeg)(`pictures looked at in passing, ${needsFfmpeg}`, () =>
 });
 
 describe('two stored videos of one format', () => {
-  const { reference, distorted } = storedPair(scratchFolder(), 'small', y4mPair(SMALL, 4));
+  const { reference, distorted } = storedPair(testFolder(), 'small', y4mPair(SMALL, 4));
 
   it('are compared by what they declare', async () => {
     for (const threads of [0, 1]) {

@@ -21,8 +21,9 @@ import type { FrameMetrics } from '../../../src/report/schema.js';
 import { sampleSource } from '../../../src/sample/files.js';
 import type { SampleClip } from '../../../src/sample/generator.js';
 import { ALL_FEATURES, ownSource, results, SMALL, SMALL_10, y4mPair } from '../../support/clips.js';
-import { failure, planesFor } from '../../support/media.js';
+import { planesFor } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const MODELS = ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=neg'];
@@ -107,10 +108,10 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       const good = await planes(pair.clip, 'reference', 0);
       const bytes = SMALL.width * SMALL.height * (format.bitDepth > 8 ? 2 : 1);
       const cut = { ...good, y: good.y.subarray(1) };
-      expect(await failure(() => scorer.push(cut, good), 'media')).toMatch(
+      expect(await refusalOf('media', () => scorer.push(cut, good))).toMatch(
         new RegExp(`^The luma plane of the reference frame has ${bytes - 1} bytes, but .* needs ${bytes};`),
       );
-      expect(await failure(() => scorer.push(good, { y: good.y }), 'media')).toMatch(
+      expect(await refusalOf('media', () => scorer.push(good, { y: good.y }))).toMatch(
         /^The Cb plane of the distorted .* 0 bytes/,
       );
       await scorer.push(good, good);
@@ -120,7 +121,7 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
 
     it('needs at least one pair', async () => {
       const scorer = await createScorer(format, { threads });
-      expect(await failure(() => scorer.finish(), 'media')).toBe(
+      expect(await refusalOf('media', () => scorer.finish())).toBe(
         'There are no frames to score: no pair was pushed.',
       );
     });
@@ -130,15 +131,15 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       const frame = await planes(pair.clip, 'reference', 0);
       await scorer.push(frame, frame);
       await scorer.finish();
-      expect(await failure(() => scorer.push(frame, frame), 'usage')).toBe(
+      expect(await refusalOf('usage', () => scorer.push(frame, frame))).toBe(
         'The scorer is finished; push needs a new one from createScorer.',
       );
-      await failure(() => scorer.finish(), 'usage');
+      await refusalOf('usage', () => scorer.finish());
       await scorer.close();
       await scorer.close();
       const closed = await createScorer(format, { threads });
       await closed.close();
-      expect(await failure(() => closed.push(frame, frame), 'usage')).toMatch(/^The scorer is closed/);
+      expect(await refusalOf('usage', () => closed.push(frame, frame))).toMatch(/^The scorer is closed/);
     });
 
     it('closed in the middle lets no call wait forever', async () => {
@@ -201,7 +202,7 @@ describe('a scorer', () => {
     [SMALL, null, 'is null, but at 8 bit'],
   ])('refuses planes of the wrong type', async (format, y, part) => {
     using scorer = await createScorer(format, { threads: 0 });
-    const message = await failure(() => Reflect.apply(scorer.push, scorer, [{ y }, { y }]), 'usage');
+    const message = await refusalOf('usage', () => Reflect.apply(scorer.push, scorer, [{ y }, { y }]));
     expect(message).toContain(`The luma plane of the reference frame ${part}`);
   });
 
@@ -209,13 +210,13 @@ describe('a scorer', () => {
     using scorer = await createScorer(SMALL_10, { threads: 0 });
     // As many samples as bytes are needed: twice too large.
     const y = new Uint16Array(2 * 98 * 54);
-    expect(await failure(() => scorer.push({ y }, { y }), 'media')).toMatch(
+    expect(await refusalOf('media', () => scorer.push({ y }, { y }))).toMatch(
       /^The luma plane of the reference frame has 21168 bytes, but .* needs 10584;/,
     );
   });
 
   it('says what is missing', async () => {
-    expect(await failure(() => Reflect.apply(createScorer, null, []), 'usage')).toBe(
+    expect(await refusalOf('usage', () => Reflect.apply(createScorer, null, []))).toBe(
       'createScorer needs the format of its frames, but it is undefined; give an object with width, height, bitDepth ' +
         'and chroma.',
     );
@@ -225,7 +226,7 @@ describe('a scorer', () => {
       [[], 'reference'],
       [[{ y }], 'distorted'],
     ] as const) {
-      const message = await failure(() => Reflect.apply(scorer.push, scorer, args), 'usage');
+      const message = await refusalOf('usage', () => Reflect.apply(scorer.push, scorer, args));
       expect(message).toContain(`but the ${role} frame is undefined`);
     }
   });
@@ -235,7 +236,7 @@ describe('a scorer', () => {
     [{ names: { reference: 1 } }, 'names.reference is 1, but it must be a string.'],
     [{ names: 'mine' }, 'names is "mine", but it must be an object.'],
   ])('refuses options that are none, %j', async (options, start) => {
-    const message = await failure(() => Reflect.apply(createScorer, null, [SMALL, options]), 'usage');
+    const message = await refusalOf('usage', () => Reflect.apply(createScorer, null, [SMALL, options]));
     expect(message.slice(0, start.length)).toBe(start);
   });
 

@@ -29,14 +29,14 @@ import {
   PSNR,
   results,
   SMALL,
-  scratchFolder,
   storedPair,
   streamOf,
   watchedPlatform,
   y4mPair,
 } from '../../support/clips.js';
 import { copyOf, encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { failure } from '../../support/media.js';
+import { testFolder } from '../../support/folders.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 import { tableOf } from '../../support/tiny.js';
 
@@ -44,7 +44,7 @@ import { tableOf } from '../../support/tiny.js';
 const BY_ONE: ScoreOptions = { ...EVERY_PLANE, decoder: 'ffmpeg' };
 
 describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () => {
-  const folder = scratchFolder();
+  const folder = testFolder();
   const master = () => encode({ codec: 'ffv1', size: '128x96', frames: 12 });
   const copies = () => [
     copyOf(master(), 'copy.mp4'),
@@ -78,7 +78,7 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
   it('fail together, naming the one that is to blame', async () => {
     const bad = file(folder, 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
     const [one = ''] = copies();
-    expect(await failure(() => scoreMany(master(), [one, bad], BY_ONE), 'media')).toContain('bad.mp4');
+    expect(await refusalOf('media', () => scoreMany(master(), [one, bad], BY_ONE))).toContain('bad.mp4');
   });
 
   it('go on without the ones that fail where somebody is told of them', async () => {
@@ -98,9 +98,8 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     // What is wrong with all, and whoever stops them all, is not one's own failure.
     told.length = 0;
     expect(
-      await failure(
-        () => scoreMany(stored[0] ?? '', stored, { onFailure, features: ['nonsense'] }),
-        'feature',
+      await refusalOf('feature', () =>
+        scoreMany(stored[0] ?? '', stored, { onFailure, features: ['nonsense'] }),
       ),
     ).toContain('nonsense');
     for (const [reference, distorted, tell] of [
@@ -121,7 +120,7 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
 
   it('refuse a reference that can be read only once', async () => {
     const stream = streamOf(y4mPair(SMALL, 3).reference);
-    expect(await failure(() => scoreMany(stream, ['a.y4m', 'b.y4m']), 'usage')).toContain('only once');
+    expect(await refusalOf('usage', () => scoreMany(stream, ['a.y4m', 'b.y4m']))).toContain('only once');
   });
 });
 
@@ -244,7 +243,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
   });
 });
 
-const folder = scratchFolder();
+const folder = testFolder();
 const [one, two] = [
   storedPair(folder, 'one', y4mPair(SMALL, 4, 1)),
   storedPair(folder, 'two', y4mPair(SMALL, 4, 2)),

@@ -14,21 +14,13 @@ import { METRICS } from '../../../src/metrics/index.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/public.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import {
-  comparable,
-  file,
-  inParts,
-  SMALL,
-  scratchFolder,
-  storedPair,
-  streamOf,
-  y4mPair,
-} from '../../support/clips.js';
+import { comparable, file, inParts, SMALL, storedPair, streamOf, y4mPair } from '../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
+import { testFolder } from '../../support/folders.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
-const folder = scratchFolder();
+const folder = testFolder();
 const FRAMES = 9;
 
 /** Large enough for every extractor. */

@@ -12,10 +12,11 @@ import { Steering } from '../../../src/engine/live/steering.js';
 import { prepareRun, scorePair } from '../../../src/engine/score.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { startNodeWorker } from '../../../src/platform/node/workers.js';
-import { ALL_FEATURES, ownSource, SMALL, scratchFolder, storedPair, y4mPair } from '../../support/clips.js';
+import { ALL_FEATURES, ownSource, SMALL, storedPair, y4mPair } from '../../support/clips.js';
+import { testFolder } from '../../support/folders.js';
 import { tier } from '../../support/tier.js';
 
-const folder = scratchFolder();
+const folder = testFolder();
 /** Large enough that a run takes seconds. */
 const pair = y4mPair({ width: 640, height: 360, bitDepth: 8, chroma: '420' }, 3);
 const endless = (side: 'reference' | 'distorted', onClose: () => void, seekable = false) => {

@@ -10,7 +10,7 @@ import { DatasetWriter } from '../../../src/evaluate/table/write.js';
 import { evaluateModel, type Report, score, type TinyModelOptions } from '../../../src/index.js';
 import { manifestOf } from '../../../src/tiny/load.js';
 import { toHalves } from '../../../src/tiny/ort.js';
-import { scratchFolder } from '../../support/clips.js';
+import { testFolder } from '../../support/folders.js';
 import { floats, graph, longs, model, node, port, TYPE, tensor } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
 import { sha256 } from '../../support/tiny.js';
@@ -26,7 +26,7 @@ const FEATURES = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3'
 const WEIGHTS = [32, 16, 8, 4, 2, 0.25];
 const OFFSET = 7;
 
-const folder = scratchFolder();
+const folder = testFolder();
 
 /** Writes a model, and a sidecar; its path. */
 function save(name: string, onnx: Uint8Array, sidecar?: object): string {

@@ -12,22 +12,19 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { openOutput } from '../../../src/cli/output.js';
 import { BY_USER, type Origin } from '../../../src/core/origin.js';
 import { checkedStats, openAndCompare, openChecked } from '../../../src/files/checked-file.js';
@@ -43,8 +40,10 @@ import {
 } from '../../../src/files/folders.js';
 import { type FileLock, lockFile } from '../../../src/files/lock.js';
 import { root } from '../../support/built.js';
+import { ownFolder, testFolder } from '../../support/folders.js';
+import { refusalOf } from '../../support/refusals.js';
 
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-checked-')));
+const home = testFolder('checked');
 const at = (...parts: string[]) => join(home, ...parts);
 for (const folder of ['data', 'data/inner', 'database', 'outside']) mkdirSync(at(folder));
 for (const file of ['data/a', 'data/inner/b', 'database/c', 'outside/secret']) writeFileSync(at(file), file);
@@ -52,7 +51,6 @@ symlinkSync(at('data/inner'), at('data/way-in'));
 symlinkSync(at('outside'), at('data/way-out'));
 symlinkSync(at('outside/secret'), at('data/link-out'));
 if (process.platform !== 'win32') execFileSync('mkfifo', [at('data/pipe'), at('outside/pipe')]);
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const origin: Origin = { by: 'foreign', folders: [at('data')] };
 
@@ -106,21 +104,17 @@ describe('a file', () => {
   });
 });
 
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-scratch-test-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const within = ownFolder('scratch-test');
 
-const file = () => join(folder, 'results.jsonl');
-const locks = () => readdirSync(folder).filter((name) => name.endsWith('.lock'));
+const file = () => within('results.jsonl');
+const locks = () => readdirSync(within()).filter((name) => name.endsWith('.lock'));
 
 /** Where a lock of this file would be that a process of that mark had. */
 async function lockOf(mark: string): Promise<string> {
   const own = await lockFile(file());
   const [name = ''] = locks();
   await own.release();
-  return join(folder, name.replace(await processMark(), mark));
+  return within(name.replace(await processMark(), mark));
 }
 
 it('a file that this process has locked cannot be locked again, until it is released', async () => {
@@ -133,22 +127,17 @@ it('a file that this process has locked cannot be locked again, until it is rele
 });
 
 it('links are the file that they lead to, also one that is not there yet', async () => {
-  mkdirSync(join(folder, 'other'));
-  symlinkSync('../results.jsonl', join(folder, 'other', 'link'));
-  symlinkSync('other/link', join(folder, 'link'));
-  symlinkSync('.', join(folder, 'here'));
-  const names = [
-    file(),
-    join(folder, 'other', 'link'),
-    join(folder, 'link'),
-    join(folder, 'here', 'results.jsonl'),
-  ];
+  mkdirSync(within('other'));
+  symlinkSync('../results.jsonl', within('other', 'link'));
+  symlinkSync('other/link', within('link'));
+  symlinkSync('.', within('here'));
+  const names = [file(), within('other', 'link'), within('link'), within('here', 'results.jsonl')];
   for (const there of [false, true]) {
     if (there) writeFileSync(file(), '');
     for (const name of names) {
       const lock = await lockFile(name);
       for (const other of names) await expect(lockFile(other)).rejects.toThrow('is locked');
-      await (await lockFile(join(folder, 'another'))).release();
+      await (await lockFile(within('another'))).release();
       await lock.release();
     }
   }
@@ -177,7 +166,7 @@ it('locks of other machines hold as long as they give signs of life', async () =
 
 it('a lock that was lost is noticed', async () => {
   const lock = await lockFile(file());
-  rmSync(join(folder, locks()[0] ?? ''));
+  rmSync(within(locks()[0] ?? ''));
   expect(() => lock.require()).toThrow('is gone');
   await lock.release();
 });
@@ -194,12 +183,12 @@ it('of many that begin at once, at most one has it', async () => {
 });
 
 it('a folder that does not let one be made is an error that says so', async () => {
-  await expect(lockFile(join(folder, 'none', 'results.jsonl'))).rejects.toThrow(/cannot create a lock file/);
+  await expect(lockFile(within('none', 'results.jsonl'))).rejects.toThrow(/cannot create a lock file/);
 });
 
 /** A folder in which nothing has been swept yet, as sweeping is once for each folder. */
 function fresh(name: string): string {
-  const path = join(folder, name);
+  const path = within(name);
   mkdirSync(path);
   return path;
 }
@@ -224,7 +213,7 @@ async function parts(kind: 'mcp' | 'beside'): Promise<[string, string, string, s
 }
 
 it('a folder is readable by this user only, and goes when it is removed', async () => {
-  const path = await makeScratchFolder('mcp', folder);
+  const path = await makeScratchFolder('mcp', within());
   expect(basename(path)).toMatch(/^anyvmaf-mcp-/);
   expect(statSync(path).mode & 0o777).toBe(0o700);
   writeFileSync(join(path, 'a'), 'x');
@@ -233,10 +222,9 @@ it('a folder is readable by this user only, and goes when it is removed', async 
 });
 
 it('a folder that cannot be made is an error that says what to do', async () => {
-  await expect(makeScratchFolder('mcp', join(folder, 'none'))).rejects.toMatchObject({
-    code: 'io',
-    message: `No temporary folder can be made in "${join(folder, 'none')}": no folder can be created there; name another folder with TMPDIR.`,
-  });
+  expect(await refusalOf('io', () => makeScratchFolder('mcp', within('none')))).toBe(
+    `No temporary folder can be made in "${within('none')}": no folder can be created there; name another folder with TMPDIR.`,
+  );
 });
 
 it('folders of ended processes are removed, those of living ones stay', async () => {
@@ -303,17 +291,17 @@ it('what a process has not removed goes when it exits, and stays for the next on
     await makeScratchFolder('native', process.argv[1]);
     ${end}`;
   const run = async (end: string) => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script(end), folder]);
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script(end), within()]);
     await once(child, 'exit');
   };
   await run('process.exit(3)');
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(within())).toEqual([]);
   await run("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})");
-  expect(readdirSync(folder)).toHaveLength(1);
+  expect(readdirSync(within())).toHaveLength(1);
   await run("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})");
-  expect(readdirSync(folder)).toHaveLength(1);
-  await sweepScratch(folder);
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(within())).toHaveLength(1);
+  await sweepScratch(within());
+  expect(readdirSync(within())).toEqual([]);
 });
 
 it('of a flood of output, the reason at its end is kept, whatever pieces it came in', async () => {
@@ -368,8 +356,6 @@ describe.skipIf(process.platform === 'win32')('programs that a process started',
   });
 });
 
-const within = (name: string) => join(folder, name);
-
 function* failing(): Generator<string> {
   yield 'half';
   throw new Error('the disk broke');
@@ -378,16 +364,16 @@ function* failing(): Generator<string> {
 describe('a new file', () => {
   test('appears whole, and not before it is written', async () => {
     const output = await openOutput(within('report.json'));
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(within())).toEqual([]);
     await output.write(['one ', 'two\n']);
-    expect(readdirSync(folder)).toEqual(['report.json']);
+    expect(readdirSync(within())).toEqual(['report.json']);
     expect(readFileSync(within('report.json'), 'utf8')).toBe('one two\n');
   });
 
   test('may have the longest name that file systems take, in any script', async () => {
     const name = `${'影'.repeat(83)}.json`; // 254 bytes
     await (await openOutput(within(name))).write(['x']);
-    expect(readdirSync(folder)).toEqual([name]);
+    expect(readdirSync(within())).toEqual([name]);
   });
 
   test('does not appear when writing fails', async () => {
@@ -395,7 +381,7 @@ describe('a new file', () => {
     await expect(output.write(failing())).rejects.toThrow(
       `cannot write "${within('report.json')}": the disk broke`,
     );
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(within())).toEqual([]);
   });
 
   test('does not appear when the run is stopped between two pieces', async () => {
@@ -407,7 +393,7 @@ describe('a new file', () => {
       yield 'whole';
     })();
     await expect(output.write(pieces, stop.signal)).rejects.toThrow();
-    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(within())).toEqual([]);
   });
 });
 
@@ -424,7 +410,7 @@ describe('an existing file', () => {
     writeFileSync(within('old'), 'old');
     await expect((await openOutput(within('old'))).write(failing())).rejects.toThrow();
     expect(readFileSync(within('old'), 'utf8')).toBe('old');
-    expect(readdirSync(folder)).toEqual(['old']);
+    expect(readdirSync(within())).toEqual(['old']);
   });
 
   test('is written through a symbolic link, which stays', async () => {
@@ -444,10 +430,9 @@ describe('an existing file', () => {
   test('is refused when it is one of the inputs, under whatever name', async () => {
     writeFileSync(within('video'), 'frames');
     linkSync(within('video'), within('same'));
-    await expect(openOutput(within('same'), ['missing', within('video')])).rejects.toMatchObject({
-      code: 'usage',
-      message: `the output "${within('same')}" is one of the inputs; give it another name`,
-    });
+    expect(await refusalOf('usage', () => openOutput(within('same'), ['missing', within('video')]))).toBe(
+      `the output "${within('same')}" is one of the inputs; give it another name`,
+    );
     expect(readFileSync(within('video'), 'utf8')).toBe('frames');
   });
 });
@@ -460,10 +445,7 @@ describe('what cannot be written is refused before the run', () => {
     ['too long a name', 'x'.repeat(300), 'its path is too long'],
   ])('%s', async (_title, name, reason) => {
     writeFileSync(within('file'), '');
-    await expect(openOutput(within(name))).rejects.toMatchObject({
-      code: 'io',
-      message: expect.stringContaining(reason),
-    });
+    expect(await refusalOf('io', () => openOutput(within(name)))).toContain(reason);
   });
 
   test.skipIf(process.getuid?.() === 0)(

@@ -14,9 +14,9 @@ import type { CallAnswer, NextAction, Tool } from '../../../src/mcp/tool.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { file } from '../../support/clips.js';
 import { fakeEncoding } from '../../support/encoding-host.js';
+import { testFolder } from '../../support/folders.js';
 import { fakeHost } from '../../support/mcp-host.js';
 import { videoFolder, writePair } from '../../support/mcp-tools.js';
-import { testFolder } from '../../support/private-tmp.js';
 import { tier } from '../../support/tier.js';
 
 let host: McpHost;

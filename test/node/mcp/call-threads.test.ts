@@ -15,8 +15,8 @@ import type { CheckedModel, CheckedPath } from '../../../src/mcp/paths.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
+import { testFolder } from '../../support/folders.js';
 import { fakeHost } from '../../support/mcp-host.js';
-import { testFolder } from '../../support/private-tmp.js';
 
 const FORMAT = { width: 96, height: 64, bitDepth: 8, chroma: '420' } as const;
 /** Frames of a pair that takes longer to score than to stop. */

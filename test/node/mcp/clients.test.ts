@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../support/built.js';
 import { anyvmaf, expectFailure } from '../../support/cli.js';
+import { testFolder } from '../../support/folders.js';
 import { type Connection, connect, type ProgressNotice, startHttp, WAYS } from '../../support/mcp-clients.js';
-import { testFolder } from '../../support/private-tmp.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 

@@ -33,10 +33,10 @@ import { vmafScoreEncoded } from '../../../src/mcp/tools/vmaf-score.js';
 import type { QueueJob } from '../../../src/queue/job.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
+import { testFolder } from '../../support/folders.js';
 import { fakeContext, writePair } from '../../support/mcp-tools.js';
 import { linear } from '../../support/onnx.js';
 import { type Attack, attacks } from '../../support/playlists.js';
-import { testFolder } from '../../support/private-tmp.js';
 import { exhaustive, tier } from '../../support/tier.js';
 import { parquet } from '../../support/tiny.js';
 
@@ -305,16 +305,7 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
   });
 
   it('leave files that hold their own video as they were', async () => {
-    const source = [
-      '-f',
-      'lavfi',
-      '-i',
-      'testsrc2=size=64x64:rate=25',
-      '-frames:v',
-      '3',
-      '-pix_fmt',
-      'yuv420p',
-    ];
+    const source = '-f lavfi -i testsrc2=size=64x64:rate=25 -frames:v 3 -pix_fmt yuv420p'.split(' ');
     const x264 = ['libx264', '-preset', 'ultrafast'];
     const vp9 = ['libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
     const encoders: Readonly<Record<string, readonly string[]>> = {

@@ -18,8 +18,8 @@ import { type CheckedModel, type CheckedPath, inputPath, Unchecked } from '../..
 import { defineTool, type Tool } from '../../../src/mcp/tool.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { root } from '../../support/built.js';
+import { testFolder } from '../../support/folders.js';
 import { fakeContext, videoFolder } from '../../support/mcp-tools.js';
-import { testFolder } from '../../support/private-tmp.js';
 import { seeded } from '../../support/random.js';
 
 const posix = process.platform !== 'win32';
@@ -254,27 +254,10 @@ describe('roots', () => {
 });
 
 /** Parameters of any text that names no file. */
-const NO_FILE = [
-  'contains',
-  'encoder',
-  'encoders',
-  'feature',
-  'filters',
-  'input_name',
-  'job_id',
-  'metric',
-  'name',
-  'pix_fmt',
-  'pixel_format',
-  'precision',
-  'resolutions',
-  'scale_to',
-  'target',
-  'targets',
-  'tiny_codec',
-  'tiny_preset',
-  'tool',
-];
+const NO_FILE = (
+  'contains encoder encoders feature filters input_name job_id metric name pix_fmt ' +
+  'pixel_format precision resolutions scale_to target targets tiny_codec tiny_preset tool'
+).split(' ');
 
 type Schema = z.core.JSONSchema.JSONSchema;
 

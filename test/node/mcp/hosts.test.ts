@@ -19,8 +19,8 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../../src/mcp/host.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
+import { testFolder } from '../../support/folders.js';
 import { FAKE_TOOLS, fakeHost, fakeHttp, lineTransport } from '../../support/mcp-host.js';
-import { testFolder } from '../../support/private-tmp.js';
 
 const folder = testFolder('hosts');
 const within = (name: string) => join(folder, name);

@@ -7,10 +7,8 @@ import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -18,18 +16,18 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { machineMark, processMark } from '../../../src/files/folders.js';
 import type { HostOptions } from '../../../src/mcp/host.js';
 import { type JobRecord, JobStore } from '../../../src/mcp/job-store.js';
 import { defineTool, type JobDocument, READ_ONLY } from '../../../src/mcp/tool.js';
 import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
+import { ownFolder } from '../../support/folders.js';
 import { type Answer, type Connection, connect, type Session, type Way } from '../../support/mcp-clients.js';
 import { FAKE_TOOLS, fakeHost, fakeHttp, seen } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
@@ -37,20 +35,15 @@ import { exhaustive } from '../../support/tier.js';
 
 const DAY = 86_400_000;
 
-let folder: string;
+const at = ownFolder('jobs');
 let later: (() => Promise<void> | void)[] = [];
-
-beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-jobs-')));
-});
 
 afterEach(async () => {
   for (const end of later.reverse()) await end();
   later = [];
-  rmSync(folder, { recursive: true, force: true });
 });
 
-const jobsFolder = () => join(folder, 'cache/mcp-jobs');
+const jobsFolder = () => at('cache/mcp-jobs');
 
 async function recordWith(changes: Partial<JobRecord> = {}): Promise<JobRecord> {
   return {
@@ -103,7 +96,7 @@ describe('the store', () => {
     const store = new JobStore(jobsFolder());
     const good = await recordWith();
     await store.write(good);
-    const secret = join(folder, 'secret.json');
+    const secret = at('secret.json');
     const text = JSON.stringify(await recordWith());
     writeFileSync(secret, text);
     const lies: readonly ((path: string) => void)[] = [
@@ -128,9 +121,9 @@ describe('the store', () => {
     }
     // A job that is a link to a folder elsewhere.
     const linked = randomUUID();
-    mkdirSync(join(folder, 'elsewhere'));
-    writeFileSync(join(folder, 'elsewhere/job.json'), JSON.stringify(await recordWith({ id: linked })));
-    symlinkSync(join(folder, 'elsewhere'), join(jobsFolder(), linked));
+    mkdirSync(at('elsewhere'));
+    writeFileSync(at('elsewhere/job.json'), JSON.stringify(await recordWith({ id: linked })));
+    symlinkSync(at('elsewhere'), join(jobsFolder(), linked));
     await expect(store.read(linked)).rejects.toThrow('cannot be used');
     const { jobs, problems } = await store.list();
     expect(jobs).toEqual([good]);
@@ -150,7 +143,7 @@ describe('the store', () => {
     const store = new JobStore(jobsFolder());
     const record = await recordWith();
     await store.write(record);
-    const outside = join(folder, 'outside');
+    const outside = at('outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'answer.json'), JSON.stringify({ content: [] }));
     for (const id of [`../../${basename(outside)}`, `./${record.id}`, record.id.toUpperCase(), '..', '']) {
@@ -161,16 +154,16 @@ describe('the store', () => {
   });
 
   it('refuses a folder that is a link or a file, and says what to do', async () => {
-    mkdirSync(join(folder, 'cache'));
-    mkdirSync(join(folder, 'target'));
-    symlinkSync(join(folder, 'target'), jobsFolder());
+    mkdirSync(at('cache'));
+    mkdirSync(at('target'));
+    symlinkSync(at('target'), jobsFolder());
     const write = async () => new JobStore(jobsFolder()).write(await recordWith());
     await expect(write()).rejects.toThrow(
       /mcp-jobs", where jobs are kept, is not a folder of this user; remove it, or name another with ANYVMAF_CACHE/,
     );
     rmSync(jobsFolder());
-    rmSync(join(folder, 'cache'), { recursive: true });
-    writeFileSync(join(folder, 'cache'), '');
+    rmSync(at('cache'), { recursive: true });
+    writeFileSync(at('cache'), '');
     await expect(write()).rejects.toThrow(/Jobs cannot be kept in .*mcp-jobs": a part of its path is a file/);
   });
 
@@ -218,8 +211,8 @@ const measure = defineTool({
 async function serve(options: Partial<HostOptions> = {}) {
   const log: string[] = [];
   const tools = [...FAKE_TOOLS, measure, ...JOB_TOOL_LIST];
-  mkdirSync(join(folder, 'videos'), { recursive: true });
-  const told = { allow: [join(folder, 'videos')], tools, jobs: jobsFolder(), ...options };
+  mkdirSync(at('videos'), { recursive: true });
+  const told = { allow: [at('videos')], tools, jobs: jobsFolder(), ...options };
   const { host, url, close: end } = await fakeHttp(await fakeHost({}, (line) => log.push(line), told));
   const clients: Client[] = [];
   let closed = false;
@@ -362,7 +355,7 @@ describe('a call that takes longer than a call may', () => {
   it('stays a call with a limit of 0, and where no job can be kept', async () => {
     const never = await (await serve({ callLimit: 0 })).join();
     expect((await ask(never, 'work', { frames: 40 })).structuredContent).toMatchObject({ frames: 40 });
-    writeFileSync(join(folder, 'cache'), '');
+    writeFileSync(at('cache'), '');
     const { join: enter, log } = await serve({ callLimit: 0.05 });
     const client = await enter();
     expect((await ask(client, 'work', { frames: 60 })).structuredContent).toMatchObject({ frames: 60 });
@@ -560,8 +553,8 @@ describe('jobs', () => {
   });
 
   it('whose results cannot be stored have them as long as the server lives', async () => {
-    writeFileSync(join(folder, 'file'), '');
-    const server = await serve({ jobs: join(folder, 'file', 'jobs') });
+    writeFileSync(at('file'), '');
+    const server = await serve({ jobs: at('file', 'jobs') });
     const client = await server.join();
     const { content, structuredContent } = await ask(client, 'publish');
     const { uri = '' } = content.find(({ name }) => name === 'report.json') ?? {};
@@ -571,7 +564,7 @@ describe('jobs', () => {
   });
 
   it('of folders that are no longer allowed are hidden', async () => {
-    const [one, two] = [join(folder, 'one'), join(folder, 'two')];
+    const [one, two] = [at('one'), at('two')];
     for (const made of [one, two]) mkdirSync(made);
     const first = await serve({ allow: [one, two] });
     const { job_id } = await job(await first.join(), 'job_start', { tool: 'publish', arguments: {} });
@@ -579,7 +572,7 @@ describe('jobs', () => {
     await first.close();
     const narrow = await (await serve({ allow: [one] })).join();
     expect((await ask(narrow, 'job_status', { job_id })).isError).toBe(true);
-    const wide = await (await serve({ allow: [folder] })).join();
+    const wide = await (await serve({ allow: [at()] })).join();
     expect((await ask(wide, 'job_status', { job_id })).isError).toBeUndefined();
   });
 
@@ -602,8 +595,8 @@ describe('jobs', () => {
 /** A pair that takes so many frames to score; holes in a file take no space. */
 function writeHoles(frames: number): Readonly<Record<string, unknown>> {
   for (const name of ['ref.yuv', 'dis.yuv']) {
-    writeFileSync(join(folder, name), '');
-    truncateSync(join(folder, name), 352 * 288 * 1.5 * frames);
+    writeFileSync(at(name), '');
+    truncateSync(at(name), 352 * 288 * 1.5 * frames);
   }
   return { ref: 'ref.yuv', dis: 'dis.yuv', width: 352, height: 288, pixfmt: '420', bitdepth: 8 };
 }
@@ -614,8 +607,8 @@ const WAYS: readonly Way[] = [
 ];
 
 async function open(way: Way, args: readonly string[] = []): Promise<Connection> {
-  const env = { ANYVMAF_CACHE: join(folder, 'cache') };
-  const connection = await connect(way, { cwd: folder, env, args });
+  const env = { ANYVMAF_CACHE: at('cache') };
+  const connection = await connect(way, { cwd: at(), env, args });
   let ended = false;
   const end = async () => {
     if (ended) return [];

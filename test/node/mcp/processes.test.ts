@@ -4,22 +4,13 @@
  * program once, and removes what a killed server left.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, it, type TestContext } from 'vitest';
 import { built, root } from '../../support/built.js';
+import { privateFolder } from '../../support/folders.js';
 import { INITIALIZE, Lines } from '../../support/mcp-host.js';
 import { linear } from '../../support/onnx.js';
 import { fakeVmaf } from '../../support/programs.js';
@@ -67,19 +58,12 @@ class Server extends Lines {
 /** What is left to do when a test is over, the last first. */
 type Later = TestContext['onTestFinished'];
 
-/** A folder of a test of its own. */
-function makeFolder(later: Later): string {
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-processes-'));
-  later(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 const EVALUATION = { model: 'model.onnx', features: 'endless-run-1.parquet', split: 'all' };
 const VIDEO = 'endless-element-2.mkv';
 
 /** A server with a folder of its own, which holds files without end. */
 function serve(later: Later): Server {
-  const folder = makeFolder(later);
+  const folder = privateFolder();
   for (const name of ['endless-run-1.parquet', 'endless-element-2.mkv'])
     copyFileSync(join(root, 'test/fixtures/hostile', name), join(folder, name));
   writeFileSync(join(folder, 'model.onnx'), linear([1, 2, 0, 0, 0, 0], 0));
@@ -182,7 +166,7 @@ describe.skipIf(process.platform === 'win32')('a server', () => {
     expect,
     onTestFinished,
   }) => {
-    const folder = makeFolder(onTestFinished);
+    const folder = privateFolder();
     const { path } = fakeVmaf(folder, 'good');
     const [client] = await start(onTestFinished, folder, {
       VMAF_BIN: path,
@@ -199,7 +183,7 @@ describe.skipIf(process.platform === 'win32')('a server', () => {
     expect,
     onTestFinished,
   }) => {
-    const folder = makeFolder(onTestFinished);
+    const folder = privateFolder();
     const temporary = join(folder, 'tmp');
     mkdirSync(temporary);
     const open = async () => {

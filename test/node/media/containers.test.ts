@@ -15,8 +15,9 @@ import { bytesReader } from '../../../src/media/readers.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/times.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { ascii, concat, failure } from '../../support/media.js';
+import { ascii, concat } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const cutOff = (bytes: Uint8Array): Promise<string | undefined> => findCutOff(bytesReader(bytes));
@@ -255,7 +256,7 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     const stream = ['-c', 'copy', '-f', 'hls', '-hls_time', '0.4', '-hls_segment_type', 'fmp4', 'list.m3u8'];
     execFileSync('ffmpeg', ['-v', 'error', '-i', whole, ...stream], { cwd: folder });
     const segment = join(folder, 'list0.m4s');
-    const refused = await failure(() => inspect({ reference: whole, distorted: segment }), 'media');
+    const refused = await refusalOf('media', () => inspect({ reference: whole, distorted: segment }));
     const [, command = ''] = /prepend that segment: (cat .*)\.$/.exec(refused) ?? [];
     execFileSync('sh', ['-c', command], { cwd: folder });
     const { distorted } = await inspect({ reference: whole, distorted: join(folder, 'whole.mp4') });

@@ -5,10 +5,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -26,8 +25,10 @@ import { nodeModelCache } from '../../../src/platform/node/platform.js';
 import { sampleSource } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { type StaticServer, serve } from '../../support/file-server.js';
-import { readFixture } from '../../support/fixtures.js';
-import { modelStore, refusalOf } from '../../support/models.js';
+import { measuredFrames } from '../../support/fixtures.js';
+import { ownFolder } from '../../support/folders.js';
+import { modelStore } from '../../support/models.js';
+import { refusalOf } from '../../support/refusals.js';
 import { needsShared, sharedPath } from '../../support/tier.js';
 
 const SUMS = {
@@ -172,21 +173,9 @@ const PERFECT = {
 describe('openModel', () => {
   it("gives libvmaf's scores for the features that libvmaf measured, collections by their main model", async () => {
     let compared = 0;
-    for (const { runs } of ['models', 'formats'].flatMap(readFixture)) {
-      for (const { models = [], metrics } of runs) {
-        for (const text of models) {
-          const model = await openModel(text);
-          const frames = metrics[model.name] ?? [];
-          if (!model.inputs.every(({ logName }) => metrics[logName]?.length === frames.length)) continue;
-          frames.forEach((expected, i) => {
-            const values = Object.fromEntries(
-              model.inputs.map(({ logName }) => [logName, metrics[logName]?.[i] ?? Number.NaN]),
-            );
-            expect(model.predict(values), `${text}, frame ${i}`).toBe(expected);
-            compared++;
-          });
-        }
-      }
+    for await (const { title, model, values, expected } of measuredFrames()) {
+      expect(model.predict(values), title).toBe(expected);
+      compared++;
     }
     expect(compared).toBeGreaterThan(20);
   });
@@ -227,24 +216,21 @@ describe('openModel', () => {
 const NAME = 'vmaf_v1.0.16_3d0h';
 const AT = `/Netflix/vmaf/v3.2.0/model/vmaf_v1.0.16/${NAME}.json`;
 
-let folder: string;
+const at = ownFolder('pull');
 let server: StaticServer | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-pull-'));
-  vi.stubEnv('ANYVMAF_CACHE', join(folder, 'cache'));
+  vi.stubEnv('ANYVMAF_CACHE', at('cache'));
 });
 
 afterEach(async () => {
   vi.unstubAllEnvs();
   await server?.stop();
-  server = undefined;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function from(files: Record<string, string | Uint8Array>): Promise<string> {
-  mkdirSync(join(folder, 'served'), { recursive: true });
-  server = await serve(join(folder, 'served'), files);
+  mkdirSync(at('served'), { recursive: true });
+  server = await serve(at('served'), files);
   return server.origin;
 }
 
@@ -361,7 +347,7 @@ describe('pullModel', () => {
   it('says when the place to keep models cannot be written', async () => {
     const origin = await from({ [AT]: 'a model' });
     const { store } = storeFor('a model', { write: nodeModelCache.write });
-    writeFileSync(join(folder, 'cache'), 'a file where a folder should be');
+    writeFileSync(at('cache'), 'a file where a folder should be');
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
       /cannot be saved as .*cache\/models\/vmaf_v1\.0\.16_3d0h\.json: .*ANYVMAF_CACHE/,
     );
@@ -370,7 +356,7 @@ describe('pullModel', () => {
   it('says when a folder is where the model should be, and leaves nothing beside it', async () => {
     const origin = await from({ [AT]: 'a model' });
     const { store } = storeFor('a model', { write: nodeModelCache.write });
-    const models = join(folder, 'cache/models');
+    const models = at('cache/models');
     mkdirSync(join(models, `${NAME}.json`), { recursive: true });
     expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
       /cannot be saved as .*: a folder has that name; /,
@@ -383,12 +369,12 @@ describe('pullModel', () => {
     async () => {
       const origin = await from({ [AT]: 'a model' });
       const { store } = storeFor('a model', { write: nodeModelCache.write });
-      mkdirSync(join(folder, 'cache'));
-      chmodSync(join(folder, 'cache'), 0o555);
+      mkdirSync(at('cache'));
+      chmodSync(at('cache'), 0o555);
       expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
         /: permission denied; make/,
       );
-      chmodSync(join(folder, 'cache'), 0o755);
+      chmodSync(at('cache'), 0o755);
     },
   );
 });
@@ -405,8 +391,8 @@ describe('a model that is not here yet', () => {
   });
 
   it('is not taken from the cache when it is damaged there', async () => {
-    mkdirSync(join(folder, 'cache/models'), { recursive: true });
-    writeFileSync(join(folder, `cache/models/${NAME}.json`), '{}');
+    mkdirSync(at('cache/models'), { recursive: true });
+    writeFileSync(at(`cache/models/${NAME}.json`), '{}');
     expect(await refusalOf('model', () => openModel(`version=${NAME}`))).toMatch(/is damaged; run/);
   });
 });
@@ -414,7 +400,7 @@ describe('a model that is not here yet', () => {
 describe('the cache folder', () => {
   it.skipIf(process.platform !== 'linux')('is where the variables say', () => {
     const place = () => nodeModelCache.placeOf('x.json');
-    expect(place()).toBe(join(folder, 'cache/models/x.json'));
+    expect(place()).toBe(at('cache/models/x.json'));
     vi.stubEnv('ANYVMAF_CACHE', '');
     vi.stubEnv('XDG_CACHE_HOME', '/var/of/user');
     expect(place()).toBe('/var/of/user/anyvmaf/models/x.json');
@@ -445,7 +431,7 @@ describe.skipIf(files === undefined)(`the eight models of VMAF v1 (${needsShared
     await server?.stop();
     expect((await pullModel('all')).map(({ fetched }) => fetched)).toEqual(Array(8).fill(false));
     expect((await listAll()).filter(({ availability }) => availability === 'pulled')).toHaveLength(8);
-    expect(readdirSync(join(folder, 'cache/models')).filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect(readdirSync(at('cache/models')).filter((name) => name.endsWith('.part'))).toEqual([]);
     for (const { name, place } of pulled) {
       const described = await describeOne(name);
       expect([described.supportVectors, described.inputs.map(({ extractor }) => extractor)]).toEqual([

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { escapeOption } from '../../../src/engine/backends/native/command.js';
 import { describeNative, probeBackend, score } from '../../../src/index.js';
-import { scratchFolder } from '../../support/clips.js';
 import { ffmpeg } from '../../support/encode.js';
+import { testFolder } from '../../support/folders.js';
 import { copyFfprobe, hasEncoder, nativeIsAbsent, nativeVmaf } from '../../support/programs.js';
 import { tier } from '../../support/tier.js';
 
@@ -17,7 +17,7 @@ const absent = nativeIsAbsent();
 const MODEL = new URL('../../../model/vmaf_v0.6.1.json', import.meta.url);
 
 describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : ` (${absent})`}`, () => {
-  const home = scratchFolder();
+  const home = testFolder();
   let vmafBin = '';
   let request = { reference: '', distorted: '' };
 
@@ -150,7 +150,7 @@ const FRAMES = tier(3, 4);
 describe.skipIf(absent !== undefined)(
   `native libvmaf 2.3.0${absent === undefined ? '' : ` (${absent})`}`,
   () => {
-    const home = scratchFolder();
+    const home = testFolder();
     let ffprobe = '';
     beforeAll(() => {
       ffprobe = copyFfprobe(home);

@@ -7,7 +7,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -16,7 +15,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -38,17 +36,16 @@ import {
 import { built, root } from '../../support/built.js';
 import { run } from '../../support/cli.js';
 import { type StaticServer, serve } from '../../support/file-server.js';
-import { failure } from '../../support/media.js';
+import { ownFolder } from '../../support/folders.js';
 import { delivering, type Entry, fakeNpm, integrityOf, tgz } from '../../support/programs.js';
+import { refusalOf } from '../../support/refusals.js';
 
-let folder = '';
+const at = ownFolder('parts');
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-parts-'));
-  vi.stubEnv('ANYVMAF_CACHE', join(folder, 'cache'));
+  vi.stubEnv('ANYVMAF_CACHE', at('cache'));
 });
 afterEach(() => {
   vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Files of the package, by path. */
@@ -73,12 +70,12 @@ const partOf = (integrity: string, packed = 1): Part => ({
 });
 const part = partOf('sha512-unchecked');
 
-const usingNpm = (body: string) => vi.stubEnv('PATH', fakeNpm(folder, body));
+const usingNpm = (body: string) => vi.stubEnv('PATH', fakeNpm(at(), body));
 const deliver = (files: Readonly<Record<string, string>> = FILES) => usingNpm(delivery(files));
 const delivery = (files: Readonly<Record<string, string>>) =>
   delivering(Object.fromEntries(Object.entries(files).map(([path, text]) => [`@scope/one/${path}`, text])));
 const refusal = (refused: Part, options = {}) =>
-  failure(() => installPart('tiny', { part: refused, ...options }), 'io');
+  refusalOf('io', () => installPart('tiny', { part: refused, ...options }));
 
 /** That nothing is left but whole parts. */
 function expectNothing(): void {
@@ -91,7 +88,7 @@ describe('a part', () => {
     expect(isHere(part)).toBe(false);
     const heard: string[] = [];
     const options = { part, onPackage: ({ name }: { name: string }) => heard.push(name) };
-    const place = join(folder, 'cache/parts/tiny@1.2.3');
+    const place = at('cache/parts/tiny@1.2.3');
     expect(await installPart('tiny', options)).toEqual({ name: 'tiny', place, fetched: true });
     expect(heard).toEqual(['@scope/one']);
     const own = join(place, 'node_modules/@scope/one');
@@ -120,13 +117,13 @@ describe('a part', () => {
   it('that no package has for this system, or without npm, is refused before anything is fetched', async () => {
     deliver();
     const foreign = { ...part, system: 'plan9-x64' };
-    expect(await failure(() => installPart('tiny', { part: foreign }), 'backend')).toBe(
+    expect(await refusalOf('backend', () => installPart('tiny', { part: foreign }))).toBe(
       'The package @scope/one does not support plan9-x64.',
     );
-    vi.stubEnv('PATH', join(folder, 'none'));
+    vi.stubEnv('PATH', at('none'));
     const own = process.execPath;
     try {
-      process.execPath = join(folder, 'none', 'node');
+      process.execPath = at('none', 'node');
       expect(await refusal(part)).toMatch(
         /^npm, which fetches packages, is neither on PATH nor beside \S+\/none\/node; install npm\.$/,
       );
@@ -185,11 +182,11 @@ describe('by npm itself', () => {
       versions: { '1.2.3': { name: '@scope/one', version: '1.2.3', dist } },
     };
     const extra: Record<string, string | Uint8Array> = { '/one.tgz': bytes };
-    registry = await serve(folder, extra);
+    registry = await serve(at(), extra);
     dist.tarball = `${registry.origin}/one.tgz`;
     extra['/@scope/one'] = JSON.stringify(document);
     vi.stubEnv('npm_config_registry', registry.origin);
-    vi.stubEnv('npm_config_cache', join(folder, 'npm-cache'));
+    vi.stubEnv('npm_config_cache', at('npm-cache'));
     // Settings of a user that must not matter.
     for (const name of ['dry_run', 'global', 'workspaces']) vi.stubEnv(`npm_config_${name}`, 'true');
     return partOf(integrityOf(pinned ?? bytes));
@@ -199,7 +196,7 @@ describe('by npm itself', () => {
     Object.entries(files).map(([path, content]) => ({ name: `package/${path}`, content }));
 
   it('is what was pinned, alone, and without its scripts', async () => {
-    const ran = join(folder, 'ran');
+    const ran = at('ran');
     const manifest = {
       ...{ name: '@scope/one', version: '1.2.3', dependencies: { other: '^1.0.0' }, bin: 'dist/one.js' },
       scripts: { install: `touch ${ran}`, postinstall: `touch ${ran}` },
@@ -227,7 +224,7 @@ describe('by npm itself', () => {
       { name: 'package/dist/link.js', type: '2', link: '/etc/passwd' },
     ]);
     await installPart('tiny', { part: odd }).catch(() => {});
-    const found = readdirSync(folder, { recursive: true, withFileTypes: true });
+    const found = readdirSync(at(), { recursive: true, withFileTypes: true });
     expect(found.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)).toEqual([]);
     expect(found.filter(({ name }) => name === 'evil')).toEqual([]);
   });
@@ -265,7 +262,7 @@ describe('npm', () => {
   });
 
   it('that hangs is ended, with what it has started', async () => {
-    const pids = join(folder, 'pids');
+    const pids = at('pids');
     usingNpm(
       `const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
        writeFileSync(${JSON.stringify(pids)}, process.pid + ' ' + child.pid);
@@ -297,7 +294,7 @@ describe('npm', () => {
   });
 
   it('is not told of workspaces, and runs in a private folder', async () => {
-    const seen = join(folder, 'seen.json');
+    const seen = at('seen.json');
     vi.stubEnv('npm_config_workspace', 'x');
     vi.stubEnv('NPM_CONFIG_WORKSPACES', 'true');
     usingNpm(`${delivery(FILES)}
@@ -311,8 +308,8 @@ describe('npm', () => {
 
 describe('the cache', () => {
   it('that cannot be written is named, with what to do', async () => {
-    writeFileSync(join(folder, 'file'), '');
-    vi.stubEnv('ANYVMAF_CACHE', join(folder, 'file'));
+    writeFileSync(at('file'), '');
+    vi.stubEnv('ANYVMAF_CACHE', at('file'));
     deliver();
     expect(await refusal(part)).toMatch(
       /^Cannot write to .*file\/parts: a part of its path is a file, not a folder; make it writable, or name another folder with ANYVMAF_CACHE\.$/,
@@ -320,34 +317,34 @@ describe('the cache', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)('that may only be read is named (not as root)', async () => {
-    mkdirSync(join(folder, 'cache/parts'), { recursive: true, mode: 0o500 });
+    mkdirSync(at('cache/parts'), { recursive: true, mode: 0o500 });
     expect(await refusal(part)).toContain('permission denied; make it writable');
   });
 
   it('may be a link to another folder', async () => {
     deliver();
-    mkdirSync(join(folder, 'elsewhere'));
-    symlinkSync(join(folder, 'elsewhere'), join(folder, 'cache'));
+    mkdirSync(at('elsewhere'));
+    symlinkSync(at('elsewhere'), at('cache'));
     await installPart('tiny', { part });
     expect(isHere(part)).toBe(true);
-    expect(readdirSync(join(folder, 'elsewhere/parts'))).toEqual(['tiny@1.2.3']);
+    expect(readdirSync(at('elsewhere/parts'))).toEqual(['tiny@1.2.3']);
   });
 
   it('is not written through a link in the place of a part', async () => {
     deliver();
     mkdirSync(partsFolder(), { recursive: true });
-    mkdirSync(join(folder, 'theirs/node_modules'), { recursive: true });
-    writeFileSync(join(folder, 'theirs/files.json'), '{"files.json":18}');
-    symlinkSync(join(folder, 'theirs'), placeOf(part));
+    mkdirSync(at('theirs/node_modules'), { recursive: true });
+    writeFileSync(at('theirs/files.json'), '{"files.json":18}');
+    symlinkSync(at('theirs'), placeOf(part));
     expect(isHere(part)).toBe(false);
     await installPart('tiny', { part });
     expect(lstatSync(placeOf(part)).isDirectory()).toBe(true);
-    expect(readdirSync(join(folder, 'theirs'))).toEqual(['files.json', 'node_modules']);
+    expect(readdirSync(at('theirs'))).toEqual(['files.json', 'node_modules']);
   });
 });
 
 // Last, because it loads modules anew.
-const npmRan = () => existsSync(join(folder, 'npm-ran'));
+const npmRan = () => existsSync(at('npm-ran'));
 const reasonOf = (work: () => Promise<void>) =>
   work().then(
     () => '',
@@ -375,7 +372,7 @@ describe('a part that is missing', () => {
   let parts: typeof import('../../../src/parts/consent.js');
   beforeEach(async () => {
     vi.stubEnv('ANYVMAF_INSTALL', '');
-    usingNpm(`writeFileSync(${JSON.stringify(join(folder, 'npm-ran'))}, '');`);
+    usingNpm(`writeFileSync(${JSON.stringify(at('npm-ran'))}, '');`);
     // It remembers answers.
     vi.resetModules();
     parts = await import('../../../src/parts/consent.js');
@@ -450,14 +447,14 @@ describe('a part that is missing', () => {
 
   it('is fetched on for the others when one gives up', async () => {
     vi.stubEnv('ANYVMAF_INSTALL', 'auto');
-    const mark = JSON.stringify(join(folder, 'go'));
+    const mark = JSON.stringify(at('go'));
     usingNpm(`setInterval(() => { if (require('node:fs').existsSync(${mark})) process.exit(3); }, 50);`);
     const stop = new AbortController();
     const first = reasonOf(() => parts.obtainPart('tiny', stop.signal));
     const second = reasonOf(() => parts.obtainPart('tiny'));
     stop.abort(new AnyvmafError('aborted', 'enough'));
     expect(await first).toBe('enough');
-    writeFileSync(join(folder, 'go'), '');
+    writeFileSync(at('go'), '');
     expect(await second).toContain('npm exited with code 3');
   });
 });

@@ -23,8 +23,9 @@ import {
   withoutPacket,
 } from '../../support/decoded.js';
 import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { failure, planesFor } from '../../support/media.js';
+import { planesFor } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 type Id = 'ffmpeg' | 'mediabunny' | 'wasm';
@@ -136,7 +137,7 @@ describeDecoders(ALL, (decoder, id) => {
   it.each(tier(ofEach, refused).map((sample) => ({ title: titleOf(sample), sample })))(
     'says that it cannot decode $title, and what can',
     async ({ sample }) => {
-      const message = await failure(() => decoder.probe(encode(sample.encode)), 'media');
+      const message = await refusalOf('media', () => decoder.probe(encode(sample.encode)));
       expect(message).toContain('install ffmpeg');
       if (id === 'wasm') expect(message).toContain('is av1, which ffmpeg.wasm cannot decode; install ffmpeg');
     },
@@ -178,20 +179,20 @@ describeDecoders(ALL, (decoder, id) => {
     ['it is a directory', 'io', encodeFolder],
     ['give it as a file', 'usage', () => new ReadableStream<Uint8Array>()],
   ])('refuses what is no video: %s', async (says, code, input) => {
-    expect(await failure(() => decoder.probe(input()), code)).toContain(says);
+    expect(await refusalOf(code, () => decoder.probe(input()))).toContain(says);
   });
 
   it('says of sound alone that there is no video track', async () => {
     const tone = ['-f', 'lavfi', '-i', 'sine=d=1', '-c:a', 'aac'];
     const audio = ffmpeg(join(encodeFolder(), 'audio.m4a'), tone);
     const message = `${audio} has no video track, only audio (aac).`;
-    const found = await failure(() => decoder.probe(audio), 'media');
+    const found = await refusalOf('media', () => decoder.probe(audio));
     if (id === 'wasm') expect(found).toContain('no video track');
     else expect(found).toBe(message);
     if (id !== 'mediabunny') return;
     // There it does not list what it does not know.
     const stream = ffmpeg(join(encodeFolder(), 'audio.ts'), tone);
-    expect(await failure(() => decoder.probe(stream), 'media')).toContain(
+    expect(await refusalOf('media', () => decoder.probe(stream))).toContain(
       'has no video track, or none of a codec that mediabunny knows; install ffmpeg',
     );
   });
@@ -325,7 +326,7 @@ describeDecoders(ALL, (decoder, id) => {
     async (request, how, least, most) => {
       const bad = harmed(encode(request), 0.5, how);
       const facts = await decoder.probe(bad);
-      const message = await failure(() => decodeAll(decoder, bad, {}, facts), 'media');
+      const message = await refusalOf('media', () => decodeAll(decoder, bad, {}, facts));
       expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
       expect(message).toContain(bad);
       if (how === 'cut' && request.codec !== 'h264') expect(message).toContain('is cut off at frame');
@@ -356,8 +357,8 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
     [{ time: { start: 90, end: 95 } }, 'media', 'no frame'],
   ])('refuses a part in which there is no frame: %o', async (request, code, says) => {
     const run = () => decodeAll(decoder, encode(long({ codec: 'h264', extra: ['-g', '20'] })), request);
-    if (id === 'wasm') expect(await failure(run, code)).toContain(says);
-    else expect(await failure(run, 'usage')).toContain('nothing to score');
+    if (id === 'wasm') expect(await refusalOf(code, run)).toContain(says);
+    else expect(await refusalOf('usage', run)).toContain('nothing to score');
   });
 });
 
@@ -370,7 +371,7 @@ describeDecoders(ALL, (decoder) => {
     const at = bytes.indexOf(Uint8Array.of(5, 128, 128, 128)) + 5;
     // The object type of xHE-AAC in place of AAC's.
     bytes.set([0xf9, 0x48], at);
-    const message = await failure(() => decoder.probe(put('xhe.m4a', bytes)), 'media');
+    const message = await refusalOf('media', () => decoder.probe(put('xhe.m4a', bytes)));
     expect(message).toMatch(/no video track|is not a video that/);
     expect(message).not.toContain('[object');
   });

@@ -5,19 +5,9 @@
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -37,17 +27,15 @@ import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.j
 import { built } from '../../support/built.js';
 import { ffmpegHashes, hashFrames, hashPlanes } from '../../support/decoded.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
-import { failure, planesFor } from '../../support/media.js';
+import { testFolder } from '../../support/folders.js';
+import { planesFor } from '../../support/media.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const decoder = createFfmpegDecoder();
-let folder = '';
+const folder = testFolder('ffmpeg');
 const file = (name: string): string => join(folder, name);
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-ffmpeg-'));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 afterEach(() => {
   vi.unstubAllEnvs();
 });
@@ -290,15 +278,15 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
   });
 
   it('that are URLs are refused unless allowed, and then only http and https', async () => {
-    expect(await failure(() => decoder.probe('https://example.invalid/a.mp4'), 'usage')).toContain(
+    expect(await refusalOf('usage', () => decoder.probe('https://example.invalid/a.mp4'))).toContain(
       'pass allowUrl',
     );
-    expect(await failure(() => decoder.probe(new URL('http://example.invalid/a.mp4')), 'usage')).toContain(
+    expect(await refusalOf('usage', () => decoder.probe(new URL('http://example.invalid/a.mp4')))).toContain(
       'pass allowUrl',
     );
     const allowed = createFfmpegDecoder({ urls: true });
     for (const url of ['rtmp://example.invalid/a', 'subfile://x', 'ftp://example.invalid/a.mp4']) {
-      expect(await failure(() => allowed.probe(url), 'usage')).toContain('never opened');
+      expect(await refusalOf('usage', () => allowed.probe(url))).toContain('never opened');
     }
   });
 });
@@ -306,9 +294,9 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
 describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
   it('that is no file, or no video', async () => {
     for (const input of [new Uint8Array(9), '-'])
-      expect(await failure(() => decoder.probe(input), 'usage')).toContain('give it as a file');
+      expect(await refusalOf('usage', () => decoder.probe(input))).toContain('give it as a file');
     writeFileSync(file('text.mp4'), 'not a video at all\n'.repeat(500));
-    expect(await failure(() => decoder.probe(file('text.mp4')), 'media')).toBe(
+    expect(await refusalOf('media', () => decoder.probe(file('text.mp4')))).toBe(
       `${file('text.mp4')} is not a video that ffmpeg knows: Invalid data found when processing input.`,
     );
   });
@@ -318,12 +306,12 @@ describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
       '-encryption_key 76a6c65c5ea762046bd749a2e632ccbb -encryption_kid a7e61c373e219033c21091fa607bf3b8';
     const scheme = ['-c', 'copy', '-encryption_scheme', 'cenc-aes-ctr', ...key.split(' ')];
     const path = ffmpeg(file('encrypted.mp4'), ['-i', encode({ codec: 'h264' }), ...scheme]);
-    expect(await failure(() => decoder.probe(path), 'media')).toContain('is encrypted');
+    expect(await refusalOf('media', () => decoder.probe(path))).toContain('is encrypted');
   });
 
   it('that is RGB of floating point, which has no luma', async () => {
     const path = made('float.exr', 'testsrc2=s=64x64', '-frames:v 1 -pix_fmt gbrpf32le');
-    const message = await failure(() => decoder.probe(path), 'media');
+    const message = await refusalOf('media', () => decoder.probe(path));
     expect(message).toContain('RGB (gbrpf32le)');
     expect(message).toContain('-pix_fmt yuv444p');
   });
@@ -343,7 +331,7 @@ describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
       readFileSync(encode({ codec: 'h264', size, extension: 'h264' })),
     );
     writeFileSync(file('change.h264'), Buffer.concat([a ?? '', b ?? ''] as Buffer[]));
-    const message = await failure(async () => hashFrames(await open(file('change.h264'))), 'media');
+    const message = await refusalOf('media', async () => hashFrames(await open(file('change.h264'))));
     expect(message).toContain('changes from 320x240 yuv420p to 160x120 yuv420p at frame 30');
   });
 });
@@ -413,9 +401,9 @@ describe.runIf(hasFfmpeg).each([
     const planes = planesFor(source.info);
     await source.readFrame(0, planes);
     for (const pid of children()) process.kill(pid, 'SIGKILL');
-    const message = await failure(async () => {
+    const message = await refusalOf('io', async () => {
       for (let n = 1; n < 300; n++) await source.readFrame(n, planes);
-    }, 'io');
+    });
     expect(message).toMatch(/ffmpeg failed on .* at frame \d+, after .*: it was killed by SIGKILL/);
     await source.close();
   });
@@ -475,7 +463,7 @@ describe('availability', () => {
     expect(found.usable).toBe(false);
     expect(found.reason).toMatch(/^ffmpeg is not on PATH; install ffmpeg .*ANYVMAF_FFMPEG/);
     writeFileSync(file('clip.mp4'), 'x');
-    expect(await failure(() => decoder.probe(file('clip.mp4')), 'io')).toContain('ffprobe is not on PATH');
+    expect(await refusalOf('io', () => decoder.probe(file('clip.mp4')))).toContain('ffprobe is not on PATH');
     vi.stubEnv('ANYVMAF_FFMPEG', '/nowhere/else');
     expect((await createFfmpegDecoder().availability()).reason).toContain(
       '/nowhere/else (ANYVMAF_FFMPEG) does not exist',
@@ -554,7 +542,7 @@ describe('the lists', () => {
 });
 
 describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-access-'));
+  const folder = testFolder('access');
   const asked: string[] = [];
   const server: Server = createServer(({ url = '' }, response) => {
     asked.push(url);
@@ -578,10 +566,7 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  afterAll(() => {
-    server.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => void server.close());
 
   it('of local files is followed where the user named it', async () => {
     const facts = await createFfmpegDecoder({ origin: BY_USER }).probe(put('local.m3u8', 'part.ts'));

@@ -12,7 +12,6 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -21,13 +20,12 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
 import { openInputs } from '../../../src/media/pair.js';
@@ -38,16 +36,10 @@ import { createRing, RingReader } from '../../../src/platform/ffmpeg-wasm/protoc
 import { FramePipe } from '../../../src/platform/node/ffmpeg/source.js';
 import { openChannel } from '../../../src/platform/node/ffmpeg/tool.js';
 import { nodeFiles } from '../../../src/platform/node/files.js';
-import {
-  blankPlanes,
-  expectedPlanes,
-  failure,
-  noFiles,
-  rawVideo,
-  readAll,
-  y4mVideo,
-} from '../../support/media.js';
+import { testFolder } from '../../support/folders.js';
+import { blankPlanes, expectedPlanes, noFiles, rawVideo, readAll, y4mVideo } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { sharedPath } from '../../support/tier.js';
 
 const format: VideoFormat = { width: 64, height: 48, bitDepth: 8, chroma: '420' };
@@ -55,19 +47,14 @@ const clip = y4mVideo(format, '420', 5);
 const open = (input: VideoInput, raw?: RawVideoFormat): Promise<FrameSource> =>
   openVideo(input, { platform: nodeFiles, raw });
 
-let folder = '';
+const folder = testFolder('files');
 const file = (name: string): string => join(folder, name);
 const put = (name: string, bytes: Uint8Array): string => {
   writeFileSync(file(name), bytes);
   return file(name);
 };
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-files-'));
-  writeFileSync(file('clip.y4m'), clip);
-});
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+put('clip.y4m', clip);
 
 describe('regular files', () => {
   it('are read in any order, by path or file URL, and again in a worker', async () => {
@@ -85,7 +72,7 @@ describe('regular files', () => {
       await source.close();
       expect(await readAll(again, 1)).toEqual(expectedPlanes(format, 1));
       await again.close();
-      expect(await failure(() => readAll(again, 1), 'usage')).toContain('after it was closed');
+      expect(await refusalOf('usage', () => readAll(again, 1))).toContain('after it was closed');
     }
   });
 
@@ -123,8 +110,8 @@ describe('regular files', () => {
     const header = clip.indexOf(10) + 1;
     truncateSync(file('shrinking.y4m'), header + 2 * (4608 + 6) + 6 + 1000);
     expect(await readAll(source, 1)).toEqual(expectedPlanes(format, 1));
-    expect(await failure(() => readAll(source, 2), 'media')).toContain('4608 bytes expected, 1000 found');
-    expect(await failure(() => readAll(source, 4), 'media')).toContain('4608 bytes expected, 0 found');
+    expect(await refusalOf('media', () => readAll(source, 2))).toContain('4608 bytes expected, 1000 found');
+    expect(await refusalOf('media', () => readAll(source, 4))).toContain('4608 bytes expected, 0 found');
     await source.close();
   });
 
@@ -147,34 +134,34 @@ describe('paths that give no video', () => {
       ['x\0y', 'the path contains a NUL character'],
     ];
     for (const [path, reason] of reasons) {
-      const message = await failure(() => open(path), 'io');
+      const message = await refusalOf('io', () => open(path));
       expect(message).toContain(reason);
       expect(message).toContain(`cannot read ${path.replace('\0', '\\x00')}:`);
     }
-    expect(await failure(() => open(''), 'io')).toContain('the path of a video is empty');
+    expect(await refusalOf('io', () => open(''))).toContain('the path of a video is empty');
   });
 
   it('include empty files', async () => {
     writeFileSync(file('empty'), '');
-    expect(await failure(() => open(file('empty')), 'io')).toContain('is empty');
-    expect(await failure(() => open(file('empty'), format), 'io')).toContain('is empty');
+    expect(await refusalOf('io', () => open(file('empty')))).toContain('is empty');
+    expect(await refusalOf('io', () => open(file('empty'), format))).toContain('is empty');
   });
 
   it.runIf(process.platform === 'linux')('include devices without content', async () => {
-    expect(await failure(() => open('/dev/null'), 'io')).toBe('/dev/null is empty.');
+    expect(await refusalOf('io', () => open('/dev/null'))).toBe('/dev/null is empty.');
   });
 
   it.runIf(process.getuid?.() !== 0 && process.platform !== 'win32')('include unreadable files', async () => {
     writeFileSync(file('locked'), clip);
     chmodSync(file('locked'), 0);
-    expect(await failure(() => open(file('locked')), 'io')).toContain('permission denied');
+    expect(await refusalOf('io', () => open(file('locked')))).toContain('permission denied');
   });
 
   it('include other URLs and descriptors that are not open', async () => {
-    expect(await failure(() => open(new URL('https://example.org/x.y4m')), 'usage')).toContain(
+    expect(await refusalOf('usage', () => open(new URL('https://example.org/x.y4m')))).toContain(
       'not a file URL',
     );
-    expect(await failure(() => open(12345), 'io')).toContain('cannot read file descriptor 12345');
+    expect(await refusalOf('io', () => open(12345))).toContain('cannot read file descriptor 12345');
   });
 
   it('include files that are gone when a worker opens them', async () => {
@@ -184,13 +171,13 @@ describe('paths that give no video', () => {
     rmSync(file('gone.y4m'));
     const { descriptor } = source;
     if (!descriptor) throw new Error('no descriptor');
-    await failure(() => reopen(descriptor, nodeFiles), 'io');
+    await refusalOf('io', () => reopen(descriptor, nodeFiles));
   });
 
   it.skipIf(process.platform !== 'linux')('leave no descriptor open', async () => {
     mkdirSync(file('dir'), { recursive: true });
     writeFileSync(file('text'), 'hello');
-    for (let i = 0; i < 20; i++) await failure(() => open(file('text')), 'media');
+    for (let i = 0; i < 20; i++) await refusalOf('media', () => open(file('text')));
     // The descriptor that lists the folder is gone by then.
     const targets = readdirSync('/proc/self/fd').map((fd) => {
       const link = join('/proc/self/fd', fd);
@@ -358,7 +345,7 @@ async function answer(ask: () => Promise<boolean> | boolean): Promise<boolean | 
   try {
     return await ask();
   } catch {
-    return failure(ask, 'media');
+    return refusalOf('media', ask);
   }
 }
 

@@ -125,7 +125,6 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     await connection?.close();
     await server?.[Symbol.asyncDispose]();
     await redis?.[Symbol.asyncDispose]();
-    files[Symbol.dispose]();
   });
 
   /** A worker at a queue of its own. */
@@ -534,16 +533,8 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const own = await QueueConnection.open(queueAddress(url));
       gate.shut();
       const out = files.at('back.jsonl');
-      const following = anyvmaf([
-        'batch',
-        heldJob(gate, 'back'),
-        '-o',
-        out,
-        '--queue',
-        url,
-        '--attempts',
-        '1',
-      ]);
+      const job = heldJob(gate, 'back');
+      const following = anyvmaf(['batch', job, '-o', out, '--queue', url, '--attempts', '1']);
       const first = await workAt(url, way, '--lease', '3600');
       await gate.waits(1);
       expect(await own.counts()).toMatchObject({ active: 1 });

@@ -4,31 +4,24 @@
  * or damaged is told from what is there.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Stored } from '../../../src/queue/job.js';
 import { LostFile, ResultsFolder } from '../../../src/queue/results-folder.js';
 import { anyvmaf, anyvmafProcess, videos } from '../../support/cli.js';
 import { FileServer } from '../../support/file-server.js';
+import { privateFolder, testFolder } from '../../support/folders.js';
 import { redisIsAbsent, startRedis, startWorker } from '../../support/redis.js';
 import { exhaustive } from '../../support/tier.js';
 
 const key = 'a'.repeat(32);
 const large = 'x'.repeat(200_000);
 
-let server: FileServer;
-const root = mkdtempSync(join(tmpdir(), 'anyvmaf-results-'));
-beforeAll(async () => {
-  server = await FileServer.start();
-  server.keeps = true;
-});
-afterAll(async () => {
-  rmSync(root, { recursive: true, force: true });
-  await server[Symbol.asyncDispose]();
-});
+const server = await FileServer.forTests();
+server.keeps = true;
+const root = testFolder('results');
 
 /** How the content of a place is seen and spoilt from outside. */
 const places = {
@@ -99,14 +92,13 @@ it('are not kept where there is no place', async () => {
 });
 
 it('say why a folder takes no more', async () => {
-  const gone = mkdtempSync(join(tmpdir(), 'anyvmaf-results-'));
+  const gone = privateFolder();
   const folder = await ResultsFolder.open(gone);
   rmSync(gone, { recursive: true });
   writeFileSync(gone, '');
   await expect(folder.keep(key, 'part-1-2', large)).rejects.toThrow(
     /cannot write a result into .*not a folder/,
   );
-  rmSync(gone);
 });
 
 function freePort(): Promise<number> {
@@ -124,7 +116,6 @@ const title =
 
 describe.skipIf(redisIsAbsent !== undefined)(title, () => {
   const files = videos();
-  afterAll(() => files[Symbol.dispose]());
 
   it('is refused if it is older than what the queue needs', async () => {
     const old = createServer((socket) => {

@@ -3,7 +3,7 @@
  * Files behind URLs: the bytes that were asked for and few others, and a clear error for every server that does not do right.
  */
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { RemoteFile, RemoteStore } from '../../../src/remote/remote-file.js';
 import { AllowedHosts, type Patience } from '../../../src/remote/request.js';
 import { FileServer } from '../../support/file-server.js';
@@ -14,21 +14,11 @@ const content = new Uint8Array(1_000_000);
 const random = seeded(7);
 for (let i = 0; i < content.length; i++) content[i] = random.int(0, 255);
 
-let server: FileServer;
-let other: FileServer;
-beforeAll(async () => {
-  [server, other] = [await FileServer.start(), await FileServer.start()];
-  server.keeps = true;
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await other[Symbol.asyncDispose]();
-});
-beforeEach(() => {
-  server.behave = () => false;
-  server.sent.clear();
-  server.requests.length = 0;
-});
+const server = await FileServer.forTests();
+server.keeps = true;
+/** Keeps what all tests ask of it. */
+const other = await FileServer.start();
+afterAll(() => other[Symbol.asyncDispose]());
 
 const open = (url: string, hosts: readonly string[] = [server.host]) =>
   RemoteFile.open(url, new AllowedHosts(hosts), { patience });

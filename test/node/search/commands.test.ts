@@ -5,24 +5,19 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anyvmaf, type Videos, videos } from '../../support/cli.js';
+import { anyvmaf, videos } from '../../support/cli.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
 
 const X264 = ['--encoder', 'libx264', '--encoder-arg', 'preset=ultrafast'];
 
 describe('commands that encode', () => {
-  let folder: Videos;
+  const folder = videos();
+  const source = folder.put('film.mkv', 'the host knows its frames');
   let host: FakeHost;
-  let source = '';
   beforeAll(() => {
-    folder = videos();
-    source = folder.put('film.mkv', 'the host knows its frames');
     host = fakeEncoding({ shots: [{ frames: 12 }, { frames: 9 }, { frames: 11 }] }).install();
   });
-  afterAll(() => {
-    host[Symbol.dispose]();
-    folder[Symbol.dispose]();
-  });
+  afterAll(() => host[Symbol.dispose]());
 
   /** Wrong commands, and what each is told. */
   const refuse = async (cases: readonly (readonly [args: readonly string[], message: RegExp])[]) => {

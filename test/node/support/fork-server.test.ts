@@ -8,10 +8,10 @@ import { mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scratchFolder } from '../../support/clips.js';
+import { testFolder } from '../../support/folders.js';
 import { noForkServer, serve, stop } from '../../support/quick-starts.js';
 
-const folder = scratchFolder();
+const folder = testFolder();
 const shell = join(folder, 'shell');
 
 /** What a script says, and how it ends. */

@@ -2,13 +2,13 @@
  * @module test/node/tiny/load
  * Where models are found and what must hold before they are used: digests, sidecars, weights in files, 8-bit siblings.
  */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { nodeTinyFiles } from '../../../src/platform/node/tiny/platform.js';
 import { parseSidecar } from '../../../src/tiny/documents.js';
 import { loadTinyModel } from '../../../src/tiny/load.js';
+import { testFolder } from '../../support/folders.js';
 import { elsewhere, floats, linear, model, node, port } from '../../support/onnx.js';
 import { type Files, sha256, tinyFiles } from '../../support/tiny.js';
 
@@ -312,9 +312,8 @@ describe('a signature that is asked for', () => {
 });
 
 describe('folders in Node', () => {
-  let root = '';
+  const root = testFolder('tiny');
   beforeAll(() => {
-    root = mkdtempSync(join(tmpdir(), 'anyvmaf-tiny-'));
     mkdirSync(join(root, 'models/tiny'), { recursive: true });
     mkdirSync(join(root, 'outside'));
     writeFileSync(join(root, 'models/tiny/a.onnx'), six);
@@ -322,7 +321,6 @@ describe('folders in Node', () => {
     symlinkSync('../../outside/b.onnx', join(root, 'models/tiny/link.onnx'));
     symlinkSync('a.onnx', join(root, 'models/tiny/near.onnx'));
   });
-  afterAll(() => rmSync(root, { recursive: true }));
 
   it('give what lies in them, links followed, and nothing else', async () => {
     const { builtIn } = nodeTinyFiles(() => new URL(`file://${root}/models/`));

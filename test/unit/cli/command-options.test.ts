@@ -11,7 +11,7 @@ import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heat
 import { readMcpArguments } from '../../../src/cli/commands/mcp.js';
 import { parseArguments, settingsOf } from '../../../src/cli/options.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';
-import { usageError } from '../../support/cli.js';
+import { refusal } from '../../support/refusals.js';
 
 function settings(line: string) {
   const found = scoreSettings(line.split(' '));
@@ -24,7 +24,7 @@ const options = (line: string) => settings(`a.y4m b.y4m ${line}`.trimEnd()).opti
 
 describe('pairing', () => {
   /** Of one option, whose value may hold spaces. */
-  const complaint = (option: string) => usageError(() => scoreSettings(['a', 'b', option]));
+  const complaint = (option: string) => refusal('usage', () => scoreSettings(['a', 'b', option]));
 
   it('takes all options together', () => {
     const line =
@@ -268,7 +268,7 @@ describe('features', () => {
       /--mos is given 2 times, but there are 3 distorted videos; give it once, or once for each/,
     ],
   ])('refuses %s', (line, message) => {
-    expect(usageError(() => featuresSettings(line.split(' ')))).toMatch(message);
+    expect(refusal('usage', () => featuresSettings(line.split(' ')))).toMatch(message);
   });
 
   it('takes a list, and the format of raw videos in it', () => {
@@ -297,7 +297,7 @@ describe('features', () => {
     ['reference,distorted,mos\nr,d,good\n', /mos in line 2 of list\.csv is "good"/],
     ['reference,distorted\n"r,d\n', /line 2 of list\.csv is not CSV: check its quotation marks/],
   ])('refuses the list %j', (text, message) => {
-    expect(usageError(() => pairs(text))).toMatch(message);
+    expect(refusal('usage', () => pairs(text))).toMatch(message);
   });
 });
 

@@ -17,7 +17,7 @@ import {
 } from '../../../src/cli/options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../../../src/cli/score-options.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { usageError } from '../../support/cli.js';
+import { refusal } from '../../support/refusals.js';
 
 const SPECS: readonly OptionSpec[] = [
   { name: 'reference', short: 'r', argument: 'FILE', help: '' },
@@ -45,7 +45,7 @@ function parsed(...args: string[]) {
   return [options.map(({ name, value }) => (value === '' ? name : `${name}=${value}`)), positionals];
 }
 
-const complaint = (...args: string[]) => usageError(() => parseArguments(args, SPECS));
+const complaint = (...args: string[]) => refusal('usage', () => parseArguments(args, SPECS));
 
 describe('long options', () => {
   test.each([
@@ -136,14 +136,9 @@ describe('long options', () => {
 
 describe('short options', () => {
   test('flags can be glued, also before one that takes the rest as its value', () => {
-    expect(parsed('-nq', '-nb10', '-qr', '-')[0]).toEqual([
-      'no_prediction',
-      'quiet',
-      'no_prediction',
-      'bitdepth=10',
-      'quiet',
-      'reference=-',
-    ]);
+    expect(parsed('-nq', '-nb10', '-qr', '-')[0]).toEqual(
+      'no_prediction quiet no_prediction bitdepth=10 quiet reference=-'.split(' '),
+    );
   });
 
   test('an unknown letter is an error wherever it stands', () => {
@@ -260,7 +255,7 @@ function settings(...args: string[]): ScoreSettings {
   return result;
 }
 
-const scoreComplaint = (...args: string[]) => usageError(() => scoreSettings(args));
+const scoreComplaint = (...args: string[]) => refusal('usage', () => scoreSettings(args));
 
 describe('a command line for the vmaf tool', () => {
   test('means the same', () => {

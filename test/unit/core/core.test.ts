@@ -157,15 +157,9 @@ describe('logarithms', () => {
 });
 
 describe('the nearest word', () => {
-  const WORDS = [
-    'vmaf_v0.6.1',
-    'vmaf_4k_v0.6.1',
-    'vmaf_b_v0.6.3',
-    'psnr',
-    'motion',
-    'reference_encoded',
-    'no_reference',
-  ];
+  const WORDS = 'vmaf_v0.6.1 vmaf_4k_v0.6.1 vmaf_b_v0.6.3 psnr motion reference_encoded no_reference'.split(
+    ' ',
+  );
 
   test.each([
     ['vmaf_v061', 'vmaf_v0.6.1'],

@@ -12,7 +12,8 @@ import type { EncodedInput } from '../../../src/media/open.js';
 import { keepQueuesShort } from '../../../src/platform/browser/video-parser.js';
 import { SampleCopier } from '../../../src/platform/mediabunny/source.js';
 import { samplePixelFormat } from '../../../src/platform/mediabunny/track.js';
-import { failure, planesFor } from '../../support/media.js';
+import { planesFor } from '../../support/media.js';
+import { refusalOf } from '../../support/refusals.js';
 
 const facts = { name: 'clip.mp4', codec: 'av1', bitDepth: 8, chroma: '420' } as TrackFacts;
 const clip: EncodedInput = {
@@ -93,11 +94,11 @@ describe('what a decoder needs', () => {
     const wasm = fetchable();
     await chooseDecoder(clip, { choice: 'auto', decoders: [decoder('mediabunny', 'works'), wasm] });
     const decoders = [decoder('ffmpeg', 'refuses'), wasm];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders }))).toBe(
       'clip.mp4 is av1, which ffmpeg does not know.',
     );
     const broken = { input: 'clip.mp4', decoder: decoder('ffmpeg', 'breaks'), facts, others: [wasm] };
-    expect(await failure(() => openDecoded(broken, {}), 'media')).toContain('ffmpeg gives RGB only');
+    expect(await refusalOf('media', () => openDecoded(broken, {}))).toContain('ffmpeg gives RGB only');
     expect(wasm.asked).toEqual([]);
   });
 
@@ -128,18 +129,18 @@ describe('what a decoder needs', () => {
 
   it('is named with what to do where it may not or cannot be fetched', async () => {
     const decoders = [decoder('ffmpeg', 'absent'), refusing('backend')];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders }))).toBe(
       'clip.mp4 is an MP4 or MOV file, but there is no decoder for it (ffmpeg: ffmpeg is not installed; install it; ' +
         'wasm: the package core is not here); run npm install core@1, or install ffmpeg, or convert the video first: ' +
         'ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.',
     );
     const after = [decoder('mediabunny', 'refuses'), refusing('backend')];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: after }), 'media')).toBe(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: after }))).toBe(
       'clip.mp4 is av1, which mediabunny does not know (tried mediabunny; wasm: the package core is not here); run npm ' +
         'install core@1.',
     );
     const { looksLike: _, ...unknown } = clip;
-    expect(await failure(() => chooseDecoder(unknown, { choice: 'auto', decoders }), 'media')).toContain(
+    expect(await refusalOf('media', () => chooseDecoder(unknown, { choice: 'auto', decoders }))).toContain(
       'run npm install core@1, or if it is raw YUV',
     );
     // In a browser without WebCodecs nothing can be installed, but another decoder is there.
@@ -152,16 +153,16 @@ describe('what a decoder needs', () => {
       },
     };
     const said = (all: Decoder[]) =>
-      failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media');
+      refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: all }));
     expect(await said([named])).toBe(
       'clip.mp4 is an MP4 or MOV file, but there is no decoder for it (mediabunny: there is no WebCodecs); pass decoder: ' +
         "'wasm' (it needs none), or convert the video first: ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.",
     );
     expect(await said([named, refusing('backend')])).not.toContain('pass decoder');
     const wrong = [refusing('usage')];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: wrong }), 'usage')).toContain(
-      'the package core is not here',
-    );
+    expect(
+      await refusalOf('usage', () => chooseDecoder(clip, { choice: 'auto', decoders: wrong })),
+    ).toContain('the package core is not here');
   });
 });
 
@@ -226,7 +227,7 @@ describe('choosing a decoder', () => {
   it('takes the one asked for, and no other', async () => {
     const decoders = [decoder('ffmpeg', 'works'), decoder('wasm', 'works')];
     expect((await chooseDecoder(clip, { choice: 'wasm', decoders })).decoder.id).toBe('wasm');
-    expect(await failure(() => chooseDecoder(clip, { choice: 'mediabunny', decoders }), 'usage')).toBe(
+    expect(await refusalOf('usage', () => chooseDecoder(clip, { choice: 'mediabunny', decoders }))).toBe(
       'decoder "mediabunny" is not available here; choose one of auto, ffmpeg, wasm, none.',
     );
     expect(decoders[0]?.asked).toEqual([]);
@@ -243,45 +244,45 @@ describe('choosing a decoder', () => {
       decoder('mediabunny', 'absent'),
       decoder('wasm', 'refuses'),
     ];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'media')).toBe(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders }))).toBe(
       'clip.mp4 is av1, which wasm does not know (tried wasm; ffmpeg: ffmpeg is not installed; install it; ' +
         'mediabunny: mediabunny is not installed; install it).',
     );
     const all = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'refuses')];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: all }), 'media')).toBe(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: all }))).toBe(
       'clip.mp4 is av1, which ffmpeg does not know (wasm could not decode it either).',
     );
     const other = decoder('wasm', 'refuses');
     const probe = () => Promise.reject(new AnyvmafError('media', 'clip.mp4 has no picture.'));
     const apart = [decoder('ffmpeg', 'refuses'), { ...other, probe }];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: apart }), 'media')).toBe(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: apart }))).toBe(
       'clip.mp4 is av1, which ffmpeg does not know (wasm: it has no picture).',
     );
     const installed = [decoder('ffmpeg', 'refuses'), decoder('mediabunny', 'absent')];
-    expect(await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: installed }), 'media')).toBe(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: installed }))).toBe(
       'clip.mp4 is av1, which ffmpeg does not know.',
     );
     const { looksLike: _, ...unknown } = clip;
     expect(
-      await failure(() => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all }), 'media'),
+      await refusalOf('media', () => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all })),
     ).toContain(
       '; if it is raw YUV, give its width, height, pixel format and bit depth: width, height, chroma and bitDepth of raw.',
     );
     const none = decoders.slice(0, 2);
-    const message = await failure(() => chooseDecoder(clip, { choice: 'auto', decoders: none }), 'media');
+    const message = await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: none }));
     expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, but there is no decoder for it \(ffmpeg: /);
     expect(message).toContain('ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m');
   });
 
   it('says without a decoder what would be needed', async () => {
-    expect(await failure(() => chooseDecoder(clip, { choice: 'none', decoders: [] }), 'media')).toContain(
+    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'none', decoders: [] }))).toContain(
       "and without a decoder only Y4M and raw YUV can be read; leave out decoder: 'none', or convert",
     );
   });
 
   it('stops at failures that no decoder can help', async () => {
     const decoders = [decoder('ffmpeg', 'missing'), decoder('wasm', 'works')];
-    await failure(() => chooseDecoder(clip, { choice: 'auto', decoders }), 'io');
+    await refusalOf('io', () => chooseDecoder(clip, { choice: 'auto', decoders }));
     expect(decoders[1]?.asked).toEqual([]);
   });
 
@@ -290,7 +291,7 @@ describe('choosing a decoder', () => {
     const video = await chooseDecoder(clip, { choice: 'auto', decoders });
     expect((await openDecoded(video, {})).decodedBy).toBe('wasm');
     const alone = await chooseDecoder(clip, { choice: 'mediabunny', decoders });
-    expect(await failure(() => openDecoded(alone, {}), 'media')).toBe('mediabunny gives RGB only.');
+    expect(await refusalOf('media', () => openDecoded(alone, {}))).toBe('mediabunny gives RGB only.');
   });
 });
 

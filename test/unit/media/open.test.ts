@@ -23,16 +23,8 @@ import type {
   VideoInput,
 } from '../../../src/media/types.js';
 import { browserFiles } from '../../../src/platform/browser/files.js';
-import {
-  ascii,
-  concat,
-  failure,
-  noFiles,
-  rawVideo,
-  readAll,
-  streamOf,
-  y4mVideo,
-} from '../../support/media.js';
+import { ascii, concat, noFiles, rawVideo, readAll, streamOf, y4mVideo } from '../../support/media.js';
+import { refusalOf } from '../../support/refusals.js';
 
 const open = (input: VideoInput, raw?: RawVideoFormat, name?: string): Promise<FrameSource> =>
   openVideo(input, { platform: noFiles, raw, name });
@@ -51,7 +43,7 @@ describe('not a video', () => {
     ['a PNG image', '\x89PNG\r\n\x1a\n'],
   ])('recognises %s', async (what, start) => {
     expect(sniffContent(ascii(start))).toBe(what);
-    expect(await failure(() => open(ascii(start), undefined, 'my clip.bin'), 'media')).toBe(
+    expect(await refusalOf('media', () => open(ascii(start), undefined, 'my clip.bin'))).toBe(
       `my clip.bin is not a Y4M file but ${what}; pass encoded video as a file, which a decoder can read, or ` +
         "convert it first: ffmpeg -i 'my clip.bin' -strict -1 OUTPUT.y4m",
     );
@@ -59,7 +51,7 @@ describe('not a video', () => {
 
   it('quotes names in commands so that a shell takes them as they are', async () => {
     const named = async (name: string) =>
-      failure(() => open(ascii('\0\0\0\0ftyp'), undefined, name), 'media');
+      refusalOf('media', () => open(ascii('\0\0\0\0ftyp'), undefined, name));
     expect(await named("it's.mp4")).toContain("ffmpeg -i 'it'\\''s.mp4' -strict");
     expect(await named('-x.mp4')).toContain("ffmpeg -i './-x.mp4' -strict");
     expect(await named('a/b-c_1.mp4')).toContain('ffmpeg -i a/b-c_1.mp4 -strict');
@@ -86,7 +78,7 @@ describe('not a video', () => {
 
   it('asks for the geometry of anything else', async () => {
     for (const input of [ascii('hello'), new Uint8Array(5000)]) {
-      expect(await failure(() => open(input, undefined, 'x.yuv'), 'media')).toContain(
+      expect(await refusalOf('media', () => open(input, undefined, 'x.yuv'))).toContain(
         'width, height, chroma and bitDepth of raw',
       );
     }
@@ -94,42 +86,45 @@ describe('not a video', () => {
 
   it('may be empty', async () => {
     for (const input of [new Uint8Array(0), new Blob([]), streamOf(new Uint8Array(0), () => 1)]) {
-      expect(await failure(() => open(input, undefined, 'x'), 'io')).toBe('x is empty.');
+      expect(await refusalOf('io', () => open(input, undefined, 'x'))).toBe('x is empty.');
       if (!(input instanceof ReadableStream))
-        expect(await failure(() => open(input, small, 'x'), 'io')).toBe('x is empty.');
+        expect(await refusalOf('io', () => open(input, small, 'x'))).toBe('x is empty.');
     }
   });
 
   it('may be a Y4M header without frames', async () => {
     const header = ascii('YUV4MPEG2 W32 H20 F25:1 Ip\n');
-    expect(await failure(() => open(header, undefined, 'x.y4m'), 'media')).toContain('holds no frames');
+    expect(await refusalOf('media', () => open(header, undefined, 'x.y4m'))).toContain('holds no frames');
     const cut = concat(header, ascii('FRAME\nabc'));
-    expect(await failure(() => open(cut, undefined, 'x.y4m'), 'media')).toContain(
+    expect(await refusalOf('media', () => open(cut, undefined, 'x.y4m'))).toContain(
       'frame 0 of x.y4m is incomplete: 960 bytes expected, 3 found',
     );
   });
 
   it('may be a header cut short', async () => {
-    expect(await failure(() => open(ascii('YUV4'), undefined, 'x.y4m'), 'media')).toContain('after 4 bytes');
+    expect(await refusalOf('media', () => open(ascii('YUV4'), undefined, 'x.y4m'))).toContain(
+      'after 4 bytes',
+    );
   });
 
   it('may be something else altogether', async () => {
-    expect(await failure(() => open({} as unknown as Blob), 'usage')).toContain('not Object');
-    expect(await failure(() => open(null as unknown as Blob), 'usage')).toContain('not null');
-    expect(await failure(() => open(new ArrayBuffer(3) as unknown as Blob), 'usage')).toContain(
+    expect(await refusalOf('usage', () => open({} as unknown as Blob))).toContain('not Object');
+    expect(await refusalOf('usage', () => open(null as unknown as Blob))).toContain('not null');
+    expect(await refusalOf('usage', () => open(new ArrayBuffer(3) as unknown as Blob))).toContain(
       'not ArrayBuffer',
     );
   });
 
   it('has no path in a browser', async () => {
     const run = () => openVideo('x.y4m', { platform: browserFiles });
-    expect(await failure(run, 'usage')).toContain('"x.y4m" cannot be opened by name in a browser');
+    expect(await refusalOf('usage', run)).toContain('"x.y4m" cannot be opened by name in a browser');
   });
 });
 
 describe('raw format', () => {
   it('must be one that a video can have', async () => {
-    const bad = (change: object) => failure(() => open(new Uint8Array(9), { ...small, ...change }), 'usage');
+    const bad = (change: object) =>
+      refusalOf('usage', () => open(new Uint8Array(9), { ...small, ...change }));
     expect(await bad({ width: 0 })).toContain('width 0');
     expect(await bad({ height: Number.NaN })).toContain('height NaN');
     expect(await bad({ width: 16385 })).toContain('width 16385');
@@ -141,7 +136,7 @@ describe('raw format', () => {
   });
 
   it('must fit at least once into the file', async () => {
-    expect(await failure(() => open(new Uint8Array(959), small, 'x.yuv'), 'media')).toBe(
+    expect(await refusalOf('media', () => open(new Uint8Array(959), small, 'x.yuv'))).toBe(
       'x.yuv has 959 bytes, less than one frame of 32x20 4:2:0 8 bit (960 bytes); check width, height, chroma and bitDepth of raw.',
     );
   });
@@ -156,7 +151,7 @@ describe('raw format', () => {
   it('gives way to a Y4M header that agrees and not to one that does not', async () => {
     const y4m = y4mVideo(small, '420', 2);
     expect((await open(y4m, small)).info).toMatchObject({ container: 'y4m', frameCount: 2 });
-    expect(await failure(() => open(y4m, { ...small, width: 34 }, 'x.y4m'), 'mismatch')).toContain(
+    expect(await refusalOf('mismatch', () => open(y4m, { ...small, width: 34 }, 'x.y4m'))).toContain(
       'x.y4m is a Y4M file of 32x20 4:2:0 8 bit, but the given raw format is 34x20 4:2:0 8 bit',
     );
   });
@@ -180,9 +175,9 @@ describe('names', () => {
   });
 
   it('with control characters stay on one line', async () => {
-    expect(await failure(() => open(ascii('hello'), undefined, 'a\nb\x1b[31m\u2028.yuv'), 'media')).toContain(
-      'a\\x0ab\\x1b[31m\\u2028.yuv is not a Y4M file',
-    );
+    expect(
+      await refusalOf('media', () => open(ascii('hello'), undefined, 'a\nb\x1b[31m\u2028.yuv')),
+    ).toContain('a\\x0ab\\x1b[31m\\u2028.yuv is not a Y4M file');
   });
 });
 
@@ -192,7 +187,7 @@ describe("the caller's own frames", () => {
     const source: FrameSource = { info, seekable: true, readFrame: () => true, close() {} };
     expect(await open(source)).toBe(source);
     const odd: FrameSource = { ...source, info: { ...info, bitDepth: 32 } };
-    expect(await failure(() => open(odd), 'usage')).toContain(
+    expect(await refusalOf('usage', () => open(odd))).toContain(
       'the frames of mine are not usable: bit depth 32',
     );
   });
@@ -217,7 +212,7 @@ describe('checkPair', () => {
 
   it('names every difference and the remedy in one message', async () => {
     const other = { ...dis, width: 1280, height: 720, chroma: '422', bitDepth: 10 } as const;
-    expect(await failure(() => checkPair(base, other), 'mismatch')).toBe(
+    expect(await refusalOf('mismatch', () => checkPair(base, other))).toBe(
       'distorted is 1280x720 but reference is 1920x1080; distorted is 4:2:2 but reference is 4:2:0; ' +
         'distorted is 10 ' +
         'bit but reference is 8 bit (dis.y4m against ref.y4m); convert the distorted video to the ' +
@@ -228,12 +223,12 @@ describe('checkPair', () => {
 
   it('compares sizes exactly, not rounded to blocks', async () => {
     const odd = { ...dis, width: 191 };
-    expect(await failure(() => checkPair({ ...base, width: 192 }, odd), 'mismatch')).toContain('191x1080');
+    expect(await refusalOf('mismatch', () => checkPair({ ...base, width: 192 }, odd))).toContain('191x1080');
   });
 
   it('tells luma-only from 4:2:0', async () => {
     const gray = { ...base, chroma: '400', bitDepth: 12 } as const;
-    const message = await failure(() => checkPair(gray, { ...dis, bitDepth: 12 }), 'mismatch');
+    const message = await refusalOf('mismatch', () => checkPair(gray, { ...dis, bitDepth: 12 }));
     expect(message).toContain('distorted is 4:2:0 but reference is 4:0:0 (');
     expect(message).toContain('-pix_fmt gray12le -strict -1 OUTPUT.y4m');
   });
@@ -241,8 +236,8 @@ describe('checkPair', () => {
   it('refuses sides below 17 and warns up to 32', async () => {
     const sized = (width: number, height: number) =>
       checkPair({ ...base, width, height }, { ...dis, width, height });
-    expect(await failure(() => sized(16, 100), 'media')).toContain('16x100, too small');
-    expect(await failure(() => sized(100, 16), 'media')).toContain('at least 17');
+    expect(await refusalOf('media', () => sized(16, 100))).toContain('16x100, too small');
+    expect(await refusalOf('media', () => sized(100, 16))).toContain('at least 17');
     expect(sized(17, 100).join()).toContain('17x100');
     expect(sized(100, 32)).toHaveLength(1);
     expect(sized(33, 33)).toEqual([]);
@@ -250,7 +245,7 @@ describe('checkPair', () => {
 
   it('refuses sizes that the core cannot take', async () => {
     const huge = { width: 16385 };
-    expect(await failure(() => checkPair({ ...base, ...huge }, { ...dis, ...huge }), 'media')).toContain(
+    expect(await refusalOf('media', () => checkPair({ ...base, ...huge }, { ...dis, ...huge }))).toContain(
       '16385',
     );
   });
@@ -321,7 +316,7 @@ describe('openInputs', () => {
       checked,
       signal: new AbortController().signal,
     };
-    await failure(() => identifyPair({ reference: 'a', distorted: 'other' }, context), 'mismatch');
+    await refusalOf('mismatch', () => identifyPair({ reference: 'a', distorted: 'other' }, context));
     expect(new Set(closed)).toEqual(new Set(['a', 'other']));
     closed.length = 0;
     await expect(openBoth('missing', 'a', { platform })).rejects.toThrow('missing');
@@ -331,12 +326,16 @@ describe('openInputs', () => {
 
   it('refuses what can be read only once for both', async () => {
     const { platform } = closable();
-    expect(await failure(() => openBoth('-', '-', { platform }), 'usage')).toContain('standard input (-)');
+    expect(await refusalOf('usage', () => openBoth('-', '-', { platform }))).toContain('standard input (-)');
     const stream = streamOf(clip, () => 99);
-    expect(await failure(() => openBoth(stream, stream, { platform }), 'usage')).toContain('the same stream');
+    expect(await refusalOf('usage', () => openBoth(stream, stream, { platform }))).toContain(
+      'the same stream',
+    );
     const info: VideoInfo = { ...base, container: 'frames' };
     const pushed: FrameSource = { info, seekable: false, readFrame: () => false, close() {} };
-    expect(await failure(() => openBoth(pushed, pushed, { platform }), 'usage')).toContain('read only once');
+    expect(await refusalOf('usage', () => openBoth(pushed, pushed, { platform }))).toContain(
+      'read only once',
+    );
   });
 
   it('opens both at once, so that one producer may feed two pipes', async () => {
@@ -368,7 +367,7 @@ describe('openInputs', () => {
           cancelled++;
         },
       });
-    await failure(() => openBoth(silent(), nothing(), { platform: noFiles }), 'media');
+    await refusalOf('media', () => openBoth(silent(), nothing(), { platform: noFiles }));
     expect(cancelled).toBe(1);
     const controller = new AbortController();
     const opening = openBoth(silent(), silent(), { platform: noFiles, signal: controller.signal });
@@ -381,7 +380,7 @@ describe('openInputs', () => {
   });
 
   it('reports that neither is a video only once', async () => {
-    await failure(() => openBoth(nothing(), nothing(), { platform: noFiles }), 'media');
+    await refusalOf('media', () => openBoth(nothing(), nothing(), { platform: noFiles }));
   });
 });
 

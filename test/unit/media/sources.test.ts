@@ -15,7 +15,6 @@ import {
   blankPlanes,
   concat,
   expectedPlanes,
-  failure,
   noFiles,
   plane,
   rawVideo,
@@ -24,6 +23,7 @@ import {
   y4mVideo,
 } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const open = (input: VideoInput, raw?: RawVideoFormat, name?: string): Promise<FrameSource> =>
@@ -180,7 +180,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
     const source = await open(wrap(rawVideo(format, 3).slice(0, 1100)), format, 'x.yuv');
     await holds(source, 1, format);
-    expect(await failure(() => readAll(source, 2), 'media')).toBe(
+    expect(await refusalOf('media', () => readAll(source, 2))).toBe(
       'frame 2 of x.yuv is incomplete: 540 bytes expected, 20 found; 1100 bytes hold 2 whole frames of ' +
         '20x18 4:2:0 8 bit (540 bytes each), so the video is truncated or the declared format is wrong; check ' +
         'width, height, chroma and bitDepth of raw.',
@@ -194,14 +194,14 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
       'bytes are N with chroma rounded down to 10x9, as the vmaf tool of libvmaf 3.2 reads odd sizes; here chroma is ' +
       'rounded up, as ffmpeg writes it: write the file with ffmpeg, or crop both videos to an even size.';
     const source = await open(wrap(new Uint8Array(3 * 579)), format, 'x.yuv');
-    expect(await failure(() => readAll(source, 2), 'media')).toContain(
+    expect(await refusalOf('media', () => readAll(source, 2))).toContain(
       `619 bytes expected, 499 found; 1737 ${sentence.replace('N', '3 whole frames')}`,
     );
-    expect(await failure(() => open(new Uint8Array(579), format, 'x.yuv'), 'media')).toContain(
+    expect(await refusalOf('media', () => open(new Uint8Array(579), format, 'x.yuv'))).toContain(
       `(619 bytes); 579 ${sentence.replace('N', '1 whole frame')}`,
     );
     const other = await open(wrap(new Uint8Array(3 * 579 + 1)), format, 'x.yuv');
-    expect(await failure(() => readAll(other, 2), 'media')).toContain(
+    expect(await refusalOf('media', () => readAll(other, 2))).toContain(
       'check width, height, chroma and bitDepth of raw',
     );
   });
@@ -209,7 +209,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
   it('counts a single whole frame in the singular', async () => {
     const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
     const source = await open(rawVideo(format, 2).slice(0, 560), format, 'x.yuv');
-    expect(await failure(() => readAll(source, 1), 'media')).toContain(
+    expect(await refusalOf('media', () => readAll(source, 1))).toContain(
       '560 bytes hold 1 whole frame of 20x18',
     );
   });
@@ -221,10 +221,10 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     const whole = y4mVideo(format, tag, 4);
     const cut = header.length + 2 * 546;
     const bytes = concat(whole.subarray(0, cut), ascii('?'), whole.subarray(cut));
-    const message = await failure(async () => {
+    const message = await refusalOf('media', async () => {
       const source = await open(wrap(bytes), undefined, 'x.y4m');
       for (let i = 0; i < 4; i++) await readAll(source, i);
-    }, 'media');
+    });
     expect(message).toContain(
       `frame 2 of x.y4m should start with "FRAME" at byte ${cut}, found "?FRAM" instead`,
     );
@@ -253,11 +253,11 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
       ['a frame begins in it', concat(junk, ascii('FRAME\n'))],
       ['it has the size of a frame', new Uint8Array(546)],
     ] as const) {
-      const message = await failure(() => open(concat(whole, rest), undefined, 'x.y4m'), 'media');
+      const message = await refusalOf('media', () => open(concat(whole, rest), undefined, 'x.y4m'));
       expect(message, what).toContain('frame 2 of x.y4m should start with "FRAME"');
     }
     const header = ascii('YUV4MPEG2 W20 H18 F25:1 Ip\n');
-    expect(await failure(() => open(concat(header, junk), undefined, 'x.y4m'), 'media')).toContain(
+    expect(await refusalOf('media', () => open(concat(header, junk), undefined, 'x.y4m'))).toContain(
       'frame 0 of x.y4m',
     );
   });
@@ -265,7 +265,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
   it('refuses planes of a wrong size', async () => {
     const [format, tag] = PLAIN;
     const source = await open(wrap(y4mVideo(format, tag, 1)));
-    const message = await failure(() => source.readFrame(0, { y: new Uint8Array(359) }), 'usage');
+    const message = await refusalOf('usage', () => source.readFrame(0, { y: new Uint8Array(359) }));
     expect(message).toContain('the luma plane has 359 bytes, but this format needs 360');
   });
 });
@@ -328,7 +328,7 @@ describe('streams', () => {
     expect(source.descriptor).toBeUndefined();
     expect(source.info.frameCount).toBeNull();
     await readAll(source, 1);
-    expect(await failure(() => readAll(source, 0), 'usage')).toContain('read in order');
+    expect(await refusalOf('usage', () => readAll(source, 0))).toContain('read in order');
   });
 
   it('read no further than the frame that was asked for, one chunk apart', async () => {
@@ -375,7 +375,7 @@ describe('streams', () => {
         controller.error(new Error('the line\nwent dead'));
       },
     });
-    expect(await failure(() => open(stream, undefined, 'net'), 'io')).toBe(
+    expect(await refusalOf('io', () => open(stream, undefined, 'net'))).toBe(
       'reading net failed: the line\\x0awent dead.',
     );
   });
@@ -383,13 +383,13 @@ describe('streams', () => {
   it('must be free and yield bytes', async () => {
     const locked = streamOf(y4mVideo(format, '420', 1), () => 10);
     locked.getReader();
-    expect(await failure(() => open(locked), 'usage')).toContain('locked');
+    expect(await refusalOf('usage', () => open(locked))).toContain('locked');
     const text = new ReadableStream({
       start(controller) {
         controller.enqueue('YUV4MPEG2');
       },
     });
-    expect(await failure(() => open(text), 'usage')).toContain('Uint8Array chunks, not string');
+    expect(await refusalOf('usage', () => open(text))).toContain('Uint8Array chunks, not string');
   });
 });
 

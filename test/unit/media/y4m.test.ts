@@ -9,8 +9,9 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { badFrameHeader, isY4m, parseFrameHeader, parseY4mHeader } from '../../../src/media/formats.js';
 import { openVideo } from '../../../src/media/open.js';
 import type { FrameSource, VideoInput } from '../../../src/media/types.js';
-import { ascii, concat, failure, noFiles, readAll, storedFrame, streamOf } from '../../support/media.js';
+import { ascii, concat, noFiles, readAll, storedFrame, streamOf } from '../../support/media.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const parse = (header: string) => parseY4mHeader(ascii(header), 'x.y4m');
@@ -68,13 +69,13 @@ describe('stream header', () => {
   });
 
   it('refuses 4:1:1 with the command that converts it', async () => {
-    expect(await failure(() => withTag('411'), 'media')).toContain('ffmpeg -i x.y4m -pix_fmt yuv422p');
+    expect(await refusalOf('media', () => withTag('411'))).toContain('ffmpeg -i x.y4m -pix_fmt yuv422p');
   });
 
   it.each(['420p8', '420p17', '420p1', '440', 'mono8', '444p10alpha', '420P10', ''])(
     'does not know C%s',
     async (tag) => {
-      expect(await failure(() => withTag(tag), 'media')).toContain(`unknown chroma tag "C${tag}"`);
+      expect(await refusalOf('media', () => withTag(tag))).toContain(`unknown chroma tag "C${tag}"`);
     },
   );
 
@@ -93,12 +94,12 @@ describe('stream header', () => {
     ['nothing but magic', 'YUV4MPEG2\n', 'no width'],
     ['control characters', 'YUV4MPEG2 W6\x1b[2J4 H32 F25:1\n', 'width as "6\\x1b[2J4"'],
   ])('refuses a header with %s', async (_, header, message) => {
-    expect(await failure(() => parse(header), 'media')).toContain(message);
+    expect(await refusalOf('media', () => parse(header))).toContain(message);
   });
 
   it('names a line end of another system', async () => {
     for (const header of ['W64 H32 F25:1 Ip C420jpeg', 'H32 F25:1 Ip W64', 'W64 H32 F25:1 Ip']) {
-      const message = await failure(() => parse(`YUV4MPEG2 ${header}\r\n`), 'media');
+      const message = await refusalOf('media', () => parse(`YUV4MPEG2 ${header}\r\n`));
       expect(message).toContain('ends in a carriage return and a line feed');
     }
     expect(parse('YUV4MPEG2 W64 H32 F25:1 Ip XYSCSS=420JPEG\r\n').headerBytes).toBe(43);
@@ -137,7 +138,7 @@ describe('stream header', () => {
   });
 
   it('refuses unknown interlacing letters', async () => {
-    expect(await failure(() => parse('YUV4MPEG2 W64 H32 F25:1 Ix\n'), 'media')).toContain('"Ix"');
+    expect(await refusalOf('media', () => parse('YUV4MPEG2 W64 H32 F25:1 Ix\n'))).toContain('"Ix"');
   });
 
   it('warns of another version and reads on', () => {
@@ -145,17 +146,17 @@ describe('stream header', () => {
   });
 
   it('tells a truncated header from one without an end', async () => {
-    expect(await failure(() => parse('YUV4MPEG2 W64 H3'), 'media')).toContain(
+    expect(await refusalOf('media', () => parse('YUV4MPEG2 W64 H3'))).toContain(
       'ends within its Y4M header, after 16 bytes',
     );
     const overlong = `YUV4MPEG2 W64 H32 F25:1 Ip X${'a'.repeat(300)}\n`;
-    expect(await failure(() => parse(overlong), 'media')).toContain('no end within 256 bytes');
+    expect(await refusalOf('media', () => parse(overlong))).toContain('no end within 256 bytes');
   });
 
   it('accepts a header of 255 bytes before the newline and not one more', async () => {
     const fill = (n: number) => 'YUV4MPEG2 W64 H32 F25:1 Ip X'.padEnd(n, 'a');
     expect(parse(`${fill(255)}\n`).headerBytes).toBe(256);
-    await failure(() => parse(`${fill(256)}\n`), 'media');
+    await refusalOf('media', () => parse(`${fill(256)}\n`));
   });
 });
 

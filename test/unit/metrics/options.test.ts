@@ -6,7 +6,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
-import { AnyvmafError } from '../../../src/core/errors.js';
+import type { ErrorCode } from '../../../src/core/errors.js';
 import { colourParameters, coloursOf } from '../../../src/metrics/colour.js';
 import { metricOf } from '../../../src/metrics/index.js';
 import { choiceOption, flagOption, numberOption } from '../../../src/metrics/metric.js';
@@ -19,16 +19,9 @@ import {
   parseFeature,
 } from '../../../src/metrics/options.js';
 import { format } from '../../support/metric.js';
+import { refusal } from '../../support/refusals.js';
 
-function refusal(text: string, code = 'feature'): string {
-  try {
-    parseFeature(text);
-  } catch (error) {
-    if (error instanceof AnyvmafError && error.code === code) return error.message;
-    throw error;
-  }
-  throw new Error(`"${text}" was accepted`);
-}
+const refused = (text: string, code: ErrorCode = 'feature') => refusal(code, () => parseFeature(text));
 
 describe('normaliseNumber reads as float and prints with %g', () => {
   it.each([
@@ -68,7 +61,7 @@ describe('parseFeature', () => {
     const folderOf = (text: string) => parseFeature(`cambi=heatmaps_path=${text}`).options.heatmaps_path;
     expect(['maps/1.10', '007'].map(folderOf)).toEqual(['maps/1.10', '007']);
     expect(parseFeature('cambi=heatmaps_path=maps')).toMatchObject({ suffix: '', key: 'cambi' });
-    expect(refusal('cambi=heatmaps_path=')).toMatch(
+    expect(refused('cambi=heatmaps_path=')).toMatch(
       /^Option heatmaps_path of the cambi extractor is "" .* must be the path of a folder to write into/,
     );
   });
@@ -125,8 +118,8 @@ describe('parseFeature', () => {
     ['psnr=min_sse=nan', /"nan".*a number of at least 0/],
     ['psnr=min_sse=-1', /a number of at least 0/],
   ])('refuses "%s" in one sentence that says why', (text, message) => {
-    expect(refusal(text)).toMatch(message);
-    expect(refusal(text)).toMatch(/^[^\n]+\.$/);
+    expect(refused(text)).toMatch(message);
+    expect(refused(text)).toMatch(/^[^\n]+\.$/);
   });
 
   it.each([
@@ -134,8 +127,8 @@ describe('parseFeature', () => {
     ['vif=', ''],
     ['vif=debug=true:', ''],
   ])('refuses "%s" as malformed, a mistake of the command line', (text, item) => {
-    expect(refusal(text, 'usage')).toContain(`bad option string "${item}"`);
-    expect(refusal(text, 'usage')).toMatch(/^[^\n]+\.$/);
+    expect(refused(text, 'usage')).toContain(`bad option string "${item}"`);
+    expect(refused(text, 'usage')).toMatch(/^[^\n]+\.$/);
   });
 
   it('accepts limits themselves', () => {

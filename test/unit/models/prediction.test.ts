@@ -10,8 +10,9 @@ import { loadModels } from '../../../src/models/load.js';
 import { parseModelFile } from '../../../src/models/parse.js';
 import { applyTransform, clip, Predictor } from '../../../src/models/predict.js';
 import type { LoadedModel, ScoreTransform } from '../../../src/models/types.js';
-import { modelStore, refusalOf, smallModel } from '../../support/models.js';
+import { modelStore, smallModel } from '../../support/models.js';
 import { fnv1aOfDoubles } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { needsShared, sharedPath } from '../../support/tier.js';
 
 /** Log names in the order of the built-in models' inputs. */

@@ -11,8 +11,9 @@ import { parseModelString } from '../../../src/models/grammar.js';
 import { evaluate, parseLibsvm } from '../../../src/models/libsvm.js';
 import { loadModels } from '../../../src/models/load.js';
 import { parseModelFile } from '../../../src/models/parse.js';
-import { modelStore, refusalOf, smallModel } from '../../support/models.js';
+import { modelStore, smallModel } from '../../support/models.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const HEADER = 'svm_type nu_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_sv 2\nrho 0.25\n';

@@ -56,6 +56,14 @@ function callUnderWay(signal?: AbortSignal) {
   return { worker, parser, outcome };
 }
 
+/** Signs of life of a worker that makes no progress, and milliseconds between them. */
+async function beats(worker: FakeWorker, count: number, every: number, waiting = false) {
+  for (let i = 0; i < count; i++) {
+    await vi.advanceTimersByTimeAsync(every);
+    worker.say({ kind: 'alive', progress: 0, waiting });
+  }
+}
+
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -84,13 +92,9 @@ describe('a parser', () => {
 
   it('gives a worker that gets to few signs of life the time for as many as others', async () => {
     const { worker, outcome } = callUnderWay();
-    const beat = async () => {
-      await vi.advanceTimersByTimeAsync(300);
-      worker.say({ kind: 'alive', progress: 0, waiting: false });
-    };
-    for (let i = 0; i < 100; i++) await beat();
+    await beats(worker, 100, 300);
     expect(worker.terminated).toBe(0);
-    for (let i = 0; i < 2; i++) await beat();
+    await beats(worker, 2, 300);
     expect(worker.terminated).toBe(1);
     expect(await outcome).toMatchObject({
       message: expect.stringContaining('after 30.4 s without progress'),
@@ -99,10 +103,7 @@ describe('a parser', () => {
 
   it('ends a worker that makes no progress after four times as long, however few signs of life it gives', async () => {
     const { worker, outcome } = callUnderWay();
-    for (let i = 0; i < 44; i++) {
-      await vi.advanceTimersByTimeAsync(900);
-      worker.say({ kind: 'alive', progress: 0, waiting: false });
-    }
+    await beats(worker, 44, 900);
     expect(worker.terminated).toBe(0);
     await vi.advanceTimersByTimeAsync(900);
     expect(worker.terminated).toBe(1);
@@ -125,15 +126,9 @@ describe('a parser', () => {
 
   it('ends a worker that lives without progress, unless it waits for bytes', async () => {
     const { worker, outcome } = callUnderWay();
-    for (let i = 0; i < 300; i++) {
-      await vi.advanceTimersByTimeAsync(100);
-      worker.say({ kind: 'alive', progress: 0, waiting: true });
-    }
+    await beats(worker, 300, 100, true);
     expect(worker.terminated).toBe(0);
-    for (let i = 0; i < 102; i++) {
-      await vi.advanceTimersByTimeAsync(100);
-      worker.say({ kind: 'alive', progress: 0, waiting: false });
-    }
+    await beats(worker, 102, 100);
     expect(worker.terminated).toBe(1);
     expect(await outcome).toMatchObject({
       code: 'media',

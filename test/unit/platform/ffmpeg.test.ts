@@ -9,6 +9,7 @@ import { parseProbe } from '../../../src/media/facts.js';
 import { type LogEvent, parseLogLine } from '../../../src/platform/ffmpeg/log.js';
 import { PacketTimes } from '../../../src/platform/ffmpeg/times.js';
 import { versionIn } from '../../../src/platform/node/encoding/host.js';
+import { refusal } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const stream = {
@@ -45,15 +46,7 @@ const facts = (changes: object, frame?: object, container: object = format) =>
     'a.mp4',
   ).facts;
 
-function refusal(changes: object): string {
-  try {
-    facts(changes);
-  } catch (error) {
-    if (error instanceof AnyvmafError && error.code === 'media') return error.message;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
+const refused = (changes: object) => refusal('media', () => facts(changes));
 
 describe('facts about a track', () => {
   it('are what ffprobe declares', () => {
@@ -215,14 +208,14 @@ describe('facts about a track', () => {
   });
 
   it('are refused with a reason', () => {
-    expect(refusal({ codec_name: undefined, codec_tag_string: 'XYZ1' })).toContain('does not know (XYZ1)');
-    expect(refusal({ pix_fmt: undefined, codec_name: 'av1' })).toContain('can be decoded as av1');
-    expect(refusal({ codec_tag_string: 'encv' })).toContain('a.mp4 is encrypted (h264)');
-    expect(refusal({ pix_fmt: 'gbrp' })).toContain('RGB (gbrp)');
-    expect(refusal({ pix_fmt: 'pal8' })).toContain('RGB (pal8)');
-    expect(refusal({ pix_fmt: 'yuv410p' })).toContain('yuv410p, which is not 4:2:0');
-    expect(refusal({ pix_fmt: 'grayf32le' })).toContain('grayf32le, which is not');
-    expect(refusal({ width: 0 })).toContain('width 0');
+    expect(refused({ codec_name: undefined, codec_tag_string: 'XYZ1' })).toContain('does not know (XYZ1)');
+    expect(refused({ pix_fmt: undefined, codec_name: 'av1' })).toContain('can be decoded as av1');
+    expect(refused({ codec_tag_string: 'encv' })).toContain('a.mp4 is encrypted (h264)');
+    expect(refused({ pix_fmt: 'gbrp' })).toContain('RGB (gbrp)');
+    expect(refused({ pix_fmt: 'pal8' })).toContain('RGB (pal8)');
+    expect(refused({ pix_fmt: 'yuv410p' })).toContain('yuv410p, which is not 4:2:0');
+    expect(refused({ pix_fmt: 'grayf32le' })).toContain('grayf32le, which is not');
+    expect(refused({ width: 0 })).toContain('width 0');
     expect(() => parseProbe({ streams: [] }, 'a\nb')).toThrow('a\\x0ab has no video track');
     for (const nonsense of [null, undefined, 3, 'x', [], { streams: 7 }, { streams: [null] }]) {
       expect(() => parseProbe(nonsense, 'n')).toThrow(AnyvmafError);

@@ -13,18 +13,12 @@ import { alignmentText, inspectionData, inspectionText } from '../../../src/repo
 import type { Report } from '../../../src/report/schema.js';
 import { clock, columns, cut, formatProgress, wrap } from '../../../src/report/sections.js';
 import { doubtOf, type LimitResult } from '../../../src/report/verdict.js';
+import { ALIGNED } from '../../support/align.js';
 
 const aligned: AlignResult = {
-  offset: 12,
-  confidence: 0.97,
-  candidates: [{ offset: 12, similarity: 0.99 }],
-  compared: 84,
-  ambiguous: false,
-  reason: 'clear',
-  explanation: 'One offset fits better than all others.',
-  similarity: 0.99,
-  levels: { gain: 1, bias: 0 },
-  repeated: { reference: 0, distorted: 0 },
+  ...ALIGNED,
+  ...{ offset: 12, confidence: 0.97, candidates: [{ offset: 12, similarity: 0.99 }], compared: 84 },
+  ...{ explanation: 'One offset fits better than all others.', similarity: 0.99 },
 };
 
 describe('alignmentText', () => {

@@ -232,21 +232,12 @@ describe('json', () => {
       'json',
     );
     const { version, fps, frames, pooled_metrics, aggregate_metrics, ...ours } = JSON.parse(text);
-    expect(Object.keys(ours)).toEqual([
-      'reference',
-      'distorted',
-      'models',
-      'distribution',
-      'compat',
-      'backend_requested',
-      'backend_used',
-      'implementation',
-      'threads',
-      'subsample',
-      'frame_count',
-      'warnings',
-      'trust',
-    ]);
+    expect(Object.keys(ours)).toEqual(
+      (
+        'reference distorted models distribution compat backend_requested backend_used ' +
+        'implementation threads subsample frame_count warnings trust'
+      ).split(' '),
+    );
     const input = { container: 'yuv', width: 576, height: 324, bit_depth: 10, chroma: '420' };
     expect(ours.reference).toEqual({
       ...input,

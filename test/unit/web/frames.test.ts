@@ -336,12 +336,18 @@ function storeOf(budget = 100 * BYTES) {
   return { store, asked, last, open, ready, failed, give };
 }
 
+/** A store of which a frame of one encode was wanted. */
+function wanting(frame: number) {
+  const made = storeOf();
+  made.store.want(source('a'), frame);
+  return made;
+}
+
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('pictures of frames', () => {
   it('come with their neighbours, the wanted one first', () => {
-    const { store, last, ready } = storeOf();
-    store.want(source('a'), 50);
+    const { last, ready } = wanting(50);
     const { first, from, to } = last();
     expect({ first, from, to }).toEqual({ first: 50, from: 48, to: 53 });
     expect(ready).toEqual([]);
@@ -350,8 +356,7 @@ describe('pictures of frames', () => {
   });
 
   it('are fetched ahead while one is looked at, so that a step finds the next one there', async () => {
-    const { store, asked, last, ready } = storeOf();
-    store.want(source('a'), 50);
+    const { store, asked, last, ready } = wanting(50);
     await last().all();
     expect([last().from, last().to]).toEqual([54, 60]);
     await last().all();
@@ -364,8 +369,7 @@ describe('pictures of frames', () => {
   });
 
   it('are fetched backwards for who goes backwards', async () => {
-    const { store, last } = storeOf();
-    store.want(source('a'), 50);
+    const { store, last } = wanting(50);
     await last().all();
     await last().all();
     store.want(source('a'), 49);
@@ -381,8 +385,7 @@ describe('pictures of frames', () => {
   });
 
   it('are not waited for any more when others are wanted', () => {
-    const { store, asked, last, open, ready } = storeOf();
-    store.want(source('a'), 50);
+    const { store, asked, last, open, ready } = wanting(50);
     store.want(source('a'), 500);
     const [stale] = asked;
     expect(stale?.signal.aborted).toBe(true);
@@ -394,8 +397,7 @@ describe('pictures of frames', () => {
   });
 
   it('do not arrive while none is wanted', () => {
-    const { store, last, ready, open } = storeOf();
-    store.want(source('a'), 50);
+    const { store, last, ready, open } = wanting(50);
     const call = last();
     store.rest();
     call.give(50);
@@ -406,8 +408,7 @@ describe('pictures of frames', () => {
   });
 
   it('keep coming when what is under way leads to the frame', () => {
-    const { store, asked, last, ready } = storeOf();
-    store.want(source('a'), 50);
+    const { store, asked, last, ready } = wanting(50);
     store.want(source('a'), 52);
     expect(asked).toHaveLength(1);
     last().give(50, 48, 49, 51, 52);
@@ -415,8 +416,7 @@ describe('pictures of frames', () => {
   });
 
   it('of two encodes are not mistaken for each other', () => {
-    const { store, last, ready } = storeOf();
-    store.want(source('a'), 50);
+    const { store, last, ready } = wanting(50);
     last().give(50);
     store.want(source('b'), 50);
     expect(last().source.key).toBe('b');
@@ -454,8 +454,7 @@ describe('pictures of frames', () => {
   }
 
   it('that cannot be had are said to be so, but only those that are wanted', async () => {
-    const { store, last, failed } = storeOf();
-    store.want(source('a'), 50);
+    const { store, last, failed } = wanting(50);
     last().give(50);
     await last().end(new Error('a neighbour is damaged'));
     expect(failed).toEqual([]);
@@ -544,8 +543,7 @@ describe('pictures of a film', () => {
 
 describe('a jump', () => {
   it('does not wait for the frames before it, which who steps back gets', async () => {
-    const { store, last } = storeOf();
-    store.want(source('a'), 500);
+    const { store, last } = wanting(500);
     await last().all();
     store.want(source('a'), 90);
     expect([last().from, last().first, last().to]).toEqual([90, 90, 93]);

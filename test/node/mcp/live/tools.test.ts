@@ -15,13 +15,13 @@ import { listLiveTool } from '../../../../src/mcp/tools/lists.js';
 import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
+import { privateFolder } from '../../../support/folders.js';
 import {
   callOf,
   callTool,
   listening,
   pairOf,
   post,
-  privateFolder,
   request,
   served,
   THREAD,

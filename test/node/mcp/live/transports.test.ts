@@ -27,7 +27,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { listExtractors } from '../../../../src/index.js';
 import { EventStreams } from '../../../../src/mcp/live/transports/http.js';
 import { built } from '../../../support/built.js';
-import { callOf, listening, post, privateFolder, request, served } from '../../../support/mcp-live.js';
+import { privateFolder } from '../../../support/folders.js';
+import { callOf, listening, post, request, served } from '../../../support/mcp-live.js';
 import { tier } from '../../../support/tier.js';
 
 /** Sends bytes, and gives what comes back once there is enough of it. */

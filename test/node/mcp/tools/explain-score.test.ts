@@ -4,9 +4,14 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type FeatureModel, openModel } from '../../../../src/index.js';
+import type { FeatureModel } from '../../../../src/index.js';
 import { Attribution, type explainScore, explainScoreTool } from '../../../../src/mcp/tools/explain-score.js';
-import { type FixtureCase, type FixtureClip, readFixture } from '../../../support/fixtures.js';
+import {
+  type FixtureCase,
+  type FixtureClip,
+  measuredFrames,
+  readFixture,
+} from '../../../support/fixtures.js';
 import { call, fakeContext, refused, videoFolder, writePair } from '../../../support/mcp-tools.js';
 
 const context = () => fakeContext(videoFolder());
@@ -62,24 +67,11 @@ describe('attribution', () => {
 
   it("adds up to the loss for every frame that libvmaf measured, of every model, and starts from libvmaf's score", async () => {
     let frames = 0;
-    for (const { runs } of ['models', 'formats'].flatMap(readFixture)) {
-      for (const { models = [], metrics } of runs) {
-        for (const text of models) {
-          const model = await openModel(text);
-          const attribution = new Attribution(model);
-          const scores = metrics[model.name] ?? [];
-          if (!model.inputs.every(({ logName }) => metrics[logName]?.length === scores.length)) continue;
-          scores.forEach((expected, i) => {
-            const values = Object.fromEntries(
-              model.inputs.map(({ logName }) => [logName, metrics[logName]?.[i] ?? Number.NaN]),
-            );
-            const { score, ceiling, points } = attribution.explain(values);
-            expect(score).toBe(expected);
-            expect(sum(points)).toBeCloseTo(ceiling - score, 9);
-            frames++;
-          });
-        }
-      }
+    for await (const { model, values, expected } of measuredFrames()) {
+      const { score, ceiling, points } = new Attribution(model).explain(values);
+      expect(score).toBe(expected);
+      expect(sum(points)).toBeCloseTo(ceiling - score, 9);
+      frames++;
     }
     expect(frames).toBeGreaterThan(20);
   });

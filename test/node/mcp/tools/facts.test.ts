@@ -65,13 +65,7 @@ describe('list_models', () => {
     const v1 = ['1d5h_2160', '3d0h', '3d0h_2160', '5d0h'];
     expect(models.map(({ name }) => name).sort()).toEqual([
       ...['vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3', 'vmaf_float_4k_v0.6.1'],
-      ...[
-        'vmaf_float_b_v0.6.3',
-        'vmaf_float_v0.6.1',
-        'vmaf_float_v0.6.1neg',
-        'vmaf_v0.6.1',
-        'vmaf_v0.6.1neg',
-      ],
+      ...'vmaf_float_b_v0.6.3 vmaf_float_v0.6.1 vmaf_float_v0.6.1neg vmaf_v0.6.1 vmaf_v0.6.1neg'.split(' '),
       ...v1.map((view) => `vmaf_v1.0.16_${view}`),
       ...v1.map((view) => `vmaf_v1.0.16_hfr_${view}`),
     ]);

@@ -18,8 +18,8 @@ import { runTunePerShotTool } from '../../../../src/mcp/tools/run-tune-per-shot.
 import { file } from '../../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
 import { type FakeHost, fakeEncoding } from '../../../support/encoding-host.js';
+import { privateTmp } from '../../../support/folders.js';
 import { call, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
-import { privateTmp } from '../../../support/private-tmp.js';
 
 const { leftovers } = privateTmp('anyvmaf-search-');
 const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);

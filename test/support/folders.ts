@@ -1,0 +1,69 @@
+/**
+ * @module test/support/folders
+ * Folders that no other test sees: of the tests of a file, of each test, of this process, and for temporary files, so that a test
+ * can count what is left of them.
+ */
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+
+/** As it is before a test gives itself a temporary folder of its own. */
+const TEMPORARY = tmpdir();
+
+function make(name: string): string {
+  return realpathSync(mkdtempSync(join(TEMPORARY, `anyvmaf-${name}-`)));
+}
+
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/**
+ * Gives the tests of a file a temporary folder of their own.
+ * @param beginning of the names that {@link leftovers} lists
+ */
+export function privateTmp(beginning: string): { leftovers(): string[] } {
+  const outer = process.env.TMPDIR;
+  const folder = testFolder('test');
+  beforeAll(() => {
+    process.env.TMPDIR = folder;
+  });
+  afterAll(() => {
+    if (outer === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = outer;
+  });
+  return { leftovers: () => readdirSync(folder).filter((name) => name.startsWith(beginning)) };
+}
+
+/** A folder for the tests of a file or group, by its real path; it is gone after them. @param name a part of its name */
+export function testFolder(name = 'test'): string {
+  const folder = make(name);
+  afterAll(() => remove(folder));
+  return folder;
+}
+
+/** Paths in a folder that each test of a file or group has for itself. */
+export function ownFolder(name: string): (...parts: string[]) => string {
+  let folder = '';
+  beforeEach(() => {
+    folder = make(name);
+  });
+  afterEach(() => remove(folder));
+  return (...parts) => join(folder, ...parts);
+}
+
+/** A folder that nothing else uses; it is gone when the process ends. */
+export function privateFolder(): string {
+  return mkdtempSync(join(processFolder('private'), 'f-'));
+}
+
+const kept = new Map<string, string>();
+
+/** The folder of that name of this process; it is gone when the process ends. */
+export function processFolder(name: string): string {
+  const made = kept.get(name) ?? make(name);
+  if (!kept.has(name)) process.once('exit', () => remove(made));
+  kept.set(name, made);
+  return made;
+}

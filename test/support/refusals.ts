@@ -1,0 +1,32 @@
+/**
+ * @module test/support/refusals
+ * The sentences with which something is refused: errors of ours, of the code that is expected, on one line.
+ */
+import { expect } from 'vitest';
+import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
+
+function sentenceOf(error: unknown, code: ErrorCode): string {
+  if (!(error instanceof AnyvmafError) || error.code !== code) throw error;
+  expect(error.message).not.toMatch(/[\n\r]/);
+  return error.message;
+}
+
+/** The message of the error that `act` throws at once. */
+export function refusal(code: ErrorCode, act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    return sentenceOf(error, code);
+  }
+  throw new Error('nothing was refused');
+}
+
+/** The message of the error that `act` ends in. */
+export async function refusalOf(code: ErrorCode, act: () => unknown): Promise<string> {
+  try {
+    await act();
+  } catch (error) {
+    return sentenceOf(error, code);
+  }
+  throw new Error('nothing was refused');
+}
