@@ -350,19 +350,18 @@ describe('chunks', () => {
 });
 
 describe('threads', () => {
-  it('are none for what is over before one has started', () => {
-    expect(chooseThreads(8, plan(576, 324), 2)).toBe(0);
-    expect(chooseThreads(8, plan(1920, 1080), 1)).toBe(0);
-  });
-
-  it('are all cores for a clip, and for a stream of unknown length', () => {
-    expect(chooseThreads(8, plan(1920, 1080), 48)).toBe(8);
-    expect(chooseThreads(8, plan(1920, 1080), null)).toBe(8);
-  });
-
-  it('are few for small frames of unknown length: 500 of them at 25.5 ns a sample, 60 ms a worker', () => {
-    expect(chooseThreads(8, plan(160, 90), null)).toBe(3);
-    expect(chooseThreads(64, plan(64, 64), null)).toBe(0);
+  it.each([
+    ['none for what is over before one has started', 8, plan(576, 324), 2, 0],
+    ['none for a single pair', 8, plan(1920, 1080), 1, 0],
+    ['all cores for a clip', 8, plan(1920, 1080), 48, 8],
+    ['all cores for a stream of unknown length', 8, plan(1920, 1080), null, 8],
+    // 500 of them at 25.5 ns a sample, 60 ms a worker.
+    ['few for small frames of unknown length', 8, plan(160, 90), null, 3],
+    ['none for the smallest of unknown length', 64, plan(64, 64), null, 0],
+    ['no more than frames', 64, plan(3840, 2160), 3, 3],
+    ['no more than cores', 1, plan(1920, 1080), 100, 1],
+  ] as const)('are %s', (_, cores, made, frames, threads) => {
+    expect(chooseThreads(cores, made, frames)).toBe(threads);
   });
 
   it('asked for are only as many as get a chunk', () => {
@@ -378,11 +377,6 @@ describe('threads', () => {
       const where = `seed ${random.seed}: ${total} pairs, ${asked} asked for`;
       expect([...cutChunks(total, workers)].length, where).toBeGreaterThanOrEqual(workers);
     }
-  });
-
-  it('are no more than frames or cores', () => {
-    expect(chooseThreads(64, plan(3840, 2160), 3)).toBe(3);
-    expect(chooseThreads(1, plan(1920, 1080), 100)).toBe(1);
   });
 });
 

@@ -251,21 +251,12 @@ describe('hosts', () => {
 
   it('that are none are refused', () => {
     for (const entry of [
+      ...(
+        'https://a.com a.com/path 10.0.0.0/33 10.0.0.0/ / u@a.com * *. a.com:x ' +
+        'a.com:99999 *.*.com a.com?x ::1/200'
+      ).split(' '),
       '',
       'a b',
-      'https://a.com',
-      'a.com/path',
-      '10.0.0.0/33',
-      '10.0.0.0/',
-      '/',
-      'u@a.com',
-      '*',
-      '*.',
-      'a.com:x',
-      'a.com:99999',
-      '*.*.com',
-      'a.com?x',
-      '::1/200',
     ])
       expect(() => new AllowedHosts([entry]), entry).toThrow('it must be a host, such as');
   });

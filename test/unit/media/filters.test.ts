@@ -23,6 +23,8 @@ const refused = (text: string, foreign = false): string => {
   return '';
 };
 
+const listed = (text: string) => text.trim().split(/\s+/);
+
 describe('checkChain', () => {
   it.each([
     ['crop=1920:800', true],
@@ -48,136 +50,66 @@ describe('checkChain', () => {
   });
 
   it.each([
-    'movie=/etc/passwd',
-    'null,movie=a.mkv',
-    "'movie'=a.mkv",
-    'mo\\vie=a.mkv',
-    'movie@x=a.mkv',
-    ' movie =a.mkv',
-    'amovie=a',
-    'sendcmd=f=commands.txt',
-    'zmq',
-    'subtitles=a.srt',
-    'ass=a.ass',
-    'drawtext=textfile=/etc/passwd',
-    'lut3d=file=a.cube',
-    'frei0r=glow',
-    'libvmaf=log_path=a',
-    'psnr=stats_file=a',
-    'metadata=print:file=a',
-    'showinfo',
-    'removelogo=a.png',
-    'vidstabdetect=result=a',
-    'vidstabtransform=input=a',
-    'program_opencl=source=a',
-    'libplacebo=custom_shader_path=a',
-    'nnedi=weights=a',
-    'signature=filename=a',
-    'concat',
-    'reverse',
-    'loop=-1',
-    'tpad=stop=-1',
-    '[in]null[out]',
-    'null[out];[out]null',
-    'sws_flags=bicubic;null',
-    'crop=/w=/etc/passwd',
-    'crop=1:\\/h=/etc/passwd',
-    "crop=1:'/h'=/etc/passwd",
-    'crop=w=1: /h=/etc/passwd',
-    'curves=psfile=a.acv',
-    'curves=plot=a',
-    "crop='1",
-    '',
-    ' ',
-    'null\nnull',
-    'null\0',
-    `${'null,'.repeat(500)}null`,
-    'nosuchfilter',
-    'null,',
-    ',null',
+    ...listed(String.raw`
+      movie=/etc/passwd null,movie=a.mkv 'movie'=a.mkv mo\vie=a.mkv movie@x=a.mkv amovie=a
+      sendcmd=f=commands.txt zmq subtitles=a.srt ass=a.ass drawtext=textfile=/etc/passwd
+      lut3d=file=a.cube frei0r=glow libvmaf=log_path=a psnr=stats_file=a metadata=print:file=a showinfo
+      removelogo=a.png vidstabdetect=result=a vidstabtransform=input=a program_opencl=source=a
+      libplacebo=custom_shader_path=a nnedi=weights=a signature=filename=a concat reverse loop=-1
+      tpad=stop=-1 [in]null[out] null[out];[out]null sws_flags=bicubic;null crop=/w=/etc/passwd
+      crop=1:\/h=/etc/passwd crop=1:'/h'=/etc/passwd curves=psfile=a.acv curves=plot=a crop='1
+      nosuchfilter null, ,null
+    `),
+    ...[
+      ' movie =a.mkv',
+      'crop=w=1: /h=/etc/passwd',
+      '',
+      ' ',
+      'null\nnull',
+      'null\0',
+      `${'null,'.repeat(500)}null`,
+    ],
   ])('refuses %j', (text) => {
     expect(refused(text)).toMatch(/^vfDistorted (is|names|makes) /);
   });
 
-  it.each([
-    'crop=1920:800:0:140',
-    'scale=1280:-2:flags=lanczos',
-    'zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p',
-    'fieldmatch,decimate',
-    'bwdif=mode=send_frame',
-    'fps=30000/1001',
-    'fps=fps=59.94:round=up',
-    'scale=trunc(iw*sar/2)*2:ih,setsar=1',
-    'scale=w=2*iw:h=ih*.5:flags=bicubic+accurate_rnd',
-    'scale=-2:ih*16/9',
-    'scale=1280x720',
-    'scale=s=hd720',
-    'pad=iw:ow*9/16:(ow-iw)/2:(oh-ih)/2:black',
-    'pad=aspect=16/9',
-    'yadif=1,hqdn3d,eq=contrast=1.1',
-    'zscale=1280:720:filter=lanczos',
-  ])('takes %s of somebody else', (text) => {
+  it.each(
+    listed(`
+      crop=1920:800:0:140 scale=1280:-2:flags=lanczos
+      zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p
+      fieldmatch,decimate bwdif=mode=send_frame fps=30000/1001 fps=fps=59.94:round=up
+      scale=trunc(iw*sar/2)*2:ih,setsar=1 scale=w=2*iw:h=ih*.5:flags=bicubic+accurate_rnd
+      scale=-2:ih*16/9 scale=1280x720 scale=s=hd720 pad=iw:ow*9/16:(ow-iw)/2:(oh-ih)/2:black
+      pad=aspect=16/9 yadif=1,hqdn3d,eq=contrast=1.1 zscale=1280:720:filter=lanczos
+    `),
+  )('takes %s of somebody else', (text) => {
     expect(refused(text, true)).toBe('');
   });
 
   it.each([
-    'geq=lum=0',
-    'nlmeans',
-    'minterpolate',
-    'select=1',
-    'scale=100000:100000',
-    'pad=99999:10',
-    'crop=while(1\\,0)',
-    'crop=print(1)',
-    "crop='1,2'",
+    ...listed(String.raw`
+      geq=lum=0 nlmeans minterpolate select=1 scale=100000:100000 pad=99999:10 crop=while(1\,0)
+      crop=print(1) crop='1,2'
+    `),
     // Frames.
-    'fps=100000000',
-    'fps=1001',
-    'fps=fps=1000000/3',
-    'fps=25/0',
-    'fps=2.5e7',
-    'fps=1M',
-    'fps=source_fps*1000',
-    'fps=25:start_time=-1000000',
-    'fps=25:0',
-    'loop=-1:1',
-    'tpad=stop=1000',
-    'zoompan=d=100000',
-    'framerate=1000',
-    'telecine',
-    'bwdif,bwdif,bwdif,bwdif',
-    'bwdif=1:0,bwdif=1:0,bwdif=1:0,bwdif=1:0',
-    'yadif=1+0,yadif=1+0,yadif=1+0,yadif=1+0',
-    'bwdif=send_field,yadif=mode=1,yadif=3,fps=10',
+    ...listed(`
+      fps=100000000 fps=1001 fps=fps=1000000/3 fps=25/0 fps=2.5e7 fps=1M fps=source_fps*1000
+      fps=25:start_time=-1000000 fps=25:0 loop=-1:1 tpad=stop=1000 zoompan=d=100000 framerate=1000
+      telecine bwdif,bwdif,bwdif,bwdif bwdif=1:0,bwdif=1:0,bwdif=1:0,bwdif=1:0
+      yadif=1+0,yadif=1+0,yadif=1+0,yadif=1+0 bwdif=send_field,yadif=mode=1,yadif=3,fps=10
+    `),
     // Pictures.
-    'scale=16384:16384',
-    'scale=16384x16384',
-    'scale=s=16384x8192',
-    'scale=iw*8:ih',
-    'scale=iw*2*2*2:ih',
-    'scale=iw*ih:1',
-    'scale=iw+iw+iw+iw+iw:ih',
-    'scale=iw/0.001:ih',
-    'scale=iw/(ih-ih+0.01):ih',
-    'scale=pow(iw\\:2):ih',
-    'scale=exp(12):16',
-    'scale=st(0)*iw:ih',
-    'zscale=w=iw*5',
-    'pad=iw*9:ih*9',
-    'pad=aspect=9000',
-    'tile=100x100',
-    'scale=iw*2:-2,scale=iw*2:-2,scale=iw*2:-2,scale=iw/8:-2',
+    ...listed(String.raw`
+      scale=16384:16384 scale=16384x16384 scale=s=16384x8192 scale=iw*8:ih scale=iw*2*2*2:ih
+      scale=iw*ih:1 scale=iw+iw+iw+iw+iw:ih scale=iw/0.001:ih scale=iw/(ih-ih+0.01):ih
+      scale=pow(iw\:2):ih scale=exp(12):16 scale=st(0)*iw:ih zscale=w=iw*5 pad=iw*9:ih*9 pad=aspect=9000
+      tile=100x100 scale=iw*2:-2,scale=iw*2:-2,scale=iw*2:-2,scale=iw/8:-2
+    `),
     // Numbers that are larger than their digits say.
-    'scale=0x7fff:100',
-    'scale=0X7FFF:100',
-    'scale=9e4:100',
-    'scale=1.E4:100',
-    'scale=99k:100',
-    'scale=99Ki:100',
-    'scale=200h:100',
-    'scale=9999B:100',
-    "scale=9'9'999:100",
-    'scale=9\\9999:100',
+    ...listed(String.raw`
+      scale=0x7fff:100 scale=0X7FFF:100 scale=9e4:100 scale=1.E4:100 scale=99k:100 scale=99Ki:100
+      scale=200h:100 scale=9999B:100 scale=9'9'999:100 scale=9\9999:100
+    `),
     `${'null,'.repeat(24)}null`,
   ])('refuses %s of somebody else', (text) => {
     expect(refused(text, true)).toMatch(/^vfDistorted (names|uses) /);

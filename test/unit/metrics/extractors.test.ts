@@ -25,6 +25,21 @@ type Limit = number | undefined;
 /** name, alias, type, default, min, max, counts for the name. */
 type Row = [string, string | undefined, string, boolean | number | string, Limit, Limit, boolean];
 
+/** Options that several have. */
+const ADM: Row[] = [
+  ['debug', undefined, 'bool', false, undefined, undefined, false],
+  ['adm_csf_scale', 'scf', 'double', 1, 0, 50, true],
+  ['adm_csf_diag_scale', 'scfd', 'double', 1, 0, 50, true],
+  ['adm_dlm_weight', 'dlmw', 'double', 0.5, 0, 1, true],
+  ['adm_enhn_gain_limit', 'egl', 'double', 100, 1, 100, true],
+  ['adm_norm_view_dist', 'nvd', 'double', 3, 0.75, 24, true],
+];
+const DECIBELS: Row[] = [
+  ['enable_lcs', undefined, 'bool', false, undefined, undefined, false],
+  ['enable_db', undefined, 'bool', false, undefined, undefined, false],
+  ['clip_db', undefined, 'bool', false, undefined, undefined, false],
+];
+
 const OPTIONS: Record<string, Row[]> = {
   vif: [
     ['debug', undefined, 'bool', false, undefined, undefined, false],
@@ -32,12 +47,7 @@ const OPTIONS: Record<string, Row[]> = {
     ['vif_skip_scale0', 'ssclz', 'bool', false, undefined, undefined, true],
   ],
   adm: [
-    ['debug', undefined, 'bool', false, undefined, undefined, false],
-    ['adm_csf_scale', 'scf', 'double', 1, 0, 50, true],
-    ['adm_csf_diag_scale', 'scfd', 'double', 1, 0, 50, true],
-    ['adm_dlm_weight', 'dlmw', 'double', 0.5, 0, 1, true],
-    ['adm_enhn_gain_limit', 'egl', 'double', 100, 1, 100, true],
-    ['adm_norm_view_dist', 'nvd', 'double', 3, 0.75, 24, true],
+    ...ADM,
     ['adm_ref_display_height', 'rdh', 'int', 1080, 1, 4320, true],
     ['adm_csf_mode', 'csf', 'int', 0, 0, 3, true],
     ['adm_noise_weight', 'nw', 'double', 0.03125, 0, 1500, true],
@@ -65,17 +75,8 @@ const OPTIONS: Record<string, Row[]> = {
   float_psnr: [],
   float_ansnr: [],
   float_moment: [],
-  float_ssim: [
-    ['enable_lcs', undefined, 'bool', false, undefined, undefined, false],
-    ['enable_db', undefined, 'bool', false, undefined, undefined, false],
-    ['clip_db', undefined, 'bool', false, undefined, undefined, false],
-    ['scale', undefined, 'int', 0, 0, 10, false],
-  ],
-  float_ms_ssim: [
-    ['enable_lcs', undefined, 'bool', false, undefined, undefined, false],
-    ['enable_db', undefined, 'bool', false, undefined, undefined, false],
-    ['clip_db', undefined, 'bool', false, undefined, undefined, false],
-  ],
+  float_ssim: [...DECIBELS, ['scale', undefined, 'int', 0, 0, 10, false]],
+  float_ms_ssim: DECIBELS,
   float_motion: [
     ['debug', undefined, 'bool', true, undefined, undefined, false],
     ['motion_force_zero', 'force_0', 'bool', false, undefined, undefined, true],
@@ -100,12 +101,7 @@ const OPTIONS: Record<string, Row[]> = {
     ['vif_skip_scale0', 'ssclz', 'bool', false, undefined, undefined, true],
   ],
   float_adm: [
-    ['debug', undefined, 'bool', false, undefined, undefined, false],
-    ['adm_csf_scale', 'scf', 'double', 1, 0, 50, true],
-    ['adm_csf_diag_scale', 'scfd', 'double', 1, 0, 50, true],
-    ['adm_dlm_weight', 'dlmw', 'double', 0.5, 0, 1, true],
-    ['adm_enhn_gain_limit', 'egl', 'double', 100, 1, 100, true],
-    ['adm_norm_view_dist', 'nvd', 'double', 3, 0.75, 24, true],
+    ...ADM,
     ['adm_ref_display_height', 'rdf', 'int', 1080, 1, 4320, true],
     ['adm_csf_mode', 'csf', 'int', 0, 0, 9, true],
     ['adm_noise_weight', 'nw', 'double', 0.03125, 0, 1500, true],

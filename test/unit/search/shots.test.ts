@@ -34,16 +34,12 @@ const scene = (number: number, frames: number, light = 1) =>
   Array.from({ length: frames }, (_, time) => picture(number, time, light));
 
 describe('cuts', () => {
-  it('are found where scenes change, however they move', () => {
-    expect(cutsIn([...scene(0, 20), ...scene(3, 15), ...scene(5, 30)])).toEqual([20, 35]);
-  });
-
-  it('are found in the dark', () => {
-    expect(cutsIn([...scene(0, 20, 0.15), ...scene(3, 20, 0.15)])).toEqual([20]);
-  });
-
-  it('are found close to each other', () => {
-    expect(cutsIn([...scene(0, 20), ...scene(3, 4), ...scene(5, 20)])).toEqual([20, 24]);
+  it.each([
+    ['where scenes change, however they move', [...scene(0, 20), ...scene(3, 15), ...scene(5, 30)], [20, 35]],
+    ['in the dark', [...scene(0, 20, 0.15), ...scene(3, 20, 0.15)], [20]],
+    ['close to each other', [...scene(0, 20), ...scene(3, 4), ...scene(5, 20)], [20, 24]],
+  ])('are found %s', (_, pictures, cuts) => {
+    expect(cutsIn(pictures)).toEqual(cuts);
   });
 
   it('are not a flash, nor a dropout, of up to a fifth of a second', () => {
