@@ -151,19 +151,10 @@ export class ResourceScope {
 
   /** The files that tools may use, without results of other connections. */
   filesOf(allowed: AllowedPaths): ToolFiles {
-    const files = allowed.within(this.roots, OUTSIDE_ROOTS);
-    return {
-      get origin() {
-        return files.origin;
-      },
-      allowed: files.allowed,
-      sizeOf: (path) => files.sizeOf(path),
-      resolveInput: async (path) => {
-        if (!(await this.#hides(path))) return files.resolveInput(path);
-        throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
-      },
-      resolveOutput: (path) => files.resolveOutput(path),
-    };
+    return allowed.within(this.roots, OUTSIDE_ROOTS, async (path) => {
+      if (!(await this.#hides(path))) return this.#all.pathOf(path);
+      throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
+    });
   }
 }
 
