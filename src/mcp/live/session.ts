@@ -4,7 +4,7 @@
  * and clients may poll ten times a second. Tools refuse with an `AnyvmafError`, the protocol with its own class.
  */
 import { onAbort } from '../../core/abort.js';
-import { jsonOf } from '../../core/arguments.js';
+import { isObject, jsonOf } from '../../core/arguments.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
@@ -153,13 +153,11 @@ export class Session {
   async #reply(text: string, gone: AbortSignal | undefined): Promise<Reply | undefined> {
     const message = jsonOf(text);
     if (message === undefined) return failed(null, CODE.parse, 'The message is not JSON.');
-    if (typeof message !== 'object' || message === null || Array.isArray(message))
-      return failed(
-        null,
-        CODE.request,
-        'The message is not one JSON-RPC request; batches are not supported.',
-      );
-    const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
+    if (!isObject(message)) {
+      const why = 'The message is not one JSON-RPC request; batches are not supported.';
+      return failed(null, CODE.request, why);
+    }
+    const { id, method, params } = message;
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
     // A response, though this server sends no requests.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
@@ -173,8 +171,7 @@ export class Session {
       return result && { jsonrpc: '2.0', id: known, result };
     } catch (error) {
       if (error instanceof ProtocolFailure) return failed(known, error.code, error.message, error.data);
-      const why = messageOf(error);
-      return failed(known, CODE.internal, `The request failed: ${why}`);
+      return failed(known, CODE.internal, `The request failed: ${messageOf(error)}`);
     }
   }
 
@@ -228,10 +225,10 @@ export class Session {
   ): Promise<CallAnswer | undefined> {
     const tool = TOOLS.find((one) => one.name === name);
     if (!tool) {
-      const names = TOOLS.map((one) => one.name).join(', ');
+      const what = `Unknown tool ${quoted(String(name).slice(0, 100))}`;
       throw new ProtocolFailure(
         CODE.params,
-        `Unknown tool ${quoted(String(name).slice(0, 100))}; available: ${names}.`,
+        `${what}; available: ${TOOLS.map((one) => one.name).join(', ')}.`,
       );
     }
     const { progressToken } = Object(meta) as { readonly progressToken?: unknown };
@@ -267,12 +264,8 @@ export class Session {
     // The end arrives as progress, too.
     if (kind === 'progress' && this.#subscribed.has(uri))
       this.#send('notifications/resources/updated', { uri });
-    if (kind === 'alarm')
-      this.#send('notifications/message', {
-        level: 'warning',
-        logger: measurement.name,
-        data: { kind, ...data },
-      });
+    const said = { level: 'warning', logger: measurement.name, data: { kind, ...data } };
+    if (kind === 'alarm') this.#send('notifications/message', said);
   }
 
   #send(method: string, params: object): void {
@@ -286,8 +279,7 @@ function left(): AnyvmafError {
 
 function objectOf(params: unknown): Readonly<Record<string, unknown>> {
   if (params === undefined) return {};
-  if (typeof params === 'object' && params !== null && !Array.isArray(params))
-    return params as Readonly<Record<string, unknown>>;
+  if (isObject(params)) return params;
   throw new ProtocolFailure(CODE.params, 'The params must be an object.');
 }
 

@@ -8,6 +8,7 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
+import { isObject } from '../../core/arguments.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted, showValue } from '../../core/printable.js';
 import type { ChromaFormat, RawVideoFormat } from '../../index.js';
@@ -18,7 +19,7 @@ import type { Hub } from './hub.js';
 
 /** A parameter, in the subset of JSON Schema that the tools use. */
 export interface Parameter {
-  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+  readonly type: 'string' | 'integer' | 'number';
   readonly description: string;
   readonly enum?: readonly (string | number)[];
   readonly minimum?: number;
@@ -26,7 +27,7 @@ export interface Parameter {
   readonly maxLength?: number;
 }
 
-export type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Arguments = Readonly<Record<string, string | number | undefined>>;
 
 /** Annotations of tools that change nothing: the default. */
 export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
@@ -49,16 +50,16 @@ export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
 /** @throws {AnyvmafError} `usage`, with the argument, its value and what was expected */
 export function checkArguments(tool: LiveTool, given: unknown): Arguments {
   const wrong = (problem: string) => usageError(`${tool.name}: ${problem}`);
-  if (given === undefined || given === null) given = {};
-  if (typeof given !== 'object' || Array.isArray(given)) throw wrong('the arguments must be an object.');
-  const args: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(given as object)) {
+  const sent = given ?? {};
+  if (!isObject(sent)) throw wrong('the arguments must be an object.');
+  const args: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(sent)) {
     const parameter = Object.hasOwn(tool.parameters, name) ? tool.parameters[name] : undefined;
     const known = Object.keys(tool.parameters).join(', ') || 'none';
     if (!parameter) throw wrong(`unknown argument ${quoted(name.slice(0, 100))}; it takes ${known}.`);
     const problem = mismatch(value, parameter);
     if (problem) throw wrong(`${name} is ${showValue(value)}, but it must be ${problem}.`);
-    args[name] = value;
+    args[name] = value as string | number;
   }
   const missing = tool.required?.find((name) => args[name] === undefined);
   if (missing !== undefined)
@@ -68,26 +69,19 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
 
 /** What the value must be; `undefined` if it fits. */
 function mismatch(value: unknown, parameter: Parameter): string | undefined {
-  const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = parameter;
+  const { type, minimum, maximum, maxLength = 1024 } = parameter;
   if (parameter.enum && !parameter.enum.some((choice) => choice === value))
     return `one of ${parameter.enum.join(', ')}`;
   if (type === 'string') {
-    const most = parameter.maxLength ?? 1024;
-    return typeof value === 'string' && value.length <= most
-      ? undefined
-      : `a string of at most ${most} characters`;
+    const fits = typeof value === 'string' && value.length <= maxLength;
+    return fits ? undefined : `a string of at most ${maxLength} characters`;
   }
-  if (type === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false';
   const whole = type === 'integer' ? 'a whole number' : 'a number';
   const bounds =
-    (minimum > Number.NEGATIVE_INFINITY ? ` from ${minimum}` : '') +
-    (maximum < Number.POSITIVE_INFINITY ? ` to ${maximum}` : '');
-  const fits =
-    typeof value === 'number' &&
-    Number.isFinite(value) &&
-    (type === 'number' || Number.isSafeInteger(value)) &&
-    value >= minimum &&
-    value <= maximum;
+    (minimum === undefined ? '' : ` from ${minimum}`) + (maximum === undefined ? '' : ` to ${maximum}`);
+  const isNumber = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+  const number = Number(value);
+  const fits = isNumber && number >= (minimum ?? number) && number <= (maximum ?? number);
   return fits ? undefined : `${whole}${bounds}`;
 }
 
@@ -238,10 +232,7 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
 }
 
 /** First and last frame, inclusive. */
-interface Span {
-  readonly first: number;
-  readonly last: number;
-}
+type Span = Readonly<Record<'first' | 'last', number>>;
 
 /** The requested frames; `undefined` for all. */
 function spanOf(measurement: History, args: Arguments): Span | undefined {
