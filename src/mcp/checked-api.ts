@@ -126,11 +126,7 @@ export interface TakenPair {
   readonly plain?: api.RgbImage;
 }
 
-export interface TakenSide {
-  readonly frame: number;
-  readonly time: number | null;
-  readonly color: api.ColorMeaning;
-}
+export type TakenSide = Pick<api.FramePicture, 'frame' | 'time' | 'color'>;
 
 /**
  * Takes pictures; `onPair` receives each pair as soon as it is ready, in ascending order.

@@ -459,21 +459,17 @@ export function mismatchedModelWarning(
   const { width, height } = report.pairing ?? report.reference;
   const edge = Math.max(width, height);
   const source = edge >= 3840 ? '4k' : edge >= 1280 ? 'hd' : 'sd';
+  const advised = { '4k': 'use version=vmaf_4k_v0.6.1', hd: 'use version=vmaf_v0.6.1' };
   const sentences = models.flatMap((name) => {
     const [, preset] = PRESETS.find(([part]) => name.includes(part)) ?? [];
     if (preset === undefined || preset === source) return [];
-    const advice =
-      source === '4k'
-        ? 'use version=vmaf_4k_v0.6.1'
-        : source === 'hd'
-          ? 'use version=vmaf_v0.6.1'
-          : scaledUp(report);
+    const advice = source === 'sd' ? scaledUp(report) : advised[source];
     return [
       `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height} (${source}), so its scores are not ` +
         `valid for them; ${advice}.`,
     ];
   });
-  return sentences.length === 0 ? undefined : sentences.join(' ');
+  return sentences.join(' ') || undefined;
 }
 
 /** Class of pictures that a model is meant for; the first part that its name contains counts. */
