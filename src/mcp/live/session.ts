@@ -12,20 +12,7 @@ import type { History } from '../../live/history.js';
 import { answer, CallProgress, refusal } from '../results.js';
 import type { CallAnswer } from '../tool.js';
 import type { Hub, LiveEvent } from './hub.js';
-import {
-  COMPUTE_VMAF,
-  checkArguments,
-  LIST_FEATURES,
-  type LiveTool,
-  READS,
-  SCORE,
-  SET_ALARM,
-  STATUS,
-  STEERING,
-  SWAP,
-  statusOf,
-  WATCH,
-} from './tools.js';
+import { checkArguments, READS, statusOf, TOOLS } from './tools.js';
 
 class ProtocolFailure extends Error {
   constructor(
@@ -90,11 +77,6 @@ const INSTRUCTIONS =
   'This server belongs to a program that is measuring the quality of a video. vmaf.status shows its progress, vmaf.score ' +
   'the scores so far, vmaf.watch waits for an alarm. Send the next_action of an answer unchanged. The report so far is a ' +
   'resource.';
-
-const TOOLS: readonly LiveTool[] = [
-  ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
-  ...STEERING,
-];
 
 const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...tool }) => ({
   ...{ name: tool.name, title: tool.title, description: tool.description, annotations },

@@ -4,7 +4,6 @@
  * measurement, except `vmaf.watch`, which waits less than a host's timeout; those that steer take effect at a frame
  * boundary; `compute_vmaf` scores a pair of files beside it, in one worker.
  */
-
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
@@ -103,7 +102,7 @@ const MEASUREMENT: Readonly<Record<string, Parameter>> = {
   },
 };
 
-export const LIST_FEATURES: LiveTool = {
+const LIST_FEATURES: LiveTool = {
   name: 'list_features',
   title: 'List feature extractors',
   description: 'Lists the feature extractors, by the names used in feature strings.',
@@ -116,7 +115,7 @@ export const LIST_FEATURES: LiveTool = {
   },
 };
 
-export const STATUS: LiveTool = {
+const STATUS: LiveTool = {
   name: 'vmaf.status',
   title: 'Show status',
   description:
@@ -159,7 +158,7 @@ export function statusOf(measurement: History, hub: Hub): object {
   };
 }
 
-export const SCORE: LiveTool = {
+const SCORE: LiveTool = {
   name: 'vmaf.score',
   title: 'Show scores',
   description:
@@ -268,7 +267,7 @@ const RULE = {
   maxLength: 200,
 } as const;
 
-export const WATCH: LiveTool = {
+const WATCH: LiveTool = {
   name: 'vmaf.watch',
   title: 'Wait for an alarm',
   description:
@@ -343,7 +342,7 @@ function nextOf(measurement: History, rule: string, alarm: Alarm | undefined): N
 
 const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
 
-export const SWAP: LiveTool = {
+const SWAP: LiveTool = {
   name: 'vmaf.request_model_swap',
   title: 'Change the model',
   description:
@@ -368,7 +367,7 @@ export const SWAP: LiveTool = {
   },
 };
 
-export const SET_ALARM: LiveTool = {
+const SET_ALARM: LiveTool = {
   name: 'vmaf.set_alarm',
   title: 'Set an alarm',
   description:
@@ -383,26 +382,30 @@ export const SET_ALARM: LiveTool = {
   },
 };
 
-const EFFECTS = {
-  pause: [
+const EFFECTS = [
+  [
+    'pause',
     'Pause a measurement',
     'Pauses the measurement at a frame boundary; frames in progress are finished.',
   ],
-  resume: ['Resume a measurement', 'Resumes a paused measurement.'],
-  stop: [
+  ['resume', 'Resume a measurement', 'Resumes a paused measurement.'],
+  [
+    'stop',
     'Stop a measurement',
     'Stops the measurement after the frames taken so far; its program gets a report of these.',
   ],
-} as const;
+] as const;
 
-export const STEERING: readonly LiveTool[] = (['pause', 'resume', 'stop'] as const).map((kind) => ({
-  name: `vmaf.${kind}`,
-  title: EFFECTS[kind][0],
-  description: EFFECTS[kind][1],
-  parameters: MEASUREMENT,
-  annotations: { ...STEERS, destructiveHint: kind === 'stop' },
-  call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
-}));
+const STEERING = EFFECTS.map(
+  ([kind, title, description]): LiveTool => ({
+    name: `vmaf.${kind}`,
+    title,
+    description,
+    parameters: MEASUREMENT,
+    annotations: { ...STEERS, destructiveHint: kind === 'stop' },
+    call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
+  }),
+);
 
 const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
@@ -525,3 +528,9 @@ function rawFormat(args: Arguments): RawVideoFormat | undefined {
   const chroma = (textOf(args, 'pixel_format') ?? '420') as ChromaFormat;
   return { width, height, chroma, bitDepth: numberOf(args, 'bitdepth') ?? 8 };
 }
+
+/** In the order in which clients list them. */
+export const TOOLS: readonly LiveTool[] = [
+  ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
+  ...STEERING,
+];

@@ -4,7 +4,6 @@
  * input and output belong to the program, or at a Unix socket of mode 0700 in a folder that only its owner may enter, which
  * is the only access control.
  */
-
 import { randomInt } from 'node:crypto';
 import {
   type BigIntStats,
@@ -36,6 +35,7 @@ export interface Listener {
   readonly address: string;
   close(): Promise<void>;
 }
+
 /** Milliseconds for a client to read the last answers. */
 const FLUSH_TIME = 500;
 const MOST_REQUESTS = 64;
