@@ -3,7 +3,6 @@
  * The public functions that open files, typed for tools: only with checked paths and models, and an origin; and pictures
  * of frame pairs, measured and encoded. Runs in the threads of mcp/call-threads.
  */
-
 import type { BenchOptions, BenchResult } from '../bench/run.js';
 import * as api from '../index.js';
 import type { CheckedModel, CheckedPath } from './paths.js';

@@ -3,7 +3,6 @@
  * The server over Streamable HTTP: `/mcp` for all versions of the protocol, `/health` for monitoring. Clients before
  * 2026-07-28 have sessions, whose id leads a cancellation to its call.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -188,18 +187,17 @@ function refuse({ status, sentence }: Refusal): Response {
 
 function corsHeaders(origin: string, request: Request): [string, string][] {
   const wanted = request.headers.get('access-control-request-headers');
-  return [
-    ['access-control-allow-origin', origin],
-    ['vary', 'origin'],
-    ['access-control-expose-headers', 'mcp-session-id, mcp-protocol-version, www-authenticate'],
-    ...(request.method === 'OPTIONS'
-      ? ([
-          ['access-control-allow-methods', 'GET, POST, DELETE'],
-          ['access-control-max-age', '600'],
-          ...(wanted === null ? [] : [['access-control-allow-headers', wanted]]),
-        ] as [string, string][])
-      : []),
-  ];
+  const preflight = {
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-max-age': '600',
+    ...(wanted !== null && { 'access-control-allow-headers': wanted }),
+  };
+  return Object.entries({
+    'access-control-allow-origin': origin,
+    vary: 'origin',
+    'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, www-authenticate',
+    ...(request.method === 'OPTIONS' && preflight),
+  });
 }
 
 /** Most sessions; the least recently used one is closed first. */

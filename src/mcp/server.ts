@@ -4,7 +4,6 @@
  * 2026-07-28, SEP-2663), and a view of results in hosts of MCP Apps (SEP-1865, version 2026-01-26). One instance serves
  * one connection, or one request of a stateless client.
  */
-
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,

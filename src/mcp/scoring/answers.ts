@@ -6,7 +6,6 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/v4';
-import { isObject } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { isSize, screenSize } from '../../core/size.js';
@@ -35,6 +34,7 @@ import {
   type ToolContext,
   type ToolResources,
 } from '../tool.js';
+import { joined } from '../wording.js';
 
 /** Ascending. */
 const CONFIDENCE = ['low', 'medium', 'high'] as const;
@@ -195,12 +195,6 @@ export function nextWithFix(
     Object.assign(changes, { [names[0]]: pair.reference, [names[1]]: pair.distorted });
   const isNew = Object.entries(changes).some(([name, value]) => !isDeepStrictEqual(args[name], value));
   return isNew ? context.again(changes) : undefined;
-}
-
-/** Merges into the filters and lists of a call instead of replacing them. */
-function joined(given: unknown, value: unknown): unknown {
-  if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
-  return isObject(given) && isObject(value) ? { ...given, ...value } : value;
 }
 
 /** A value in JSON; `null` stands for a number that is not finite. */

@@ -3,7 +3,6 @@
  * `list_models`: the available models; `describe_model`: the contents of one, by name, id or path; `eval_model_on_split` and
  * `compare_models`: how well tiny ONNX models predict a table of opinion scores.
  */
-
 import { basename } from 'node:path';
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';

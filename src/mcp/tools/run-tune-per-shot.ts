@@ -170,13 +170,11 @@ async function tunePerShot(input: ShotsInput, context: ToolContext) {
   };
   const spare = [...SPARE.map((key) => `shots.[].${key}`), 'output'];
   if (text === null) return { document: { ...facts, ...documentOf(result, null) }, spare };
-  const { uri, link } = await context.resources.publish({
-    name: format === 'csv' ? 'shots.csv' : 'encode-shots.sh',
-    mimeType: format === 'csv' ? 'text/csv' : 'text/x-shellscript',
-    description:
-      format === 'csv' ? 'The shots as a table.' : 'POSIX shell script that makes the encode with ffmpeg.',
-    data: text,
-  });
+  const [name, mimeType, description] =
+    format === 'csv'
+      ? ['shots.csv', 'text/csv', 'The shots as a table.']
+      : ['encode-shots.sh', 'text/x-shellscript', 'POSIX shell script that makes the encode with ffmpeg.'];
+  const { uri, link } = await context.resources.publish({ name, mimeType, description, data: text });
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
 }
 
@@ -198,7 +196,7 @@ const SPARE = [
 ];
 
 function documentOf(result: TuneShotsResult, uri: string | null) {
-  const { encoder, parameter, goal, targets, reached, margin, shots, pooled, single, saving } = result;
+  const { encoder, parameter, goal, targets, reached, margin, shots, pooled, single, saving, final } = result;
   const [{ metric, atLeast } = { metric: 'vmaf', atLeast: Number.NaN }] = targets;
   const mean = (of: TuneShotsResult['pooled']) => of[metric]?.mean ?? Number.NaN;
   const short = `${(-margin).toFixed(2)} below`;
@@ -241,12 +239,12 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
       shots.reduce((sum, { count }) => sum + count, 0) / shots.reduce((sum, { seconds }) => sum + seconds, 0),
     encodes: result.encodes,
     warnings: result.warnings,
-    file: result.final && {
-      path: result.final.file,
-      bytes: result.final.bytes,
-      kbps: result.final.kbps,
-      mean: mean(result.final.pooled),
-      reached: result.final.reached,
+    file: final && {
+      path: final.file,
+      bytes: final.bytes,
+      kbps: final.kbps,
+      mean: mean(final.pooled),
+      reached: final.reached,
     },
     uri,
   };
