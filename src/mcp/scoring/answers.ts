@@ -22,7 +22,7 @@ import {
 } from '../../report/kinds.js';
 import { type Limit, pooledText } from '../../report/limits.js';
 import { frameGap, ranking, worstFrames } from '../../report/ranking.js';
-import { finding, input, model, pooled, type Trust, tinyModel, trust } from '../../report/schema.js';
+import { finding, type Trust, trust } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
 import { holdAgainst } from '../../report/verdict.js';
 import { formatReport } from '../../report/write.js';
@@ -224,7 +224,7 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
 };
 
 /** Zod types for the keys of an object in a report. @param words descriptions of some keys */
-function documentKeys<T, F extends Fields>(
+export function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
   words: Readonly<Record<string, string>> = {},
 ): Keys<F> {
@@ -248,12 +248,7 @@ function typeOf(kind: Kind<unknown>): z.ZodType {
 }
 
 /** `null` stands for a number that is not finite. */
-const value = z.number().nullable();
-
-const frameDocument = z.object({
-  frameNum: z.int(),
-  metrics: z.record(z.string(), value),
-});
+export const value = z.number().nullable();
 
 export const findingDocument = z
   .looseObject(documentKeys(finding, { fix: 'How to resolve it: arguments as JSON, or an ffmpeg command.' }))
@@ -292,8 +287,6 @@ export const encodingResults = (drawn: string) =>
     html: z.string().describe(`URI of a page with ${drawn}.`),
   });
 
-const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
-
 export const backendKeys = {
   backend_requested: z.string().describe('As requested.'),
   backend_used: z.string().describe('What ran; cpu: the built-in core.'),
@@ -319,43 +312,6 @@ export const targetDocument = z.object({
 });
 
 export type TargetDocument = Given<z.input<typeof targetDocument>>;
-
-export const scoreDocument = z.looseObject({
-  ...z.object(headKeys).partial().shape,
-  ...backendKeys,
-  summary: z.string().optional().describe('The result in a few sentences.'),
-  target: targetDocument.optional().describe('With target: the verdict on it.'),
-  version: z.string().optional(),
-  fps: z.number().nullable().optional(),
-  pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
-  aggregate_metrics: z.record(z.string(), value).optional(),
-  frames: z.array(frameDocument).optional().describe('With detail frames.'),
-  distribution: z
-    .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
-    .optional()
-    .describe(
-      'Percentiles 1 to 99 and standard deviation of the scores; with detail frames, of every metric.',
-    ),
-  trust: trustDocument.optional(),
-  worst_frames: worstDocument.optional(),
-  preflight: z.array(findingDocument).optional(),
-  reference: inputDocument.optional(),
-  distorted: inputDocument.optional(),
-  models: z.array(z.looseObject(documentKeys(model)).pick({ name: true, source: true })).optional(),
-  tiny: z
-    .array(z.looseObject(documentKeys(tinyModel)).pick({ name: true, source: true, device: true }))
-    .optional()
-    .describe('Tiny models that ran, with device, runtime and digest.'),
-  no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
-  frame_count: z.int().optional().describe('Frame pairs measured.'),
-  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
-  warnings: z.array(z.string()).optional(),
-  full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
-  format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
-  output: z.string().optional().describe('The report in that format.'),
-});
-
-export type ScoreDocument = Given<z.input<typeof scoreDocument>>;
 export type WorstDocument = Given<z.input<typeof worstDocument>>;
 
 /** The verdict on a target; values of an untrusted pair do not count. */

@@ -24,6 +24,7 @@ import {
   targetDocument,
   trustDocument,
   trustSentence,
+  value,
   worstDocumentOf,
 } from '../scoring/answers.js';
 import {
@@ -39,8 +40,6 @@ import {
 import { pairOptions, readPrecision, runScoreMany, targetLimits } from '../scoring/run.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 import { sentenceOf } from '../wording.js';
-
-const value = z.number().nullable();
 
 const comparisonInput = z.object({
   reference: anyPair.reference,

@@ -17,6 +17,7 @@ import {
   type TargetDocument,
   targetDocument,
   trustDocument,
+  value,
   worstTrust,
 } from '../scoring/answers.js';
 import { model, pairingParameters, precision, target } from '../scoring/parameters.js';
@@ -24,8 +25,6 @@ import { pairOptions, readPrecision, refuseWriting, reworded, targetLimits } fro
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 import { errorInParameters, sentenceOf } from '../wording.js';
 import { encodeRow, namesOf, targetSentence } from './compare-encodes.js';
-
-const value = z.number().nullable();
 
 const { scale, offset, decoder, filters } = pairingParameters;
 

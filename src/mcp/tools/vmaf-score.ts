@@ -9,27 +9,35 @@ import { counted, quoted, showValue } from '../../core/printable.js';
 import type { PairingOptions, Precision, Report, ReportFormat, ScoreOptions } from '../../index.js';
 import type { Limit } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
+import { input, model, pooled, tinyModel } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
 import { formatReport } from '../../report/write.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { CheckedModel } from '../paths.js';
 import {
+  backendKeys,
   backendUsed,
   type Confidence,
+  documentKeys,
+  findingDocument,
   type Head,
+  headKeys,
   headOf,
   leastOf,
   mismatchedModelWarning,
   nextForPair,
   nextWithFix,
   publishReport,
+  resourceDocument,
   rounder,
-  type ScoreDocument,
-  scoreDocument,
   sureOf,
   type TargetDocument,
   targetAnswer,
+  targetDocument,
+  trustDocument,
   trustSentence,
+  value,
+  worstDocument,
   worstDocumentOf,
 } from '../scoring/answers.js';
 import {
@@ -45,7 +53,51 @@ import {
   tableOptions,
 } from '../scoring/parameters.js';
 import { featuresOf, readPrecision, runScore, targetLimits } from '../scoring/run.js';
-import { defineTool, type ToolContext, type ToolOutcome } from '../tool.js';
+import { defineTool, type Given, type ToolContext, type ToolOutcome } from '../tool.js';
+
+const frameDocument = z.object({
+  frameNum: z.int(),
+  metrics: z.record(z.string(), value),
+});
+
+const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
+
+export const scoreDocument = z.looseObject({
+  ...z.object(headKeys).partial().shape,
+  ...backendKeys,
+  summary: z.string().optional().describe('The result in a few sentences.'),
+  target: targetDocument.optional().describe('With target: the verdict on it.'),
+  version: z.string().optional(),
+  fps: z.number().nullable().optional(),
+  pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
+  aggregate_metrics: z.record(z.string(), value).optional(),
+  frames: z.array(frameDocument).optional().describe('With detail frames.'),
+  distribution: z
+    .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
+    .optional()
+    .describe(
+      'Percentiles 1 to 99 and standard deviation of the scores; with detail frames, of every metric.',
+    ),
+  trust: trustDocument.optional(),
+  worst_frames: worstDocument.optional(),
+  preflight: z.array(findingDocument).optional(),
+  reference: inputDocument.optional(),
+  distorted: inputDocument.optional(),
+  models: z.array(z.looseObject(documentKeys(model)).pick({ name: true, source: true })).optional(),
+  tiny: z
+    .array(z.looseObject(documentKeys(tinyModel)).pick({ name: true, source: true, device: true }))
+    .optional()
+    .describe('Tiny models that ran, with device, runtime and digest.'),
+  no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
+  frame_count: z.int().optional().describe('Frame pairs measured.'),
+  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
+  warnings: z.array(z.string()).optional(),
+  full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
+  format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
+  output: z.string().optional().describe('The report in that format.'),
+});
+
+export type ScoreDocument = Given<z.input<typeof scoreDocument>>;
 
 export const vmafScore = defineTool({
   name: 'vmaf_score',
