@@ -128,16 +128,18 @@ export class AllowedPaths {
   }
 
   /**
-   * Narrows these files to those that lie in other folders too; returns itself if there is no overlap.
+   * Narrows these files to those that lie in other folders too, unless there is no overlap.
    * @param folders real paths
    * @param advice for refusals
+   * @param translate replaces that of these files
    */
-  within(folders: readonly string[], advice: string): AllowedPaths {
+  within(folders: readonly string[], advice: string, translate = this.#translate): AllowedPaths {
     const both = this.allowed.flatMap((root) =>
       folders.flatMap((folder) => (isInside(root, folder) ? [folder] : isInside(folder, root) ? [root] : [])),
     );
-    if (both.length === 0) return this;
-    return new AllowedPaths(both, this.#cwd, advice, this.#translate, this.#own);
+    return both.length === 0
+      ? new AllowedPaths(this.allowed, this.#cwd, this.#advice, translate, this.#own)
+      : new AllowedPaths(both, this.#cwd, advice, translate, this.#own);
   }
 
   get #roots(): readonly string[] {

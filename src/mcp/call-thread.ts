@@ -2,7 +2,6 @@
  * @module mcp/call-thread
  * Worker thread that measures for calls of a server, see mcp/call-threads.
  */
-
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../core/errors.js';
 import {

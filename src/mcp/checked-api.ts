@@ -3,7 +3,6 @@
  * The public functions that open files, typed for tools: only with checked paths and models, and an origin; and pictures
  * of frame pairs, measured and encoded. Runs in the threads of mcp/call-threads.
  */
-
 import type { BenchOptions, BenchResult } from '../bench/run.js';
 import * as api from '../index.js';
 import type { CheckedModel, CheckedPath } from './paths.js';
@@ -126,11 +125,7 @@ export interface TakenPair {
   readonly plain?: api.RgbImage;
 }
 
-export interface TakenSide {
-  readonly frame: number;
-  readonly time: number | null;
-  readonly color: api.ColorMeaning;
-}
+export type TakenSide = Pick<api.FramePicture, 'frame' | 'time' | 'color'>;
 
 /**
  * Takes pictures; `onPair` receives each pair as soon as it is ready, in ascending order.

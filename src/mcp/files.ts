@@ -3,7 +3,6 @@
  * The files that calls may use: folders that the user allowed, narrowed by the roots of a client (the folders its user
  * works in), the videos in them, and questions to the user for a missing file or the format of raw video.
  */
-
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, extname, join, parse, resolve } from 'node:path';

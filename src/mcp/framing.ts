@@ -65,6 +65,7 @@ export class LineSplitter {
 export const MESSAGE_LIMIT = 64 << 10;
 const HEADER_LIMIT = 1024;
 const HEADER = 'content-length';
+const TOO_LONG = `A message has more than ${MESSAGE_LIMIT} bytes.`;
 
 export interface MessageSink {
   message(text: string): void;
@@ -91,7 +92,7 @@ export class Framing {
       line: (text) => {
         if (text.trim() !== '') sink.message(text);
       },
-      tooLong: () => sink.broken(`A message has more than ${MESSAGE_LIMIT} bytes.`),
+      tooLong: () => sink.broken(TOO_LONG),
     });
   }
 
@@ -141,15 +142,12 @@ export class Framing {
       return false;
     }
     const header = this.#buffer.toString('latin1', 0, end);
-    const length = Number(/^content-length:\s*(\d{1,10})\s*$/im.exec(header)?.[1] ?? Number.NaN);
-    const body = end + 4;
-    if (!Number.isInteger(length) || length > MESSAGE_LIMIT) {
-      const problem = Number.isInteger(length)
-        ? `A message has more than ${MESSAGE_LIMIT} bytes.`
-        : 'A header has no Content-Length.';
-      this.#sink.broken(problem);
-      const passed = Math.min(this.#buffer.length - body, Number.isInteger(length) ? length : 0);
-      this.#skip = Number.isInteger(length) ? length - passed : 0;
+    const stated = /^content-length:\s*(\d{1,10})\s*$/im.exec(header)?.[1];
+    const [length, body] = [Number(stated ?? 0), end + 4];
+    if (stated === undefined || length > MESSAGE_LIMIT) {
+      this.#sink.broken(stated === undefined ? 'A header has no Content-Length.' : TOO_LONG);
+      const passed = Math.min(this.#buffer.length - body, length);
+      this.#skip = length - passed;
       this.#buffer = this.#buffer.subarray(body + passed);
       return this.#buffer.length > 0;
     }

@@ -114,19 +114,12 @@ export class Guard {
 
   /** Checks the sender of every request, CORS preflights included; `undefined` if it is accepted. */
   refuseSender({ host, origin }: Pick<Sender, 'host' | 'origin'>): Refusal | undefined {
-    if (!this.#knowsHost(host)) {
-      return {
-        status: 403,
-        sentence: 'The Host header does not name this server; use the address it was started with.',
-      };
-    }
-    if (origin !== null && !this.allowsOrigin(origin)) {
-      return {
-        status: 403,
-        sentence: 'Pages of this origin may not call the server; start it with --cors ORIGIN.',
-      };
-    }
-    return undefined;
+    const sentence = !this.#knowsHost(host)
+      ? 'The Host header does not name this server; use the address it was started with.'
+      : origin !== null && !this.allowsOrigin(origin)
+        ? 'Pages of this origin may not call the server; start it with --cors ORIGIN.'
+        : undefined;
+    return sentence === undefined ? undefined : { status: 403, sentence };
   }
 
   /** Checks the token; `undefined` if the call is accepted. */
@@ -177,12 +170,8 @@ export interface Listening {
 
 /** @throws {AnyvmafError} `io` if the address cannot be bound */
 export async function listen(address: Address, options: ServerOptions = {}): Promise<Listening> {
-  const times = {
-    requestTimeout: ARRIVAL,
-    headersTimeout: ARRIVAL,
-    connectionsCheckingInterval: ARRIVAL_CHECK,
-  };
-  const server = createServer({ ...times, ...options });
+  const times = { requestTimeout: ARRIVAL, headersTimeout: ARRIVAL };
+  const server = createServer({ ...times, connectionsCheckingInterval: ARRIVAL_CHECK, ...options });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'EADDRINUSE' ? 'the address is already in use' : cause.message;

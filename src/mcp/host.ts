@@ -57,7 +57,7 @@ export class McpHost implements CallServices {
       (id, number, scope) => this.jobs.findResult(id, number, scope),
       (folder) => this.files.allow(folder),
     );
-    this.files = new AllowedPaths(roots, options.cwd, HOW_TO_ALLOW, (path) => this.resources.pathOf(path));
+    this.files = new AllowedPaths(roots, options.cwd, HOW_TO_ALLOW);
     this.pool = new WorkPool(limitFrom(options.env.VMAF_MCP_MAX_CONCURRENT, cores), cores);
     this.jobs = new Jobs(new JobStore(options.jobs ?? join(cacheFolder(), 'mcp-jobs')), this);
   }

@@ -3,14 +3,12 @@
  * The server over Streamable HTTP: `/mcp` for all versions of the protocol, `/health` for monitoring. Clients before
  * 2026-07-28 have sessions, whose id leads a cancellation to its call.
  */
-
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
   isInitializeRequest,
-  type JSONRPCMessage,
   type McpHttpHandler,
   type Server,
   WebStandardStreamableHTTPServerTransport,
@@ -75,7 +73,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
     url: `http://${authority({ ...address, port })}/mcp`,
     close: () =>
       close(async () => {
-        endpoint.drain();
+        endpoint.draining = true;
         await host.idle(GRACE);
         await host.close();
         await endpoint.close();
@@ -93,12 +91,8 @@ function normalized(request: IncomingMessage) {
   return Object.assign(request, { method, url: path });
 }
 
-function malformation({
-  method = 'GET',
-  url = '/',
-  headers,
-  rawHeaders,
-}: IncomingMessage): string | undefined {
+function malformation(request: IncomingMessage): string | undefined {
+  const { method = 'GET', url = '/', headers, rawHeaders } = request;
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length > 1) return 'The request has several Host headers; send one.';
   if (readTarget(url, headers.host) === undefined)
@@ -110,7 +104,7 @@ class Endpoint {
   readonly #guard: Guard;
   readonly #sessions: Sessions;
   readonly #handler: McpHttpHandler;
-  #draining = false;
+  draining = false;
 
   constructor(host: McpHost, options: GuardOptions) {
     this.#guard = new Guard(options);
@@ -127,10 +121,6 @@ class Endpoint {
     host.jobs.hear((id, owner) => {
       if (shared.sees(owner)) this.#handler.notify.resourceUpdated(jobAddress(id));
     });
-  }
-
-  drain(): void {
-    this.#draining = true;
   }
 
   async close(): Promise<void> {
@@ -152,8 +142,8 @@ class Endpoint {
     const { pathname } = new URL(request.url);
     if (pathname === '/health') {
       if (request.method !== 'GET' && request.method !== 'HEAD') return problem(405, 'Use GET.');
-      const status = this.#draining ? 'stopping' : 'ok';
-      return Response.json({ status }, { status: this.#draining ? 503 : 200 });
+      const status = this.draining ? 'stopping' : 'ok';
+      return Response.json({ status }, { status: this.draining ? 503 : 200 });
     }
     if (pathname !== '/mcp') return problem(404, 'Not found; the server answers at /mcp.');
     if (request.method === 'OPTIONS' && request.headers.has('origin'))
@@ -170,7 +160,8 @@ class Endpoint {
     const text = request.clone().text();
     const body = jsonOf(await text.catch(() => ''));
     if (body === undefined) return problem(400, 'The body is not JSON.', -32700);
-    if (this.#draining && isCall(body)) return problem(503, 'The server is shutting down.');
+    if (this.draining && Object(body).method === 'tools/call')
+      return problem(503, 'The server is shutting down.');
     if (id !== null) return this.#inSession(id, request, body);
     if (isInitializeRequest(body)) return this.#sessions.open(request, body);
     return this.#handler.fetch(request, { parsedBody: body });
@@ -182,16 +173,12 @@ class Endpoint {
   }
 }
 
-function isCall(body: unknown): boolean {
-  return Object(body).method === 'tools/call';
-}
-
 function problem(status: number, message: string, code = -32000, headers: HeadersInit = {}): Response {
   return Response.json(errorBody(message, code), { status, headers });
 }
 
-function errorBody(message: string, code: number) {
-  return { jsonrpc: '2.0', id: null, error: { code, message } };
+function errorBody<Id = null>(message: string, code: number, id = null as Id) {
+  return { jsonrpc: '2.0', id, error: { code, message } } as const;
 }
 
 function refuse({ status, sentence }: Refusal): Response {
@@ -200,18 +187,17 @@ function refuse({ status, sentence }: Refusal): Response {
 
 function corsHeaders(origin: string, request: Request): [string, string][] {
   const wanted = request.headers.get('access-control-request-headers');
-  return [
-    ['access-control-allow-origin', origin],
-    ['vary', 'origin'],
-    ['access-control-expose-headers', 'mcp-session-id, mcp-protocol-version, www-authenticate'],
-    ...(request.method === 'OPTIONS'
-      ? ([
-          ['access-control-allow-methods', 'GET, POST, DELETE'],
-          ['access-control-max-age', '600'],
-          ...(wanted === null ? [] : [['access-control-allow-headers', wanted]]),
-        ] as [string, string][])
-      : []),
-  ];
+  const preflight = {
+    'access-control-allow-methods': 'GET, POST, DELETE',
+    'access-control-max-age': '600',
+    ...(wanted !== null && { 'access-control-allow-headers': wanted }),
+  };
+  return Object.entries({
+    'access-control-allow-origin': origin,
+    vary: 'origin',
+    'access-control-expose-headers': 'mcp-session-id, mcp-protocol-version, www-authenticate',
+    ...(request.method === 'OPTIONS' && preflight),
+  });
 }
 
 /** Most sessions; the least recently used one is closed first. */
@@ -228,16 +214,9 @@ type RequestId = string | number;
 class Sessions {
   readonly #byId = new Map<string, Session>();
   readonly #makeServer: () => Server;
-  readonly #now: () => number;
 
-  /** @param now monotonic milliseconds */
-  constructor(makeServer: () => Server, now: () => number = () => performance.now()) {
+  constructor(makeServer: () => Server) {
     this.#makeServer = makeServer;
-    this.#now = now;
-  }
-
-  get size(): number {
-    return this.#byId.size;
   }
 
   async open(request: Request, body: unknown): Promise<Response> {
@@ -251,7 +230,7 @@ class Sessions {
         this.#byId.delete(id);
       },
     });
-    const session = new Session(transport, this.#now);
+    const session = new Session(transport);
     await this.#makeServer().connect(transport);
     const response = await session.serve(request, body);
     // The request did not open a session.
@@ -273,7 +252,7 @@ class Sessions {
     const idle = [...this.#byId].filter(([, { busy }]) => busy === 0).sort(([, a], [, b]) => a.used - b.used);
     const tooMany = this.#byId.size - MOST_SESSIONS + 1;
     for (const [i, [id, session]] of idle.entries()) {
-      if (i >= tooMany && this.#now() - session.used < IDLE_TIME) return;
+      if (i >= tooMany && performance.now() - session.used < IDLE_TIME) return;
       this.#byId.delete(id);
       void session.close();
     }
@@ -290,16 +269,13 @@ interface Exchange {
 class Session {
   /** Number of pending requests and open event streams. */
   busy = 0;
-  used: number;
+  used = performance.now();
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #send: WebStandardStreamableHTTPServerTransport['send'];
   readonly #exchanges = new Map<RequestId, Exchange>();
-  readonly #now: () => number;
 
-  constructor(transport: WebStandardStreamableHTTPServerTransport, now: () => number) {
+  constructor(transport: WebStandardStreamableHTTPServerTransport) {
     this.#transport = transport;
-    this.#now = now;
-    this.used = now();
     this.#send = transport.send.bind(transport);
     transport.send = async (message, options) => {
       await this.#send(message, options);
@@ -315,7 +291,7 @@ class Session {
     const messages = [body].flat();
     const ids = messages.flatMap(requestId);
     this.#expect(ids);
-    this.used = this.#now();
+    this.used = performance.now();
     this.busy++;
     let ended = false;
     let forget = () => {};
@@ -324,7 +300,7 @@ class Session {
       ended = true;
       forget();
       this.busy--;
-      this.used = this.#now();
+      this.used = performance.now();
     };
     let listening = false;
     const hangUp = () => {
@@ -380,12 +356,9 @@ class Session {
     if (exchange.open.size > 0 || exchange.cancelled.size === 0) return;
     for (const missing of exchange.cancelled) this.#transport.closeSSEStream(missing);
     // The stream has ended: this only makes the transport drop the request.
-    for (const missing of exchange.cancelled) void this.#send(noAnswer(missing)).catch(() => {});
+    for (const missing of exchange.cancelled)
+      void this.#send(errorBody('The request was cancelled.', -32000, missing)).catch(() => {});
   }
-}
-
-function noAnswer(id: RequestId): JSONRPCMessage {
-  return { jsonrpc: '2.0', id, error: { code: -32000, message: 'The request was cancelled.' } };
 }
 
 function requestId(message: unknown): RequestId[] {

@@ -95,19 +95,13 @@ export class JobStore {
         'usage',
         `The job with its arguments takes ${bytes} bytes, but ${RECORD_BYTES} is the limit; name fewer files in one job.`,
       );
-    await this.#writing(async (root) => {
-      await mkdir(join(root, record.id), { mode: 0o700, recursive: true });
-      await writeWhole(join(root, record.id, RECORD), text, 0o600);
-    });
+    await this.#put(record.id, RECORD, text);
   }
 
   /** Stores the answer of a job, then its last record. */
   async finish(record: JobRecord, answer: CallAnswer): Promise<void> {
     const text = JSON.stringify(answer);
-    await this.#writing(async (root) => {
-      await mkdir(join(root, record.id), { mode: 0o700, recursive: true });
-      await writeWhole(join(root, record.id, ANSWER), text, 0o600);
-    });
+    await this.#put(record.id, ANSWER, text);
     await this.write({ ...record, bytes: record.bytes + Buffer.byteLength(text) });
   }
 
@@ -150,7 +144,7 @@ export class JobStore {
   }
 
   /** Creates a folder for one result of a job; `all` is the folder of the results of all jobs. */
-  async resultFolder(id: string, number: number): Promise<{ readonly folder: string; readonly all: string }> {
+  resultFolder(id: string, number: number): Promise<{ readonly folder: string; readonly all: string }> {
     return this.#writing(async (root) => {
       const all = join(root, RESULTS);
       const folder = join(all, id, String(number));
@@ -233,6 +227,13 @@ export class JobStore {
     if (this.#root) return this.#root;
     const found = await lstat(this.#named).catch(() => undefined);
     return found && this.#open();
+  }
+
+  #put(id: string, name: string, text: string): Promise<void> {
+    return this.#writing(async (root) => {
+      await mkdir(join(root, id), { mode: 0o700, recursive: true });
+      await writeWhole(join(root, id, name), text, 0o600);
+    });
   }
 
   async #writing<T>(write: (root: string) => Promise<T>): Promise<T> {

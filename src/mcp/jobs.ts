@@ -33,7 +33,6 @@ import type {
   ToolContext,
   ToolJobs,
   ToolProgress,
-  ToolResources,
 } from './tool.js';
 import { sentenceOf } from './wording.js';
 
@@ -205,15 +204,13 @@ export class Jobs {
   #run(tool: Tool, args: unknown, scope: ResourceScope, run: PreparedCall, listener?: JobListener): Job {
     const job = new Job(tool, Object(args ?? {}), scope);
     job.listener = listener;
-    job.answer = answerCall(this.#server, {
-      ...{ tool, run, args: job.args, scope, signal: job.ending.signal, jobs: this.of(scope) },
+    job.answer = answerCall(this.#server, job, run, {
+      jobs: this.of(scope),
       resources: {
         // If the store cannot be written, points live as long as the server.
         points: (source) => this.#store.points(source).catch(() => scope.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
-      onProgress: (report) => job.report(report),
-      onWait: (ahead, running) => job.wait(ahead, running),
     });
     job.saved = job.answer.then(async (answer) => {
       job.ended = answer;
@@ -438,25 +435,16 @@ export interface CallServices {
   readonly log: (message: string) => void;
 }
 
-interface ToolCall {
-  readonly tool: Tool;
-  /** As the client sent them. */
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly run: PreparedCall;
-  readonly scope: ResourceScope;
-  readonly resources: ToolResources;
-  readonly jobs: ToolJobs;
-  /** As the client sent them. */
-  readonly signal: AbortSignal;
-  onProgress(report: ToolProgress): void;
-  onWait(ahead: number, running: number): void;
-}
-
 /** Runs a call; an error of the tool becomes an answer too. */
-async function answerCall(server: CallServices, call: ToolCall): Promise<CallAnswer> {
-  const { tool, resources } = call;
+async function answerCall(
+  server: CallServices,
+  job: Job,
+  run: PreparedCall,
+  own: Pick<ToolContext, 'jobs' | 'resources'>,
+): Promise<CallAnswer> {
+  const { tool } = job;
   const ending = new AbortController();
-  const listeners = [call.signal, server.closing].map((each) =>
+  const listeners = [job.ending.signal, server.closing].map((each) =>
     onAbort(each, (reason) => ending.abort(reason)),
   );
   try {
@@ -467,12 +455,12 @@ async function answerCall(server: CallServices, call: ToolCall): Promise<CallAns
       ),
       ending.signal,
       async (signal) => {
-        const outcome = await call.run(contextOf(server, call, signal));
+        const outcome = await run(contextOf(server, job, own, signal));
         // Checked before it is cut to the size of an answer.
         const { success, error } = ('fits' in outcome ? outcome.fits : tool.outputSchema).safeParse(
           answer(outcome).structuredContent,
         );
-        return success ? answer(await fitting(tool.name, outcome, resources)) : error.issues;
+        return success ? answer(await fitting(tool.name, outcome, own.resources)) : error.issues;
       },
     );
     if ('content' in result) return result;
@@ -491,31 +479,29 @@ async function answerCall(server: CallServices, call: ToolCall): Promise<CallAns
   }
 }
 
-function contextOf(server: CallServices, call: ToolCall, signal: AbortSignal): ToolContext {
-  const { name } = call.tool;
+function contextOf(
+  server: CallServices,
+  job: Job,
+  own: Pick<ToolContext, 'jobs' | 'resources'>,
+  signal: AbortSignal,
+): ToolContext {
+  const { tool, args, scope } = job;
+  const { name } = tool;
+  const onWait = (ahead: number, running: number) => job.wait(ahead, running);
   return {
-    tool: name,
-    signal,
-    progress: (report) => call.onProgress(report),
-    files: call.scope.filesOf(server.files),
+    ...{ ...own, tool: name, args, signal, files: scope.filesOf(server.files) },
+    progress: (report) => job.report(report),
     pool: {
       run: (weight, task) =>
-        server.pool.run(
-          {
-            ...{ weight, signal, short: SHORT_TOOLS.has(name) },
-            onWait: (ahead, running) => call.onWait(ahead, running),
-          },
-          (grant) => task({ ...grant, api: server.threads.measuring }),
+        server.pool.run({ weight, signal, short: SHORT_TOOLS.has(name), onWait }, (grant) =>
+          task({ ...grant, api: server.threads.measuring }),
         ),
     },
-    resources: call.resources,
-    jobs: call.jobs,
-    args: call.args,
-    again: (changes) => ({ tool: name, arguments: { ...call.args, ...changes } }),
+    again: (changes) => ({ tool: name, arguments: { ...args, ...changes } }),
     instead: (other, changes) => {
       const takes = server.tools.find((one) => one.name === other)?.inputSchema.shape;
       if (!takes) return undefined;
-      const both = Object.entries(call.args).filter(([key]) => Object.hasOwn(takes, key));
+      const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
       return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
     },
     log: (message) => server.log(`${name}: ${message}`),

@@ -7,9 +7,8 @@ import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../core/errors.js';
-import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
-import { allowedModel, modelOfFile } from '../files/allowed-paths.js';
+import { type AllowedPaths, allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
 
 export const RAW_ENDING = '.yuv';
@@ -21,30 +20,14 @@ export const VIDEO_ENDINGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Resolves paths in a tool's arguments, before the handler runs. */
-export interface ToolFiles {
-  /**
-   * Who named the files of a call, and the folders they must be in. Pass it to every function that opens a file,
-   * since a path may lead elsewhere after {@link ToolFiles.resolveInput}.
-   */
-  readonly origin: Origin;
-  /** Real paths of the folders that the user allowed. */
-  readonly allowed: readonly string[];
-  /**
-   * The real path of an existing regular file in an allowed folder.
-   * @param path as the caller wrote it: relative to the working directory or an allowed folder, absolute, or a
-   * `file:` URL
-   * @throws {AnyvmafError} `io`, with the path and how to allow more folders, and no other detail
-   */
-  resolveInput(path: string): Promise<string>;
-  /** In bytes. @param path from {@link ToolFiles.resolveInput} @throws {AnyvmafError} `io` if gone or not allowed */
-  sizeOf(path: string): number;
-  /**
-   * The real path of a file to write, in an existing allowed folder; an existing file must be a regular one.
-   * @throws {AnyvmafError} `io` like {@link ToolFiles.resolveInput}
-   */
-  resolveOutput(path: string): Promise<string>;
-}
+/**
+ * Resolves paths in a tool's arguments, before the handler runs. Pass their origin to every function that opens a file,
+ * since a path may lead elsewhere after it was resolved.
+ */
+export type ToolFiles = Pick<
+  AllowedPaths,
+  'origin' | 'allowed' | 'resolveInput' | 'sizeOf' | 'resolveOutput'
+>;
 
 declare const kind: unique symbol;
 
@@ -83,18 +66,8 @@ type Check<T> = (named: string, files: ToolFiles, others: object) => Promise<T>;
 
 /** An argument that names a file, before its check. */
 export class Unchecked<T> {
-  readonly #named: string;
-  readonly #check: Check<T>;
-
-  constructor(named: string, check: Check<T>) {
-    this.#named = named;
-    this.#check = check;
-  }
-
-  /** @throws {AnyvmafError} `io` for a file that is missing or not allowed */
-  check(files: ToolFiles, others: object): Promise<T> {
-    return this.#check(this.#named, files, others);
-  }
+  /** @param check throws an {@link AnyvmafError} `io` for a file that is missing or not allowed */
+  constructor(readonly check: (files: ToolFiles, others: object) => Promise<T>) {}
 }
 
 /** Arguments with every {@link Unchecked} replaced by its checked value. */
@@ -127,13 +100,8 @@ export function inputPath(description: string) {
 export function outputPath(description: string) {
   return declared(z.string().min(1).max(4096), async (named, files): Promise<InputFile> => {
     const path = (await files.resolveOutput(named)) as CheckedPath;
-    if (existsSync(path)) {
-      throw new AnyvmafError(
-        'io',
-        `${quoted(named)} already exists and is not overwritten; name another file`,
-      );
-    }
-    return { named, path };
+    if (!existsSync(path)) return { named, path };
+    throw new AnyvmafError('io', `${quoted(named)} already exists and is not overwritten; name another file`);
   })
     .optional()
     .describe(description);
@@ -179,7 +147,7 @@ export function modelName(description: string) {
 }
 
 function declared<Schema extends z.ZodType<string>, T>(schema: Schema, check: Check<T>) {
-  return schema.transform((named) => new Unchecked(named, check));
+  return schema.transform((named) => new Unchecked((files, others) => check(named, files, others)));
 }
 
 function list<T>(description: string, most: number, check: Check<T>) {

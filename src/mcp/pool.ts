@@ -79,12 +79,8 @@ export class WorkPool {
   async #enter(turn: Turn): Promise<boolean> {
     const slot = this.#queue.length === 0 || turn.short ? this.#freeSlot(turn) : undefined;
     if (slot) return this.#take(slot);
-    if (this.#queue.length >= MAX_WAITING) {
-      throw new AnyvmafError(
-        'resource',
-        `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`,
-      );
-    }
+    const full = `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`;
+    if (this.#queue.length >= MAX_WAITING) throw new AnyvmafError('resource', full);
     return new Promise((resolve, reject) => {
       const leave = onAbort(turn.signal, (reason) => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);

@@ -12,7 +12,6 @@ import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
 import type { AllowedPaths } from '../files/allowed-paths.js';
 import { makeScratchFolder, removeScratch, sweepScratch } from '../files/folders.js';
-import type { SamplePlane } from '../sample/generator.js';
 import { framesOf, type PageRequest, pageAddress, pageOf, readPageAddress } from './frame-pages.js';
 import type { ToolFiles } from './paths.js';
 import type { Pictured, Publication, Published, ResourceEntry } from './tool.js';
@@ -151,26 +150,18 @@ export class ResourceScope {
 
   /** The files that tools may use, without results of other connections. */
   filesOf(allowed: AllowedPaths): ToolFiles {
-    const files = allowed.within(this.roots, OUTSIDE_ROOTS);
-    return {
-      get origin() {
-        return files.origin;
-      },
-      allowed: files.allowed,
-      sizeOf: (path) => files.sizeOf(path),
-      resolveInput: async (path) => {
-        if (!(await this.#hides(path))) return files.resolveInput(path);
-        throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
-      },
-      resolveOutput: (path) => files.resolveOutput(path),
-    };
+    return allowed.within(this.roots, OUTSIDE_ROOTS, async (path) => {
+      if (!(await this.#hides(path))) return this.#all.pathOf(path);
+      throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
+    });
   }
 }
 
 export class ServerResources {
   /** Results by URI, oldest first. */
   readonly #stored = new Map<string, StoredResult>();
-  readonly #samples = new Samples(() => this.#folder());
+  /** Files of samples by name, made or being made. */
+  readonly #samples = new Map<SampleName, Promise<string>>();
   readonly #findOfJob: FindOfJob;
   readonly #allow: (folder: string) => void;
   /** Owners whose sessions are open. */
@@ -307,7 +298,19 @@ export class ServerResources {
 
   /** The file behind one of the server's URIs; `undefined` for other text. */
   async pathOf(uri: string): Promise<string | undefined> {
-    return this.#samples.pathOf(uri) ?? this.#stored.get(uri)?.path;
+    return this.#sample(uri) ?? this.#stored.get(uri)?.path;
+  }
+
+  /** A sample's file, generated on first use; `undefined` for another URI. */
+  #sample(uri: string): Promise<string> | undefined {
+    const name = SAMPLE_FILES.find((one) => uri === `${SAMPLES_URI}/${one}`);
+    if (name === undefined) return undefined;
+    const known = this.#samples.get(name);
+    if (known) return known;
+    const made = this.#folder().then((folder) => writeSample(name, folder));
+    made.catch(() => this.#samples.delete(name));
+    this.#samples.set(name, made);
+    return made;
   }
 
   /** Removes the results of killed servers. */
@@ -320,7 +323,7 @@ export class ServerResources {
     this.#closed = true;
     await this.sweep().catch(() => {});
     const home = await this.#home?.catch(() => undefined);
-    await this.#samples.settled();
+    await Promise.allSettled(this.#samples.values());
     if (home !== undefined) await removeScratch(home);
   }
 
@@ -354,25 +357,25 @@ function requireRoom(uri: string, size: number, instead: string): void {
     throw new AnyvmafError('io', `${uri} has ${Math.ceil(size)} bytes, too many for one message; ${instead}`);
 }
 
-const ADDRESS = 'anyvmaf://samples';
+const SAMPLES_URI = 'anyvmaf://samples';
 
 /** Raw files first. */
-const NAMES = [
+const SAMPLE_FILES = [
   'reference_576x324.yuv',
   'distorted_576x324.yuv',
   'reference_576x324.y4m',
   'distorted_576x324.y4m',
 ] as const;
 
-type SampleName = (typeof NAMES)[number];
+type SampleName = (typeof SAMPLE_FILES)[number];
 
-const FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
+const SAMPLE_FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
 
 /** Frames of each sample; the scene changes in the middle. */
-const FRAMES = 24;
+const SAMPLE_FRAMES = 24;
 
 const SAMPLES: ResourceEntry = {
-  uri: ADDRESS,
+  uri: SAMPLES_URI,
   name: 'samples',
   mimeType: 'application/json',
   description:
@@ -380,40 +383,16 @@ const SAMPLES: ResourceEntry = {
 };
 
 function describeSamples(): object {
-  const { width, height, chroma, bitDepth } = FORMAT;
+  const { width, height, chroma, bitDepth } = SAMPLE_FORMAT;
   const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const [ref, dis] = NAMES.map((name) => `${ADDRESS}/${name}`);
+  const [ref, dis] = SAMPLE_FILES.map((name) => `${SAMPLES_URI}/${name}`);
   return {
     about:
       'A generated pair, the distorted video blurred, quantised in blocks and noisy. Every name is also a path.',
-    format: { ...geometry, frames: FRAMES },
-    files: NAMES.map((name) => `${ADDRESS}/${name}`),
+    format: { ...geometry, frames: SAMPLE_FRAMES },
+    files: SAMPLE_FILES.map((name) => `${SAMPLES_URI}/${name}`),
     example: { name: 'vmaf_score', arguments: { ref, dis, ...geometry } },
   };
-}
-
-class Samples {
-  readonly #folder: () => Promise<string>;
-  readonly #made = new Map<SampleName, Promise<string>>();
-
-  constructor(folder: () => Promise<string>) {
-    this.#folder = folder;
-  }
-
-  pathOf(uri: string): Promise<string> | undefined {
-    const name = NAMES.find((one) => uri === `${ADDRESS}/${one}`);
-    if (name === undefined) return undefined;
-    const known = this.#made.get(name);
-    if (known) return known;
-    const made = this.#folder().then((folder) => writeSample(name, folder));
-    made.catch(() => this.#made.delete(name));
-    this.#made.set(name, made);
-    return made;
-  }
-
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#made.values());
-  }
 }
 
 async function writeSample(name: SampleName, folder: string): Promise<string> {
@@ -423,15 +402,14 @@ async function writeSample(name: SampleName, folder: string): Promise<string> {
   ]);
   const side = name.startsWith('reference') ? 'reference' : 'distorted';
   const y4m = name.endsWith('.y4m');
-  const clip = makeSample(FORMAT, { seed: 2026, cut: FRAMES / 2 });
+  const clip = makeSample(SAMPLE_FORMAT, { seed: 2026, cut: SAMPLE_FRAMES / 2 });
   const path = join(folder, name);
   const file = await open(path, 'w', 0o600);
   try {
-    if (y4m) await file.write(y4mHeader(FORMAT));
-    for (let index = 0; index < FRAMES; index++) {
+    if (y4m) await file.write(y4mHeader(SAMPLE_FORMAT));
+    for (let index = 0; index < SAMPLE_FRAMES; index++) {
       if (y4m) await file.write('FRAME\n');
-      for (const plane of clip.frame(side, index) satisfies SamplePlane[])
-        await file.write(sampleBytes(plane));
+      for (const plane of clip.frame(side, index)) await file.write(sampleBytes(plane));
     }
   } finally {
     await file.close();

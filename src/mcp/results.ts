@@ -45,7 +45,7 @@ const NAMED = 20;
 interface Cut {
   readonly where: string;
   readonly of: number;
-  kept: number;
+  readonly kept: number;
 }
 
 /**
@@ -150,9 +150,7 @@ function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): 
   const largest = found.reduce((most, one) => (one.size > most.size ? one : most), first);
   largest.shorten();
   const { where, of, kept } = largest;
-  const known = cuts.get(where);
-  if (known) known.kept = kept;
-  else cuts.set(where, { where, of, kept });
+  cuts.set(where, { where, of: cuts.get(where)?.of ?? of, kept });
   return true;
 }
 

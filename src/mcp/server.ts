@@ -4,7 +4,6 @@
  * 2026-07-28, SEP-2663), and a view of results in hosts of MCP Apps (SEP-1865, version 2026-01-26). One instance serves
  * one connection, or one request of a stateless client.
  */
-
 import {
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
@@ -76,9 +75,7 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
 /** The tools with complete schemas, for docs/mcp-tools.md. */
 export function describeTools(tools: readonly Tool[]): ListedTool[] {
   return tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
-    name,
-    title,
-    description,
+    ...{ name, title, description },
     inputSchema: { ...jsonSchema(inputSchema, 'input'), additionalProperties: false },
     outputSchema: jsonSchema(outputSchema, 'output'),
     annotations: { title, ...annotations },
@@ -90,19 +87,19 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
  * checks parameters against the complete schemas.
  */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
-  return describeTools(tools).map((tool, i) => ({
-    ...tool,
-    inputSchema: brief(tool.inputSchema),
+  return tools.map(({ name, title, description, inputSchema, annotations }) => ({
+    ...{ name, title, description },
+    inputSchema: brief(jsonSchema(inputSchema, 'input')),
     outputSchema: { type: 'object' },
-    annotations: meant(tools[i]?.annotations ?? tool.annotations),
+    annotations: meant(annotations),
   }));
 }
 
 /** Hints that add something: the title is listed anyway, and two hints mean nothing for a read-only tool. */
-function meant(annotations: ListedTool['annotations']): ListedTool['annotations'] {
+function meant(annotations: Tool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
   const both = { readOnlyHint, openWorldHint };
-  return readOnlyHint ? both : { ...both, ...{ destructiveHint, idempotentHint } };
+  return readOnlyHint ? both : { ...both, destructiveHint, idempotentHint };
 }
 
 /** Seldom reached bounds; the server's error names them instead. */

@@ -74,12 +74,10 @@ export class LineTransport implements Transport {
     this.#output = output;
     this.#splitter = new LineSplitter(limit, {
       line: (text) => this.#waiting.push(text),
-      tooLong: (head, tail) =>
-        this.#sendError(
-          idAtEdge(head, tail),
-          ProtocolErrorCode.InvalidRequest,
-          `A message has more than ${limit} bytes.`,
-        ),
+      tooLong: (head, tail) => {
+        const problem = `A message has more than ${limit} bytes.`;
+        this.#sendError(idAtEdge(head, tail), ProtocolErrorCode.InvalidRequest, problem);
+      },
     });
   }
 
@@ -196,15 +194,13 @@ export class LineTransport implements Transport {
     try {
       message = parseJSONRPCMessage(data);
     } catch {
-      if (isMessageButParams(data)) {
-        const problem = 'The params of a message must be an object, and so must their _meta.';
-        this.#sendError(idOf(data), ProtocolErrorCode.InvalidParams, problem);
-      } else
-        this.#sendError(
-          idOf(data),
-          ProtocolErrorCode.InvalidRequest,
-          'A line is not a JSON-RPC 2.0 message.',
-        );
+      const [code, problem] = isMessageButParams(data)
+        ? [
+            ProtocolErrorCode.InvalidParams,
+            'The params of a message must be an object, and so must their _meta.',
+          ]
+        : [ProtocolErrorCode.InvalidRequest, 'A line is not a JSON-RPC 2.0 message.'];
+      this.#sendError(idOf(data), code, problem);
       return;
     }
     if ('method' in message && 'id' in message) this.#open.add(message.id);

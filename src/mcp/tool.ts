@@ -5,7 +5,7 @@
  * problems in a sentence that a model can act on.
  */
 import * as z from 'zod/v4';
-import { MAX_STRING, requireLength } from '../core/arguments.js';
+import { isObject, MAX_STRING, requireLength } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import type { Origin } from '../core/origin.js';
@@ -63,6 +63,9 @@ export type Given<T> = T extends readonly (infer Item)[]
     : T;
 type IsLoose<T, Key extends keyof T> = string extends Key ? (unknown extends T[Key] ? true : false) : false;
 
+/** Checked arguments. */
+export type InputOf<Schema extends z.ZodObject> = CheckedArguments<z.output<Schema>>;
+
 export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
 
 export interface ToolDefinition<
@@ -86,7 +89,7 @@ export interface ToolDefinition<
    * @throws {AnyvmafError} with a message for the model; other errors are reported as internal failures
    */
   handler(
-    input: CheckedArguments<z.output<Input>>,
+    input: InputOf<Input>,
     context: ToolContext,
   ): Promise<ToolOutcome<Given<z.input<Output>>> | OtherOutcome>;
 }
@@ -319,10 +322,10 @@ function expectation(issue: z.core.$ZodIssue): string {
       return bound(issue);
     case 'not_multiple_of':
       return `a multiple of ${issue.divisor}`;
-    case 'invalid_union':
-      return [...new Set(issue.errors.flatMap(([first]) => (first ? [expectation(first)] : [])))].join(
-        ' or ',
-      );
+    case 'invalid_union': {
+      const all = issue.errors.flatMap(([first]) => (first ? [expectation(first)] : []));
+      return [...new Set(all)].join(' or ');
+    }
     default:
       return issue.message;
   }
@@ -374,9 +377,7 @@ export function checkArguments<Schema extends z.ZodObject>(
   args: unknown,
 ): z.output<Schema> {
   const sent = args ?? {};
-  if (typeof sent !== 'object' || Array.isArray(sent)) {
-    throw usageError(`The arguments of ${tool} must be an object, not ${brief(sent)}.`);
-  }
+  if (!isObject(sent)) throw usageError(`The arguments of ${tool} must be an object, not ${brief(sent)}.`);
   requireSize(sent, tool);
   const known = Object.keys(schema.shape);
   const unknown = Object.keys(sent).filter((name) => !known.includes(name));
@@ -408,8 +409,7 @@ function coerced(type: z.ZodType | undefined, value: unknown, commas: boolean): 
     const items = texts ?? (Array.isArray(value) ? value : typeof value === 'object' ? undefined : [value]);
     return items ? items.map((one) => coerced(item, one, false)) : value;
   }
-  if (type instanceof z.ZodObject && typeof value === 'object' && value !== null && !Array.isArray(value))
-    return coercedMembers(type, value);
+  if (type instanceof z.ZodObject && isObject(value)) return coercedMembers(type, value);
   if (typeof value !== 'string') return value;
   if (type instanceof z.ZodNumber && /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?\s*$/i.test(value))
     return Number(value);
@@ -431,11 +431,8 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   // Deeper values fail to parse, since no schema nests as deep.
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
   const members = Object.entries(value);
-  if (members.length > MAX_MEMBERS) {
-    throw usageError(
-      `${shown(name, SHOWN)} has ${grouped(members.length)} members; at most ${MAX_MEMBERS} are allowed.`,
-    );
-  }
+  const count = `${shown(name, SHOWN)} has ${grouped(members.length)} members`;
+  if (members.length > MAX_MEMBERS) throw usageError(`${count}; at most ${MAX_MEMBERS} are allowed.`);
   for (const [key, member] of members) {
     requireLength(`The name of a parameter in ${shown(name, SHOWN)}`, key);
     requireSize(member, Array.isArray(value) ? name : key, depth + 1);

@@ -48,11 +48,14 @@ function fixText(hint: Hint, place: Place): string {
 type Values = Readonly<Record<string, unknown>>;
 
 function merged(one: Values, other: Values): Values {
-  const both = Object.entries(other).map(([name, value]) => {
-    const there = one[name];
-    return [name, isObject(there) && isObject(value) ? { ...there, ...value } : value] as const;
-  });
+  const both = Object.entries(other).map(([name, value]) => [name, joined(one[name], value)] as const);
   return { ...one, ...Object.fromEntries(both) };
+}
+
+/** Merges into the filters and lists of a call instead of replacing them. */
+export function joined(given: unknown, value: unknown): unknown {
+  if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
+  return isObject(given) && isObject(value) ? { ...given, ...value } : value;
 }
 
 type NamedHint = Parameters<HintName>[0];

@@ -2,6 +2,7 @@
  * @module test/support/mcp-tools
  * Tools called in process, without a server: a context that records what a handler does, and videos to call them with.
  */
+
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +11,8 @@ import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
 import * as checked from '../../src/mcp/checked-api.js';
 import { takePairs } from '../../src/mcp/checked-api.js';
-import type { ScoreDocument } from '../../src/mcp/scoring/answers.js';
 import type { Publication, Tool, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/tool.js';
+import type { ScoreDocument } from '../../src/mcp/tools/vmaf-score.js';
 import { sentenceOf } from '../../src/mcp/wording.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { type FixtureClip, fixtureClip } from './fixtures.js';

@@ -163,10 +163,8 @@ export class Hub {
   command(measurement: History, command: Command): Promise<object> {
     const { queueDepth } = this.settings;
     if (this.waiting(measurement) >= queueDepth) {
-      throw new AnyvmafError(
-        'resource',
-        `busy: ${queueDepth} commands already wait for a frame boundary; try again in a moment.`,
-      );
+      const busy = `busy: ${queueDepth} commands already wait for a frame boundary; try again in a moment.`;
+      throw new AnyvmafError('resource', busy);
     }
     if (measurement.isOver) throw usageError('The measurement has ended.');
     this.#change++;
@@ -214,8 +212,7 @@ export class Hub {
         break;
       case 'pulse': {
         measurement.taken = message.taken;
-        const changed = measurement.state !== message.state && !measurement.isOver;
-        if (!changed) break;
+        if (measurement.state === message.state || measurement.isOver) break;
         measurement.state = message.state;
         this.#emit({ kind: 'state', measurement, data: { state: message.state } });
         this.#progress(measurement);
@@ -262,11 +259,8 @@ export class Hub {
     clearTimeout(due?.timer);
     const told = due?.told ?? 0;
     const fresh = measurement.seconds.slice(-MOST_SECONDS).filter(({ second }) => second > told);
-    this.#due.set(measurement, {
-      at: performance.now(),
-      timer: undefined,
-      told: measurement.seconds.at(-1)?.second ?? 0,
-    });
+    const { second = 0 } = measurement.seconds.at(-1) ?? {};
+    this.#due.set(measurement, { at: performance.now(), timer: undefined, told: second });
     this.#emit({ kind: 'progress', measurement, data: { ...progressOf(measurement), fresh } });
   }
 
@@ -328,11 +322,5 @@ export function progressOf(measurement: History): Progress {
 
 export function storyOf(measurement: History): Story {
   const { error, seconds, swaps, alarms } = measurement;
-  return {
-    ...progressOf(measurement),
-    error: error ?? null,
-    seconds,
-    swaps,
-    alarms,
-  };
+  return { ...progressOf(measurement), error: error ?? null, seconds, swaps, alarms };
 }

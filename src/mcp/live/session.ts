@@ -4,7 +4,7 @@
  * and clients may poll ten times a second. Tools refuse with an `AnyvmafError`, the protocol with its own class.
  */
 import { onAbort } from '../../core/abort.js';
-import { jsonOf } from '../../core/arguments.js';
+import { isObject, jsonOf } from '../../core/arguments.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
@@ -12,20 +12,7 @@ import type { History } from '../../live/history.js';
 import { answer, CallProgress, refusal } from '../results.js';
 import type { CallAnswer } from '../tool.js';
 import type { Hub, LiveEvent } from './hub.js';
-import {
-  COMPUTE_VMAF,
-  checkArguments,
-  LIST_FEATURES,
-  type LiveTool,
-  READS,
-  SCORE,
-  SET_ALARM,
-  STATUS,
-  STEERING,
-  SWAP,
-  statusOf,
-  WATCH,
-} from './tools.js';
+import { checkArguments, READS, statusOf, TOOLS } from './tools.js';
 
 class ProtocolFailure extends Error {
   constructor(
@@ -91,11 +78,6 @@ const INSTRUCTIONS =
   'the scores so far, vmaf.watch waits for an alarm. Send the next_action of an answer unchanged. The report so far is a ' +
   'resource.';
 
-const TOOLS: readonly LiveTool[] = [
-  ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
-  ...STEERING,
-];
-
 const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...tool }) => ({
   ...{ name: tool.name, title: tool.title, description: tool.description, annotations },
   inputSchema: { type: 'object', properties: parameters, required, additionalProperties: false },
@@ -153,13 +135,11 @@ export class Session {
   async #reply(text: string, gone: AbortSignal | undefined): Promise<Reply | undefined> {
     const message = jsonOf(text);
     if (message === undefined) return failed(null, CODE.parse, 'The message is not JSON.');
-    if (typeof message !== 'object' || message === null || Array.isArray(message))
-      return failed(
-        null,
-        CODE.request,
-        'The message is not one JSON-RPC request; batches are not supported.',
-      );
-    const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
+    if (!isObject(message)) {
+      const why = 'The message is not one JSON-RPC request; batches are not supported.';
+      return failed(null, CODE.request, why);
+    }
+    const { id, method, params } = message;
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
     // A response, though this server sends no requests.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
@@ -173,8 +153,7 @@ export class Session {
       return result && { jsonrpc: '2.0', id: known, result };
     } catch (error) {
       if (error instanceof ProtocolFailure) return failed(known, error.code, error.message, error.data);
-      const why = messageOf(error);
-      return failed(known, CODE.internal, `The request failed: ${why}`);
+      return failed(known, CODE.internal, `The request failed: ${messageOf(error)}`);
     }
   }
 
@@ -228,10 +207,10 @@ export class Session {
   ): Promise<CallAnswer | undefined> {
     const tool = TOOLS.find((one) => one.name === name);
     if (!tool) {
-      const names = TOOLS.map((one) => one.name).join(', ');
+      const what = `Unknown tool ${quoted(String(name).slice(0, 100))}`;
       throw new ProtocolFailure(
         CODE.params,
-        `Unknown tool ${quoted(String(name).slice(0, 100))}; available: ${names}.`,
+        `${what}; available: ${TOOLS.map((one) => one.name).join(', ')}.`,
       );
     }
     const { progressToken } = Object(meta) as { readonly progressToken?: unknown };
@@ -267,12 +246,8 @@ export class Session {
     // The end arrives as progress, too.
     if (kind === 'progress' && this.#subscribed.has(uri))
       this.#send('notifications/resources/updated', { uri });
-    if (kind === 'alarm')
-      this.#send('notifications/message', {
-        level: 'warning',
-        logger: measurement.name,
-        data: { kind, ...data },
-      });
+    const said = { level: 'warning', logger: measurement.name, data: { kind, ...data } };
+    if (kind === 'alarm') this.#send('notifications/message', said);
   }
 
   #send(method: string, params: object): void {
@@ -286,8 +261,7 @@ function left(): AnyvmafError {
 
 function objectOf(params: unknown): Readonly<Record<string, unknown>> {
   if (params === undefined) return {};
-  if (typeof params === 'object' && params !== null && !Array.isArray(params))
-    return params as Readonly<Record<string, unknown>>;
+  if (isObject(params)) return params;
   throw new ProtocolFailure(CODE.params, 'The params must be an object.');
 }
 

@@ -4,10 +4,10 @@
  * measurement, except `vmaf.watch`, which waits less than a host's timeout; those that steer take effect at a frame
  * boundary; `compute_vmaf` scores a pair of files beside it, in one worker.
  */
-
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
+import { isObject } from '../../core/arguments.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted, showValue } from '../../core/printable.js';
 import type { ChromaFormat, RawVideoFormat } from '../../index.js';
@@ -18,7 +18,7 @@ import type { Hub } from './hub.js';
 
 /** A parameter, in the subset of JSON Schema that the tools use. */
 export interface Parameter {
-  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+  readonly type: 'string' | 'integer' | 'number';
   readonly description: string;
   readonly enum?: readonly (string | number)[];
   readonly minimum?: number;
@@ -26,7 +26,7 @@ export interface Parameter {
   readonly maxLength?: number;
 }
 
-export type Arguments = Readonly<Record<string, string | number | boolean | undefined>>;
+export type Arguments = Readonly<Record<string, string | number | undefined>>;
 
 /** Annotations of tools that change nothing: the default. */
 export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
@@ -49,16 +49,16 @@ export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
 /** @throws {AnyvmafError} `usage`, with the argument, its value and what was expected */
 export function checkArguments(tool: LiveTool, given: unknown): Arguments {
   const wrong = (problem: string) => usageError(`${tool.name}: ${problem}`);
-  if (given === undefined || given === null) given = {};
-  if (typeof given !== 'object' || Array.isArray(given)) throw wrong('the arguments must be an object.');
-  const args: Record<string, string | number | boolean> = {};
-  for (const [name, value] of Object.entries(given as object)) {
+  const sent = given ?? {};
+  if (!isObject(sent)) throw wrong('the arguments must be an object.');
+  const args: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(sent)) {
     const parameter = Object.hasOwn(tool.parameters, name) ? tool.parameters[name] : undefined;
     const known = Object.keys(tool.parameters).join(', ') || 'none';
     if (!parameter) throw wrong(`unknown argument ${quoted(name.slice(0, 100))}; it takes ${known}.`);
     const problem = mismatch(value, parameter);
     if (problem) throw wrong(`${name} is ${showValue(value)}, but it must be ${problem}.`);
-    args[name] = value;
+    args[name] = value as string | number;
   }
   const missing = tool.required?.find((name) => args[name] === undefined);
   if (missing !== undefined)
@@ -68,26 +68,19 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
 
 /** What the value must be; `undefined` if it fits. */
 function mismatch(value: unknown, parameter: Parameter): string | undefined {
-  const { type, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = parameter;
+  const { type, minimum, maximum, maxLength = 1024 } = parameter;
   if (parameter.enum && !parameter.enum.some((choice) => choice === value))
     return `one of ${parameter.enum.join(', ')}`;
   if (type === 'string') {
-    const most = parameter.maxLength ?? 1024;
-    return typeof value === 'string' && value.length <= most
-      ? undefined
-      : `a string of at most ${most} characters`;
+    const fits = typeof value === 'string' && value.length <= maxLength;
+    return fits ? undefined : `a string of at most ${maxLength} characters`;
   }
-  if (type === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false';
   const whole = type === 'integer' ? 'a whole number' : 'a number';
   const bounds =
-    (minimum > Number.NEGATIVE_INFINITY ? ` from ${minimum}` : '') +
-    (maximum < Number.POSITIVE_INFINITY ? ` to ${maximum}` : '');
-  const fits =
-    typeof value === 'number' &&
-    Number.isFinite(value) &&
-    (type === 'number' || Number.isSafeInteger(value)) &&
-    value >= minimum &&
-    value <= maximum;
+    (minimum === undefined ? '' : ` from ${minimum}`) + (maximum === undefined ? '' : ` to ${maximum}`);
+  const isNumber = type === 'integer' ? Number.isSafeInteger(value) : Number.isFinite(value);
+  const number = Number(value);
+  const fits = isNumber && number >= (minimum ?? number) && number <= (maximum ?? number);
   return fits ? undefined : `${whole}${bounds}`;
 }
 
@@ -109,7 +102,7 @@ const MEASUREMENT: Readonly<Record<string, Parameter>> = {
   },
 };
 
-export const LIST_FEATURES: LiveTool = {
+const LIST_FEATURES: LiveTool = {
   name: 'list_features',
   title: 'List feature extractors',
   description: 'Lists the feature extractors, by the names used in feature strings.',
@@ -122,7 +115,7 @@ export const LIST_FEATURES: LiveTool = {
   },
 };
 
-export const STATUS: LiveTool = {
+const STATUS: LiveTool = {
   name: 'vmaf.status',
   title: 'Show status',
   description:
@@ -165,7 +158,7 @@ export function statusOf(measurement: History, hub: Hub): object {
   };
 }
 
-export const SCORE: LiveTool = {
+const SCORE: LiveTool = {
   name: 'vmaf.score',
   title: 'Show scores',
   description:
@@ -238,10 +231,7 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
 }
 
 /** First and last frame, inclusive. */
-interface Span {
-  readonly first: number;
-  readonly last: number;
-}
+type Span = Readonly<Record<'first' | 'last', number>>;
 
 /** The requested frames; `undefined` for all. */
 function spanOf(measurement: History, args: Arguments): Span | undefined {
@@ -277,7 +267,7 @@ const RULE = {
   maxLength: 200,
 } as const;
 
-export const WATCH: LiveTool = {
+const WATCH: LiveTool = {
   name: 'vmaf.watch',
   title: 'Wait for an alarm',
   description:
@@ -352,7 +342,7 @@ function nextOf(measurement: History, rule: string, alarm: Alarm | undefined): N
 
 const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
 
-export const SWAP: LiveTool = {
+const SWAP: LiveTool = {
   name: 'vmaf.request_model_swap',
   title: 'Change the model',
   description:
@@ -377,7 +367,7 @@ export const SWAP: LiveTool = {
   },
 };
 
-export const SET_ALARM: LiveTool = {
+const SET_ALARM: LiveTool = {
   name: 'vmaf.set_alarm',
   title: 'Set an alarm',
   description:
@@ -392,26 +382,30 @@ export const SET_ALARM: LiveTool = {
   },
 };
 
-const EFFECTS = {
-  pause: [
+const EFFECTS = [
+  [
+    'pause',
     'Pause a measurement',
     'Pauses the measurement at a frame boundary; frames in progress are finished.',
   ],
-  resume: ['Resume a measurement', 'Resumes a paused measurement.'],
-  stop: [
+  ['resume', 'Resume a measurement', 'Resumes a paused measurement.'],
+  [
+    'stop',
     'Stop a measurement',
     'Stops the measurement after the frames taken so far; its program gets a report of these.',
   ],
-} as const;
+] as const;
 
-export const STEERING: readonly LiveTool[] = (['pause', 'resume', 'stop'] as const).map((kind) => ({
-  name: `vmaf.${kind}`,
-  title: EFFECTS[kind][0],
-  description: EFFECTS[kind][1],
-  parameters: MEASUREMENT,
-  annotations: { ...STEERS, destructiveHint: kind === 'stop' },
-  call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
-}));
+const STEERING = EFFECTS.map(
+  ([kind, title, description]): LiveTool => ({
+    name: `vmaf.${kind}`,
+    title,
+    description,
+    parameters: MEASUREMENT,
+    annotations: { ...STEERS, destructiveHint: kind === 'stop' },
+    call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
+  }),
+);
 
 const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
 const LAYOUTS = ['420', '422', '444', '400'] as const;
@@ -534,3 +528,9 @@ function rawFormat(args: Arguments): RawVideoFormat | undefined {
   const chroma = (textOf(args, 'pixel_format') ?? '420') as ChromaFormat;
   return { width, height, chroma, bitDepth: numberOf(args, 'bitdepth') ?? 8 };
 }
+
+/** In the order in which clients list them. */
+export const TOOLS: readonly LiveTool[] = [
+  ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
+  ...STEERING,
+];

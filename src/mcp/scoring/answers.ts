@@ -6,7 +6,6 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/v4';
-import { isObject } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import { isSize, screenSize } from '../../core/size.js';
@@ -23,7 +22,7 @@ import {
 } from '../../report/kinds.js';
 import { type Limit, pooledText } from '../../report/limits.js';
 import { frameGap, ranking, worstFrames } from '../../report/ranking.js';
-import { finding, input, model, pooled, type Trust, tinyModel, trust } from '../../report/schema.js';
+import { finding, type Trust, trust } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
 import { holdAgainst } from '../../report/verdict.js';
 import { formatReport } from '../../report/write.js';
@@ -35,6 +34,7 @@ import {
   type ToolContext,
   type ToolResources,
 } from '../tool.js';
+import { joined } from '../wording.js';
 
 /** Ascending. */
 const CONFIDENCE = ['low', 'medium', 'high'] as const;
@@ -197,12 +197,6 @@ export function nextWithFix(
   return isNew ? context.again(changes) : undefined;
 }
 
-/** Merges into the filters and lists of a call instead of replacing them. */
-function joined(given: unknown, value: unknown): unknown {
-  if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
-  return isObject(given) && isObject(value) ? { ...given, ...value } : value;
-}
-
 /** A value in JSON; `null` stands for a number that is not finite. */
 type InJson<T> = T extends number
   ? number | null
@@ -230,7 +224,7 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
 };
 
 /** Zod types for the keys of an object in a report. @param words descriptions of some keys */
-function documentKeys<T, F extends Fields>(
+export function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
   words: Readonly<Record<string, string>> = {},
 ): Keys<F> {
@@ -254,12 +248,7 @@ function typeOf(kind: Kind<unknown>): z.ZodType {
 }
 
 /** `null` stands for a number that is not finite. */
-const value = z.number().nullable();
-
-const frameDocument = z.object({
-  frameNum: z.int(),
-  metrics: z.record(z.string(), value),
-});
+export const value = z.number().nullable();
 
 export const findingDocument = z
   .looseObject(documentKeys(finding, { fix: 'How to resolve it: arguments as JSON, or an ffmpeg command.' }))
@@ -298,8 +287,6 @@ export const encodingResults = (drawn: string) =>
     html: z.string().describe(`URI of a page with ${drawn}.`),
   });
 
-const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
-
 export const backendKeys = {
   backend_requested: z.string().describe('As requested.'),
   backend_used: z.string().describe('What ran; cpu: the built-in core.'),
@@ -325,43 +312,6 @@ export const targetDocument = z.object({
 });
 
 export type TargetDocument = Given<z.input<typeof targetDocument>>;
-
-export const scoreDocument = z.looseObject({
-  ...z.object(headKeys).partial().shape,
-  ...backendKeys,
-  summary: z.string().optional().describe('The result in a few sentences.'),
-  target: targetDocument.optional().describe('With target: the verdict on it.'),
-  version: z.string().optional(),
-  fps: z.number().nullable().optional(),
-  pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
-  aggregate_metrics: z.record(z.string(), value).optional(),
-  frames: z.array(frameDocument).optional().describe('With detail frames.'),
-  distribution: z
-    .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
-    .optional()
-    .describe(
-      'Percentiles 1 to 99 and standard deviation of the scores; with detail frames, of every metric.',
-    ),
-  trust: trustDocument.optional(),
-  worst_frames: worstDocument.optional(),
-  preflight: z.array(findingDocument).optional(),
-  reference: inputDocument.optional(),
-  distorted: inputDocument.optional(),
-  models: z.array(z.looseObject(documentKeys(model)).pick({ name: true, source: true })).optional(),
-  tiny: z
-    .array(z.looseObject(documentKeys(tinyModel)).pick({ name: true, source: true, device: true }))
-    .optional()
-    .describe('Tiny models that ran, with device, runtime and digest.'),
-  no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
-  frame_count: z.int().optional().describe('Frame pairs measured.'),
-  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
-  warnings: z.array(z.string()).optional(),
-  full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
-  format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
-  output: z.string().optional().describe('The report in that format.'),
-});
-
-export type ScoreDocument = Given<z.input<typeof scoreDocument>>;
 export type WorstDocument = Given<z.input<typeof worstDocument>>;
 
 /** The verdict on a target; values of an untrusted pair do not count. */
@@ -459,21 +409,17 @@ export function mismatchedModelWarning(
   const { width, height } = report.pairing ?? report.reference;
   const edge = Math.max(width, height);
   const source = edge >= 3840 ? '4k' : edge >= 1280 ? 'hd' : 'sd';
+  const advised = { '4k': 'use version=vmaf_4k_v0.6.1', hd: 'use version=vmaf_v0.6.1' };
   const sentences = models.flatMap((name) => {
     const [, preset] = PRESETS.find(([part]) => name.includes(part)) ?? [];
     if (preset === undefined || preset === source) return [];
-    const advice =
-      source === '4k'
-        ? 'use version=vmaf_4k_v0.6.1'
-        : source === 'hd'
-          ? 'use version=vmaf_v0.6.1'
-          : scaledUp(report);
+    const advice = source === 'sd' ? scaledUp(report) : advised[source];
     return [
       `Model ${name} is meant for ${preset} pictures, but these are ${width}x${height} (${source}), so its scores are not ` +
         `valid for them; ${advice}.`,
     ];
   });
-  return sentences.length === 0 ? undefined : sentences.join(' ');
+  return sentences.join(' ') || undefined;
 }
 
 /** Class of pictures that a model is meant for; the first part that its name contains counts. */

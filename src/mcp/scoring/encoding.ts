@@ -3,7 +3,6 @@
  * Runs work that encodes a source within one call, with progress and limits of time and disk; raw YUV is a source as a
  * Y4M copy.
  */
-
 import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';

@@ -40,15 +40,13 @@ export async function runScore(
 /** Least number of videos that share one decoding of the reference. */
 const TOGETHER = 8;
 
-export type ManyOutcome = readonly (Report | AnyvmafError)[];
-
 /** One failed video does not stop the others. @throws {AnyvmafError} those of `scoreMany`; the signal's reason */
 export async function runScoreMany(
   reference: CheckedPath,
   distorted: readonly CheckedPath[],
   options: CheckedOptions<ScoreManyOptions>,
   context: ToolContext,
-): Promise<ManyOutcome> {
+): Promise<readonly (Report | AnyvmafError)[]> {
   await refuseWriting(options);
   const { signal, files } = context;
   const states = distorted.map(() => ({ done: 0, total: null as number | null, fps: 0 }));

@@ -60,26 +60,13 @@ export const listBackendsTool = defineTool({
   }),
   async handler(_, { signal }) {
     const { listBackends, listTinyDevices } = await import('../../index.js');
-    const { cpu, cuda, sycl, hip, metal, details, native } = await listBackends({ signal });
-    const tiny = await listTinyDevices();
-    return {
-      document: {
-        cpu,
-        cuda,
-        sycl,
-        hip,
-        metal,
-        details,
-        native,
-        tiny: tiny.map(({ device, available, runtime, adapter, how }) => ({
-          device,
-          available,
-          runtime,
-          adapter: adapter ?? null,
-          advice: how ?? null,
-        })),
+    const { webgpu: _webgpu, native_cpu: _native, ...backends } = await listBackends({ signal });
+    const tiny = (await listTinyDevices()).map(
+      ({ device, available, runtime, adapter = null, how = null }) => {
+        return { device, available, runtime, adapter, advice: how };
       },
-    };
+    );
+    return { document: { ...backends, tiny } };
   },
 });
 
@@ -269,17 +256,9 @@ export const listExtractorsTool = defineTool({
           backend: 'cpu' as const,
           source,
           description: wanted === undefined ? inShort(description) : description,
-          options: options.map(
-            ({ name: option, type, default: byDefault, choices, min, max, description: text }) => ({
-              name: option,
-              type,
-              default: byDefault,
-              choices,
-              min,
-              max: max === Number.MAX_VALUE ? undefined : max,
-              description: text,
-            }),
-          ),
+          options: options.map(({ alias: _, near: _near, inName: _inName, max, ...option }) => {
+            return { ...option, max: max === Number.MAX_VALUE ? undefined : max };
+          }),
           features: features.map(({ alias }) => alias),
         })),
       },

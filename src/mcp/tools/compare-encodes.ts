@@ -9,7 +9,7 @@ import type { DecidedEncode, EncodeDecision, Report } from '../../index.js';
 import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
 import { trustOf } from '../../report/trust.js';
-import { type InputFile, type InputModel, inputPaths, type RefusedItem } from '../paths.js';
+import { inputPaths } from '../paths.js';
 import {
   type Head,
   headKeys,
@@ -24,14 +24,13 @@ import {
   targetDocument,
   trustDocument,
   trustSentence,
+  value,
   worstDocumentOf,
 } from '../scoring/answers.js';
 import {
   anyPair,
   model,
-  type OptionalGeometry,
   optionalGeometry,
-  type PairingInput,
   pairingParameters,
   precision,
   rawFormat,
@@ -39,10 +38,20 @@ import {
   target,
 } from '../scoring/parameters.js';
 import { pairOptions, readPrecision, runScoreMany, targetLimits } from '../scoring/run.js';
-import { defineTool, type ToolContext } from '../tool.js';
+import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 import { sentenceOf } from '../wording.js';
 
-const value = z.number().nullable();
+const comparisonInput = z.object({
+  reference: anyPair.reference,
+  distorted: inputPaths('The encodes.', 32),
+  ...optionalGeometry,
+  model,
+  subsample,
+  precision,
+  target,
+  ...pairingParameters,
+});
+type ComparisonInput = InputOf<typeof comparisonInput>;
 
 export const compareEncodesTool = defineTool({
   name: 'compare_encodes',
@@ -51,16 +60,7 @@ export const compareEncodesTool = defineTool({
     'Scores several encodes against one reference and decides which to ship: Pareto front of size and quality, ties ' +
     'within measurement error, and score, bit rate, size and worst moments of each encode, best first. Pass target if ' +
     'there is one.',
-  inputSchema: z.object({
-    reference: anyPair.reference,
-    distorted: inputPaths('The encodes.', 32),
-    ...optionalGeometry,
-    model,
-    subsample,
-    precision,
-    target,
-    ...pairingParameters,
-  }),
+  inputSchema: comparisonInput,
   outputSchema: z.object({
     ...headKeys,
     summary: z.string(),
@@ -133,15 +133,6 @@ export const compareEncodesTool = defineTool({
   }),
   handler: compareEncodes,
 });
-
-export interface ComparisonInput extends PairingInput, OptionalGeometry {
-  readonly reference: InputFile;
-  readonly distorted: readonly (InputFile | RefusedItem)[];
-  readonly model: InputModel;
-  readonly subsample: number;
-  readonly precision: string;
-  readonly target?: string;
-}
 
 interface FailedRow {
   readonly distorted: string;
@@ -286,13 +277,8 @@ function headOfDecision(
 ): Head {
   const row = encodes.find(({ distorted }) => distorted === shipped) ?? encodes[0];
   const isAimed = /reaches$/.test(reason);
-  const outcome = isAimed
-    ? reason === 'none-reaches'
-      ? 'missed'
-      : 'reached'
-    : rivals.length > 0
-      ? 'tied'
-      : 'decided';
+  const aimed = reason === 'none-reaches' ? 'missed' : 'reached';
+  const outcome = isAimed ? aimed : rivals.length > 0 ? 'tied' : 'decided';
   const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
   const isOpen = smaller !== null && !isAimed;
   const others = encodes.filter((one) => one !== row && one.trust.verdict === 'untrusted');
@@ -391,9 +377,7 @@ function summary(
 ): string {
   const [best] = rows;
   const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
-  const doubted = rows.filter(
-    ({ trust, preflight }) => trust.verdict !== 'untrusted' && preflight.length > 0,
-  );
+  const doubted = rows.filter((row) => !wrong.includes(row) && row.preflight.length > 0);
   return [
     ship === null ? `${counted(rows.length, 'encode')}; no score can be trusted.` : explanation,
     ...(reason === 'none-reaches' ? [] : targetSentence(rows)),

@@ -7,16 +7,13 @@ import { AnyvmafError } from '../../core/errors.js';
 import { parseSize } from '../../core/size.js';
 import { version } from '../../core/version.js';
 import type {
-  AtTarget,
   ComparedEncoder,
-  ComparedPoint,
   ComparisonResult,
   LadderPoint,
   LadderResult,
   PictureSize,
 } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
-import type { InputModel } from '../paths.js';
 import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
 import {
   dryRun,
@@ -25,11 +22,34 @@ import {
   type EncodingSource,
   encodingCall,
   publishResult,
-  type SourceInput,
   withSource,
 } from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
-import { defineTool, type ToolContext } from '../tool.js';
+import { defineTool, type InputOf, type ToolContext } from '../tool.js';
+
+const compareInput = z.object({
+  src: encodingSource.src,
+  target_vmaf: z.number().describe('One target quality.').optional(),
+  target_vmafs: z
+    .array(z.number())
+    .max(8)
+    .describe('Several. Default without target_vmaf: 94, 96, 97, 98. []: fixed parameter values.')
+    .optional(),
+  encoders: z
+    .array(z.string().min(1).max(400))
+    .min(1)
+    .max(8)
+    .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
+    .describe('ffmpeg names, optionally with options: libx264:preset=slow. The first is the anchor.'),
+  width: encodingSource.width,
+  height: encodingSource.height,
+  pix_fmt: encodingSource.pix_fmt,
+  framerate: encodingSource.framerate,
+  no_parallel: z.boolean().default(false).describe('No effect: encoders always run one at a time.'),
+  model,
+  ...encodingLimits,
+});
+type CompareInput = InputOf<typeof compareInput>;
 
 export const runCompareTool = defineTool({
   name: 'run_compare',
@@ -37,28 +57,7 @@ export const runCompareTool = defineTool({
   description:
     'Compares encoders or presets of the installed ffmpeg on samples of a source: BD-rate against the first, encoding ' +
     'speed on this machine, and the setting and bit rate for each target quality. Writes no encode. Takes minutes.',
-  inputSchema: z.object({
-    src: encodingSource.src,
-    target_vmaf: z.number().describe('One target quality.').optional(),
-    target_vmafs: z
-      .array(z.number())
-      .max(8)
-      .describe('Several. Default without target_vmaf: 94, 96, 97, 98. []: fixed parameter values.')
-      .optional(),
-    encoders: z
-      .array(z.string().min(1).max(400))
-      .min(1)
-      .max(8)
-      .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
-      .describe('ffmpeg names, optionally with options: libx264:preset=slow. The first is the anchor.'),
-    width: encodingSource.width,
-    height: encodingSource.height,
-    pix_fmt: encodingSource.pix_fmt,
-    framerate: encodingSource.framerate,
-    no_parallel: z.boolean().default(false).describe('No effect: encoders always run one at a time.'),
-    model,
-    ...encodingLimits,
-  }),
+  inputSchema: compareInput,
   outputSchema: z.object({
     ...headKeys,
     src: z.string().describe('As given.'),
@@ -140,42 +139,45 @@ const rung = z.object({
   vmaf: z.number().describe("Scored at the source's size."),
 });
 
+const ladderInput = z.object({
+  src: encodingSource.src,
+  resolutions: z
+    .array(z.string())
+    .min(1)
+    .max(12)
+    .describe('Sizes such as 1920x1080, or heights such as 720; none larger than the source.'),
+  encoder: z.string().max(64).default('libx264').describe('ffmpeg encoder name.'),
+  encoder_options: encoderOptions,
+  target_vmafs: z
+    .array(z.number())
+    .max(12)
+    .default([])
+    .describe('Target qualities. Default: fixed parameter values.'),
+  quality_tiers: z.int().min(1).max(32).default(5).describe('Number of rungs.'),
+  format: z
+    .enum(['json', 'hls', 'dash'])
+    .default('json')
+    .describe('Manifest: a JSON object, an HLS playlist or a DASH MPD.'),
+  spacing: z
+    .enum(['log_bitrate', 'vmaf', 'uniform'])
+    .default('log_bitrate')
+    .describe('Scale on which rungs are evenly spaced; uniform: same as vmaf.'),
+  framerate: encodingSource.framerate,
+  width: encodingSource.width,
+  height: encodingSource.height,
+  pix_fmt: encodingSource.pix_fmt,
+  model,
+  ...encodingLimits,
+});
+type LadderInput = InputOf<typeof ladderInput>;
+
 export const runLadderTool = defineTool({
   name: 'run_ladder',
   title: 'Build a bitrate ladder',
   description:
     'Encodes samples of a source at several sizes and picks rungs on the convex hull of quality over rate. Returns the ' +
     'rungs, the rate from which each size is best, and the ffmpeg command for DASH and HLS. Writes no encode. Takes minutes.',
-  inputSchema: z.object({
-    src: encodingSource.src,
-    resolutions: z
-      .array(z.string())
-      .min(1)
-      .max(12)
-      .describe('Sizes such as 1920x1080, or heights such as 720; none larger than the source.'),
-    encoder: z.string().max(64).default('libx264').describe('ffmpeg encoder name.'),
-    encoder_options: encoderOptions,
-    target_vmafs: z
-      .array(z.number())
-      .max(12)
-      .default([])
-      .describe('Target qualities. Default: fixed parameter values.'),
-    quality_tiers: z.int().min(1).max(32).default(5).describe('Number of rungs.'),
-    format: z
-      .enum(['json', 'hls', 'dash'])
-      .default('json')
-      .describe('Manifest: a JSON object, an HLS playlist or a DASH MPD.'),
-    spacing: z
-      .enum(['log_bitrate', 'vmaf', 'uniform'])
-      .default('log_bitrate')
-      .describe('Scale on which rungs are evenly spaced; uniform: same as vmaf.'),
-    framerate: encodingSource.framerate,
-    width: encodingSource.width,
-    height: encodingSource.height,
-    pix_fmt: encodingSource.pix_fmt,
-    model,
-    ...encodingLimits,
-  }),
+  inputSchema: ladderInput,
   outputSchema: z.object({
     ...headKeys,
     manifest: z
@@ -215,17 +217,6 @@ export const runLadderTool = defineTool({
   }),
   handler: runLadder,
 });
-
-interface CurveInput extends SourceInput {
-  readonly model: InputModel;
-  readonly full: boolean;
-}
-
-interface CompareInput extends CurveInput {
-  readonly encoders: readonly string[];
-  readonly target_vmaf?: number;
-  readonly target_vmafs?: readonly number[];
-}
 
 const USUAL_TARGETS = [94, 96, 97, 98];
 
@@ -272,11 +263,8 @@ async function runCompare(input: CompareInput, context: ToolContext) {
     content,
     whole: 'results',
     spare: [
-      'encoders.[].points',
-      'encoders.[].at_targets[].value',
-      'encoders.[].at_targets[].vmaf',
-      'rows',
-      'deltas',
+      ...['encoders.[].points', 'encoders.[].at_targets[].value', 'encoders.[].at_targets[].vmaf'],
+      ...['rows', 'deltas'],
     ],
   };
 }
@@ -323,9 +311,8 @@ function hasNoInterval({ deltas }: ComparisonResult): boolean {
   return deltas.some(({ rate, rate95 }) => rate && !rate95);
 }
 
-function millisecondsOf(point: ComparedPoint | undefined): number | null {
-  return point?.encodeSeconds === undefined ? null : point.encodeSeconds * 1000;
-}
+const millisecondsOf = (seconds: number | undefined): number | null =>
+  seconds === undefined ? null : seconds * 1000;
 
 type CompareRow = ReturnType<typeof rowsOf>[number];
 
@@ -339,7 +326,7 @@ function rowsOf({ curves }: ComparisonResult) {
       encoder_version,
       best_crf: value,
       bitrate_kbps: kbps,
-      encode_time_ms: millisecondsOf(points.find((point) => point.value === value)),
+      encode_time_ms: millisecondsOf(points.find((point) => point.value === value)?.encodeSeconds),
       vmaf_score: quality,
       target_vmaf: target,
       ok: reached,
@@ -350,16 +337,6 @@ function rowsOf({ curves }: ComparisonResult) {
 
 function byRate(rows: readonly CompareRow[]): CompareRow[] {
   return rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps);
-}
-
-interface LadderInput extends CurveInput {
-  readonly encoder: string;
-  readonly encoder_options: Readonly<Record<string, string>>;
-  readonly resolutions: readonly string[];
-  readonly target_vmafs: readonly number[];
-  readonly quality_tiers: number;
-  readonly format: ManifestFormat;
-  readonly spacing: 'log_bitrate' | 'vmaf' | 'uniform';
 }
 
 /** @throws {AnyvmafError} those of the public `buildLadder`; `resource` at the limits of the call */
@@ -417,14 +394,11 @@ function encodesOf(targets: readonly number[]): number {
   return ENCODES_OF_SEARCH * Math.max(1, targets.length);
 }
 
-function optionsOf({ model, full }: CurveInput, { origin, pixelFormat, scratchBytes }: EncodingSource) {
-  return {
-    models: [model.text],
-    full,
-    origin,
-    scratchBytes,
-    pixelFormat,
-  };
+function optionsOf(
+  { model, full }: CompareInput | LadderInput,
+  { origin, pixelFormat, scratchBytes }: EncodingSource,
+) {
+  return { models: [model.text], full, origin, scratchBytes, pixelFormat };
 }
 
 /** Parses `1280x720`, `720` or `720p`. */
@@ -466,7 +440,9 @@ function comparisonDocument(result: ComparisonResult) {
       encoder,
       parameter,
       frames_per_second: framesPerSecond,
-      at_targets: atTargets.map(atTarget),
+      at_targets: atTargets.map(({ target, value, kbps, quality, reached, kbpsAt }) => {
+        return { target_vmaf: target, value, kbps, vmaf: quality, reached, kbps_at_target: kbpsAt };
+      }),
       points: points.map(({ value, quality, kbps }) => ({ value, vmaf: quality, kbps })),
       not_monotone: notMonotone,
     })),
@@ -481,10 +457,6 @@ function comparisonDocument(result: ComparisonResult) {
     })),
     encodes,
   };
-}
-
-function atTarget({ target, value, kbps, quality, reached, kbpsAt }: AtTarget) {
-  return { target_vmaf: target, value, kbps, vmaf: quality, reached, kbps_at_target: kbpsAt };
 }
 
 function ladderDocument(result: LadderResult) {
@@ -506,52 +478,39 @@ function ladderDocument(result: LadderResult) {
   };
 }
 
-function rungDocument({ width, height, value, kbps, quality }: LadderPoint) {
-  return { width, height, value, kbps, vmaf: quality };
+function rungDocument({ width, height, value, kbps, quality: vmaf }: LadderPoint) {
+  return { width, height, value, kbps, vmaf };
 }
-
-type ManifestFormat = 'json' | 'hls' | 'dash';
 
 const ABOUT =
   'Rates are averages over the measured encodes; the final encodes are not made yet, so peak rates are unknown.';
 
-function manifestOf(points: readonly LadderPoint[], format: ManifestFormat) {
-  const rungs = points.map(({ width, height, kbps, quality, value }) => ({
-    width,
-    height,
-    bitrate_kbps: kbps,
-    bandwidth_bps: Math.round(kbps * 1000),
-    vmaf: quality,
-    crf: value,
-  }));
-  switch (format) {
-    case 'hls':
-      return hlsText(rungs);
-    case 'dash':
-      return dashText(rungs);
-    default:
-      return { rungs };
-  }
+function manifestOf(points: readonly LadderPoint[], format: LadderInput['format']) {
+  if (format === 'hls') return hlsText(points);
+  if (format === 'dash') return dashText(points);
+  const rungs = points.map(({ width, height, kbps, quality: vmaf, value: crf }) => {
+    return { width, height, bitrate_kbps: kbps, bandwidth_bps: bandwidthOf(kbps), vmaf, crf };
+  });
+  return { rungs };
 }
 
-interface Rung {
-  readonly width: number;
-  readonly height: number;
-  readonly bandwidth_bps: number;
-}
+const bandwidthOf = (kbps: number): number => Math.round(kbps * 1000);
 
-function hlsText(rungs: readonly Rung[]): string {
-  const lines = rungs.flatMap(({ width, height, bandwidth_bps: rate }, i) => [
-    `#EXT-X-STREAM-INF:BANDWIDTH=${rate},AVERAGE-BANDWIDTH=${rate},RESOLUTION=${width}x${height}`,
-    `media_${i}.m3u8`,
-  ]);
+function hlsText(rungs: readonly LadderPoint[]): string {
+  const lines = rungs.flatMap(({ width, height, kbps }, i) => {
+    const rate = bandwidthOf(kbps);
+    return [
+      `#EXT-X-STREAM-INF:BANDWIDTH=${rate},AVERAGE-BANDWIDTH=${rate},RESOLUTION=${width}x${height}`,
+      `media_${i}.m3u8`,
+    ];
+  });
   return `${['#EXTM3U', '#EXT-X-VERSION:6', `# ${ABOUT}`, ...lines].join('\n')}\n`;
 }
 
-function dashText(rungs: readonly Rung[]): string {
+function dashText(rungs: readonly LadderPoint[]): string {
   const lines = rungs.map(
-    ({ width, height, bandwidth_bps: rate }, i) =>
-      `      <Representation id="${i}" bandwidth="${rate}" width="${width}" height="${height}" mimeType="video/mp4">\n` +
+    ({ width, height, kbps }, i) =>
+      `      <Representation id="${i}" bandwidth="${bandwidthOf(kbps)}" width="${width}" height="${height}" mimeType="video/mp4">\n` +
       `        <BaseURL>rung-${i}-${width}x${height}.mp4</BaseURL>\n      </Representation>`,
   );
   return `<?xml version="1.0" encoding="UTF-8"?>

@@ -7,21 +7,14 @@ import * as z from 'zod/v4';
 import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { quotientOf } from '../../core/numbers.js';
-import type { ExtractOptions, Origin, Report } from '../../index.js';
+import type { ExtractOptions, Report } from '../../index.js';
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
 import { type Ranking, ranking, worstFrames } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
 import type { Measuring } from '../call-threads.js';
-import type {
-  CheckedRequest,
-  PictureJob,
-  PictureName,
-  Preview,
-  TakenPair,
-  TakenSide,
-} from '../checked-api.js';
+import type { PictureJob, PictureName, Preview, TakenPair, TakenSide } from '../checked-api.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from '../describer.js';
-import { type CheckedArguments, inputPath } from '../paths.js';
+import { inputPath } from '../paths.js';
 import {
   backendKeys,
   backendUsed,
@@ -49,6 +42,7 @@ import {
   defineTool,
   type ExtraContent,
   type Given,
+  type InputOf,
   READ_ONLY,
   type ToolContext,
   type ToolOutcome,
@@ -203,7 +197,7 @@ export const describeWorstFramesTool = defineTool({
   handler: (input, context) => showWorstFrames(input, context),
 });
 
-export type WorstFramesInput = CheckedArguments<z.output<typeof worstFramesInput>>;
+export type WorstFramesInput = InputOf<typeof worstFramesInput>;
 export type WorstFramesDocument = Given<z.input<typeof worstFramesDocument>>;
 export type ShownFrame = WorstFramesDocument['frames'][number];
 
@@ -236,13 +230,11 @@ export async function showWorstFrames(
   const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
   // Do not search again for the offset that scoring found.
   const offset = report.pairing?.frames.offset;
-  const job = pictureJob(input, request, {
-    frames: worst.map(({ frameNum }) => frameNum),
-    options: { ...options, offset: offset ?? options.offset },
-    butteraugli: metric.startsWith('butteraugli'),
-    describer,
-    origin: context.files.origin,
-  });
+  const { origin } = context.files;
+  const frames = worst.map(({ frameNum }) => frameNum);
+  const paired = { ...options, offset: offset ?? options.offset, origin };
+  const butteraugli = metric.startsWith('butteraugli');
+  const job = pictureJob(input, { request, frames, butteraugli, options: paired }, describer);
   const taken = await context.pool.run(1, ({ api }) => take(job, steps, context, api));
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
@@ -258,7 +250,6 @@ export async function showWorstFrames(
     const summary = `${when} ${pair.facts.summary}`;
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
-  const { origin } = context.files;
   const { uri, path } = await publishReport(report, 'legacy', context.resources, {
     request,
     options,
@@ -367,28 +358,15 @@ function shownPictures({ images }: WorstFramesInput): readonly PictureName[] {
 /** A picture job whose previews fit into one answer together. */
 function pictureJob(
   input: WorstFramesInput,
-  request: CheckedRequest,
-  {
-    frames,
-    butteraugli,
-    options,
-    describer,
-    origin,
-  }: Pick<PictureJob, 'frames' | 'butteraugli'> & {
-    readonly options: ExtractOptions;
-    readonly describer: Describer | NoDescriber;
-    readonly origin: Origin;
-  },
+  job: Omit<PictureJob, 'previews' | 'plainSide'>,
+  { modelId }: Describer | NoDescriber,
 ): PictureJob {
-  const count = shownPictures(input).length * Math.max(1, frames.length);
+  const count = shownPictures(input).length * Math.max(1, job.frames.length);
   const share = Math.floor((1000 * input.images_kb) / BASE64 / count) - 2;
   return {
-    request,
-    frames,
-    butteraugli,
-    options: { ...options, origin },
+    ...job,
     previews: { names: PICTURES, maxSide: input.image_max_side, maxBytes: Math.min(PICTURE_BYTES, share) },
-    plainSide: describer.modelId === null ? undefined : DESCRIBED_SIDE,
+    plainSide: modelId === null ? undefined : DESCRIBED_SIDE,
   };
 }
 
@@ -550,14 +528,8 @@ function moment({ index, distorted }: TakenPair, value: number, report: Report, 
   return `Frame ${index}${at} has ${metric} ${value.toFixed(2)}${Math.abs(below) >= 0.01 ? `, ${away} the mean` : ''}.`;
 }
 
-function sideOf({ frame, time, color }: TakenSide): ShownFrame['reference'] {
-  return {
-    frame,
-    seconds: time,
-    matrix: color.matrix,
-    range: color.range,
-    assumed: color.assumed,
-  };
+function sideOf({ frame, time, color: { matrix, range, assumed } }: TakenSide): ShownFrame['reference'] {
+  return { frame, seconds: time, matrix, range, assumed };
 }
 
 function rounded<Document>(document: Document): Document {

@@ -16,7 +16,7 @@ import type { FeatureModel, FrameMetrics, Report } from '../../index.js';
 import { frameTime } from '../../report/facts.js';
 import { frameGap } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
-import { type InputModel, modelString } from '../paths.js';
+import { modelString } from '../paths.js';
 import {
   findingDocument,
   headKeys,
@@ -27,24 +27,40 @@ import {
   trustDocument,
 } from '../scoring/answers.js';
 import {
-  type AnyPairInput,
   anyPair,
   anyRequest,
   DEFAULT_MODEL,
   optionalGeometry,
-  type PairingInput,
   pairingParameters,
   scoringParameters,
   tableOptions,
 } from '../scoring/parameters.js';
 import { runScore } from '../scoring/run.js';
-import { defineTool, type ToolContext } from '../tool.js';
+import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 
 const { frame_cnt, frame_skip_ref, frame_skip_dist, subsample } = scoringParameters;
 
 const points = z.number().describe('Score points lost, averaged over the frames; negative: gained.');
 
 const USUAL_SEGMENTS = 5;
+
+const explanationInput = z.object({
+  ...anyPair,
+  ...optionalGeometry,
+  model: modelString('One model: version=NAME or path=FILE.', DEFAULT_MODEL),
+  frame_cnt,
+  frame_skip_ref,
+  frame_skip_dist,
+  subsample,
+  ...pairingParameters,
+  segments: z
+    .int()
+    .min(1)
+    .max(50)
+    .default(USUAL_SEGMENTS)
+    .describe('Maximum segments and frames to list, costliest first.'),
+});
+type ExplanationInput = InputOf<typeof explanationInput>;
 
 export const explainScoreTool = defineTool({
   name: 'explain_score',
@@ -53,22 +69,7 @@ export const explainScoreTool = defineTool({
     'Explains a VMAF score, in points below a perfect copy: by feature (adding up to the loss), by scale (finest first), ' +
     'and over time (costliest first). adm2 stands for lost detail (blur, denoising, scaling), vif at scales 2 and 3 for ' +
     'altered structures (coarse quantisation, blocks). Next: describe_worst_frames.',
-  inputSchema: z.object({
-    ...anyPair,
-    ...optionalGeometry,
-    model: modelString('One model: version=NAME or path=FILE.', DEFAULT_MODEL),
-    frame_cnt,
-    frame_skip_ref,
-    frame_skip_dist,
-    subsample,
-    ...pairingParameters,
-    segments: z
-      .int()
-      .min(1)
-      .max(50)
-      .default(USUAL_SEGMENTS)
-      .describe('Maximum segments and frames to list, costliest first.'),
-  }),
+  inputSchema: explanationInput,
   outputSchema: z.object({
     ...headKeys,
     explanation: z.array(z.string()).describe('The result in sentences.'),
@@ -133,12 +134,6 @@ export const explainScoreTool = defineTool({
     };
   },
 });
-
-export interface ExplanationInput extends PairingInput, AnyPairInput {
-  readonly model: InputModel;
-  /** Most segments and frames to name. */
-  readonly segments: number;
-}
 
 /** Most frames to explain, each with dozens of predictions; of longer videos, evenly spread ones. */
 const MOST_FRAMES = 2000;
@@ -317,7 +312,7 @@ function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[
   return SCALES.map((meaning, scale) => {
     const adm = average(
       frames.map(({ points, admScales: parts }) =>
-        sum(points.map((value, i) => (admPart(features[i] ?? '', scale, parts) ?? 0) * value)),
+        sum(points.map((value, i) => admPart(features[i] ?? '', scale, parts) * value)),
       ),
     );
     const vif = average(
@@ -340,9 +335,7 @@ function segmentsOf(
   const groups = new Map<number, ExplainedFrame[]>();
   for (const frame of frames) {
     const key = Math.floor(frame.frameNum / length);
-    const group = groups.get(key);
-    if (group) group.push(frame);
-    else groups.set(key, [frame]);
+    groups.set(key, [...(groups.get(key) ?? []), frame]);
   }
   const segments = [...groups.values()].map((group) => {
     const first = group[0]?.frameNum ?? 0;
@@ -362,11 +355,11 @@ function segmentsOf(
   return segments.sort((a, b) => b.loss - a.loss || a.first_frame - b.first_frame);
 }
 
-/** Fraction of an ADM feature's points that belongs to a scale; `undefined` for other features. */
-function admPart(feature: string, scale: number, parts: readonly number[]): number | undefined {
+/** Fraction of an ADM feature's points that belongs to a scale; 0 for other features. */
+function admPart(feature: string, scale: number, parts: readonly number[]): number {
   const own = /adm_scale([0-3])/.exec(feature)?.[1];
   if (own !== undefined) return Number(own) === scale ? 1 : 0;
-  return /adm/.test(feature) ? parts[scale] : undefined;
+  return /adm/.test(feature) ? (parts[scale] ?? 0) : 0;
 }
 
 function meaningOf(feature: string): string {

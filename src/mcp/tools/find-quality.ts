@@ -7,13 +7,12 @@ import { counted } from '../../core/printable.js';
 import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import type { Measuring } from '../call-threads.js';
-import { type InputFile, type InputModel, inputPath } from '../paths.js';
+import { inputPath } from '../paths.js';
 import { encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
 import {
   dryRun,
   ENCODES_OF_SEARCH,
   type EncodingCall,
-  type EncodingLimits,
   finishingCall,
   publishResult,
 } from '../scoring/encoding.js';
@@ -25,9 +24,35 @@ import {
   model,
   searchRange,
 } from '../scoring/parameters.js';
-import { defineTool, type ToolContext } from '../tool.js';
+import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 
 const interval = z.array(z.number()).length(2).describe('Low end, high end.');
+
+const qualityInput = z.object({
+  source: inputPath('Video to encode, in any format that ffmpeg reads.'),
+  encoder: encoderName,
+  encoder_options: encoderOptions,
+  targets: z
+    .array(z.string().max(64))
+    .min(1)
+    .max(8)
+    .default(['95'])
+    .describe(
+      'Targets, all to be reached: 95 (the mean), p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5.',
+    ),
+  at_most: z.number().optional().describe('Maximum mean; above it, bits are wasted.'),
+  max_size: z
+    .number()
+    .positive()
+    .optional()
+    .describe("Maximum size as a fraction of the source's, such as 0.6."),
+  range: searchRange('Parameter values to search.'),
+  pixel_format: z.string().max(32).optional().describe("Pixel format of the encode. Default: the source's."),
+  verify: z.boolean().default(false).describe('Also encode and score the whole source at the value found.'),
+  model,
+  ...encodingLimits,
+});
+type QualityInput = InputOf<typeof qualityInput>;
 
 export const findQualityTool = defineTool({
   name: 'find_quality',
@@ -36,34 +61,7 @@ export const findQualityTool = defineTool({
     'Finds the setting (usually a CRF) with which an encoder of the installed ffmpeg makes the smallest file that ' +
     'reaches a target quality, by encoding samples of the source. Returns the setting, its predicted score with an ' +
     'interval, the curve, and the ffmpeg command. Writes no encode. Takes seconds to minutes.',
-  inputSchema: z.object({
-    source: inputPath('Video to encode, in any format that ffmpeg reads.'),
-    encoder: encoderName,
-    encoder_options: encoderOptions,
-    targets: z
-      .array(z.string().max(64))
-      .min(1)
-      .max(8)
-      .default(['95'])
-      .describe(
-        'Targets, all to be reached: 95 (the mean), p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5.',
-      ),
-    at_most: z.number().optional().describe('Maximum mean; above it, bits are wasted.'),
-    max_size: z
-      .number()
-      .positive()
-      .optional()
-      .describe("Maximum size as a fraction of the source's, such as 0.6."),
-    range: searchRange('Parameter values to search.'),
-    pixel_format: z
-      .string()
-      .max(32)
-      .optional()
-      .describe("Pixel format of the encode. Default: the source's."),
-    verify: z.boolean().default(false).describe('Also encode and score the whole source at the value found.'),
-    model,
-    ...encodingLimits,
-  }),
+  inputSchema: qualityInput,
   outputSchema: z.object({
     ...headKeys,
     summary: z.string(),
@@ -110,20 +108,6 @@ export const findQualityTool = defineTool({
   }),
   handler: findQuality,
 });
-
-interface QualityInput extends EncodingLimits {
-  readonly source: InputFile;
-  readonly encoder: string;
-  readonly encoder_options: Readonly<Record<string, string>>;
-  readonly targets: readonly string[];
-  readonly at_most?: number;
-  readonly max_size?: number;
-  readonly range?: { readonly min: number; readonly max: number } | undefined;
-  readonly pixel_format?: string;
-  readonly full: boolean;
-  readonly verify: boolean;
-  readonly model: InputModel;
-}
 
 /** @throws {AnyvmafError} those of `searchQuality`; `resource` at the limits of the call, without a result */
 async function findQuality(input: QualityInput, context: ToolContext) {

@@ -2,7 +2,6 @@
  * @module mcp/tools/lists
  * `list_videos`: the allowed folders and the videos in them; `list_live`: running measurements with a live server. Ours.
  */
-
 import { extname, parse } from 'node:path';
 import * as z from 'zod/v4';
 import { TimeLimitError, withinSeconds } from '../../core/abort.js';

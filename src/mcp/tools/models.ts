@@ -3,7 +3,6 @@
  * `list_models`: the available models; `describe_model`: the contents of one, by name, id or path; `eval_model_on_split` and
  * `compare_models`: how well tiny ONNX models predict a table of opinion scores.
  */
-
 import { basename } from 'node:path';
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
@@ -152,12 +151,7 @@ async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<M
   if ('summary' in model) return describeListed(model, origin);
   if ('tiny' in model) return describeTiny(model.tiny);
   const { path, format, text } = model;
-  const facts: FileFacts = {
-    name: basename(path, `.${format}`),
-    path,
-    format,
-    size_bytes: files.sizeOf(path),
-  };
+  const facts = { name: basename(path, `.${format}`), path, format, size_bytes: files.sizeOf(path) };
   if (text === undefined) return { ...facts, model_type: null, feature_names: null };
   const { openModel } = await import('../checked-api.js');
   return described(facts, await openModel(text, { origin }));
@@ -171,19 +165,12 @@ async function describeListed(
   const facts: FileFacts = { name, path: `model/${file}`, format: 'json', size_bytes: bytes };
   if (availability === 'to be pulled') {
     return {
-      ...facts,
-      model_type: null,
-      feature_names: summary.features,
-      kind,
-      intended_use: intendedUse,
-      availability,
-      pull_with: `anyvmaf models pull ${name}`,
+      ...{ ...facts, model_type: null, feature_names: summary.features, kind, intended_use: intendedUse },
+      ...{ availability, pull_with: `anyvmaf models pull ${name}` },
     };
   }
-  const [{ openModel }, { describeModel }] = [
-    await import('../checked-api.js'),
-    await import('../../index.js'),
-  ];
+  const { openModel } = await import('../checked-api.js');
+  const { describeModel } = await import('../../index.js');
   const [model, { supportVectors, licence, sha256 }] = await Promise.all([
     openModel(text, { origin }),
     describeModel(name),
@@ -201,7 +188,7 @@ async function describeListed(
 async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Promise<ModelDocument> {
   const { describeTinyModel } = await import('../../index.js');
   const found = await describeTinyModel(id);
-  const { features, scaler, codecs } = found;
+  const { features, scaler, codecs, inputs, outputs, parameters, opset, quantisation, sha256 } = found;
   return {
     name: id,
     path: `model/tiny/${file}`,
@@ -215,15 +202,10 @@ async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Pr
     score_with: `tiny_model: ${JSON.stringify(id)}`,
     scaler: scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar'),
     codecs,
-    graph: {
-      inputs: found.inputs,
-      outputs: found.outputs,
-      parameters: found.parameters,
-      opset: found.opset,
-    },
-    quantisation: found.quantisation,
+    graph: { inputs, outputs, parameters, opset },
+    quantisation,
     licence: entry.licence ?? null,
-    sha256: found.sha256,
+    sha256,
   };
 }
 
@@ -234,12 +216,9 @@ function described(facts: FileFacts, model: FeatureModel): ModelDocument {
     model_type: model.type,
     feature_names: model.inputs.map(({ feature }) => feature),
     kind: model.kind,
-    inputs: model.inputs.map(({ feature, logName, extractor, options }) => ({
-      feature,
-      log_name: logName,
-      extractor,
-      options,
-    })),
+    inputs: model.inputs.map(({ feature, logName: log_name, extractor, options }) => {
+      return { feature, log_name, extractor, options };
+    }),
     clip: model.clip,
     transform: transform === null ? 'none' : transform.enabled ? 'always' : 'on request',
   };

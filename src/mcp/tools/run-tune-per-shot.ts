@@ -5,14 +5,13 @@
 import * as z from 'zod/v4';
 import type { TuneShotsResult } from '../../index.js';
 import type { Measuring } from '../call-threads.js';
-import { type InputFile, type InputModel, outputPath } from '../paths.js';
+import { outputPath } from '../paths.js';
 import { headKeys, headOf } from '../scoring/answers.js';
 import {
   dryRun,
   ENCODES_OF_SEARCH,
   type EncodingCall,
   encodingCall,
-  type SourceInput,
   withSource,
 } from '../scoring/encoding.js';
 import {
@@ -23,7 +22,7 @@ import {
   model,
   searchRange,
 } from '../scoring/parameters.js';
-import { defineTool, READ_ONLY, type ToolContext } from '../tool.js';
+import { defineTool, type InputOf, READ_ONLY, type ToolContext } from '../tool.js';
 
 const shot = z.object({
   shot: z.int().describe('1-based.'),
@@ -43,6 +42,36 @@ const shot = z.object({
   margin: z.number().describe('Above the target; negative: missed.'),
 });
 
+const shotsInput = z.object({
+  src: encodingSource.src,
+  target_vmaf: z.number().default(92).describe('Target mean score.'),
+  encoder: encoderName.default('libx264'),
+  pix_fmt: encodingSource.pix_fmt,
+  framerate: encodingSource.framerate,
+  width: encodingSource.width,
+  height: encodingSource.height,
+  scene_threshold: z.number().gt(0).max(1).default(0.3).describe('Scene change that counts as a cut.'),
+  output: outputPath(
+    'File for the joined shots (.mp4, .m4v, .mov, .mkv, .webm), in an allowed folder. Default: none.',
+  ),
+  format: z
+    .enum(['json', 'shell', 'csv'])
+    .default('json')
+    .describe('shell and csv: also text, in output and as a resource.'),
+  goal: z
+    .enum(['each', 'whole'])
+    .default('each')
+    .describe('each: every shot reaches the target; whole: the overall mean does, with the fewest bytes.'),
+  encoder_options: encoderOptions,
+  range: searchRange('Parameter values to choose from.'),
+  min_seconds: z.number().positive().default(0.5).describe('Shortest shot.'),
+  max_seconds_per_shot: z.number().positive().default(10).describe('Longest shot; longer shots are split.'),
+  model,
+  ...callLimits,
+  max_seconds: callLimits.max_seconds.default(1800),
+});
+type ShotsInput = InputOf<typeof shotsInput>;
+
 export const runTunePerShotTool = defineTool({
   name: 'run_tune_per_shot',
   title: 'Tune an encoder shot by shot',
@@ -50,34 +79,7 @@ export const runTunePerShotTool = defineTool({
     'Detects the shots of a video and finds an encoder setting for each (installed ffmpeg), so that every shot, or the ' +
     'whole with the fewest bytes, reaches the target. Returns the shots, the saving against one setting for all, and on ' +
     'request a table (csv), a script (shell) or the encode (output). Takes minutes per minute of video.',
-  inputSchema: z.object({
-    src: encodingSource.src,
-    target_vmaf: z.number().default(92).describe('Target mean score.'),
-    encoder: encoderName.default('libx264'),
-    pix_fmt: encodingSource.pix_fmt,
-    framerate: encodingSource.framerate,
-    width: encodingSource.width,
-    height: encodingSource.height,
-    scene_threshold: z.number().gt(0).max(1).default(0.3).describe('Scene change that counts as a cut.'),
-    output: outputPath(
-      'File for the joined shots (.mp4, .m4v, .mov, .mkv, .webm), in an allowed folder. Default: none.',
-    ),
-    format: z
-      .enum(['json', 'shell', 'csv'])
-      .default('json')
-      .describe('shell and csv: also text, in output and as a resource.'),
-    goal: z
-      .enum(['each', 'whole'])
-      .default('each')
-      .describe('each: every shot reaches the target; whole: the overall mean does, with the fewest bytes.'),
-    encoder_options: encoderOptions,
-    range: searchRange('Parameter values to choose from.'),
-    min_seconds: z.number().positive().default(0.5).describe('Shortest shot.'),
-    max_seconds_per_shot: z.number().positive().default(10).describe('Longest shot; longer shots are split.'),
-    model,
-    ...callLimits,
-    max_seconds: callLimits.max_seconds.default(1800),
-  }),
+  inputSchema: shotsInput,
   outputSchema: z.object({
     ...headKeys,
     summary: z.string(),
@@ -121,20 +123,6 @@ export const runTunePerShotTool = defineTool({
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
   handler: tunePerShot,
 });
-
-interface ShotsInput extends SourceInput {
-  readonly target_vmaf: number;
-  readonly encoder: string;
-  readonly scene_threshold: number;
-  readonly output?: InputFile;
-  readonly format: 'json' | 'shell' | 'csv';
-  readonly goal: 'each' | 'whole';
-  readonly encoder_options: Readonly<Record<string, string>>;
-  readonly range?: { readonly min: number; readonly max: number } | undefined;
-  readonly min_seconds: number;
-  readonly max_seconds_per_shot: number;
-  readonly model: InputModel;
-}
 
 /** @throws {AnyvmafError} those of the public `tuneShots`; `resource` at the limits of the call */
 async function tunePerShot(input: ShotsInput, context: ToolContext) {
@@ -182,13 +170,11 @@ async function tunePerShot(input: ShotsInput, context: ToolContext) {
   };
   const spare = [...SPARE.map((key) => `shots.[].${key}`), 'output'];
   if (text === null) return { document: { ...facts, ...documentOf(result, null) }, spare };
-  const { uri, link } = await context.resources.publish({
-    name: format === 'csv' ? 'shots.csv' : 'encode-shots.sh',
-    mimeType: format === 'csv' ? 'text/csv' : 'text/x-shellscript',
-    description:
-      format === 'csv' ? 'The shots as a table.' : 'POSIX shell script that makes the encode with ffmpeg.',
-    data: text,
-  });
+  const [name, mimeType, description] =
+    format === 'csv'
+      ? ['shots.csv', 'text/csv', 'The shots as a table.']
+      : ['encode-shots.sh', 'text/x-shellscript', 'POSIX shell script that makes the encode with ffmpeg.'];
+  const { uri, link } = await context.resources.publish({ name, mimeType, description, data: text });
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
 }
 
@@ -210,7 +196,7 @@ const SPARE = [
 ];
 
 function documentOf(result: TuneShotsResult, uri: string | null) {
-  const { encoder, parameter, goal, targets, reached, margin, shots, pooled, single, saving } = result;
+  const { encoder, parameter, goal, targets, reached, margin, shots, pooled, single, saving, final } = result;
   const [{ metric, atLeast } = { metric: 'vmaf', atLeast: Number.NaN }] = targets;
   const mean = (of: TuneShotsResult['pooled']) => of[metric]?.mean ?? Number.NaN;
   const short = `${(-margin).toFixed(2)} below`;
@@ -253,12 +239,12 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
       shots.reduce((sum, { count }) => sum + count, 0) / shots.reduce((sum, { seconds }) => sum + seconds, 0),
     encodes: result.encodes,
     warnings: result.warnings,
-    file: result.final && {
-      path: result.final.file,
-      bytes: result.final.bytes,
-      kbps: result.final.kbps,
-      mean: mean(result.final.pooled),
-      reached: result.final.reached,
+    file: final && {
+      path: final.file,
+      bytes: final.bytes,
+      kbps: final.kbps,
+      mean: mean(final.pooled),
+      reached: final.reached,
     },
     uri,
   };

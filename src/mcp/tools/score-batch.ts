@@ -8,7 +8,7 @@ import { counted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { Report, Trust } from '../../index.js';
 import type { FailedEncode } from '../../report/schema.js';
-import { type InputFile, type InputModel, inputPaths, type RefusedItem } from '../paths.js';
+import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
 import {
   type Head,
   headKeys,
@@ -17,17 +17,29 @@ import {
   type TargetDocument,
   targetDocument,
   trustDocument,
+  value,
   worstTrust,
 } from '../scoring/answers.js';
-import { model, type PairingInput, pairingParameters, precision, target } from '../scoring/parameters.js';
+import { model, pairingParameters, precision, target } from '../scoring/parameters.js';
 import { pairOptions, readPrecision, refuseWriting, reworded, targetLimits } from '../scoring/run.js';
-import { defineTool, type ToolContext } from '../tool.js';
+import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 import { errorInParameters, sentenceOf } from '../wording.js';
 import { encodeRow, namesOf, targetSentence } from './compare-encodes.js';
 
-const value = z.number().nullable();
-
 const { scale, offset, decoder, filters } = pairingParameters;
+
+const batchInput = z.object({
+  references: inputPaths('One per encode, in the same order, or one for all.', 64),
+  distorted: inputPaths('The encodes.', 64),
+  model,
+  precision,
+  target,
+  scale,
+  offset,
+  decoder,
+  filters,
+});
+type BatchInput = InputOf<typeof batchInput>;
 
 export const scoreBatchTool = defineTool({
   name: 'score_batch',
@@ -35,17 +47,7 @@ export const scoreBatchTool = defineTool({
   description:
     'Scores many pairs, each with its own reference. Returns one row per pair, in input order, and the whole table as a ' +
     'CSV resource. For encodes of one source, use compare_encodes, which ranks them.',
-  inputSchema: z.object({
-    references: inputPaths('One per encode, in the same order, or one for all.', 64),
-    distorted: inputPaths('The encodes.', 64),
-    model,
-    precision,
-    target,
-    scale,
-    offset,
-    decoder,
-    filters,
-  }),
+  inputSchema: batchInput,
   outputSchema: z.object({
     ...headKeys,
     summary: z.string(),
@@ -71,15 +73,6 @@ export const scoreBatchTool = defineTool({
   }),
   handler: scoreTable,
 });
-
-interface BatchInput extends Pick<PairingInput, 'scale' | 'offset' | 'decoder' | 'filters'> {
-  /** One, or one for each distorted video. */
-  readonly references: readonly (InputFile | RefusedItem)[];
-  readonly distorted: readonly (InputFile | RefusedItem)[];
-  readonly model: InputModel;
-  readonly precision: string;
-  readonly target?: string;
-}
 
 /** @throws {AnyvmafError} those of `scoreBatch`; `usage` for a wrong number of references; `media` without any score */
 async function scoreTable(input: BatchInput, context: ToolContext) {

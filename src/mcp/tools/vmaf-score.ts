@@ -9,27 +9,35 @@ import { counted, quoted, showValue } from '../../core/printable.js';
 import type { PairingOptions, Precision, Report, ReportFormat, ScoreOptions } from '../../index.js';
 import type { Limit } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
+import { input, model, pooled, tinyModel } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
 import { formatReport } from '../../report/write.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { CheckedModel } from '../paths.js';
 import {
+  backendKeys,
   backendUsed,
   type Confidence,
+  documentKeys,
+  findingDocument,
   type Head,
+  headKeys,
   headOf,
   leastOf,
   mismatchedModelWarning,
   nextForPair,
   nextWithFix,
   publishReport,
+  resourceDocument,
   rounder,
-  type ScoreDocument,
-  scoreDocument,
   sureOf,
   type TargetDocument,
   targetAnswer,
+  targetDocument,
+  trustDocument,
   trustSentence,
+  value,
+  worstDocument,
   worstDocumentOf,
 } from '../scoring/answers.js';
 import {
@@ -45,7 +53,51 @@ import {
   tableOptions,
 } from '../scoring/parameters.js';
 import { featuresOf, readPrecision, runScore, targetLimits } from '../scoring/run.js';
-import { defineTool, type Pictured, type ToolContext, type ToolOutcome } from '../tool.js';
+import { defineTool, type Given, type ToolContext, type ToolOutcome } from '../tool.js';
+
+const frameDocument = z.object({
+  frameNum: z.int(),
+  metrics: z.record(z.string(), value),
+});
+
+const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
+
+export const scoreDocument = z.looseObject({
+  ...z.object(headKeys).partial().shape,
+  ...backendKeys,
+  summary: z.string().optional().describe('The result in a few sentences.'),
+  target: targetDocument.optional().describe('With target: the verdict on it.'),
+  version: z.string().optional(),
+  fps: z.number().nullable().optional(),
+  pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
+  aggregate_metrics: z.record(z.string(), value).optional(),
+  frames: z.array(frameDocument).optional().describe('With detail frames.'),
+  distribution: z
+    .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
+    .optional()
+    .describe(
+      'Percentiles 1 to 99 and standard deviation of the scores; with detail frames, of every metric.',
+    ),
+  trust: trustDocument.optional(),
+  worst_frames: worstDocument.optional(),
+  preflight: z.array(findingDocument).optional(),
+  reference: inputDocument.optional(),
+  distorted: inputDocument.optional(),
+  models: z.array(z.looseObject(documentKeys(model)).pick({ name: true, source: true })).optional(),
+  tiny: z
+    .array(z.looseObject(documentKeys(tinyModel)).pick({ name: true, source: true, device: true }))
+    .optional()
+    .describe('Tiny models that ran, with device, runtime and digest.'),
+  no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
+  frame_count: z.int().optional().describe('Frame pairs measured.'),
+  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
+  warnings: z.array(z.string()).optional(),
+  full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
+  format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
+  output: z.string().optional().describe('The report in that format.'),
+});
+
+export type ScoreDocument = Given<z.input<typeof scoreDocument>>;
 
 export const vmafScore = defineTool({
   name: 'vmaf_score',
@@ -325,55 +377,35 @@ function refuseWithout(input: ScoringInput): void {
   }
 }
 
-/** @throws {AnyvmafError} those of {@link runScore} */
+/** A summary publishes the full report and links to it. @throws {AnyvmafError} those of {@link runScore} */
 async function scorePair(
   request: CheckedRequest,
   call: ScoringCall,
   context: ToolContext,
 ): Promise<ToolOutcome<ScoreDocument>> {
   const report = await runScore(request, call, context);
-  const pictured = { request, options: call.options, origin: context.files.origin };
-  return scoreOutcome(report, call, context, pictured);
-}
-
-/** A summary publishes the full report and links to it. */
-async function scoreOutcome(
-  report: Report,
-  options: ScoringCall,
-  context: ToolContext,
-  pictured: Pictured,
-): Promise<ToolOutcome<ScoreDocument>> {
-  const { precision, format, detail } = options;
-  const target = options.target && targetAnswer(report, options.target, rounder(precision));
-  const head = headOfScore(report, options.target, target, context);
+  const { options, precision, format } = call;
+  const target = call.target && targetAnswer(report, call.target, rounder(precision));
+  const head = headOfScore(report, call.target, target, context);
   const backends = {
-    backend_requested: options.backendRequested,
+    backend_requested: call.backendRequested,
     backend_used: backendUsed(report),
     mismatched_model_warning: mismatchedModelWarning(report),
     target,
   };
   if (format !== 'json') {
     const output = formatReport(report, format, { precision });
-    return {
-      document: { ...head, format, output, trust: trustOf(report), ...backends },
-      long: true,
-    };
+    return { document: { ...head, format, output, trust: trustOf(report), ...backends }, long: true };
   }
-  if (detail === 'frames') {
-    const full = scoreDocument.parse(JSON.parse(formatReport(report, 'json', { precision })));
-    return {
-      document: { ...head, ...withVerdict(headline(report, full, precision), target), ...full, ...backends },
-      long: true,
-    };
-  }
+  const shown = call.detail === 'frames' ? report : lean(report);
+  const facts = scoreDocument.parse(JSON.parse(formatReport(shown, 'json', { precision })));
+  const document = { ...head, ...headline(report, facts, precision, target), ...facts, ...backends };
+  if (call.detail === 'frames') return { document, long: true };
+  const { frames: _, ...summary } = document;
+  const pictured = { request, options, origin: context.files.origin };
   const { uri, path, link } = await publishReport(report, precision, context.resources, pictured);
   return {
-    document: {
-      ...head,
-      ...withVerdict(reportDocument(report, precision), target),
-      ...backends,
-      full_report: { uri, path },
-    },
+    document: { ...summary, full_report: { uri, path } },
     content: [link],
     whole: 'full_report',
     spare: [
@@ -423,17 +455,12 @@ function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limi
   return low === undefined || high === undefined ? [] : [sureOf(bound, [[low, high]])];
 }
 
-/** Puts the verdict, which was asked for, first in the summary. */
-function withVerdict<Part extends Pick<ScoreDocument, 'summary'>>(
-  part: Part,
-  target: TargetDocument | undefined,
-): Part {
-  if (!target) return part;
-  const said = target.checks.map(
+function verdictText({ verdict, checks }: TargetDocument): string {
+  const said = checks.map(
     ({ value_of, must_be, found, reached }) =>
       `${value_of}${must_be} ${reached ? 'reached' : 'missed'} (${found === null ? 'no value' : short(found)})`,
   );
-  return { ...part, summary: `Target ${target.verdict}: ${said.join(', ')}. ${part.summary ?? ''}` };
+  return `Target ${verdict}: ${said.join(', ')}.`;
 }
 
 function scoresOf({ models, tiny = [] }: Report): readonly string[] {
@@ -441,22 +468,19 @@ function scoresOf({ models, tiny = [] }: Report): readonly string[] {
 }
 
 /** The report without frames, with percentiles of scores only. */
-function reportDocument(report: Report, precision: Precision): ScoreDocument {
+function lean(report: Report): Report {
   const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
   const named = new Set([...scoresOf(report), ...bagged]);
   const spreads = Object.entries(report.distribution);
   const kept = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
-  const lean: Report = { ...report, frames: [], distribution: Object.fromEntries(kept) };
-  const { frames: _, ...document } = scoreDocument.parse(
-    JSON.parse(formatReport(lean, 'json', { precision })),
-  );
-  return { ...headline(report, document, precision), ...document };
+  return { ...report, frames: [], distribution: Object.fromEntries(kept) };
 }
 
 function headline(
   report: Report,
   { pooled_metrics: pooled = {} }: ScoreDocument,
   precision: Precision,
+  target: TargetDocument | undefined,
 ): Pick<ScoreDocument, 'summary' | 'worst_frames'> {
   const worst = worstDocumentOf(report, precision);
   const named = scoresOf(report);
@@ -476,6 +500,8 @@ function headline(
   // Findings that change what was scored come first.
   const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
   const summary = [
+    // The verdict was asked for, so it comes first.
+    ...(target ? [verdictText(target)] : []),
     ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
     `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
     ...(bare.length > 0 ? [`Without film grain: ${bare.join('; ')} on average.`] : []),

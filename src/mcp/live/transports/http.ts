@@ -21,8 +21,6 @@ const DEFAULT_PATH = '/mcp/sse';
 const IDLE = 5000;
 const MOST_CONNECTIONS = 1024;
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
-
 /** @throws {AnyvmafError} `usage` for a wrong port or path, `io` if the port cannot be bound */
 export async function serveHttpStream(
   hub: Hub,
@@ -80,7 +78,7 @@ class Door {
     try {
       const refusal = this.#refusal(request);
       if (refusal) problem(response, 403, refusal);
-      else await this.#route(request)(request, response);
+      else await this.#route(request, response);
     } catch {
       response.destroy();
     }
@@ -97,30 +95,29 @@ class Door {
     return undefined;
   }
 
-  #route(request: IncomingMessage): Handler {
-    const path = (readTarget(request.url ?? '/', request.headers.host)?.path ?? '').replace(/\?.*$/s, '');
-    const { method } = request;
-    if (path === '/mcp') return (req, res) => this.#streamable.answer(req, res);
-    if (path === this.#path && method === 'GET') return (req, res) => this.#stream(req, res);
+  #route(request: IncomingMessage, response: ServerResponse): Promise<void> | void {
+    const { method, url = '/', headers } = request;
+    const path = (readTarget(url, headers.host)?.path ?? '').replace(/\?.*$/s, '');
+    if (path === '/mcp') return this.#streamable.answer(request, response);
+    if (path === this.#path && method === 'GET') return this.#stream(request, response);
     if (path === this.#path && method === 'POST') {
-      const id = /[?&]session=([\w-]{1,64})/.exec(request.url ?? '')?.[1];
-      return (req, res) => (id === undefined ? this.#post(req, res) : this.#postToStream(id, req, res));
+      const id = /[?&]session=([\w-]{1,64})/.exec(url)?.[1];
+      return id === undefined ? this.#post(request, response) : this.#postToStream(id, request, response);
     }
-    if (path === '/' && method === 'GET') return (req, res) => this.#front(req, res);
+    if (path === '/' && method === 'GET') return this.#front(request, response);
     if (path === '/history' && method === 'GET' && this.#dashboard)
-      return (_, res) => json(res, 200, JSON.stringify(this.#hub.measurements.map(storyOf)));
-    if (path === this.#path) return (_, res) => problem(res, 405, 'Use GET or POST.');
-    return (_, res) => problem(res, 404, `Not found; the server answers at ${this.#path}.`);
+      return json(response, 200, JSON.stringify(this.#hub.measurements.map(storyOf)));
+    if (path === this.#path) return problem(response, 405, 'Use GET or POST.');
+    return problem(response, 404, `Not found; the server answers at ${this.#path}.`);
   }
 
   #stream(request: IncomingMessage, response: ServerResponse): void {
-    const last = request.headers['last-event-id'];
     const ready = JSON.stringify({ transport: 'sse', version: 4, path: this.#path });
     const id = randomUUID();
     const hello =
       `: anyvmaf live\n\nevent: ready\ndata: ${ready}\n\n` +
       `event: endpoint\ndata: ${this.#path}?session=${id}\n\n`;
-    if (!this.#streams.open(response, hello, typeof last === 'string' ? last : undefined)) return;
+    if (!this.#streams.open(response, hello, request.headers['last-event-id'])) return;
     this.#own.set(id, { response, session: undefined });
     response.on('close', () => {
       this.#own.get(id)?.session?.close();
@@ -131,10 +128,7 @@ class Door {
   /** Answers in the client's own stream, as the HTTP+SSE transport of 2024 requires. */
   async #postToStream(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const own = this.#own.get(id);
-    if (!own) {
-      problem(response, 404, 'The stream is closed; open another one.');
-      return;
-    }
+    if (!own) return problem(response, 404, 'The stream is closed; open another one.');
     const { response: stream } = own;
     this.#streams.spare(stream);
     own.session ??= new Session(this.#hub, (text) => this.#streams.sendTo(stream, text));
@@ -150,10 +144,7 @@ class Door {
     const body = await bodyOf(request, response);
     if (body === undefined) return;
     const reply = await this.#session.answer(body, goneOf(response));
-    if (reply === undefined) {
-      response.writeHead(204).end();
-      return;
-    }
+    if (reply === undefined) return void response.writeHead(204).end();
     json(response, 200, reply);
     // Drop clients that do not read.
     response.setTimeout(IDLE);
@@ -162,10 +153,10 @@ class Door {
 
   async #front(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const wantsPage = /\btext\/html\b/.test(request.headers.accept ?? '');
-    if (!this.#dashboard || !wantsPage) {
-      const about = { server: 'vmaf-mcp', transport: 'sse', path: this.#path, mcp: '/mcp' };
-      json(response, 200, JSON.stringify({ ...about, dashboard: this.#dashboard }));
-      return;
+    const dashboard = this.#dashboard;
+    if (!dashboard || !wantsPage) {
+      const about = { server: 'vmaf-mcp', transport: 'sse', path: this.#path, mcp: '/mcp', dashboard };
+      return json(response, 200, JSON.stringify(about));
     }
     const { dashboardPage, PAGE_POLICY } = await import('../dashboard/page.js');
     const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY };
@@ -206,13 +197,11 @@ class Streamable {
     const given = request.headers['mcp-session-id'];
     const id = typeof given === 'string' ? given : undefined;
     const client = id === undefined ? undefined : this.#use(id);
-    if (id !== undefined && !client) {
-      problem(response, 404, 'Unknown session; initialize again.', NO_SESSION);
-      return;
-    }
+    if (id !== undefined && !client)
+      return problem(response, 404, 'Unknown session; initialize again.', NO_SESSION);
     if (request.method === 'POST') await this.#post(request, response, client);
     else if (request.method === 'GET' && client)
-      client.streams.open(response, ':\n\n', textOf(request.headers['last-event-id']));
+      client.streams.open(response, ':\n\n', request.headers['last-event-id']);
     else if (request.method === 'DELETE' && id !== undefined) {
       this.#end(id);
       response.writeHead(204).end();
@@ -222,7 +211,7 @@ class Streamable {
   async #post(request: IncomingMessage, response: ServerResponse, client: Client | undefined): Promise<void> {
     const body = await bodyOf(request, response);
     if (body === undefined) return;
-    const opened = client === undefined && isInitialize(body) ? this.#open() : undefined;
+    const opened = !client && Object(jsonOf(body)).method === 'initialize' ? this.#open() : undefined;
     if (opened) response.setHeader('mcp-session-id', opened.id);
     const session = (opened?.client ?? client)?.session ?? this.#bare;
     const reply = await session.answer(body, goneOf(response));
@@ -258,14 +247,6 @@ class Streamable {
   }
 }
 
-function isInitialize(body: string): boolean {
-  return Object(jsonOf(body)).method === 'initialize';
-}
-
-function textOf(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : undefined;
-}
-
 /** The body of a request; `undefined` if it was refused or the client left. */
 function bodyOf(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -282,10 +263,7 @@ function bodyOf(request: IncomingMessage, response: ServerResponse): Promise<str
       if (bytes > MESSAGE_LIMIT) refuse();
       else parts.push(chunk);
     };
-    if (bytes > MESSAGE_LIMIT) {
-      refuse();
-      return;
-    }
+    if (bytes > MESSAGE_LIMIT) return refuse();
     // Listeners cost less than an iterator, and clients may poll often.
     request.on('data', take);
     request.once('end', () => resolve(Buffer.concat(parts).toString('utf8')));
@@ -342,7 +320,7 @@ export class EventStreams {
    * @param lastId the client's last event; later ones are replayed
    * @returns false if there are too many streams; the request is then refused
    */
-  open(response: ServerResponse, hello: string, lastId: string | undefined): boolean {
+  open(response: ServerResponse, hello: string, lastId: unknown): boolean {
     if (this.#streams.size >= MOST_STREAMS) {
       response.writeHead(503, { 'content-type': 'text/plain' }).end('too many streams\n');
       return false;
@@ -353,9 +331,8 @@ export class EventStreams {
       connection: 'keep-alive',
     });
     response.write(hello);
-    const after = /^\d{1,15}$/.test(lastId ?? '') ? Number(lastId) : undefined;
-    if (after !== undefined)
-      for (const event of this.#events) if (event.id > after) response.write(event.text);
+    const after = /^\d{1,15}$/.test(String(lastId)) ? Number(lastId) : Number.POSITIVE_INFINITY;
+    for (const event of this.#events) if (event.id > after) response.write(event.text);
     this.#streams.set(response, response.writableLength);
     response.on('drain', () => this.#streams.has(response) && this.#streams.set(response, 0));
     response.on('close', () => this.#streams.delete(response)).on('error', () => response.destroy());

@@ -4,7 +4,6 @@
  * input and output belong to the program, or at a Unix socket of mode 0700 in a folder that only its owner may enter, which
  * is the only access control.
  */
-
 import { randomInt } from 'node:crypto';
 import {
   type BigIntStats,
@@ -36,6 +35,7 @@ export interface Listener {
   readonly address: string;
   close(): Promise<void>;
 }
+
 /** Milliseconds for a client to read the last answers. */
 const FLUSH_TIME = 500;
 const MOST_REQUESTS = 64;
@@ -129,11 +129,10 @@ const served = new Set<number>();
 export function serveDescriptors(hub: Hub, input: number, output: number): Listener {
   const numbers = new Set([input, output]);
   for (const descriptor of numbers) {
-    if (!Number.isInteger(descriptor) || descriptor < 3) {
+    if (!Number.isInteger(descriptor) || descriptor < 3)
       throw usageError(
         `${descriptor} is not a descriptor of the caller; pass two of at least 3, such as 3 and 4.`,
       );
-    }
     if (served.has(descriptor))
       throw usageError(`The descriptor ${descriptor} already serves a client; pass another pair.`);
   }
@@ -276,9 +275,7 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
 
 function bind(server: Server, path: string): Promise<void> {
   return new Promise((done, fail) => {
-    server.once('error', (cause) =>
-      fail(new AnyvmafError('io', `Cannot listen at ${quoted(path)}: ${cause.message}.`, { cause })),
-    );
+    server.once('error', (cause) => fail(ioError(`Cannot listen at ${quoted(path)}`, cause)));
     server.listen(path, done);
   });
 }
@@ -310,9 +307,7 @@ function remove(path: string): void {
 
 function ioError(what: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  return new AnyvmafError('io', `${what}: ${messageOf(cause)}.`, {
-    cause,
-  });
+  return new AnyvmafError('io', `${what}: ${messageOf(cause)}.`, { cause });
 }
 
 /** Creates the folder if necessary. @throws {AnyvmafError} `io` if others may enter it */
@@ -348,13 +343,10 @@ async function claim(path: string, made: string): Promise<void> {
     }
     const there = statsOf(path);
     if (!there) continue;
-    if (!there.isSocket())
-      throw new AnyvmafError(
-        'io',
-        `${quoted(path)} exists and is not a socket; remove it or name another path.`,
-      );
-    if (await answers(path))
-      throw new AnyvmafError('io', `Another server already listens at ${quoted(path)}; name another path.`);
+    const problem = !there.isSocket()
+      ? `${quoted(path)} exists and is not a socket; remove it or name another path.`
+      : (await answers(path)) && `Another server already listens at ${quoted(path)}; name another path.`;
+    if (problem) throw new AnyvmafError('io', problem);
     removeStale(path, there);
   }
 }
