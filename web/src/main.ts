@@ -189,19 +189,18 @@ function toolbar(): HTMLElement {
 /** Set once linked videos are loaded or typed. */
 let linkedVideos: () => string = () => '';
 
-async function loadLinked() {
-  const linked = await import('./linked.js');
-  linkedVideos = () => linked.videosHash(session);
-  return linked;
-}
-
 async function followLink(): Promise<void> {
   offer.hidden = true;
-  if (location.hash.length > 1) (await loadLinked()).offerVideos(offer, session, location.hash, say);
+  if (location.hash.length < 2) return;
+  const { offerVideos, videosHash } = await import('./linked.js');
+  linkedVideos = () => videosHash(session);
+  offerVideos(offer, session, location.hash, say);
 }
 
 async function typeAddresses(): Promise<void> {
-  (await loadLinked()).askAddresses(offer, session);
+  const { askAddresses, videosHash } = await import('./linked.js');
+  linkedVideos = () => videosHash(session);
+  askAddresses(offer, session);
 }
 
 /** Puts the settings, and videos with a URL, into the address and copies it. */
