@@ -102,6 +102,23 @@ export function usageError(message: string, options?: AnyvmafErrorOptions): Anyv
   return new AnyvmafError('usage', message, options);
 }
 
+export function ioError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('io', message, options);
+}
+
+export function mediaError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('media', message, options);
+}
+
+export function featureError(message: string): AnyvmafError {
+  return new AnyvmafError('feature', message);
+}
+
+/** The code of a system's error, such as `ENOENT`; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -2,7 +2,7 @@
  * @module metrics/adm-csf
  * Contrast sensitivity factors of ADM for a viewing condition (spec 4.6).
  */
-import { AnyvmafError } from '../core/errors.js';
+import { featureError } from '../core/errors.js';
 import { log10 } from '../core/log10.js';
 import { type ExtractorInstance, numberOption } from './metric.js';
 
@@ -53,8 +53,7 @@ export function admCsf(settings: AdmCsfSettings): AdmCsf {
   const { normViewDist, refDisplayHeight, csfMode } = settings;
   const lines = normViewDist * refDisplayHeight;
   if (lines < MIN_LINES) {
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `The adm extractor's adm_norm_view_dist ${normViewDist} times adm_ref_display_height ${refDisplayHeight} is ` +
         `${Number(lines.toPrecision(12))} but must be at least 3240 (3.0 times 1080); raise one of them.`,
     );
@@ -210,8 +209,7 @@ function blendFactors({ csfMode, refDisplayHeight, normViewDist }: AdmCsfSetting
   const factors = csfMode === 2 || csfMode === 3 ? row?.[csfMode] : undefined;
   if (!factors) {
     const known = BLEND.map(({ height, distance }) => `${distance} x ${height}`).join(', ');
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `adm_csf_mode ${csfMode} has no factors for adm_norm_view_dist ${normViewDist} x adm_ref_display_height ` +
         `${refDisplayHeight}; supported: ${known}. adm_csf_mode 0 works with any.`,
     );

@@ -3,7 +3,7 @@
  * CAMBI of the distorted video, of the reference, and its increase, each capped (metrics spec D.9).
  */
 
-import { AnyvmafError } from '../core/errors.js';
+import { featureError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import type { HeatmapFile } from '../core/module.js';
 import type { PictureSize } from '../core/size.js';
@@ -82,15 +82,13 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
   const text = ({ width, height }: PictureSize) => `${width}x${height}`;
   for (const size of [enc, src]) {
     if (size.width >= LEAST_SIDE || size.height >= LEAST_SIDE) continue;
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one is ${text(size)}; ` +
         leaveOut('cambi'),
     );
   }
   if ((src.width - enc.width) * (src.height - enc.height) < 0) {
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `The cambi extractor has a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
         'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
     );
@@ -100,8 +98,7 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
     const full = Math.floor((numberOption(instance, 'window_size') * (size.width + size.height)) / 375) >> 4;
     const window = (halved ? (full + 1) >> 1 : full) | 1;
     if (window <= LARGEST_WINDOW) continue;
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `The cambi extractor's window has ${window} columns for ${text(size)}, but at most ${LARGEST_WINDOW} are ` +
         'supported; choose a smaller window_size or set cambi_high_res_speedup.',
     );

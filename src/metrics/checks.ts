@@ -3,7 +3,7 @@
  * Rejects formats that an extractor cannot measure; limits, peaks and options that several metrics share. Like in
  * libvmaf, comparing with a limit turns NaN into the limit.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { featureError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { choice, type OptionSpec, real } from './spec.js';
 
@@ -14,8 +14,7 @@ import { choice, type OptionSpec, real } from './spec.js';
 export function requireChroma(extractor: string, { chroma }: VideoFormat, option?: string): void {
   if (chroma !== '400') return;
   const why = option === undefined ? '' : ` with ${option}`;
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `The ${extractor} extractor measures colour${why} but the video is 4:0:0, luma only; ` +
       (option === undefined ? leaveOut(extractor) : `leave out ${option}.`),
   );
@@ -29,8 +28,7 @@ export function requireSide(
   why = '',
 ): void {
   if (width >= least && height >= least) return;
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `The ${extractor} extractor needs pictures of at least ${least}x${least}${why} but the video is ` +
       `${width}x${height}; ${leaveOut(extractor)}`,
   );
@@ -103,15 +101,13 @@ export function requirePrescale(
   const scaled = Math.floor(width * prescale + 0.5);
   const lines = Math.floor(height * prescale + 0.5);
   if (scaled < least || lines < least) {
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `The ${extractor} extractor would prescale ${width}x${height} to ${scaled}x${lines}, but needs at least ` +
         `${least}x${least}; choose a larger prescale.`,
     );
   }
   if (method !== 'bilinear' || prescale === 1 || scaled <= WIDEST_BILINEAR) return;
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `The ${extractor} extractor would prescale to ${scaled} columns, but bilinear supports at most ${WIDEST_BILINEAR}; ` +
       'choose a smaller prescale or another method.',
   );

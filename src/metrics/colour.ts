@@ -4,7 +4,7 @@
  */
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import { type Colour, colourNumbers, isHdr, type ScoredColour, type ScoredFormat } from '../core/colour.js';
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, featureError } from '../core/errors.js';
 import { choiceOption, type ExtractorInstance } from './metric.js';
 import { choice, type OptionSpec } from './spec.js';
 
@@ -35,8 +35,7 @@ export function coloursOf(
   { colours }: ScoredFormat,
 ): NonNullable<ScoredFormat['colours']> {
   if (!colours) {
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `The ${instance.spec.name} extractor needs the colours of both videos, which frames without a container do not state; ` +
         'set them in format.colours.',
     );
@@ -60,8 +59,7 @@ export function coloursOf(
 function requirePossible(extractor: string, side: string, { matrix, transfer }: Colour): void {
   const hdr = isHdr(transfer);
   if (matrix !== (hdr ? 'bt2020c' : 'ictcp')) return;
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `The ${extractor} extractor cannot convert the ${side} video to RGB: it is ${matrix} with the transfer ${transfer}, but ` +
       (hdr
         ? `constant luminance is defined for SDR only; set another transfer, for example ${extractor}=transfer=srgb.`
@@ -70,8 +68,7 @@ function requirePossible(extractor: string, side: string, { matrix, transfer }: 
 }
 
 function noMatrix(extractor: string, side: string, stated: string): AnyvmafError {
-  return new AnyvmafError(
-    'feature',
+  return featureError(
     `The ${extractor} extractor cannot convert the ${side} video to RGB, since its matrix ${stated} is not supported; ` +
       'convert it first, for example with ffmpeg -vf zscale=matrix=2020_ncl, or set its true matrix if the file states a ' +
       `wrong one: ${extractor}=matrix=bt2020.`,

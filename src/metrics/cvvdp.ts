@@ -4,7 +4,7 @@
  * Q per frame; pooled over the clip it becomes just-objectionable differences (JOD), 10 for none.
  */
 import type { Colour, ScoredFormat } from '../core/colour.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, featureError } from '../core/errors.js';
 import { quotientOf } from '../core/numbers.js';
 import { leaveOut, requireSide } from './checks.js';
 import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
@@ -110,8 +110,7 @@ function requireSignal(instance: ExtractorInstance, colours: NonNullable<ScoredF
     const found = signalOf(colours[side]);
     if (found === signal) continue;
     const fitting = Object.entries(DISPLAYS).flatMap(([name, one]) => (one.signal === found ? name : []));
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `The cvvdp extractor's display ${choiceOption(instance, 'display')} shows ${signal.toUpperCase()} but the ` +
         `${side} video is ${found.toUpperCase()}; choose another display, for example ${fitting[0]}.`,
     );
@@ -149,8 +148,7 @@ export const CVVDP: Metric = {
     requireSide('cvvdp', format, LEAST_SIDE);
     const rate = frameRateOf(instance, format);
     if (rate > HIGHEST_RATE) {
-      throw new AnyvmafError(
-        'feature',
+      throw featureError(
         `The cvvdp extractor supports up to ${HIGHEST_RATE} frames per second but the video has ` +
           `${rate}; ${leaveOut('cvvdp')}`,
       );

@@ -4,7 +4,7 @@
  * features libvmaf's names.
  */
 import { MAX_STRING, requireLength } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, featureError, usageError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { formatGeneral, magnitude } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
@@ -54,8 +54,7 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
     requireLength(`An option of the ${spec.name} extractor`, name);
     const option = spec.options.find((candidate) => candidate.name === name);
     if (!option) {
-      throw new AnyvmafError(
-        'feature',
+      throw featureError(
         `The ${spec.name} extractor has no option ${quoted(name)} (in ${where}). ${meantOption(name, spec)}${knownOptions(spec)}`,
       );
     }
@@ -117,8 +116,7 @@ function requireExtractor(name: string, where: string): ExtractorSpec {
   const spec = findExtractor(name);
   if (spec) return spec;
   const known = EXTRACTORS.map((extractor) => extractor.name).join(', ');
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `There is no feature extractor ${quoted(name)} (in ${where}); ${meantExtractor(name)}there are ${known}.`,
   );
 }
@@ -155,8 +153,7 @@ const NEAR = 1e-3;
 
 function parseOption(option: OptionSpec, text: string, extractor: string, where: string): OptionValue {
   const refuse = (expected: string): AnyvmafError =>
-    new AnyvmafError(
-      'feature',
+    featureError(
       `Option ${option.name} of the ${extractor} extractor is ${quoted(text)} (in ${where}) but must be ${expected}.`,
     );
   if (option.type === 'bool') {

@@ -2,7 +2,7 @@
  * @module metrics/psnr-hvs
  * PSNR-HVS in decibels from the weighted errors of the planes (metrics spec D.8).
  */
-import { AnyvmafError } from '../core/errors.js';
+import { featureError } from '../core/errors.js';
 import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
 import { callEach, type Metric, ONLY } from './metric.js';
@@ -23,8 +23,7 @@ export const PSNR_HVS: Metric = {
   measure: (_, format) => {
     requireChroma('psnr_hvs', format);
     if (format.bitDepth > 12) {
-      throw new AnyvmafError(
-        'feature',
+      throw featureError(
         `The psnr_hvs extractor supports up to 12 bits per sample but the video has ${format.bitDepth}; leave out ` +
           'psnr_hvs, or reduce the bit depth first.',
       );

@@ -2,7 +2,7 @@
  * @module metrics/speed
  * SpEED of chroma and of frame differences (metrics spec D.17).
  */
-import { AnyvmafError } from '../core/errors.js';
+import { featureError } from '../core/errors.js';
 import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
 import { atMost, RESAMPLING, requireChroma, requirePrescale, resizingOptions } from './checks.js';
 import {
@@ -39,8 +39,7 @@ function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSi
   const [width, height] = [scaled(size.width), scaled(size.height)];
   if (width >= LEAST_SIDE && height >= LEAST_SIDE) return;
   const { name } = instance.spec;
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `The ${name} extractor needs ${plane} of at least ${LEAST_SIDE}x${LEAST_SIDE} samples but here it has ` +
       `${width}x${height}; leave out ${name}, or choose a larger speed_prescale.`,
   );

@@ -5,7 +5,7 @@
 
 import type { ScoredColour } from '../core/colour.js';
 import { isHdr } from '../core/colour.js';
-import { AnyvmafError } from '../core/errors.js';
+import { featureError } from '../core/errors.js';
 import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
 import { callEach, choiceOption, type Metric } from './metric.js';
 import { choice, extractor, feature, ranked } from './spec.js';
@@ -52,8 +52,7 @@ export const SSIMULACRA2: Metric = {
 function refuseHdr(side: string, { transfer }: ScoredColour): void {
   if (!isHdr(transfer)) return;
   const name = transfer.toUpperCase();
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `The ssimulacra2 extractor is not defined for ${name}, which the ${side} video is: its weights were fitted to SDR pictures, ` +
       `whose white has no equivalent in ${name}; use cvvdp=display=standard_hdr_${transfer} or butteraugli, or convert the video ` +
       'to standard dynamic range first.',

@@ -180,17 +180,8 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
       writing = writing.then(write).catch(() => {});
     }, SOON);
   };
-  const { series, leftOut, comparison } = session;
-  for (const cell of [
-    session.results,
-    session.reference,
-    session.distorted,
-    session.settings,
-    session.raw,
-    series,
-    leftOut,
-    comparison,
-  ])
+  const { results, reference, distorted, settings, raw, series, leftOut, comparison } = session;
+  for (const cell of [results, reference, distorted, settings, raw, series, leftOut, comparison])
     cell.watch(soon);
 }
 

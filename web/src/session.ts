@@ -165,6 +165,41 @@ export function sourceOf({
   return source && offset !== undefined ? { ...source, options: { ...source.options, offset } } : source;
 }
 
+/** @param by the filter; bicubic by default */
+export function scaledTo(
+  scaleTo: { readonly width: number; readonly height: number },
+  by: RunOptions['scale'],
+): Pick<RunOptions, 'scale' | 'scaleTo'> {
+  return { scaleTo, scale: by === undefined || by === 'none' ? 'bicubic' : by };
+}
+
+/** Facts of a pair from its report. */
+export type PairFacts = Pick<Report, 'reference' | 'distorted'> & Partial<Pick<Report, 'pairing'>>;
+
+/** The options that pair frames as in a report. */
+export function pairingOf({ reference, distorted, pairing }: PairFacts, { decoder }: Settings): RunOptions {
+  const { scale, width, height, range, frames } = pairing ?? {};
+  const { offset = 0, policy, by } = frames ?? {};
+  const stored = [reference, distorted].find(({ container }) => container === 'yuv');
+  return {
+    decoder,
+    offset,
+    ...(scale && scale !== 'none' && width && height && scaledTo({ width, height }, scale)),
+    ...(policy && policy !== 'number' && { frameRatePolicy: policy }),
+    ...(by && { pairBy: by }),
+    // A report's `skipped` includes frames before the range or offset.
+    ...(range
+      ? { range }
+      : {
+          skipReference: Math.max(0, reference.skipped - Math.max(0, offset)),
+          skipDistorted: Math.max(0, distorted.skipped - Math.max(0, -offset)),
+        }),
+    ...(stored && {
+      raw: { width: stored.width, height: stored.height, bitDepth: stored.bitDepth, chroma: stored.chroma },
+    }),
+  };
+}
+
 export interface Scored {
   readonly reference: File | null;
   readonly distorted: File;

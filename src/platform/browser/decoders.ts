@@ -3,7 +3,7 @@
  * Video decoders in a browser, preferred first: mediabunny over WebCodecs, in parser threads, and ffmpeg.wasm
  * (`@ffmpeg/core`), fetched on first use, in module workers.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { ioError, mediaError, messageOf, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { Assets } from '../../engine/contract/platform.js';
 import type { Decoder, TrackRequest } from '../../media/decoder.js';
@@ -52,7 +52,7 @@ function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
     ...decoder,
     availability: async () => ({ id: decoder.id, usable: false, reason: ABSENT }),
     async obtain() {
-      throw new AnyvmafError('media', ABSENT, {
+      throw mediaError(ABSENT, {
         hints: [{ purpose: 'fix', option: 'decoder', value: 'wasm', aim: '(ffmpeg.wasm needs none)' }],
       });
     },
@@ -108,8 +108,9 @@ async function load(folder: URL): Promise<LoadedCore> {
     const module = await WebAssembly.compile(await response.arrayBuffer());
     return { module, script: new URL('ffmpeg-core.js', base).href };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError('io', `ffmpeg.wasm cannot be loaded from ${wasm.href}: ${why}.`, { cause });
+    throw ioError(`ffmpeg.wasm cannot be loaded from ${wasm.href}: ${messageOf(cause)}.`, {
+      cause,
+    });
   }
 }
 
@@ -128,7 +129,7 @@ function startThread(script: string | URL | undefined): WasmThread {
 /** @throws {AnyvmafError} `usage` for inputs that can be read only once, `io` for empty ones */
 function readableBlob(input: VideoInput): { readonly name: string; readonly blob: Blob } {
   const named = (name: string, blob: Blob) => {
-    if (blob.size === 0) throw new AnyvmafError('io', `${shown(name)} is empty.`);
+    if (blob.size === 0) throw ioError(`${shown(name)} is empty.`);
     return { name, blob };
   };
   if (input instanceof Blob) {
@@ -136,8 +137,7 @@ function readableBlob(input: VideoInput): { readonly name: string; readonly blob
   }
   // A Blob refuses shared memory.
   if (input instanceof Uint8Array) return named('the byte array', new Blob([new Uint8Array(input)]));
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     'encoded video is read more than once and must be a File, Blob or Uint8Array in a browser.',
   );
 }

@@ -2,7 +2,7 @@
  * @module platform/browser/files
  * Refuses files by name in a browser, where videos come as File, Blob, bytes or streams.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FilePlatform } from '../../media/types.js';
 
@@ -17,8 +17,7 @@ export const browserFiles: FilePlatform = {
 };
 
 function noPaths(file: string): AnyvmafError {
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `${quoted(file)} cannot be opened by name in a browser; give a File, Blob, Uint8Array or ` +
       `ReadableStream.`,
   );

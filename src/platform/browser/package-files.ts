@@ -4,7 +4,7 @@
  * the page's origin; loaded with the first run.
  */
 import { compileCore } from '../../core/compile.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, ioError, messageOf } from '../../core/errors.js';
 import type { Assets } from '../../engine/contract/platform.js';
 import { shippedModel } from './shipped-models.js';
 
@@ -20,11 +20,9 @@ export async function loadCore(
   if (wasm instanceof WebAssembly.Module) return wasm;
   if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileCore(wasm);
   const failed = (why: string, cause?: unknown) =>
-    new AnyvmafError(
-      'io',
-      `The WebAssembly module ${wasm} cannot be fetched${why}; name it with configure({ ${asset} }).`,
-      { cause },
-    );
+    ioError(`The WebAssembly module ${wasm} cannot be fetched${why}; name it with configure({ ${asset} }).`, {
+      cause,
+    });
   const response = await fetch(wasm).catch((cause) => {
     throw failed('', cause);
   });
@@ -42,7 +40,7 @@ export async function readShippedModel(fileName: string, folder: string | URL | 
 /** @throws {AnyvmafError} `io` if it cannot be fetched */
 export async function readModel({ href }: URL): Promise<string> {
   const failed = (why: string, cause?: unknown) =>
-    new AnyvmafError('io', `The model ${href} cannot be fetched${why}.`, { cause });
+    ioError(`The model ${href} cannot be fetched${why}.`, { cause });
   const response = await fetch(href).catch((cause) => {
     throw failed('', cause);
   });
@@ -75,10 +73,8 @@ export async function store(place: string, bytes: Uint8Array<ArrayBuffer>): Prom
 }
 
 function storageError(what: string, cause: unknown): AnyvmafError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new AnyvmafError(
-    'io',
-    `The model cannot be ${what} the browser's storage: ${why}; load the page over https, and allow it to store data.`,
+  return ioError(
+    `The model cannot be ${what} the browser's storage: ${messageOf(cause)}; load the page over https, and allow it to store data.`,
     { cause },
   );
 }

@@ -2,7 +2,7 @@
  * @module platform/browser/tiny-platform
  * Tiny models in a browser, fetched by URL from the package's folder or another.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, ioError } from '../../core/errors.js';
 import type { TinyFolder, TinyPlatform, TinySignatures } from '../../tiny/types.js';
 import { shippedModel } from './shipped-models.js';
 import { browserTinyRuntimes } from './tiny/runtimes.js';
@@ -63,12 +63,11 @@ async function fetchWithin(url: URL, limit: number): Promise<Uint8Array | null> 
   try {
     response = await fetch(url);
   } catch (cause) {
-    throw new AnyvmafError('io', `The file ${url.href} of a tiny model cannot be fetched.`, { cause });
+    throw ioError(`The file ${url.href} of a tiny model cannot be fetched.`, { cause });
   }
   if (response.status === 404 || response.status === 410) return null;
   if (!response.ok) {
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `The file ${url.href} of a tiny model cannot be fetched: the server answered ${response.status}.`,
     );
   }

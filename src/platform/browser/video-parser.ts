@@ -2,7 +2,7 @@
  * @module platform/browser/video-parser
  * Decodes videos in a parser thread of a browser: the optional package `mediabunny` over WebCodecs.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { ioError } from '../../core/errors.js';
 import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/remote.js';
@@ -42,8 +42,7 @@ async function importLibrary(place: string | undefined): Promise<Mediabunny> {
     library.Logging.level = library.LogLevel.Errors;
     return library;
   } catch (cause) {
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       'the library mediabunny cannot be loaded; install mediabunny and bundle it, or name its URL with ' +
         'configure({ mediabunny }).',
       { cause },

@@ -5,7 +5,8 @@
  */
 
 import { onAbort } from '../../core/abort.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { jsonOf } from '../../core/arguments.js';
+import { AnyvmafError, ioError, mediaError } from '../../core/errors.js';
 import { type FramePlanes, storedFrameBytes } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import {
@@ -115,15 +116,9 @@ export class WasmDecoder implements Decoder {
         read: () => this.#readTimes(input, opened, track, signal),
       });
       const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, facts);
-      const source = new WasmSource(this.#host, opened, {
-        inputName: inputName(opened),
-        version: FFMPEG_VERSION,
-        decodedBy: decodedBy(`ffmpeg.wasm ${FFMPEG_VERSION}`, facts, planes),
-        facts,
-        request,
-        plan,
-        planes,
-      });
+      const by = decodedBy(`ffmpeg.wasm ${FFMPEG_VERSION}`, facts, planes);
+      const asked = { host: this.#host, facts, request };
+      const source = new WasmSource({ ...asked, opened, plan, planes, decodedBy: by });
       await source.start(plan.part);
       return source;
     } catch (error) {
@@ -195,15 +190,10 @@ function parseOutput(
   stderr: readonly string[],
   { name }: OpenedInput,
 ): ProbeOutput {
-  let json: ProbeOutput;
-  try {
-    json = JSON.parse(stdout.join('\n')) as ProbeOutput;
-  } catch {
-    json = {};
-  }
+  const json = (jsonOf(stdout.join('\n')) ?? {}) as ProbeOutput;
   if (!json.format) {
     const why = stderr.at(-1)?.replace(/^.*: /, '') ?? 'it gave no reason';
-    throw new AnyvmafError('media', `${shown(name)} is not a video that ffmpeg.wasm knows: ${shown(why)}`, {
+    throw mediaError(`${shown(name)} is not a video that ffmpeg.wasm knows: ${shown(why)}`, {
       hints: [DECLARE_RAW],
       file: name,
     });
@@ -214,8 +204,7 @@ function parseOutput(
     stream?.codec_name === 'av1' || stderr.some((line) => /unsupported codec|no decoder/i.test(line));
   if (stream && !stream.pix_fmt && undecodable) {
     const codec = stream.codec_name ?? 'of an unknown codec';
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `the video of ${shown(name)} is ${codec}, which ffmpeg.wasm cannot decode; ${host.remedy}.`,
     );
   }
@@ -228,9 +217,9 @@ function sourceOf(inputName: string): ToolSource {
 }
 
 interface Decoding {
-  readonly inputName: string;
-  /** Version of FFmpeg. */
-  readonly version: string;
+  readonly host: WasmHost;
+  /** Owned by the source. */
+  readonly opened: OpenedInput;
   readonly decodedBy: string;
   readonly facts: TrackFacts;
   readonly request: DecodeRequest;
@@ -246,8 +235,6 @@ class WasmSource implements DecodedSource {
   readonly info: VideoInfo;
   readonly facts: TrackFacts;
   readonly decodedBy: string;
-  readonly #host: WasmHost;
-  readonly #opened: OpenedInput;
   readonly #what: Decoding;
   readonly #ring: RingMemory | undefined;
   readonly #reader: FrameReader;
@@ -264,16 +251,13 @@ class WasmSource implements DecodedSource {
   /** Times of frames that have not begun. */
   #upcoming: number[] = [];
   #ended = false;
-  #damage: string | undefined;
+  damage: string | undefined;
 
-  /** @param opened owned by the source from now on */
-  constructor(host: WasmHost, opened: OpenedInput, what: Decoding) {
-    const { facts, request, plan } = what;
+  constructor(what: Decoding) {
+    const { host, facts, request, plan } = what;
     this.info = decodedInfo(facts, plan.frameCount, this.#warnings);
     this.facts = facts;
     this.decodedBy = what.decodedBy;
-    this.#host = host;
-    this.#opened = opened;
     this.#what = what;
     this.#planes = new PlaneMap(this.info);
     this.#frameBytes = storedFrameBytes(this.info);
@@ -286,26 +270,23 @@ class WasmSource implements DecodedSource {
     this.#forget = onAbort(request.signal, this.#abort);
   }
 
-  get damage(): string | undefined {
-    return this.#damage;
-  }
-
   async start(part: Part): Promise<void> {
-    const { facts, request, inputName, version, planes } = this.#what;
+    const { host, opened, facts, request, planes } = this.#what;
+    const name = inputName(opened);
     const { width, height } = facts;
     // Not scaled: swscale without assembler code rounds unlike a native FFmpeg, which the scorer's resampler equals.
     const { size: _, ...unscaled } = request;
-    const args = decodeArgs(sourceOf(inputName), facts, planes, unscaled, part, version);
+    const args = decodeArgs(sourceOf(name), facts, planes, unscaled, part, FFMPEG_VERSION);
     // Flush whole frames, so that the one before damage is not lost with it.
     const output = ['-flush_packets', '1', FRAMES];
     const run = await startRun(
-      this.#host,
-      this.#opened,
+      host,
+      opened,
       {
         tool: 'ffmpeg',
         args: [...args.slice(0, -1), ...output],
-        inputName,
-        input: this.#opened.jobInput(),
+        inputName: name,
+        input: opened.jobInput(),
         frames: {
           expected: { width, height, pixelFormat: planes.pixelFormat },
           part,
@@ -383,8 +364,8 @@ class WasmSource implements DecodedSource {
       // Closed meanwhile.
       if (this.#ended) return false;
       this.#end();
-      if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.#damage === undefined) {
-        throw new AnyvmafError('media', `${shown(this.info.name)} has no frame in the range to score.`);
+      if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.damage === undefined) {
+        throw mediaError(`${shown(this.info.name)} has no frame in the range to score.`);
       }
       return false;
     } catch (error) {
@@ -392,8 +373,8 @@ class WasmSource implements DecodedSource {
       if (!(error instanceof Damaged)) throw error;
       const end = this.#endedAt(error.damage);
       if (this.#what.request.damage !== 'accept') throw earlyEndError(this.facts, end);
-      this.#damage = earlyEndWarning(this.facts, end);
-      this.#warnings.push(this.#damage);
+      this.damage = earlyEndWarning(this.facts, end);
+      this.#warnings.push(this.damage);
       return false;
     }
   }
@@ -401,7 +382,7 @@ class WasmSource implements DecodedSource {
   #end(): void {
     this.#ended = true;
     this.#forget();
-    this.#opened.close();
+    this.#what.opened.close();
   }
 
   /** The tool has ended; its output is still to be read. */
@@ -481,7 +462,7 @@ function loadCore(host: WasmHost): Promise<LoadedCore> {
 async function load(host: WasmHost): Promise<LoadedCore> {
   const found = host.core();
   if (typeof found !== 'string') return found();
-  throw new AnyvmafError('io', `ffmpeg.wasm cannot be used: ${found}`);
+  throw ioError(`ffmpeg.wasm cannot be used: ${found}`);
 }
 
 /** @throws {AnyvmafError} `io` if there is no core */
@@ -522,7 +503,7 @@ async function startRun(
           case 'failed':
             return fail(
               message.what === 'io'
-                ? new AnyvmafError('io', `reading ${shown(opened.name)} failed: ${shown(message.message)}.`)
+                ? ioError(`reading ${shown(opened.name)} failed: ${shown(message.message)}.`)
                 : broken(message.message),
             );
         }
@@ -536,7 +517,7 @@ async function startRun(
   return {
     done,
     used: (bytes) => thread.post({ kind: 'used', bytes }),
-    stop: (reason) => fail(reason),
+    stop: fail,
   };
 }
 

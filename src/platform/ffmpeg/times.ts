@@ -4,7 +4,7 @@
  * for a request.
  */
 
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, mediaError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { packetsOfOneTime } from '../../media/evidence/packets.js';
@@ -329,8 +329,7 @@ function planTime(facts: TrackFacts, { start, end }: Range, known: TrackTimes | 
 /** For a file without times. */
 function planByRate({ name, frameRate }: TrackFacts, start: number, end: number): Plan {
   if (!frameRate) {
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${shown(name)} has neither times nor a frame rate, so that ${start} s cannot be found in it; give the range ` +
         'in frames.',
     );
@@ -352,5 +351,5 @@ export function emptyRange(
   asked: string,
   because = 'the range is empty',
 ): AnyvmafError {
-  return new AnyvmafError('usage', `there is nothing to score in ${asked} of ${shown(name)}: ${because}.`);
+  return usageError(`there is nothing to score in ${asked} of ${shown(name)}: ${because}.`);
 }

@@ -157,8 +157,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
         await parser.call('ready', null);
         return { id: 'mediabunny', usable: true };
       } catch (error) {
-        const reason = messageOf(error);
-        return { id: 'mediabunny', usable: false, reason };
+        return { id: 'mediabunny', usable: false, reason: messageOf(error) };
       } finally {
         lender.giveBack(parser);
       }
@@ -178,14 +177,15 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
     },
     async open(input, facts, { signal, ...request }) {
       signal?.throwIfAborted();
-      const { parser, video, release } = await lender.lend(input);
+      const loan = await lender.lend(input);
+      const { parser, video } = loan;
       try {
-        const { info, decodedBy } = await parser.call('open', { video, facts, request }, { signal });
-        return new RemoteSource(parser, info, facts, decodedBy, signal, release);
+        const opened = await parser.call('open', { video, facts, request }, { signal });
+        return new RemoteSource(loan, facts, opened, signal);
       } catch (error) {
         // Nothing else would close what is open in the worker.
         parser.close();
-        release(true);
+        loan.release(true);
         throw error;
       }
     },
@@ -198,37 +198,29 @@ class RemoteSource implements DecodedSource {
   readonly info: VideoInfo;
   readonly facts: TrackFacts;
   readonly decodedBy: string;
-  readonly #parser: VideoParser;
+  /** Returned once, when the thread is free again or ended. */
+  readonly #loan: Loan;
   readonly #signal: AbortSignal | undefined;
-  readonly #release: Loan['release'];
   readonly #warnings: string[] = [];
   readonly #times: (number | undefined)[] = [];
-  #damage: string | undefined;
+  damage: string | undefined;
   #closed = false;
   #failed = false;
   #forget = () => {};
 
-  /** @param release called once, when the thread is free again or ended */
   constructor(
-    parser: VideoParser,
-    info: VideoInfo,
+    loan: Loan,
     facts: TrackFacts,
-    decodedBy: string,
+    { info, decodedBy }: ReturnType<VideoCalls['open']>,
     signal: AbortSignal | undefined,
-    release: Loan['release'],
   ) {
     this.info = { ...info, warnings: this.#warnings };
     this.#warnings.push(...info.warnings);
     this.facts = facts;
     this.decodedBy = decodedBy;
-    this.#parser = parser;
+    this.#loan = loan;
     this.#signal = signal;
-    this.#release = release;
     this.#forget = onAbort(signal, this.#abort);
-  }
-
-  get damage(): string | undefined {
-    return this.#damage;
   }
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
@@ -236,13 +228,13 @@ class RemoteSource implements DecodedSource {
     if (this.#closed) return false;
     const { y, cb, cr } = into;
     const sizes = { y: y.length, cb: cb?.length ?? 0, cr: cr?.length ?? 0 };
-    const reading = this.#parser.call('read', { index, sizes }, { signal: this.#signal });
+    const reading = this.#loan.parser.call('read', { index, sizes }, { signal: this.#signal });
     const frame = await reading.catch((error: unknown) => {
       this.#failed = true;
       throw error;
     });
     this.#warnings.push(...frame.warnings.slice(this.#warnings.length));
-    this.#damage = frame.damage;
+    this.damage = frame.damage;
     if (!frame.found) return false;
     this.#times.push(...frame.times);
     y.set(new Uint8Array(frame.planes, 0, sizes.y));
@@ -260,14 +252,16 @@ class RemoteSource implements DecodedSource {
     this.#closed = true;
     this.#forget();
     // Do not reuse a thread that fails to close a video.
-    await this.#parser.call('close', null).catch(() => this.#parser.close());
-    this.#release(this.#failed);
+    const { parser, release } = this.#loan;
+    await parser.call('close', null).catch(() => parser.close());
+    release(this.#failed);
   }
 
   readonly #abort = (): void => {
     this.#closed = true;
-    this.#parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
-    this.#release(true);
+    const { parser, release } = this.#loan;
+    parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
+    release(true);
   };
 }
 

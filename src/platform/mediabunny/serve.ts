@@ -15,8 +15,8 @@ import type { LentVideo, PlaneSizes, ReadFrame, TrackPackets, VideoCalls } from 
 import { MediabunnySource } from './source.js';
 import {
   beyond,
+  decodingError,
   type MediabunnyHost,
-  mediaError,
   type OpenedTrack,
   openTrack,
   packetsOf,
@@ -178,7 +178,7 @@ async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<
     }
     if (hidesFrames(codec) && isCrowded(times)) times = await shownTimes(host, opened);
   } catch (error) {
-    throw mediaError(name, error);
+    throw decodingError(name, error);
   }
   if (times.length === 0) return null;
   const sorted = Float64Array.from(times).sort();

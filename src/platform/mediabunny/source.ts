@@ -5,6 +5,7 @@
  */
 import type { VideoSample } from 'mediabunny';
 import { onAbort } from '../../core/abort.js';
+import { messageOf } from '../../core/errors.js';
 import {
   chromaSize,
   type FramePlanes,
@@ -24,8 +25,8 @@ import { earlyEndError, earlyEndWarning, MediaError } from '../../media/errors.j
 import type { VideoInfo } from '../../media/types.js';
 import {
   DECODING,
+  decodingError,
   type MediabunnyHost,
-  mediaError,
   type OpenedTrack,
   type Orientation,
   orientation,
@@ -58,7 +59,7 @@ export class MediabunnySource implements DecodedSource {
   #before: number;
   #next = 0;
   #ended = false;
-  #damage: string | undefined;
+  damage: string | undefined;
 
   private constructor(
     host: MediabunnyHost,
@@ -100,12 +101,8 @@ export class MediabunnySource implements DecodedSource {
       const zero = Math.max(0, await opened.track.getFirstTimestamp());
       return new MediabunnySource(host, opened, facts, request, await orientation(opened.track), zero);
     } catch (error) {
-      throw mediaError(facts.name, error);
+      throw decodingError(facts.name, error);
     }
-  }
-
-  get damage(): string | undefined {
-    return this.#damage;
   }
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
@@ -127,7 +124,7 @@ export class MediabunnySource implements DecodedSource {
         await this.#copier.copy(sample, into);
         return true;
       } catch (error) {
-        throw mediaError(this.info.name, error);
+        throw decodingError(this.info.name, error);
       } finally {
         sample.close();
       }
@@ -235,15 +232,15 @@ export class MediabunnySource implements DecodedSource {
       text: why,
     };
     if (this.#request.damage !== 'accept') throw earlyEndError(this.facts, end);
-    this.#damage = earlyEndWarning(this.facts, end);
-    this.#warnings.push(this.#damage);
+    this.damage = earlyEndWarning(this.facts, end);
+    this.#warnings.push(this.damage);
     return undefined;
   }
 }
 
 /** Without its full stop. */
 function reasonOf(error: unknown): string {
-  return clause(error instanceof Error ? error.message : String(error));
+  return clause(messageOf(error));
 }
 
 export class SampleCopier {

@@ -3,7 +3,7 @@
  * A file's video track as mediabunny reads it, and the facts about it, in ffmpeg's names.
  */
 import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
-import { AnyvmafError, messageOf, type Remedy } from '../../core/errors.js';
+import { AnyvmafError, mediaError, messageOf, type Remedy } from '../../core/errors.js';
 import { formatProblem } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import { chooseTrack, type TrackChoice, type TrackFacts, type VideoTrack } from '../../media/decoder.js';
@@ -146,7 +146,7 @@ export function beyond(
   what: string,
   cause?: unknown,
 ): AnyvmafError {
-  return new AnyvmafError('media', what, { hints: remedies, file, cause });
+  return mediaError(what, { hints: remedies, file, cause });
 }
 
 async function withoutVideo(
@@ -163,7 +163,7 @@ async function withoutVideo(
     tracks.map(async (track) => `${track.type} (${(await track.getCodec()) ?? 'unknown'})`),
   );
   const others = kinds.length === 0 ? 'nor any other' : `only ${kinds.join(', ')}`;
-  return new AnyvmafError('media', `${shown(name)} has no video track, ${others}.`, { file: name });
+  return mediaError(`${shown(name)} has no video track, ${others}.`, { file: name });
 }
 
 /** Decodes the first frame that is shown. The caller closes it. */
@@ -201,7 +201,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   try {
     sample = await firstSample(host, opened);
   } catch (error) {
-    throw mediaError(name, error);
+    throw decodingError(name, error);
   }
   try {
     const { turned, ...format } = await uprightFormat(host, opened, sample);
@@ -254,10 +254,7 @@ export async function* packetsOf(
   for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
     host.progress();
     if (++count > size) {
-      throw new AnyvmafError(
-        'media',
-        `${shown(name)} lists more frames than its ${size} bytes can hold; it is damaged.`,
-      );
+      throw mediaError(`${shown(name)} lists more frames than its ${size} bytes can hold; it is damaged.`);
     }
     yield packet;
   }
@@ -330,14 +327,14 @@ async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: 
   const stored = { width: sample.visibleRect.width, height: sample.visibleRect.height };
   const upright = turned ? { width: stored.height, height: stored.width } : stored;
   const problem = formatProblem({ ...upright, bitDepth, chroma });
-  if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
+  if (problem) throw mediaError(`the video of ${shown(name)} cannot be scored: ${problem}.`);
   return { pixelFormat, ...upright, bitDepth, chroma, rotation, turned };
 }
 
-export function mediaError(name: string, error: unknown): unknown {
+export function decodingError(name: string, error: unknown): unknown {
   if (error instanceof AnyvmafError) return error;
   const why = messageOf(error);
-  return new AnyvmafError('media', `${shown(name)} cannot be decoded: ${shown(why.replace(/\.$/, ''))}.`, {
+  return mediaError(`${shown(name)} cannot be decoded: ${shown(why.replace(/\.$/, ''))}.`, {
     cause: error,
   });
 }

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, ioError, messageOf, usageError } from '../../core/errors.js';
 import { FOREIGN, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
 import type { Decoder, TrackRequest } from '../../media/decoder.js';
@@ -27,17 +27,9 @@ import type {
 } from '../ffmpeg-wasm/protocol.js';
 import { createRemoteDecoder } from '../mediabunny/remote.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
+import type { InputAccess } from './ffmpeg/input.js';
 import { nodeFilesOf } from './files.js';
 import { startNodeParser, startThread } from './workers.js';
-
-export interface DecoderAccess {
-  /** ffmpeg may fetch videos. */
-  readonly urls: boolean;
-  readonly origin: Origin;
-  /** Pictures per second of image sequences. */
-  readonly rate?: string;
-  readonly track?: TrackRequest;
-}
 
 /** Sets of decoders kept: more than a program has origins. */
 const KEPT = 16;
@@ -47,15 +39,15 @@ const made = new Map<string, readonly Decoder[]>();
 
 /** @param scripts this package's `node-ffmpeg-worker.js` and `node-parser-worker.js` */
 export function nodeDecoders(
-  access: DecoderAccess,
+  access: InputAccess & Pick<Asked, 'track'>,
   { worker, parser }: { readonly worker: () => URL; readonly parser: () => URL },
 ): readonly Decoder[] {
-  const { urls, origin, rate, track } = access;
-  const key = JSON.stringify([urls, origin.by, origin.folders, rate, track]);
+  const { origin, track } = access;
+  const key = JSON.stringify(access);
   const decoders = made.get(key) ?? [
     createFfmpegDecoder(access),
-    nodeMediabunnyDecoder({ parser, origin, track }),
-    nodeWasmDecoder({ worker, origin, track }),
+    nodeMediabunnyDecoder({ script: parser, origin, track }),
+    nodeWasmDecoder({ script: worker, origin, track }),
   ];
   const [oldest] = made.keys();
   if (!made.has(key) && made.size >= KEPT && oldest !== undefined) made.delete(oldest);
@@ -63,23 +55,23 @@ export function nodeDecoders(
   return decoders;
 }
 
+interface Asked {
+  /** The file of this package that decodes. */
+  readonly script: () => URL;
+  /** Of the names of its files. Default: not the user. */
+  readonly origin?: Origin;
+  /** Default: a default track, else the largest. */
+  readonly track?: TrackRequest;
+}
+
 /**
  * mediabunny over libavcodec, in parser processes; needs the packages `mediabunny` and `@mediabunny/server`.
- * @param options `parser`: this package's `node-parser-worker.js`; `origin`: of its files' names, by default not the
- * user; `track`: by default a default track, else the largest
+ * @param asked `script`: `node-parser-worker.js`
  */
-export function nodeMediabunnyDecoder({
-  parser,
-  origin = FOREIGN,
-  track,
-}: {
-  readonly parser: () => URL;
-  readonly origin?: Origin;
-  readonly track?: TrackRequest;
-}): Decoder {
+export function nodeMediabunnyDecoder({ script, origin = FOREIGN, track }: Asked): Decoder {
   return createRemoteDecoder({
     track,
-    startWorker: () => startNodeParser(parser()),
+    startWorker: () => startNodeParser(script()),
     task: () => ({ kind: 'video' }),
     openInput: (input) => openReadable(input, 'mediabunny', origin),
   });
@@ -90,19 +82,13 @@ const { resolve: resolveModule } = createRequire(import.meta.url);
 /** Bytes that a thread requests from this one at once. */
 const BLOCK = 1 << 20;
 
-export interface NodeWasmOptions {
-  /** This package's `node-ffmpeg-worker.js`. */
-  readonly worker?: () => URL;
-  /** Of the names of its files. Default: not the user. */
-  readonly origin?: Origin;
-  readonly track?: TrackRequest;
-}
-
-/** FFmpeg in WebAssembly; needs the package `@ffmpeg/core`, or the part `decoder`. */
-export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
-  const worker = options.worker ?? (() => new URL('./node-ffmpeg-worker.js', import.meta.url));
+/**
+ * FFmpeg in WebAssembly; needs the package `@ffmpeg/core`, or the part `decoder`.
+ * @param asked `script`: `node-ffmpeg-worker.js`
+ */
+export function nodeWasmDecoder({ script, origin = FOREIGN, track }: Asked): Decoder {
   return new WasmDecoder({
-    track: options.track,
+    track,
     sharedMemory: true,
     remedy: 'install ffmpeg, which can, or the packages mediabunny and @mediabunny/server',
     core() {
@@ -110,8 +96,8 @@ export function nodeWasmDecoder(options: NodeWasmOptions = {}): Decoder {
       return files ? () => compile(files) : ABSENT;
     },
     obtain: (signal) => obtainPart('decoder', signal),
-    openInput: (input) => openInput(input, options.origin ?? FOREIGN),
-    startThread: () => startThread<ToWasmWorker, FromWasmWorker>(worker(), 'anyvmaf ffmpeg.wasm'),
+    openInput: (input) => openInput(input, origin),
+    startThread: () => startThread<ToWasmWorker, FromWasmWorker>(script(), 'anyvmaf ffmpeg.wasm'),
   });
 }
 
@@ -121,22 +107,16 @@ const ABSENT =
 /** The core's files in the part `decoder`. */
 const CORE = '@ffmpeg/core/dist/umd/ffmpeg-core';
 
-interface CoreFiles {
-  readonly script: string;
-  readonly wasm: string;
-}
-
-async function compile({ script, wasm }: CoreFiles): Promise<LoadedCore> {
+async function compile({ script, wasm }: Record<'script' | 'wasm', string>): Promise<LoadedCore> {
   try {
     return { module: await WebAssembly.compile(await readFile(wasm)), script };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `ffmpeg.wasm cannot be loaded from ${wasm}: ${why}; install @ffmpeg/core again.`;
-    throw new AnyvmafError('io', message, { cause });
+    const message = `ffmpeg.wasm cannot be loaded from ${wasm}: ${messageOf(cause)}; install @ffmpeg/core again.`;
+    throw ioError(message, { cause });
   }
 }
 
-function coreFiles(): CoreFiles | undefined {
+function coreFiles(): Parameters<typeof compile>[0] | undefined {
   try {
     return { script: resolveModule('@ffmpeg/core'), wasm: resolveModule('@ffmpeg/core/wasm') };
   } catch {
@@ -212,8 +192,7 @@ async function openReadable(input: VideoInput, decoder: string, origin: Origin):
   if (typeof input === 'string' || input instanceof URL) {
     const name = String(input);
     if (/^https?:/i.test(name) && !existsSync(input)) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `${shown(name)} is a URL, which only the ffmpeg decoder fetches; install ffmpeg, or download the video and ` +
           'give its path.',
       );
@@ -229,12 +208,11 @@ async function openReadable(input: VideoInput, decoder: string, origin: Origin):
 function readable(name: string, reader: ByteReader): ReadableInput {
   if (reader.size > 0) return { name, size: reader.size, reader };
   reader.close();
-  throw new AnyvmafError('io', `${shown(name)} is empty.`);
+  throw ioError(`${shown(name)} is empty.`);
 }
 
 function readOnce(name: string, decoder: string): AnyvmafError {
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `${shown(name)} is not a file, and ${decoder} reads encoded video more than once; give it as a file.`,
   );
 }

@@ -19,7 +19,7 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { AnyvmafError } from '../../core/errors.js';
+import { ioError, usageError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
 import { fileError, openChecked } from '../../files/checked-file.js';
@@ -69,13 +69,10 @@ export function nodeFilesOf(origin: Origin): FilePlatform {
 function openStandardInput(): OpenedFile {
   const { stdin } = process;
   if (stdin.isTTY) {
-    throw new AnyvmafError(
-      'usage',
-      'standard input (-) is a terminal; pipe a video into it: PROGRAM | anyvmaf - ...',
-    );
+    throw usageError('standard input (-) is a terminal; pipe a video into it: PROGRAM | anyvmaf - ...');
   }
   if (stdin.destroyed || stdin.readableEnded) {
-    throw new AnyvmafError('io', 'standard input (-) was already read to its end; it can be read only once.');
+    throw ioError('standard input (-) was already read to its end; it can be read only once.');
   }
   return { kind: 'stream', stream: nodeByteStream(stdin, 'standard input') };
 }
@@ -90,8 +87,7 @@ function openDescriptor(fd: number): OpenedFile {
 }
 
 async function openPath(path: string): Promise<OpenedFile> {
-  if (path === '')
-    throw new AnyvmafError('io', 'the path of a video is empty; give a file, or - for standard input.');
+  if (path === '') throw ioError('the path of a video is empty; give a file, or - for standard input.');
   try {
     const stats = statSync(path);
     if (stats.isDirectory()) throw systemError('EISDIR');
@@ -126,8 +122,7 @@ class FileReader implements ByteReader {
 
   read(position: number, parts: readonly Uint8Array[]): number {
     const fd = this.#fd;
-    if (fd === undefined)
-      throw new AnyvmafError('usage', `${shown(this.#path)} was read after it was closed.`);
+    if (fd === undefined) throw usageError(`${shown(this.#path)} was read after it was closed.`);
     let left = parts;
     let done = 0;
     try {
@@ -184,10 +179,7 @@ function openFifo(path: string): Promise<number> {
 
 function pathOf(url: URL): string {
   if (url.protocol !== 'file:') {
-    throw new AnyvmafError(
-      'usage',
-      `${shown(url.href)} is not a file URL; download the video and give its path.`,
-    );
+    throw usageError(`${shown(url.href)} is not a file URL; download the video and give its path.`);
   }
   return fileURLToPath(url);
 }
@@ -213,10 +205,7 @@ export function nodeByteStream(stream: Readable, name: string): ByteStream {
         }
         if (result.done) return undefined;
         if (!(result.value instanceof Uint8Array)) {
-          throw new AnyvmafError(
-            'usage',
-            `${name} was switched to text by setEncoding; video is read as bytes.`,
-          );
+          throw usageError(`${name} was switched to text by setEncoding; video is read as bytes.`);
         }
         if (result.value.length > 0) return result.value;
       }

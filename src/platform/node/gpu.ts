@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
 import { obtainPart } from '../../parts/consent.js';
 import { hasPackage, partFile } from '../../parts/table.js';
@@ -58,11 +58,14 @@ async function loadGpu(load: LoadWebgpu): Promise<GPU> {
         },
       );
     }
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError('backend', `The package webgpu does not work on this machine (${reason})`, {
-      hints: ['use the backend cpu'],
-      cause,
-    });
+    throw new AnyvmafError(
+      'backend',
+      `The package webgpu does not work on this machine (${messageOf(cause)})`,
+      {
+        hints: ['use the backend cpu'],
+        cause,
+      },
+    );
   }
 }
 

@@ -5,7 +5,7 @@
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { open, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, featureError, ioError } from '../../core/errors.js';
 import type { HeatmapFile } from '../../core/module.js';
 import { shown } from '../../core/printable.js';
 import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/backends/measurer.js';
@@ -23,8 +23,7 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
   const targets = files.map(({ folder, name }) => join(resolve(folder), name));
   const twice = targets.find((path, i) => targets.indexOf(path) !== i);
   if (twice !== undefined) {
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `Two variants of the cambi extractor would write ${shown(twice)}; give each a heatmaps_path of its own.`,
     );
   }
@@ -107,8 +106,7 @@ class FileWriter implements HeatmapWriter {
 /** @param cause what was thrown, or the end of a sentence */
 function heatmapError(path: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  return new AnyvmafError(
-    'io',
+  return ioError(
     `Heatmaps cannot be written into ${shown(dirname(path))}: ${shown(writeReason(cause))}; name another folder with heatmaps_path.`,
     cause instanceof Error ? { cause } : {},
   );

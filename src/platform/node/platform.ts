@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { requireObject } from '../../core/arguments.js';
 import { compileCore } from '../../core/compile.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { codeOf, ioError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import type { Assets } from '../../engine/contract/platform.js';
 import { fileError, openChecked } from '../../files/checked-file.js';
@@ -55,13 +55,9 @@ function nodeModels(folder: () => URL, origin = BY_USER): ModelStore {
       try {
         return await readFile(file, 'utf8');
       } catch (cause) {
-        throw new AnyvmafError(
-          'io',
-          `The package's own file ${file.pathname} cannot be read; install anyvmaf again.`,
-          {
-            cause,
-          },
-        );
+        throw ioError(`The package's own file ${file.pathname} cannot be read; install anyvmaf again.`, {
+          cause,
+        });
       }
     },
     async readFile(path) {
@@ -93,8 +89,7 @@ export const nodeModelCache: ModelCache = {
     try {
       return await readFile(path, 'utf8');
     } catch (cause) {
-      if (cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR'))
-        return undefined;
+      if (/^ENO(?:ENT|TDIR)$/.test(codeOf(cause))) return undefined;
       throw fileError(path, cause);
     }
   },
@@ -105,8 +100,7 @@ export const nodeModelCache: ModelCache = {
       // Concurrent readers find the old file or the new one.
       await writeWhole(path, bytes);
     } catch (cause) {
-      throw new AnyvmafError(
-        'io',
+      throw ioError(
         `The model cannot be saved as ${path}: ${writeReason(cause)}; make the folder writable, or name another ` +
           'with ANYVMAF_CACHE.',
         { cause },
@@ -168,7 +162,7 @@ async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.
   try {
     bytes = await readFile(file);
   } catch (cause) {
-    throw new AnyvmafError('io', `The core ${file.pathname} cannot be read; install anyvmaf again.`, {
+    throw ioError(`The core ${file.pathname} cannot be read; install anyvmaf again.`, {
       cause,
     });
   }

@@ -3,7 +3,7 @@
  * Decodes video from a pipe: ffmpeg reads it once, in order, and writes Y4M.
  */
 import { once } from 'node:events';
-import { AnyvmafError } from '../../core/errors.js';
+import { ioError, mediaError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { endChild, startChild } from '../../files/child-process.js';
 import { delivery, everyFrame } from '../../media/delivery.js';
@@ -45,8 +45,7 @@ class StreamDecoding implements ByteStream {
     ];
     const child = startChild(toolCommand('ffmpeg'), args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdin, stdout, stderr } = child;
-    if (!stdin || !stdout || !stderr)
-      throw new AnyvmafError('io', 'ffmpeg cannot be started: there are no pipes for it.');
+    if (!stdin || !stdout || !stderr) throw ioError('ffmpeg cannot be started: there are no pipes for it.');
     this.#child = child;
     this.#output = nodeByteStream(stdout, name);
     this.#ended = once(child, 'close').then(([code]) => (typeof code === 'number' ? code : null));
@@ -69,8 +68,7 @@ class StreamDecoding implements ByteStream {
     if (this.#failure !== undefined) throw this.#failure;
     if (code === 0 && this.#errors.length === 0) return undefined;
     const reason = this.#errors.at(0) ?? `it ended with code ${code}`;
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `ffmpeg cannot decode ${shown(this.#name)} without seeking: ${shown(reason)}; give encoded video as a file, in ` +
         'which ffmpeg can seek, or decode it first: ffmpeg -i - -strict -1 -f yuv4mpegpipe -',
     );

@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { VideoSample } from 'mediabunny';
-import { AnyvmafError } from '../../core/errors.js';
+import { codeOf, ioError, messageOf } from '../../core/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/remote.js';
 import { createTrackDecoder, openLent, serveVideo } from '../mediabunny/serve.js';
@@ -25,8 +25,8 @@ export async function serveNodeVideo(monitor: Monitor): Promise<Served<VideoCall
     library: await register(),
     openInput: (video) => openLent(video, monitor),
     progress: monitor.progress,
-    isPatched,
-    failureAt,
+    isPatched: (sample) => patched.has(sample),
+    failureAt: (sample) => failures.get(sample),
     remedies: ['install ffmpeg, which decodes more'],
   });
   return serveVideo(decoder);
@@ -38,16 +38,10 @@ async function register(): Promise<Mediabunny> {
   try {
     [mediabunny, server] = await Promise.all([import('mediabunny'), import('@mediabunny/server')]);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code === 'ERR_MODULE_NOT_FOUND') throw new AnyvmafError('io', ABSENT, { cause });
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError(
-      'io',
-      `@mediabunny/server cannot be loaded: ${why}; install it again, or install ffmpeg.`,
-      {
-        cause,
-      },
-    );
+    const code = codeOf(cause);
+    if (code === 'ERR_MODULE_NOT_FOUND') throw ioError(ABSENT, { cause });
+    const message = `@mediabunny/server cannot be loaded: ${messageOf(cause)}; install it again, or install ffmpeg.`;
+    throw ioError(message, { cause });
   }
   guardDecoders(mediabunny);
   server.registerMediabunnyServer();
@@ -76,15 +70,6 @@ const failures = new WeakMap<VideoSample, unknown>();
 interface Outlet {
   readonly emit: (sample: VideoSample) => void;
   last?: number;
-}
-
-/** `undefined` for samples that were decoded. */
-function failureAt(sample: VideoSample): unknown {
-  return failures.get(sample);
-}
-
-function isPatched(sample: VideoSample): boolean {
-  return patched.has(sample);
 }
 
 /** mediabunny assigns `onError` and `onSample` to each new custom decoder; these accessors intercept that. */

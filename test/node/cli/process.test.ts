@@ -257,7 +257,7 @@ it.skipIf(process.platform === 'win32').each(tier(HEATMAPS.slice(0, 2), [...HEAT
 );
 
 const { usable } = await nodeMediabunnyDecoder({
-  parser: () => new URL(`file://${built('dist/bundle/js/node-parser-worker.js')}`),
+  script: () => new URL(`file://${built('dist/bundle/js/node-parser-worker.js')}`),
 }).availability();
 
 // Found by changing one to three bytes, drawn at random, of a table that hyparquet-writer wrote and of a Matroska file

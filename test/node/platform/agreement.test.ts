@@ -20,8 +20,8 @@ import { tier } from '../../support/tier.js';
 const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
 const decodersOf = (track?: TrackRequest): readonly Decoder[] => [
   createFfmpegDecoder({ track }),
-  nodeMediabunnyDecoder({ parser: script('node-parser-worker.js'), track }),
-  nodeWasmDecoder({ worker: script('node-ffmpeg-worker.js'), track }),
+  nodeMediabunnyDecoder({ script: script('node-parser-worker.js'), track }),
+  nodeWasmDecoder({ script: script('node-ffmpeg-worker.js'), track }),
 ];
 const DECODERS = decodersOf();
 
@@ -168,7 +168,7 @@ describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and
   });
 });
 
-const wasm = nodeWasmDecoder({ worker: () => pathToFileURL(built('dist/bundle/js/node-ffmpeg-worker.js')) });
+const wasm = nodeWasmDecoder({ script: () => pathToFileURL(built('dist/bundle/js/node-ffmpeg-worker.js')) });
 const decoders: readonly Decoder[] = [createFfmpegDecoder({ origin: { by: 'user' } }), wasm];
 const hasWasm = (await wasm.availability()).usable;
 

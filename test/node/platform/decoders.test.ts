@@ -33,8 +33,8 @@ type Id = 'ffmpeg' | 'mediabunny' | 'wasm';
 const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
 const DECODERS: Readonly<Record<Id, Decoder>> = {
   ffmpeg: createFfmpegDecoder(),
-  mediabunny: nodeMediabunnyDecoder({ parser: script('node-parser-worker.js') }),
-  wasm: nodeWasmDecoder({ worker: script('node-ffmpeg-worker.js') }),
+  mediabunny: nodeMediabunnyDecoder({ script: script('node-parser-worker.js') }),
+  wasm: nodeWasmDecoder({ script: script('node-ffmpeg-worker.js') }),
 };
 const NEEDS: Readonly<Record<Id, string>> = {
   ffmpeg: needsFfmpeg,

@@ -576,10 +576,10 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
   it('is opened by no decoder that was not told so', async () => {
     const path = put('local.mp4', 'part.ts');
     await expect(createFfmpegDecoder().probe(path)).rejects.toThrow('makes ffmpeg open other files (hls)');
-    const parser = () => pathToFileURL(built('dist/bundle/js/node-parser-worker.js'));
+    const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
     for (const decoder of [
-      nodeMediabunnyDecoder({ parser, origin: BY_USER }),
-      nodeWasmDecoder({ origin: BY_USER }),
+      nodeMediabunnyDecoder({ script: script('node-parser-worker.js'), origin: BY_USER }),
+      nodeWasmDecoder({ script: script('node-ffmpeg-worker.js'), origin: BY_USER }),
     ]) {
       if ((await decoder.availability()).usable) await expect(decoder.probe(path)).rejects.toThrow(path);
     }

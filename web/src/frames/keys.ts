@@ -2,7 +2,7 @@
  * @module web/frames/keys
  * Keyboard shortcuts of the viewer, their help, and its buttons, whose titles name their keys.
  */
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { text } from '../text.js';
 import { modeButtons, type ViewSettings } from './settings.js';
 import { MODES, type Mode } from './stage.js';
@@ -147,17 +147,8 @@ const SIGNS: Readonly<Record<string, string>> = { ArrowLeft: '←', ArrowRight: 
 
 /** @param name for buttons whose label is a sign */
 export function tool(label: string, key: string, run: () => void, name = label): HTMLButtonElement {
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'tool',
-      'aria-label': name === label ? undefined : name,
-      title: `${name} (${SIGNS[key] ?? key})`,
-      onclick: run,
-    },
-    label,
-  );
+  const title = `${name} (${SIGNS[key] ?? key})`;
+  return button({ 'aria-label': name === label ? undefined : name, title, onclick: run }, label);
 }
 
 export interface ViewTools {

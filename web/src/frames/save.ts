@@ -2,7 +2,7 @@
  * @module web/frames/save
  * Saves the pictures on show as PNG, one pixel per sample.
  */
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { text } from '../text.js';
 
 const words = text.frames.save;
@@ -17,30 +17,19 @@ export interface Savable {
 export function saveMenu(list: () => readonly Savable[], save: (one: Savable) => void): HTMLDetailsElement {
   const sheet = h('div', { class: 'frames-sheet frames-saves' });
   const opener = h('summary', { class: 'tool', title: words.title }, words.heading);
+  const choose = (one: Savable) => {
+    menu.open = false;
+    // Keeps the viewer's keys working.
+    opener.focus();
+    save(one);
+  };
   const menu = h(
     'details',
     {
       class: 'frames-help',
       ontoggle: () => {
         if (!menu.open) return;
-        sheet.replaceChildren(
-          ...list().map((one) =>
-            h(
-              'button',
-              {
-                type: 'button',
-                class: 'tool',
-                onclick: () => {
-                  menu.open = false;
-                  // Keeps the viewer's keys working.
-                  opener.focus();
-                  save(one);
-                },
-              },
-              one.label,
-            ),
-          ),
-        );
+        sheet.replaceChildren(...list().map((one) => button({ onclick: () => choose(one) }, one.label)));
       },
     },
     opener,

@@ -216,6 +216,24 @@ export interface FramesCall {
   readonly step?: number;
 }
 
+interface PairCall {
+  readonly source: PairSource;
+  readonly index: number;
+}
+
+export interface ThumbCall {
+  readonly file: File;
+  readonly raw: RawVideoFormat | null;
+  readonly decoder: 'mediabunny' | 'wasm';
+  /** Longest side in pixels. */
+  readonly side: number;
+}
+
+interface ThumbsCall extends Pick<PairSource, 'reference' | 'distorted' | 'options'> {
+  readonly indices: readonly number[];
+  readonly side: number;
+}
+
 export interface PicturedEncode extends ListedEncode {
   /** Its options have the offset that the run found. */
   readonly source: EncodeSource;
@@ -273,7 +291,7 @@ export const frameFunctions = {
   },
 
   async difference(
-    { source, index, gain }: { readonly source: PairSource; readonly index: number; readonly gain?: number },
+    { source, index, gain }: PairCall & { readonly gain?: number },
     { signal }: CallContext<never>,
   ): Promise<Handover<ShownDifference>> {
     const pair = await reading(source, (reader) => reader.get(index, signal));
@@ -282,34 +300,14 @@ export const frameFunctions = {
   },
 
   async maps(
-    {
-      source,
-      index,
-      blockSize,
-      butteraugli,
-    }: {
-      readonly source: PairSource;
-      readonly index: number;
-      readonly blockSize: number;
-      readonly butteraugli: boolean;
-    },
+    call: PairCall & { readonly blockSize: number; readonly butteraugli: boolean },
     { signal }: CallContext<never>,
   ): Promise<ShownMap> {
-    const pair = await reading(source, (reader) => reader.get(index, signal));
-    return measureMap(pair, blockSize, butteraugli);
+    const pair = await reading(call.source, (reader) => reader.get(call.index, signal));
+    return measureMap(pair, call.blockSize, call.butteraugli);
   },
 
-  async thumb({
-    file,
-    raw,
-    decoder,
-    side,
-  }: {
-    readonly file: File;
-    readonly raw: RawVideoFormat | null;
-    readonly decoder: 'mediabunny' | 'wasm';
-    readonly side: number;
-  }): Promise<Thumb | undefined> {
+  async thumb({ file, raw, decoder, side }: ThumbCall): Promise<Thumb | undefined> {
     const request = { reference: file, distorted: file, ...(raw && { raw }) };
     for await (const { reference } of extractFrames(request, [0], { decoder }))
       return thumb(reference, side, reference.displayAspect);
@@ -317,19 +315,7 @@ export const frameFunctions = {
   },
 
   async thumbs(
-    {
-      reference,
-      distorted,
-      options,
-      indices,
-      side,
-    }: {
-      readonly reference: File;
-      readonly distorted: File;
-      readonly options: RunOptions;
-      readonly indices: readonly number[];
-      readonly side: number;
-    },
+    { reference, distorted, options, indices, side }: ThumbsCall,
     { signal, emit }: CallContext<ThumbPair>,
   ): Promise<void> {
     const request = requestOf(reference, distorted, options);

@@ -3,7 +3,7 @@
  * Settings of the views, with controls: amplification, quality map, and flicker at a safe rate by default.
  */
 import { HEATMAP_FULLS } from 'anyvmaf';
-import { Cell, h } from '../dom.js';
+import { button, Cell, fill, h } from '../dom.js';
 import { text } from '../text.js';
 import { gradient } from './colours.js';
 import type { GridName } from './draw.js';
@@ -57,10 +57,8 @@ export function lossText(loss: number): string {
 
 export function modeButtons(settings: ViewSettings): HTMLElement {
   const buttons = MODES.map((mode, i) => {
-    const button = h(
-      'button',
+    const choice = button(
       {
-        type: 'button',
         class: `frames-mode frames-mode-${mode}`,
         'aria-keyshortcuts': i + 1,
         title: `${words.modes[mode]} (${i + 1})`,
@@ -71,8 +69,8 @@ export function modeButtons(settings: ViewSettings): HTMLElement {
       h('span', { class: 'frames-long' }, words.modes[mode]),
       h('span', { class: 'frames-short' }, words.short[mode]),
     );
-    settings.mode.watch((chosen) => button.setAttribute('aria-pressed', String(chosen === mode)));
-    return button;
+    settings.mode.watch((chosen) => choice.setAttribute('aria-pressed', String(chosen === mode)));
+    return choice;
   });
   return h('div', { class: 'frames-modes', role: 'group', 'aria-label': words.view }, ...buttons);
 }
@@ -118,12 +116,8 @@ function flickerControls(flicker: Flicker, onSwitch: () => void) {
       refresh();
     },
   });
-  const play = h('button', { type: 'button', class: 'tool', onclick: toggle });
-  const other = h(
-    'button',
-    { type: 'button', class: 'tool', 'aria-keyshortcuts': 'Space', onclick: onSwitch },
-    words.swap,
-  );
+  const play = button({ onclick: toggle });
+  const other = button({ 'aria-keyshortcuts': 'Space', onclick: onSwitch }, words.swap);
   const fast = h('input', {
     type: 'checkbox',
     onchange: () => {
@@ -187,6 +181,17 @@ function gainControls(settings: ViewSettings) {
   };
   found(1);
   return { element, found };
+}
+
+/** Leaves equal options alone: a list may be open. */
+export function setOptions(
+  select: HTMLSelectElement,
+  options: readonly (readonly [value: number | '', name: string])[],
+): void {
+  const listed = JSON.stringify(options);
+  if (select.dataset.listed === listed) return;
+  select.dataset.listed = listed;
+  fill(select, ...options.map(([value, name]) => h('option', { value }, name)));
 }
 
 function dropdown(options: readonly HTMLOptionElement[], onchange: (value: string) => void) {

@@ -14,6 +14,16 @@ export type Mode = (typeof MODES)[number];
 
 export type Role = 'reference' | 'distorted';
 
+/** Words and pictures on show. */
+interface Look {
+  readonly names: Readonly<Record<Role, string>>;
+  readonly scores: Readonly<Record<Role, string>>;
+  /** The picture that flicker shows. */
+  readonly shown: Role;
+  /** The picture under the map. */
+  readonly base: Role;
+}
+
 export interface StageListener {
   moved(zoom: number, fits: boolean): void;
   /** `null` once the pointer leaves. */
@@ -87,13 +97,15 @@ export class Stage {
   #picture: Size | undefined;
   /** Width of a sample over its height. */
   #aspect = 1;
-  #names: Readonly<Record<Role, string>> = { reference: words.reference, distorted: words.distorted };
-  #scores: Readonly<Record<Role, string>> = { reference: '', distorted: '' };
+  #look: Look = {
+    names: { reference: words.reference, distorted: words.distorted },
+    scores: { reference: '', distorted: '' },
+    shown: 'distorted',
+    base: 'distorted',
+  };
   #view: View = { zoom: 1, x: 0, y: 0 };
   #fits = true;
   #split = 0.5;
-  #shown: Role = 'distorted';
-  #base: Role = 'distorted';
   #blockSize = 16;
   #waiting = false;
 
@@ -158,32 +170,12 @@ export class Stage {
     return this.#mode;
   }
 
-  /** The picture that flicker shows. */
-  set shown(role: Role) {
-    this.#shown = role;
-    this.#updateLayers();
+  get look(): Look {
+    return this.#look;
   }
 
-  get shown(): Role {
-    return this.#shown;
-  }
-
-  set names(names: Readonly<Record<Role, string>>) {
-    this.#names = names;
-    this.#updateLayers();
-  }
-
-  get names(): Readonly<Record<Role, string>> {
-    return this.#names;
-  }
-
-  set scores(scores: Readonly<Record<Role, string>>) {
-    this.#scores = scores;
-    this.#updateLayers();
-  }
-
-  set base(role: Role) {
-    this.#base = role;
+  change(look: Partial<Look>): void {
+    this.#look = { ...this.#look, ...look };
     this.#updateLayers();
   }
 
@@ -253,7 +245,7 @@ export class Stage {
 
   /** The loss map over its picture, as shown; `undefined` without one. */
   mapCanvas(cover: number): HTMLCanvasElement | undefined {
-    const [base, map] = [this.canvasOf(this.#base), this.#map.canvas];
+    const [base, map] = [this.canvasOf(this.#look.base), this.#map.canvas];
     if (!base || map.width === 0) return undefined;
     const canvas = h('canvas', { width: base.width, height: base.height });
     const context = canvas.getContext('2d');
@@ -413,25 +405,26 @@ export class Stage {
 
   #updateLayers(): void {
     const mode = this.#mode;
+    const { names, scores, shown, base } = this.#look;
     const hidden = (role: Role) =>
-      (mode === 'flicker' && this.#shown !== role) || (mode === 'map' && this.#base !== role);
+      (mode === 'flicker' && shown !== role) || (mode === 'map' && base !== role);
     this.#reference.element.classList.toggle('frames-unseen', hidden('reference'));
     this.#distorted.element.classList.toggle('frames-unseen', hidden('distorted'));
     // Score first, as long names are cut off.
-    const scored = (role: Role) => [this.#scores[role], this.#names[role]].filter(Boolean).join(' · ');
-    const names = {
+    const scored = (role: Role) => [scores[role], names[role]].filter(Boolean).join(' · ');
+    const labels = {
       grid: [scored('reference'), scored('distorted')],
-      side: [this.#names.reference, this.#names.distorted],
-      split: [this.#names.reference, this.#names.distorted],
-      flicker: [this.#names[this.#shown]],
+      side: [names.reference, names.distorted],
+      split: [names.reference, names.distorted],
+      flicker: [names[shown]],
       difference: [words.modes.difference],
-      map: [this.#names[this.#base]],
+      map: [names[base]],
     }[mode];
     this.#badges.forEach((element, i) => {
-      element.textContent = element.title = names[i] ?? '';
-      element.hidden = names[i] === undefined;
+      element.textContent = element.title = labels[i] ?? '';
+      element.hidden = labels[i] === undefined;
     });
-    this.#badges[0].dataset.role = mode === 'flicker' ? this.#shown : '';
+    this.#badges[0].dataset.role = mode === 'flicker' ? shown : '';
   }
 
   /** From screen coordinates to coordinates around the centre of the pane. */

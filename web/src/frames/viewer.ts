@@ -264,9 +264,7 @@ export class FrameViewer {
     grid.watch(() => (this.#overlays.grid ? this.#overlays.paintMap() : this.#make()));
     full.watch(() => this.#overlays.paintMap());
     opacity.watch((share) => this.#stage.element.style.setProperty('--cover', String(share)));
-    base.watch((role) => {
-      this.#stage.base = role;
-    });
+    base.watch((role) => this.#stage.change({ base: role }));
     this.#still.addEventListener('change', () => {
       if (this.#still.matches) this.#flicker.running = false;
       this.#controls.refreshFlicker();
@@ -443,7 +441,7 @@ export class FrameViewer {
   }
 
   #pictures(): { readonly name: string; readonly picture: Drawable }[] {
-    const { names } = this.#stage;
+    const { names } = this.#stage.look;
     const pair = (['reference', 'distorted'] as const).flatMap((role) =>
       this.#pair ? [{ name: names[role], picture: this.#pair[role] }] : [],
     );
@@ -455,10 +453,10 @@ export class FrameViewer {
     this.#pair = pair;
     this.#overlays.forget();
     this.#message.hide();
-    this.#stage.names = {
-      reference: this.#nameOf(this.#other) || (this.#versus ? words.apartBy(this.#shift) : words.reference),
-      distorted: this.#nameOf(this.#session.cursor.value?.encode ?? null) || words.distorted,
-    };
+    const reference =
+      this.#nameOf(this.#other) || (this.#versus ? words.apartBy(this.#shift) : words.reference);
+    const distorted = this.#nameOf(this.#session.cursor.value?.encode ?? null) || words.distorted;
+    this.#stage.change({ names: { reference, distorted } });
     this.#stage.show(pair);
     this.#grid.draw();
     this.#stage.refresh();
@@ -512,7 +510,7 @@ export class FrameViewer {
     const name = labelOf(metric);
     const facts = this.#isShown ? this.#pair?.facts : undefined;
     const against = this.#versus && this.#otherScore(metric, frame);
-    this.#stage.scores = { reference: against?.toFixed(2) ?? '', distorted: value ?? '' };
+    this.#stage.change({ scores: { reference: against?.toFixed(2) ?? '', distorted: value ?? '' } });
     this.#grid.describe(metric);
     this.#head.describe({
       frame,
@@ -581,14 +579,14 @@ export class FrameViewer {
   }
 
   #switch(): void {
-    this.#stage.shown = this.#stage.shown === 'reference' ? 'distorted' : 'reference';
+    this.#stage.change({ shown: this.#stage.look.shown === 'reference' ? 'distorted' : 'reference' });
   }
 
   #hold(): void {
     this.#flicker.running = false;
     this.#switch();
     this.#controls.refreshFlicker();
-    this.#spoken.textContent = words[this.#stage.shown];
+    this.#spoken.textContent = words[this.#stage.look.shown];
   }
 
   #tune(direction: 1 | -1): void {

@@ -34,11 +34,7 @@ interface Compared {
   readonly change: Change | string;
 }
 
-export function changesSection(encodes: Encodes, view: View): Section {
-  return new Changes(encodes, view);
-}
-
-class Changes implements Section {
+export class Changes implements Section {
   readonly element: HTMLElement;
   readonly #encodes: Encodes;
   readonly #view: View;

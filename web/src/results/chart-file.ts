@@ -218,19 +218,24 @@ function nested(element: SVGSVGElement, origin: DOMRect): string {
 
 // --- from a canvas ---
 
+/** Styles that `save` keeps. */
+const KEPT = [
+  'fillStyle',
+  'strokeStyle',
+  'lineWidth',
+  'lineJoin',
+  'globalAlpha',
+  'font',
+  'textAlign',
+  'textBaseline',
+] as const satisfies readonly (keyof Pen)[];
+
 interface PenState {
   readonly dx: number;
   readonly dy: number;
   readonly clip: string;
   readonly dash: string;
-  readonly fillStyle: string;
-  readonly strokeStyle: string;
-  readonly lineWidth: number;
-  readonly lineJoin: CanvasLineJoin;
-  readonly globalAlpha: number;
-  readonly font: string;
-  readonly textAlign: CanvasTextAlign;
-  readonly textBaseline: CanvasTextBaseline;
+  readonly styles: object;
 }
 
 let clips = 0;
@@ -254,24 +259,14 @@ class VectorPen implements Pen {
   #kept: PenState[] = [];
 
   save(): void {
-    const { fillStyle, strokeStyle, lineWidth, lineJoin, globalAlpha, font, textAlign, textBaseline } = this;
-    const styles = {
-      fillStyle,
-      strokeStyle,
-      lineWidth,
-      lineJoin,
-      globalAlpha,
-      font,
-      textAlign,
-      textBaseline,
-    };
-    this.#kept.push({ ...styles, dx: this.#dx, dy: this.#dy, clip: this.#clip, dash: this.#dash });
+    const styles = Object.fromEntries(KEPT.map((name) => [name, this[name]]));
+    this.#kept.push({ styles, dx: this.#dx, dy: this.#dy, clip: this.#clip, dash: this.#dash });
   }
 
   restore(): void {
     const kept = this.#kept.pop();
     if (!kept) return;
-    const { dx, dy, clip, dash, ...styles } = kept;
+    const { dx, dy, clip, dash, styles } = kept;
     [this.#dx, this.#dy, this.#clip, this.#dash] = [dx, dy, clip, dash];
     Object.assign(this, styles);
   }

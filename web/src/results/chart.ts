@@ -14,7 +14,7 @@ import {
   onKey,
   timeText,
 } from 'anyvmaf/view';
-import { h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { inTurn } from '../schedule.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
@@ -125,7 +125,7 @@ function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
 }
 
 function tool(sign: string, act: () => void, label?: string): HTMLButtonElement {
-  return h('button', { type: 'button', class: 'tool', 'aria-label': label, onclick: act }, sign);
+  return button({ 'aria-label': label, onclick: act }, sign);
 }
 
 function metricSelect(encodes: Encodes, view: View) {
@@ -240,8 +240,7 @@ function dataTable(encodes: Encodes, view: View): Section {
     html`<div class="scroll" tabindex="0" role="region" aria-label="${dataWords.heading}"></div>`,
   );
   const place = made(html`<span class="soft small" aria-live="polite"></span>`);
-  const pager = (label: string, by: number) =>
-    h('button', { type: 'button', class: 'tool', onclick: () => turn(start + by) }, label);
+  const pager = (label: string, by: number) => button({ onclick: () => turn(start + by) }, label);
   const [earlier, later] = [pager(dataWords.previous, -ROWS), pager(dataWords.next, ROWS)];
   const number = h('input', { type: 'number', min: 0, id: 'go-to-frame' });
   const which = h('select', {

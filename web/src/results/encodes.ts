@@ -51,9 +51,7 @@ export class Encodes extends EncodeList<Encode> {
     super();
     this.#session = session;
     session.results.watch((results) => this.#follow(results));
-    session.run.watch(() => this.onGrown());
-    session.reading.watch(() => this.onGrown());
-    session.series.watch(() => this.onGrown());
+    for (const cell of [session.run, session.reading, session.series]) cell.watch(() => this.onGrown());
   }
 
   /** More frames are expected. */

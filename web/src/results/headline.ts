@@ -259,7 +259,7 @@ function rowOf(
   marked: boolean,
   own: string | undefined,
 ): TemplateResult {
-  const { name, facts, result } = encodes.list[i] as Encode;
+  const { name, facts, result, partial, count } = encodes.list[i] as Encode;
   const { texts, best, trust, further } = row;
   const heads = [
     labelOf(encodes.ranking?.metric ?? ''),
@@ -274,7 +274,6 @@ function rowOf(
   const others = furtherMetrics(encodes).map(
     (metric, n) => html`<td data-label="${labelOf(metric)}">${further[n]?.text ?? NONE}</td>`,
   );
-  const { partial, count } = encodes.list[i] as Encode;
   const reached = count > 0 ? tableWords.partial(reachedText(count, result)) : tableWords.notBegun;
   const part = partial ? html`<span class="skipped soft small">${reached}</span>` : '';
   const skipped =

@@ -9,7 +9,7 @@ import { numberedColour } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { oneByOne, type Sequence } from '../schedule.js';
 import { type EncodeResult, Session } from '../session.js';
-import { changesSection } from './changes.js';
+import { Changes } from './changes.js';
 import { chartSection } from './chart.js';
 import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
@@ -113,7 +113,7 @@ class Results {
       [() => distributionSection(encodes, view), 1000, charts],
       [() => worstSection(encodes, view, pictures), 1000],
       [() => featureSection(encodes, view), 1000],
-      [() => changesSection(encodes, view), 1000],
+      [() => new Changes(encodes, view), 1000],
       [() => takeSection(encodes, session, onTaken), 500],
       [() => pooledSection(encodes, view), 2000, folds],
       [() => detailsSection(encodes), 500, folds],

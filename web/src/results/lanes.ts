@@ -18,7 +18,7 @@ import {
   sizeText,
   valueRange,
 } from 'anyvmaf/view';
-import { fill, h } from '../dom.js';
+import { button, fill, h } from '../dom.js';
 import { type Coded, codedOf, codedText } from '../packets/client.js';
 import { KINDS } from '../packets/headers.js';
 import { inTurn } from '../schedule.js';
@@ -356,16 +356,8 @@ class MetricLanes {
   #add(metric: string): void {
     if (metric === '') return;
     const now = h('span', { class: 'lane-now' });
-    const close = h(
-      'button',
-      {
-        type: 'button',
-        class: 'tool',
-        'aria-label': words.remove(labelOf(metric)),
-        onclick: () => this.#remove(lane),
-      },
-      '✕',
-    );
+    const label = words.remove(labelOf(metric));
+    const close = button({ 'aria-label': label, onclick: () => this.#remove(lane) }, '✕');
     const plot = h('div', { class: 'plot lane', role: 'img', 'aria-label': labelOf(metric) });
     const chart = new FrameChart(plot, this.#view, 'lane', metric, inTurn);
     const menu = chartMenu(frameFile(chart, labelOf(metric)));
@@ -453,16 +445,10 @@ class SpanStatistics {
   #show(metric: string, [from, to]: readonly [number, number], values: readonly string[][]): void {
     const names = Object.values(words.statistics);
     const head = [labelOf(metric), ...names];
-    const open = (index: number) =>
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'tool',
-          onclick: () => this.#view.open(index, this.#view.worstWithin(index) ?? from),
-        },
-        words.open,
-      );
+    const open = (index: number) => {
+      const onclick = () => this.#view.open(index, this.#view.worstWithin(index) ?? from);
+      return button({ onclick }, words.open);
+    };
     fill(
       this.element,
       h('h3', { class: 'lane-head' }, words.span(this.#encodes.said(from), this.#encodes.said(to))),

@@ -6,8 +6,8 @@ import { type CurveResult, type FrameMetrics, isReport, type ReadReport } from '
 import { type Baseline, baselineFrom, baseName, framesText, referenceOf, sizeText } from 'anyvmaf/view';
 import { announce } from '../dom.js';
 import { readSaved } from '../saved/client.js';
-import type { EncodeResult, Session } from '../session.js';
-import { type PairFacts, pairingOf, runOptions } from '../setup/options.js';
+import { type EncodeResult, type PairFacts, pairingOf, type Session } from '../session.js';
+import { runOptions } from '../setup/options.js';
 import { text } from '../text.js';
 
 /** In bytes; more exceeds the longest string of browsers. */
@@ -20,21 +20,14 @@ export async function openReports(files: readonly File[], session: Session): Pro
   session.cursor.value = null;
   try {
     for (const file of files) {
-      if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
+      checkSize(file);
       announce(text.saved.opening(file.name));
-      const curves: CurveResult[] = [];
       const found: EncodeResult[] = [];
-      await readSaved(file, (event) => {
-        if ('curves' in event) {
-          curves.push(event.curves);
-          return;
-        }
-        if ('saved' in event)
-          found.push({ name: event.saved.distorted?.name ?? file.name, frames: [], saved: event.saved });
-        else for (const frame of event.frames) found.at(-1)?.frames.push(frame);
+      const curve = await readReports(file, (reports) => {
+        for (const { frames, head } of reports.slice(found.length))
+          found.push({ name: head.distorted?.name ?? file.name, frames, saved: head });
         session.results.value = [...opened, ...found];
       });
-      const [curve] = curves;
       if (curve) {
         session.curves.value = { name: file.name, result: curve };
         announce(text.curves.opened(file.name));
@@ -52,6 +45,34 @@ export async function openReports(files: readonly File[], session: Session): Pro
   }
 }
 
+function checkSize({ name, size }: File): void {
+  if (size > LIMIT) throw new Error(text.saved.tooLarge(name, sizeText(size) ?? ''));
+}
+
+interface Read {
+  readonly head: Omit<ReadReport, 'frames'>;
+  readonly frames: FrameMetrics[];
+}
+
+/** @param onRead gets the reports so far, whose frames grow @returns the result of a search, if the file holds one */
+async function readReports(
+  file: File,
+  onRead: (reports: readonly Read[]) => void,
+): Promise<CurveResult | undefined> {
+  const reports: Read[] = [];
+  let curve: CurveResult | undefined;
+  await readSaved(file, (event) => {
+    if ('curves' in event) {
+      curve ??= event.curves;
+      return;
+    }
+    if ('saved' in event) reports.push({ head: event.saved, frames: [] });
+    else for (const frame of event.frames) reports.at(-1)?.frames.push(frame);
+    onRead(reports);
+  });
+  return curve;
+}
+
 /** Adds the report, if the file is complete. */
 function whole(result: EncodeResult): EncodeResult {
   const read = result.saved && { ...result.saved, frames: result.frames };
@@ -62,17 +83,13 @@ function whole(result: EncodeResult): EncodeResult {
 export async function readBaselines(files: readonly File[]): Promise<Baseline> {
   const reads: ReadReport[] = [];
   for (const file of files) {
-    if (file.size > LIMIT) throw new Error(text.saved.tooLarge(file.name, sizeText(file.size) ?? ''));
-    const frames: FrameMetrics[][] = [];
-    const heads: Omit<ReadReport, 'frames'>[] = [];
-    await readSaved(file, (event) => {
-      if ('curves' in event) throw new Error(text.results.changes.curves(file.name));
-      if ('saved' in event) {
-        heads.push(event.saved);
-        frames.push([]);
-      } else for (const frame of event.frames) frames.at(-1)?.push(frame);
+    checkSize(file);
+    let read: readonly Read[] = [];
+    const curve = await readReports(file, (reports) => {
+      read = reports;
     });
-    reads.push(...heads.map((head, i) => ({ ...head, frames: frames[i] ?? [] })));
+    if (curve) throw new Error(text.results.changes.curves(file.name));
+    reads.push(...read.map(({ head, frames }) => ({ ...head, frames })));
   }
   return baselineFrom(reads, files.map(({ name }) => name).join(', '));
 }

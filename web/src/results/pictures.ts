@@ -230,14 +230,10 @@ export class MomentStrip {
 
   #button(encode: number, frame: number): HTMLButtonElement {
     const said = words.moment(this.#encodes.said(frame));
+    const onclick = () => this.#view.open(encode, frame);
     return h(
       'button',
-      {
-        type: 'button',
-        title: said,
-        style: colourOf(encode),
-        onclick: () => this.#view.open(encode, frame),
-      },
+      { type: 'button', title: said, style: colourOf(encode), onclick },
       this.#picture(encode, frame),
       h('span', { class: 'unseen' }, said),
     );

@@ -121,22 +121,6 @@ function maybeRaw(failure: Failure, session: Session): readonly ChosenFile[] {
   );
 }
 
-/** Decides on heading, advice and buttons. */
-export type FailureKind =
-  | 'undecodable'
-  | 'differs'
-  | 'memory'
-  | 'died'
-  | 'offline'
-  | 'media'
-  | 'io'
-  | 'model'
-  | 'absent'
-  | 'feature'
-  | 'backend'
-  | 'usage'
-  | 'other';
-
 function remediesOf({ objections = [] }: Failure): readonly Remedy[] {
   return objections.flatMap(({ hints = [] }) => hints);
 }
@@ -167,31 +151,31 @@ export function absentModel(failure: Failure): string | undefined {
 }
 
 export function kindOfFailure(failure: Failure, settings: Settings): FailureKind {
-  const { code, name } = failure;
+  const { code = '', name } = failure;
   if (name === 'NotReadableError' || name === 'NotFoundError') return 'io';
-  switch (code) {
-    case 'resource':
-      return 'memory';
-    case 'died':
-    case 'internal':
-      return 'died';
-    case 'offline':
-      return code;
-    case 'mismatch':
-      return 'differs';
-    case 'media':
-      return settings.decoder === 'mediabunny' && resolvedBy(failure, 'decoder') ? 'undecodable' : 'media';
-    case 'model':
-      return absentModel(failure) === undefined ? 'model' : 'absent';
-    case 'io':
-    case 'feature':
-    case 'backend':
-    case 'usage':
-      return code;
-    default:
-      return 'other';
-  }
+  if (code === 'media' && settings.decoder === 'mediabunny' && resolvedBy(failure, 'decoder'))
+    return 'undecodable';
+  if (code === 'model' && absentModel(failure) !== undefined) return 'absent';
+  return Object.hasOwn(KINDS, code) ? KINDS[code as keyof typeof KINDS] : 'other';
 }
+
+/** By the code of an error. */
+const KINDS = {
+  resource: 'memory',
+  died: 'died',
+  internal: 'died',
+  mismatch: 'differs',
+  offline: 'offline',
+  media: 'media',
+  model: 'model',
+  io: 'io',
+  feature: 'feature',
+  backend: 'backend',
+  usage: 'usage',
+} as const;
+
+/** Decides on heading, advice and buttons. */
+export type FailureKind = (typeof KINDS)[keyof typeof KINDS] | 'undecodable' | 'absent' | 'other';
 
 /** Without options, which forms and buttons stand for. */
 export function failureWords({ message, objections }: Failure): string {

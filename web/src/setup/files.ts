@@ -270,27 +270,15 @@ function formatRate({ num, den }: { readonly num: number; readonly den: number }
 
 /** Most important first. */
 export function describeFacts(facts: Facts): readonly string[] {
-  const {
-    width,
-    height,
-    bitDepth,
-    chroma,
-    frameRate,
-    frameCount,
-    codec,
-    container,
-    duration,
-    bitrate,
-    transfer,
-  } = facts;
-  const hdr = HDR[transfer ?? ''];
+  const { chroma, frameRate, frameCount, codec, container, duration, bitrate } = facts;
+  const hdr = HDR[facts.transfer ?? ''];
   const sampling = chroma === '400' ? 'luma' : chroma.split('').join(':');
   const name = codec ?? container ?? '';
   return [
-    `${width} × ${height}`,
+    `${facts.width} × ${facts.height}`,
     ...(frameRate ? [text.setup.fps(formatRate(frameRate))] : []),
     ...(name ? [CODECS[name] ?? name] : []),
-    `${text.setup.bits(bitDepth)} ${sampling}`,
+    `${text.setup.bits(facts.bitDepth)} ${sampling}`,
     ...(hdr ? [text.frames.toneMapped(hdr)] : []),
     ...(frameCount === null || frameCount === undefined ? [] : [text.setup.frames(frameCount)]),
     ...(duration ? [timeText(duration, 0)] : []),

@@ -176,14 +176,13 @@ function sides({ reference, distorted }: Finding): HTMLElement[] {
   // Both unknown: nothing to show.
   if (reference === null && distorted === null) return [];
   const { findings } = text;
-  return [
-    ...(reference === undefined
-      ? []
-      : [h('span', {}, `${findings.reference} `, h('b', {}, value(reference)))]),
-    ...(distorted === undefined
-      ? []
-      : [h('span', {}, `${findings.distorted} `, h('b', {}, value(distorted)))]),
-  ];
+  const told = [
+    [findings.reference, reference],
+    [findings.distorted, distorted],
+  ] as const;
+  return told.flatMap(([name, found]) =>
+    found === undefined ? [] : [h('span', {}, `${name} `, h('b', {}, value(found)))],
+  );
 }
 
 /** @param said the message is shown above @param mends each line gets a button for its encode alone */

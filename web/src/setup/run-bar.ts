@@ -87,10 +87,9 @@ function startButton(session: Session, start: () => void) {
     fill(go, startText(session));
     element.hidden = isActive(session.run.value) || lacks === 'both';
   };
-  for (const cell of [session.reference, session.distorted, session.raw, session.tiny]) cell.watch(update);
-  session.inspections.watch(update);
-  session.reading.watch(update);
-  for (const cell of [session.settings, session.kept]) cell.watch(update);
+  const { reference, distorted, raw, tiny, inspections, reading, settings, kept } = session;
+  for (const cell of [reference, distorted, raw, tiny, inspections, reading, settings, kept])
+    cell.watch(update);
   return { element, button: go, update };
 }
 

@@ -87,23 +87,29 @@ export function settingsForm(session: Session): HTMLElement {
       session.distorted.value.every(({ own }) => !own) &&
       session.tiny.value.every(({ files }) => files);
   };
-  settings.watch(updateReset);
-  session.distorted.watch(updateReset);
-  session.tiny.watch(updateReset);
+  for (const cell of [settings, session.distorted, session.tiny]) cell.watch(updateReset);
   session.watchPhase(() => {
     element.inert = isActive(session.run.value);
   });
   return element;
 }
 
-function modelBoxes({ settings }: Session, set: Change): Part {
-  const boxes = MODEL_KEYS.map((key) => {
-    const [name = '', hint = ''] = text.settings.model[key];
-    const box = check(`model-${key}`, name, hint, (on) => {
-      set({ models: withModel(settings.value.models, key, on) });
-    });
-    return { key, ...box };
+function ticks<K extends string>(
+  kind: string,
+  keys: readonly K[],
+  labels: Readonly<Record<K, readonly string[]>>,
+  change: (key: K, on: boolean) => void,
+) {
+  return keys.map((key) => {
+    const [name = '', hint = ''] = labels[key];
+    return { key, ...check(`${kind}-${key}`, name, hint, (on) => change(key, on)) };
   });
+}
+
+function modelBoxes({ settings }: Session, set: Change): Part {
+  const boxes = ticks('model', MODEL_KEYS, text.settings.model, (key, on) =>
+    set({ models: withModel(settings.value.models, key, on) }),
+  );
   const isFurther = (key: ModelKey) => FURTHER_KEYS.includes(key);
   const further = h(
     'details',
@@ -121,13 +127,9 @@ function modelBoxes({ settings }: Session, set: Change): Part {
 }
 
 function metricFields({ settings }: Session, set: Change): Part {
-  const boxes = METRIC_KEYS.map((key) => {
-    const [name = '', hint = ''] = text.settings.metrics[key];
-    const box = check(`feature-${key}`, name, hint, (on) => {
-      set({ features: withMetric(settings.value.features, key, on) });
-    });
-    return { key, ...box };
-  });
+  const boxes = ticks('feature', METRIC_KEYS, text.settings.metrics, (key, on) =>
+    set({ features: withMetric(settings.value.features, key, on) }),
+  );
   const others = field('features', text.settings.otherFeatures, {
     type: 'text',
     placeholder: text.settings.otherExample,

@@ -7,6 +7,7 @@ import { numberedColour, sizeText } from 'anyvmaf/view';
 import { announce, button, drawPixels, fill, h, icon, pictogram } from '../dom.js';
 import { engine } from '../engine/client.js';
 import type { Thumb } from '../frames/draw.js';
+import type { ThumbCall } from '../frames/serve.js';
 import { type ChosenFile, coloursOf, isActive, type Session, type Settings } from '../session.js';
 import { text } from '../text.js';
 import { addFiles, describeFacts, handles, removeFile, type Side, swapSides } from './files.js';
@@ -58,8 +59,7 @@ export function slots(
   const both = () => {
     swap.hidden = !session.reference.value || session.distorted.value.length === 0;
   };
-  session.reference.watch(both);
-  session.distorted.watch(both);
+  for (const cell of [session.reference, session.distorted]) cell.watch(both);
   session.watchPhase(() => {
     element.inert = isActive(session.run.value);
   });
@@ -110,15 +110,12 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
       add(files, side);
     },
   });
-  const pick = h('button', {
-    class: 'tool pick',
-    type: 'button',
-    async onclick() {
-      const { showOpenFilePicker } = window as Handing;
-      if (showOpenFilePicker) add(await pickFiles(showOpenFilePicker, many), side);
-      else input.click();
-    },
-  });
+  const onclick = async () => {
+    const { showOpenFilePicker } = window as Handing;
+    if (showOpenFilePicker) add(await pickFiles(showOpenFilePicker, many), side);
+    else input.click();
+  };
+  const pick = button({ class: 'tool pick', onclick });
   const list = h('ul', { class: 'chosen-files' });
   const hint = h('span', { class: 'faint small drop-hint' }, text.setup.drop);
   const element = h(
@@ -147,8 +144,7 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     fill(pick, label);
     pick.setAttribute('aria-label', `${text.setup[side]}: ${label}`);
   };
-  session[side].watch(show);
-  session.inspections.watch(show);
+  for (const cell of [session[side], session.inspections]) cell.watch(show);
   session.watchPhase((phase) => phase === 'done' && show());
   markDraggedOver(element);
   return element;
@@ -359,13 +355,7 @@ class FileThumbs {
     return place;
   }
 
-  #make(
-    key: string,
-    asked: { readonly file: File; readonly raw: Session['raw']['value'] } & {
-      readonly decoder: 'mediabunny' | 'wasm';
-      readonly side: number;
-    },
-  ): void {
+  #make(key: string, asked: ThumbCall): void {
     this.#made.set(key, null);
     this.#turn = this.#turn.then(async () => {
       if (isActive(this.#session.run.value)) {

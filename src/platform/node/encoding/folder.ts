@@ -15,7 +15,7 @@ import {
 } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { onAbort } from '../../../core/abort.js';
-import { AnyvmafError, usageError } from '../../../core/errors.js';
+import { AnyvmafError, ioError, mediaError, usageError } from '../../../core/errors.js';
 import {
   allocateFrame,
   chromaSize,
@@ -160,8 +160,7 @@ class Folder implements EncodingFolder {
       if (own) this.#hold(output, bytes);
       const { sizes } = await readPackets(await ownInput(written), {}, signal);
       if (sizes.reduce((sum, size) => sum + size, 0) > bytes) {
-        throw new AnyvmafError(
-          'io',
+        throw ioError(
           `${shown(output)} is smaller than the frames in it and was removed; the disk may be full.`,
         );
       }
@@ -204,7 +203,7 @@ class Folder implements EncodingFolder {
     try {
       await writeFile(trial, '', { flag: 'wx' });
     } catch (cause) {
-      throw new AnyvmafError('io', `cannot write ${shown(output)}: ${writeReason(cause)}.`, { cause });
+      throw ioError(`cannot write ${shown(output)}: ${writeReason(cause)}.`, { cause });
     } finally {
       await removeScratch(trial);
     }
@@ -297,8 +296,7 @@ class Folder implements EncodingFolder {
   }
 
   #tooLarge(what: string): AnyvmafError {
-    return new AnyvmafError(
-      'io',
+    return ioError(
       `${what}, but ${gigabytes(this.#left)} of temporary files are allowed and free in ${shown(this.root)}; allow more, ` +
         'name another folder with TMPDIR, or take fewer samples.',
     );
@@ -315,10 +313,7 @@ async function writeFrames(
   const planes = allocateFrame(format);
   for (let index = 0; index < count; index++) {
     if (!(await decoded.readFrame(index, planes))) {
-      throw new AnyvmafError(
-        'media',
-        `${shown(name)} ends before frame ${index} of a sample; it may be damaged.`,
-      );
+      throw mediaError(`${shown(name)} ends before frame ${index} of a sample; it may be damaged.`);
     }
     // Unlike `write`, `writeFile` writes all of it or throws, even on a nearly full disk.
     await file.writeFile(FRAME_HEADER);
@@ -409,15 +404,14 @@ function encodeError(
   const said = saidBy(stderr);
   const why =
     crash !== null ? `ffmpeg crashed (${crash})` : said.slice(0, 2).join('; ') || 'ffmpeg did not say why';
-  return new AnyvmafError(
-    'media',
+  return mediaError(
     `${encoder} could not encode ${shown(input.name)} as ${pixelFormat} with ${shown(args.join(' '))}: ${shown(why)}.`,
   );
 }
 
 function diskError(cause: unknown): unknown {
   if (!(cause instanceof Error && 'code' in cause) || cause instanceof AnyvmafError) return cause;
-  return new AnyvmafError('io', `The samples cannot be written: ${writeReason(cause)}.`, { cause });
+  return ioError(`The samples cannot be written: ${writeReason(cause)}.`, { cause });
 }
 
 function gigabytes(bytes: number): string {

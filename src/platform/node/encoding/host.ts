@@ -5,7 +5,7 @@
 import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { COMMON_ENCODERS } from '../../../core/encoder-names.js';
-import { AnyvmafError, usageError } from '../../../core/errors.js';
+import { type AnyvmafError, ioError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
@@ -102,11 +102,7 @@ async function libraryVersion(encoder: string, signal?: AbortSignal): Promise<st
 }
 
 export function versionIn(text: string): string | undefined {
-  for (const named of NAMED) {
-    const version = named.exec(text)?.[1];
-    if (version !== undefined) return version;
-  }
-  return undefined;
+  return NAMED.map((named) => named.exec(text)?.[1]).find((version) => version !== undefined);
 }
 
 const ENDING = '.points.jsonl';
@@ -125,8 +121,7 @@ function nodePoints(folder: string = join(cacheFolder(), 'search')): PointStore 
         // One write, so that concurrent searches do not tear each other's lines.
         await appendFile(place(key), `${line}\n`);
       } catch (cause) {
-        throw new AnyvmafError(
-          'io',
+        throw ioError(
           `The points of this search cannot be cached in ${shown(folder)}: ${writeReason(cause)}; name another ` +
             'folder, or none.',
           { cause },

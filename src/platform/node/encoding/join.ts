@@ -4,7 +4,7 @@
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
-import { AnyvmafError } from '../../../core/errors.js';
+import { type AnyvmafError, ioError, mediaError } from '../../../core/errors.js';
 import { counted, shown } from '../../../core/printable.js';
 import { type Clock, clockOf, lookup, segmentStamps } from '../../../search/commands.js';
 import type { EncodeResult, JoinRequest, Segment } from '../../../search/session.js';
@@ -59,8 +59,7 @@ async function ranksOf(
   const times = packets.map(({ time }) => time);
   const sorted = times.toSorted((a, b) => a - b);
   if (times.length !== frames.count || new Set(times).size !== times.length || times.some(Number.isNaN)) {
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `The segment of ${counted(frames.count, 'frame')} from frame ${frames.first} has ${counted(times.length, 'packet')}, ` +
         'or packets of equal time, and cannot be joined. Use another encoder.',
     );
@@ -143,15 +142,13 @@ async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Prom
 
 function checkTimes(found: Float64Array, wanted: Float64Array): void {
   if (found.length !== wanted.length) {
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `The joined file has ${counted(found.length, 'frame')}, but the source has ${wanted.length}; it was removed.`,
     );
   }
   const off = found.findIndex((time, i) => Math.abs(time - (wanted[i] as number)) > TIME_TOLERANCE);
   if (off < 0) return;
-  throw new AnyvmafError(
-    'media',
+  throw mediaError(
     `Frame ${off} of the joined file is shown at ${found[off]} s, but at ${wanted[off]} s in the source; the file was removed.`,
   );
 }
@@ -167,10 +164,9 @@ export function linesOf(stderr: string): readonly string[] {
 
 function joinError(stderr: string): AnyvmafError {
   if (/time_base|Unknown bitstream filter/i.test(stderr)) {
-    return new AnyvmafError('io', 'Joining shots needs ffmpeg 5.1 or later; install a newer one.');
+    return ioError('Joining shots needs ffmpeg 5.1 or later; install a newer one.');
   }
-  return new AnyvmafError(
-    'media',
+  return mediaError(
     `ffmpeg could not join the shots: ${shown(linesOf(stderr).slice(0, 2).join('; ') || 'it did not say why')}; write to another ` +
       'container, such as .mkv.',
   );
@@ -190,8 +186,7 @@ export function throwWriteFailure(stderr: string, output: string | undefined): v
   // A source that cannot be read is not a failed write.
   if (found === undefined || (/^Input/i.test(found) && !/writ|trailer|closing/i.test(stderr))) return;
   const why = /^No space/i.test(found) ? 'the disk is full' : found.toLowerCase();
-  throw new AnyvmafError(
-    'io',
+  throw ioError(
     output === undefined
       ? `Temporary files cannot be written: ${why}; free some of it, or name another folder with TMPDIR.`
       : `${shown(output)} cannot be written: ${why}; free some of it, or write to another disk. No file was left.`,

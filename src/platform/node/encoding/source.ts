@@ -2,7 +2,7 @@
  * @module platform/node/encoding/source
  * What an encoding host reads from a file: the facts of its tracks, its packets, and its pictures at a reduced size.
  */
-import { AnyvmafError } from '../../../core/errors.js';
+import { mediaError } from '../../../core/errors.js';
 import { allocateFrame, samplesOf } from '../../../core/frame.js';
 import { quotedWord } from '../../../core/names.js';
 import { BY_USER, type Origin } from '../../../core/origin.js';
@@ -28,22 +28,18 @@ export async function sourceFacts(
   const track = await decoder.probe(input, signal);
   const index = track.track?.index ?? 0;
   if (index > 0) {
-    throw new AnyvmafError(
-      'media',
-      `the video selected in ${shown(file.name)} is not its first video track`,
-      {
-        hints: [
-          `copy it into a file of its own first: ffmpeg -i ${quotedWord(file.name)} -map 0:V:${index} -c copy SOURCE.mkv`,
-        ],
-        file: file.name,
-      },
-    );
+    throw mediaError(`the video selected in ${shown(file.name)} is not its first video track`, {
+      hints: [
+        `copy it into a file of its own first: ffmpeg -i ${quotedWord(file.name)} -map 0:V:${index} -c copy SOURCE.mkv`,
+      ],
+      file: file.name,
+    });
   }
   // Throws unless the pictures are luma and chroma, or can be made so.
   delivery(track.pixelFormat, 0, file.name, {});
   const packets = await readPackets(file, track, signal);
   if (packets.times.length === 0) {
-    throw new AnyvmafError('media', `${shown(file.name)} has no frames to encode.`);
+    throw mediaError(`${shown(file.name)} has no frames to encode.`);
   }
   return {
     track,

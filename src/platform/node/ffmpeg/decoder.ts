@@ -2,9 +2,9 @@
  * @module platform/node/ffmpeg/decoder
  * The decoder that runs an installed ffmpeg.
  */
-import { onAbort } from '../../../core/abort.js';
+import { onAbort, unlessAborted } from '../../../core/abort.js';
 import { jsonOf } from '../../../core/arguments.js';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, ioError, mediaError, usageError } from '../../../core/errors.js';
 import { formatProblem, storedFrameBytes, type VideoFormat } from '../../../core/frame.js';
 import { FOREIGN } from '../../../core/origin.js';
 import { quoted, shown } from '../../../core/printable.js';
@@ -80,10 +80,8 @@ class FfmpegDecoder implements Decoder {
   readonly #options: FfmpegOptions;
   /** Applied to decoded pictures before all else. */
   readonly #filters: DecoderFilters | undefined;
-  /** By file and its state. */
+  /** By file and its state. A file whose state is unknown is read again on each request. */
   readonly #times = new TimesMemory();
-  /** By name, of files whose state is unknown: these are read again on each request. */
-  readonly #latest = new TimesMemory();
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
   constructor(options: FfmpegOptions, filters?: DecoderFilters) {
@@ -150,7 +148,7 @@ class FfmpegDecoder implements Decoder {
       await this.#refuseEncrypted(file, track?.index, signal);
     const { facts } = parseProbe(json, file.name, true, track);
     if (/^(ansi|bintext|xbin|idf)$/.test(facts.codec)) {
-      throw new AnyvmafError('media', `${shown(file.name)} is a text file, not a video.`);
+      throw mediaError(`${shown(file.name)} is a text file, not a video.`);
     }
     return facts;
   }
@@ -168,8 +166,7 @@ class FfmpegDecoder implements Decoder {
     const found = parseFiltered(stderr);
     if (!found) {
       const reason = firstError(stderr);
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `ffmpeg cannot filter ${shown(file.name)} by ${quoted(chain)}: ${shown(reason || 'it output no frame')}.`,
       );
     }
@@ -178,8 +175,7 @@ class FfmpegDecoder implements Decoder {
     const { bitDepth, chroma } = delivery(pixelFormat, 0, facts.name, {});
     const problem = formatProblem({ width, height, bitDepth, chroma });
     if (problem) {
-      throw new AnyvmafError(
-        'media',
+      throw mediaError(
         `the video of ${shown(facts.name)}, filtered by ${quoted(chain)}, cannot be scored: ${problem}.`,
       );
     }
@@ -214,8 +210,7 @@ class FfmpegDecoder implements Decoder {
 
   async trackBytes(input: VideoInput, track = this.#likely): Promise<number | undefined> {
     const file = await ffmpegInput(input, this.#options);
-    const key = memoryKey(file);
-    return (key === undefined ? this.#latest.get(file.name, track) : this.#times.get(key, track))?.bytes;
+    return this.#times.get(memoryKey(file), track)?.bytes;
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
@@ -299,10 +294,10 @@ class FfmpegDecoder implements Decoder {
     signal: AbortSignal | undefined,
   ): Promise<TrackTimes | null> {
     const key = memoryKey(file);
-    const known = this.#times.get(key, track);
+    const known = file.version === undefined ? undefined : this.#times.get(key, track);
     if (known !== undefined) return known;
     // Only the likely track is read ahead.
-    const reading = key === undefined || track !== this.#likely ? undefined : this.#reading.get(key);
+    const reading = track === this.#likely ? this.#reading.get(key) : undefined;
     // That reader may have been aborted; then read again.
     if (reading) return reading.catch(() => this.#readTimes(file, track, signal));
     return this.#readTimes(file, track, signal);
@@ -312,7 +307,7 @@ class FfmpegDecoder implements Decoder {
   #readAhead(file: FfmpegInput, signal: AbortSignal | undefined): { stop(): Promise<void> } {
     const key = memoryKey(file);
     const track = this.#likely;
-    if (key === undefined || this.#times.get(key, track) !== undefined || this.#reading.has(key))
+    if (file.version === undefined || this.#times.get(key, track) !== undefined || this.#reading.has(key))
       return { async stop() {} };
     const stopping = new AbortController();
     const forget = onAbort(signal, (reason) => stopping.abort(reason));
@@ -341,16 +336,14 @@ class FfmpegDecoder implements Decoder {
     const found = await readTrackTimes((args, onLine) =>
       runChecked('ffprobe', file, (source) => args(source, track), { signal, onLine }),
     );
-    const key = memoryKey(file);
-    if (key === undefined) this.#latest.set(file.name, found, track);
-    else this.#times.set(key, found, track);
+    this.#times.set(memoryKey(file), found, track);
     return found;
   }
 
   /** Reads times of a fetched file from its index if that agrees with ffprobe, so that no pictures are transferred. */
   async #readIndex(file: FfmpegInput, { startTime, frameCount, track }: TrackFacts): Promise<void> {
     const key = memoryKey(file);
-    if (!file.content || key === undefined || track || this.#times.get(key) !== undefined) return;
+    if (!file.content || track || this.#times.get(key) !== undefined) return;
     const { readIndexedTimes } = await import('../../../media/mp4-times.js');
     const index = await readIndexedTimes(file.content.reader());
     if (!index || startTime === null || index.pts.length !== frameCount) return;
@@ -362,10 +355,8 @@ class FfmpegDecoder implements Decoder {
 
   /** Times that were read; of a file whose state is unknown, only if its clock is set back. */
   #knownTimes(file: FfmpegInput, track: number): TrackTimes | null | undefined {
-    const key = memoryKey(file);
-    if (key !== undefined) return this.#times.get(key, track);
-    const latest = this.#latest.get(file.name, track);
-    return latest?.setBack && latest;
+    const known = this.#times.get(memoryKey(file), track);
+    return file.version === undefined ? known?.setBack && known : known;
   }
 
   async #noVideo(
@@ -375,10 +366,7 @@ class FfmpegDecoder implements Decoder {
   ): Promise<AnyvmafError> {
     const name = shown(file.name);
     if (crash !== null) {
-      return new AnyvmafError(
-        'media',
-        `ffprobe crashed on ${name} (${crash}); install another version of ffmpeg.`,
-      );
+      return mediaError(`ffprobe crashed on ${name} (${crash}); install another version of ffmpeg.`);
     }
     if (code !== 0) {
       const denial = findDenial(stderr);
@@ -390,14 +378,12 @@ class FfmpegDecoder implements Decoder {
         .replace(/^(?:\[[^\]]*\] )+/, '');
       // A fetched file that is not a video gets the same message as a local one.
       if (file.remote && !reason.startsWith('Invalid data found')) {
-        return new AnyvmafError(
-          'io',
+        return ioError(
           `${name} could not be fetched: ${shown(reason || 'ffprobe failed without a reason')}; check the address and ` +
             'the network, or download the video and give its path.',
         );
       }
-      return new AnyvmafError(
-        'media',
+      return mediaError(
         `${name} is not a video that ffmpeg knows: ${shown(reason || 'ffprobe cannot open one of its tracks')}.`,
       );
     }
@@ -407,8 +393,7 @@ class FfmpegDecoder implements Decoder {
         `${textOf(track, 'codec_type') || 'data'} (${textOf(track, 'codec_name') || textOf(track, 'codec_tag_string')})`,
     );
     const pictures = tracks.some((track) => track.startsWith('video'));
-    return new AnyvmafError(
-      'media',
+    return mediaError(
       tracks.length === 0
         ? `${name} has no video track, nor any other.`
         : `${name} has no video track, only ${shown(tracks.join(', '))}${pictures ? '; a cover picture is not a video' : ''}.`,
@@ -428,8 +413,7 @@ class FfmpegDecoder implements Decoder {
       !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
     )
       return;
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${shown(file.name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
     );
   }
@@ -450,8 +434,8 @@ async function runChecked(...args: Parameters<typeof runOn>): ReturnType<typeof 
   };
 }
 
-function memoryKey({ name, version }: FfmpegInput): string | undefined {
-  return version === undefined ? undefined : `${name}\n${version}`;
+function memoryKey({ name, version = '' }: FfmpegInput): string {
+  return `${name}\n${version}`;
 }
 
 interface Started {
@@ -461,16 +445,11 @@ interface Started {
 
 /** Waits for the first frame; ends the process if the signal aborts. */
 async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promise<Started> {
-  const forget = onAbort(signal, () => void run.close());
   try {
-    const first = await run.next();
-    if (signal?.aborted) {
-      await run.close();
-      throw signal.reason;
-    }
-    return { run, first };
-  } finally {
-    forget();
+    return { run, first: await unlessAborted(signal, run.next()) };
+  } catch (error) {
+    await run.close();
+    throw error;
   }
 }
 
@@ -493,10 +472,7 @@ function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafErr
   if (frames && frames.start > 0)
     return emptyRange(facts, `frames from ${frames.start} on`, 'it ends before');
   if (time && time.start > 0) return emptyRange(facts, `${time.start} s on`, 'it ends before');
-  return new AnyvmafError(
-    'media',
-    `${shown(facts.name)} has a video track (${facts.codec}) without a single frame.`,
-  );
+  return mediaError(`${shown(facts.name)} has a video track (${facts.codec}) without a single frame.`);
 }
 
 /** A warning if the first pictures of a track could not be decoded. */
@@ -525,10 +501,7 @@ async function findTools(): Promise<DecoderAvailability> {
 async function toolVersion(tool: ToolName): Promise<string> {
   const signal = AbortSignal.timeout(VERSION_TIME);
   const say = (what: string) =>
-    new AnyvmafError(
-      'io',
-      `${shown(toolCommand(tool))} ${what}; it does not seem to be ${tool}, install ffmpeg again.`,
-    );
+    ioError(`${shown(toolCommand(tool))} ${what}; it does not seem to be ${tool}, install ffmpeg again.`);
   const { stdout } = await runTool(tool, ['-version'], { signal }).catch((error: unknown) => {
     throw signal.aborted ? say('did not print its version within 10 s') : error;
   });
@@ -557,14 +530,12 @@ function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
   const what = shown(name);
   switch (denial.kind) {
     case 'playlist':
-      return new AnyvmafError(
-        'io',
+      return ioError(
         `${what} is not a video but makes ffmpeg open other files (${denial.format}), which is not allowed here; give the ` +
           'video itself, in one file.',
       );
     case 'protocol':
-      return new AnyvmafError(
-        'io',
+      return ioError(
         `${what} makes ffmpeg use a protocol that is not allowed ` + `(${shown(denial.protocol)})`,
         {
           hints: [
@@ -575,10 +546,9 @@ function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
         },
       );
     case 'text':
-      return new AnyvmafError('media', `${what} is a text file, not a video.`);
+      return mediaError(`${what} is a text file, not a video.`);
     case 'format':
-      return new AnyvmafError(
-        'media',
+      return mediaError(
         `${what} is of a format that is not opened as video (${denial.format}); copy its stream into Matroska first: ffmpeg -i VIDEO -c copy OUTPUT.mkv`,
       );
   }

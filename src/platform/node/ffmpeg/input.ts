@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AnyvmafError } from '../../../core/errors.js';
+import { ioError, usageError } from '../../../core/errors.js';
 import { hasScheme } from '../../../core/names.js';
 import type { Origin } from '../../../core/origin.js';
 import { shown, withoutAccess } from '../../../core/printable.js';
@@ -62,8 +62,7 @@ export async function ffmpegInput(input: VideoInput, access: InputAccess): Promi
       : remote(input.href, access);
   }
   if (typeof input !== 'string' || input === '-') {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${input === '-' ? 'standard input (-)' : 'this input'} is not a file, and encoded video is read more than ` +
         'once by ffmpeg; give it as a file.',
     );
@@ -92,12 +91,11 @@ async function file(path: string, name: string, { origin, urls }: InputAccess): 
     const stats = foreign ? checkedStats(path, origin) : await stat(path);
     if (stats.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
     if (!stats.isFile()) {
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `${shown(name)} is a pipe or a device, and encoded video is read more than once by ffmpeg; give it as a file.`,
       );
     }
-    if (stats.size === 0) throw new AnyvmafError('io', `${shown(name)} is empty.`);
+    if (stats.size === 0) throw ioError(`${shown(name)} is empty.`);
     version = `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
   } catch (cause) {
     throw fileError(name, cause);
@@ -133,14 +131,13 @@ async function handed(content: RemoteContent): Promise<FfmpegInput> {
 function remote(href: string, { origin, urls }: InputAccess): FfmpegInput {
   const scheme = href.slice(0, href.indexOf(':') + 1).toLowerCase();
   if (!FETCHED.has(scheme)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${shown(href)} is a URL with a scheme that is never opened (${shown(scheme)}); give a file, or an http or ` +
         'https URL.',
     );
   }
   if (urls !== true) {
-    throw new AnyvmafError('usage', `${shown(href)} is a URL, and URLs are fetched only on request`, {
+    throw usageError(`${shown(href)} is a URL, and URLs are fetched only on request`, {
       hints: ['download the video', ...(urls === 'never' ? [] : [FETCH_URL])],
     });
   }

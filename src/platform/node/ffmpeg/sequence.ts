@@ -4,7 +4,7 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../../../core/errors.js';
+import { ioError } from '../../../core/errors.js';
 import { hasScheme } from '../../../core/names.js';
 import { quoted, shown } from '../../../core/printable.js';
 import { globTest } from '../../../files/folders.js';
@@ -48,8 +48,7 @@ function folderOf(name: string): Sequence {
   const endings = [...new Set(pictures.map((file) => extname(file)))];
   const [ending = ''] = endings;
   if (endings.length > 1) {
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `${shown(name)} holds pictures of several kinds (${shown(endings.join(', '))}); name those to compare, such as ` +
         `${shown(join(name, `*${ending}`))}.`,
     );
@@ -65,8 +64,7 @@ function globbed(name: string): Sequence {
 function byGlob(name: string, folder: string, files: readonly string[], pattern: string): Sequence {
   requireAny(name, files);
   if (process.platform === 'win32') {
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `${shown(name)} names pictures by *, which ffmpeg cannot do on Windows; number them, and give frame_%04d.png.`,
     );
   }
@@ -85,7 +83,7 @@ function numbered(name: string): Sequence {
   const found = [...pattern.matchAll(NUMBER)];
   const [match] = found;
   if (!match || found.length > 1) {
-    throw new AnyvmafError('io', `${quoted(name)} has more than one number (%d); ffmpeg knows one.`);
+    throw ioError(`${quoted(name)} has more than one number (%d); ffmpeg knows one.`);
   }
   const [text, width = ''] = match;
   const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + text.length)];
@@ -101,8 +99,7 @@ function numbered(name: string): Sequence {
   requireAny(name, files);
   const gap = own.findIndex((number, i) => i > 0 && number !== (own[i - 1] ?? Number.NaN) + 1);
   if (gap > 0) {
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `${shown(nameOf((own[gap - 1] ?? 0) + 1))} is missing between ${shown(nameOf(own[gap - 1] ?? 0))} and ` +
         `${shown(nameOf(own[gap] ?? 0))}, and ffmpeg would end ${shown(name)} there; add it, or name the pictures ` +
         'by *.',
@@ -117,7 +114,7 @@ function numbered(name: string): Sequence {
 
 function requireAny(name: string, files: readonly string[]): void {
   if (files.length > 0) return;
-  throw new AnyvmafError('io', `no file matches ${shown(name)}; check the folder and the pattern.`);
+  throw ioError(`no file matches ${shown(name)}; check the folder and the pattern.`);
 }
 
 function picturesIn(folder: string): readonly string[] {

@@ -5,7 +5,7 @@
 
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../core/abort.js';
-import { AnyvmafError, type Remedy } from '../../../core/errors.js';
+import { AnyvmafError, ioError, mediaError, type Remedy, usageError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Fraction } from '../../../core/numbers.js';
 import { quoted, shown } from '../../../core/printable.js';
@@ -63,19 +63,16 @@ export class FfmpegSource implements DecodedSource {
   readonly decodedBy: string;
   readonly scaledBy?: string;
   readonly #run: DecodeRun;
-  readonly #request: DecodeRequest;
+  readonly #options: SourceOptions;
   readonly #planes: PlaneMap;
   readonly #trackStart: number;
-  readonly #known: Float64Array | undefined;
   readonly #warnings: string[];
-  readonly #fetchFailure: () => Error | undefined;
-  readonly #bound: FrameBound | undefined;
   readonly #forget: () => void;
   /** Presentation times of the frames taken so far, in seconds from the track's start. */
   readonly #times: number[] = [];
   #first: DecodedFrame | undefined;
   #over: 'end' | AnyvmafError | undefined;
-  #damage: string | undefined;
+  damage: string | undefined;
   #warnedOfGaps = false;
 
   /** @param first the first frame, which shows that there is one */
@@ -84,13 +81,10 @@ export class FfmpegSource implements DecodedSource {
     this.facts = facts;
     this.decodedBy = options.decodedBy;
     this.#run = run;
-    this.#fetchFailure = options.fetchFailure;
-    this.#bound = options.bound;
     this.#first = first;
-    this.#request = request;
+    this.#options = options;
     this.#planes = new PlaneMap(format);
     this.#trackStart = plan.trackStart ?? run.log.firstTime ?? 0;
-    this.#known = plan.times;
     this.#warnings = [...options.warnings];
     const { width, height } = format;
     const scaled = width !== facts.width || height !== facts.height;
@@ -99,10 +93,6 @@ export class FfmpegSource implements DecodedSource {
     const shaped = { ...facts, ...format, sampleAspect };
     this.info = decodedInfo(shaped, plan.frameCount, this.#warnings);
     this.#forget = onAbort(request.signal, () => void run.close());
-  }
-
-  get damage(): string | undefined {
-    return this.#damage;
   }
 
   readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
@@ -134,8 +124,7 @@ export class FfmpegSource implements DecodedSource {
   }
 
   #tooMany({ chain, taken, most }: FrameBound): AnyvmafError {
-    const error = new AnyvmafError(
-      'usage',
+    const error = usageError(
       `the filters ${quoted(chain)} make more than ${most} frames from the ${taken} of ${shown(this.facts.name)}, ` +
         'whose timestamps may have a gap; use a lower rate, or a part of the video.',
     );
@@ -150,15 +139,16 @@ export class FfmpegSource implements DecodedSource {
     into: FramePlanes,
     parts: readonly Uint8Array[],
   ): boolean | undefined {
-    this.#request.signal?.throwIfAborted();
+    const { bound, plan, request } = this.#options;
+    request.signal?.throwIfAborted();
     if (next === 'end') return false;
     if (next instanceof AnyvmafError) throw next;
     if ('kind' in next) return this.#finish(next);
-    if (this.#bound && this.#times.length >= this.#bound.most) throw this.#tooMany(this.#bound);
+    if (bound && this.#times.length >= bound.most) throw this.#tooMany(bound);
     this.#first = undefined;
     this.#warnOfGaps();
     const wanted = this.#times.length === index;
-    this.#times.push(this.#known?.[this.#times.length] ?? next.time - this.#trackStart);
+    this.#times.push(plan.times?.[this.#times.length] ?? next.time - this.#trackStart);
     if (wanted) {
       let at = 0;
       for (const part of parts) {
@@ -173,21 +163,21 @@ export class FfmpegSource implements DecodedSource {
 
   /** @throws {AnyvmafError} unless a video may end this way */
   #finish(end: End): false {
-    const failure = this.#fetchFailure();
+    const failure = this.#options.fetchFailure();
     if (failure) {
       void this.#run.close();
       throw failure;
     }
     if (end.kind === 'end') this.#warnOfGaps();
-    if (end.kind === 'damage' && this.#request.damage === 'accept') {
+    if (end.kind === 'damage' && this.#options.request.damage === 'accept') {
       const { text, cutOff } = end;
       const frames = this.#times.length;
-      this.#damage = earlyEndWarning(this.facts, { frames, lastTime: this.#lastTime, cutOff, text });
+      this.damage = earlyEndWarning(this.facts, { frames, lastTime: this.#lastTime, cutOff, text });
       // The gap's warning says that the decoder does not complain, but now it does.
       const gap = this.#warnings.indexOf(gapWarning(this.facts.name));
       if (gap >= 0) this.#warnings.splice(gap, 1);
       this.#warnedOfGaps = true;
-      this.#warnings.push(this.#damage);
+      this.#warnings.push(this.damage);
       this.#over = 'end';
     } else {
       this.#over = end.kind === 'end' ? 'end' : endError(end, this.facts, this.#times.length, this.#lastTime);
@@ -235,15 +225,13 @@ export function endError(
       }
       return earlyEndError(facts, { frames, lastTime, cutOff: end.cutOff, text: end.text });
     case 'change':
-      return new AnyvmafError(
-        'media',
+      return mediaError(
         `${shown(facts.name)} changes from ${facts.width}x${facts.height} ${facts.pixelFormat} to ` +
           `${end.found.width}x${end.found.height} ${end.found.pixelFormat} at frame ${frames}${afterTime(lastTime)}; cut it ` +
           'there, and score the parts one by one.',
       );
     case 'failure':
-      return new AnyvmafError(
-        'io',
+      return ioError(
         `ffmpeg failed on ${shown(facts.name)} ${frames === 0 ? 'before the first frame' : `at frame ${frames}${afterTime(lastTime)}`}: ` +
           shown(end.text),
         { hints: ['run it again', OTHER_DECODER], file: facts.name },
@@ -294,7 +282,7 @@ export class DecodeRun {
   readonly #options: RunOptions;
   readonly #pipe: FramePipe;
   readonly #process: ToolProcess;
-  readonly #log: FrameLog;
+  readonly log: FrameLog;
   /** Times of frames that were announced and not taken yet. */
   readonly #times: number[] = [];
   #taken = 0;
@@ -321,7 +309,7 @@ export class DecodeRun {
     this.#options = options;
     this.#pipe = pipe;
     this.#process = process;
-    this.#log = new FrameLog(options);
+    this.log = new FrameLog(options);
     readLines(this.#process.stderr, (line) => this.#listen(line));
     this.#process.ended.then(
       (ending) => this.#ended(ending),
@@ -334,10 +322,6 @@ export class DecodeRun {
         this.#wakeReader();
       },
     );
-  }
-
-  get log(): Pick<FrameLog, 'gaps' | 'firstTime' | 'ledIn'> {
-    return this.#log;
   }
 
   /** The next frame, or why there is none. Return its memory with {@link release}. */
@@ -353,7 +337,7 @@ export class DecodeRun {
 
   /** As {@link next}, if it is there already. */
   poll(): DecodedFrame | End | undefined {
-    if (this.#taken < this.#log.wanted) {
+    if (this.#taken < this.log.wanted) {
       const bytes = this.#pipe.shift();
       if (bytes) {
         this.#taken++;
@@ -361,7 +345,7 @@ export class DecodeRun {
       }
       if (!this.#gone) return undefined;
       if (this.#end && this.#end.kind !== 'end') return this.#end;
-      return { kind: 'failure', text: this.#log.trouble.at(-1) ?? 'it ended before all frames had arrived' };
+      return { kind: 'failure', text: this.log.trouble.at(-1) ?? 'it ended before all frames had arrived' };
     }
     return this.#draining && !this.#gone ? undefined : this.#end;
   }
@@ -380,12 +364,12 @@ export class DecodeRun {
     if (isPieceEnd(line)) return;
     // Do not count frames after the last one.
     const over = this.#end !== undefined && !this.#draining;
-    const event = this.#log.take(line, over);
+    const event = this.log.take(line, over);
     switch (event?.kind) {
       case 'wanted':
         this.#times.push(event.time);
         this.#wakeReader();
-        if (this.#log.wanted === this.#options.part.count) this.#finish({ kind: 'end' });
+        if (this.log.wanted === this.#options.part.count) this.#finish({ kind: 'end' });
         return;
       case 'past':
         this.#finish({ kind: 'end' });
@@ -414,8 +398,8 @@ export class DecodeRun {
   #endedHow({ code, signal }: Ending): End {
     if (signal !== null) return { kind: 'failure', text: `it was killed by ${signal}` };
     if (code === 0) return { kind: 'end' };
-    const text = this.#log.skippedStart ?? this.#log.trouble.at(-1);
-    if (text !== undefined && this.#log.decoding) return { kind: 'damage', text, cutOff: false };
+    const text = this.log.skippedStart ?? this.log.trouble.at(-1);
+    if (text !== undefined && this.log.decoding) return { kind: 'damage', text, cutOff: false };
     return { kind: 'failure', text: text ?? `it ended with code ${code}` };
   }
 

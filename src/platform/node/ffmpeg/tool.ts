@@ -12,7 +12,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../core/abort.js';
-import { AnyvmafError } from '../../../core/errors.js';
+import { type AnyvmafError, codeOf, ioError } from '../../../core/errors.js';
 import { shown } from '../../../core/printable.js';
 import { limitError } from '../../../core/system-limits.js';
 import type { Candidate } from '../../../engine/backends/native/types.js';
@@ -132,13 +132,12 @@ function pipeFailure(command: string): Error {
 }
 
 function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafError {
-  const code = 'code' in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   const variable = tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE';
   if (code === 'ENOENT') {
     const where =
       command === tool ? `${tool} is not on PATH` : `${shown(command)} (${variable}) does not exist`;
-    return new AnyvmafError(
-      'io',
+    return ioError(
       `${where}; install ffmpeg with your system's package manager, or set ${variable} to the program's path.`,
       { cause },
     );
@@ -146,7 +145,7 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
   const limited = limitError(cause, `${shown(command)} cannot be started`);
   if (limited) return limited;
   const why = code === 'EACCES' ? 'this user may not run it' : cause.message;
-  return new AnyvmafError('io', `${shown(command)} cannot be started: ${shown(why)}.`, { cause });
+  return ioError(`${shown(command)} cannot be started: ${shown(why)}.`, { cause });
 }
 
 type Command = (source: ToolSource) => readonly string[];
@@ -312,7 +311,7 @@ function lookAt(named: string, from: string): Candidate {
     if (!stats.isFile()) return nothing('is not a file');
     accessSync(path, constants.X_OK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return nothing('does not exist');
     return nothing(code === 'EACCES' ? 'is not executable by this user' : 'cannot be checked');
   }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { unlessAborted } from '../../../core/abort.js';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, codeOf } from '../../../core/errors.js';
 import { limitError } from '../../../core/system-limits.js';
 import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/types.js';
 import { endChild, keepEnds, killGroup, startChild } from '../../../files/child-process.js';
@@ -160,7 +160,7 @@ class Timers {
 }
 
 function startProblem(error: Error): string {
-  const code = 'code' in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === 'EACCES') return 'this user may not run it';
   if (code === 'ENOENT') return 'it does not exist, or a library or interpreter that it needs does not';
   if (code === 'ENOEXEC' || code === 'UNKNOWN') return 'it is not a program for this system';
@@ -251,7 +251,7 @@ export class PipeWriter {
       closeSync(fd);
       return undefined;
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENXIO') return undefined;
+      if (codeOf(error) === 'ENXIO') return undefined;
       // The folder is gone, and the reader with it.
       this.#closed = true;
       return undefined;

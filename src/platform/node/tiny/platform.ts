@@ -8,7 +8,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, codeOf, usageError } from '../../../core/errors.js';
 import { BY_USER } from '../../../core/origin.js';
 import { fileError, isInside, openChecked } from '../../../files/checked-file.js';
 import type {
@@ -61,8 +61,7 @@ async function confine(file: string): Promise<readonly string[] | undefined> {
   if (jail === undefined || jail === '') return undefined;
   const [root, target] = await Promise.all([real(jail), real(file)]);
   if (root !== null && target !== null && isInside(root, target)) return [root];
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `The tiny model ${file} is outside ${jail} (VMAF_TINY_MODEL_DIR), the only folder allowed for tiny models; ` +
       'put it there.',
   );
@@ -90,7 +89,7 @@ async function real(path: string): Promise<string | null> {
   try {
     return await realpath(path);
   } catch (cause) {
-    if (isCode(cause, 'ENOENT') || isCode(cause, 'ENOTDIR')) return null;
+    if (/^ENO(?:ENT|TDIR)$/.test(codeOf(cause))) return null;
     throw fileError(path, cause);
   }
 }
@@ -114,10 +113,6 @@ async function readWhole(target: string, shown: string, limit: number, root: str
     if (cause instanceof AnyvmafError) throw cause;
     throw fileError(shown, cause);
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }
 
 /** Options of sigstore's `verify` that pin the signer. */

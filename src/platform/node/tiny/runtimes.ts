@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { clause } from '../../../core/printable.js';
 import { obtainPart } from '../../../parts/consent.js';
-import { partFile } from '../../../parts/table.js';
+import { hasPackage, partFile } from '../../../parts/table.js';
 import { type OpenVino, openVinoOffers } from '../../../tiny/openvino.js';
 import { type OrtModule, type OrtTarget, openOrt } from '../../../tiny/ort.js';
 import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/session.js';
@@ -62,7 +62,7 @@ export function nodeTinyRuntimes(
     },
     obtain: async (device, signal) => {
       const needed = device === 'auto' || device === 'cpu';
-      if (!needed || RUNTIMES.some(isInstalled)) return;
+      if (!needed || RUNTIMES.some(hasPackage)) return;
       await obtainPart('tiny', signal);
       // Forget what was found before it came.
       found = undefined;
@@ -78,18 +78,9 @@ const WASM = 'onnxruntime-web/dist/ort.node.min.mjs';
 /** Packages that run models on the CPU. */
 const RUNTIMES = ['onnxruntime-node', 'onnxruntime-web', 'openvino-node'];
 
-function isInstalled(name: string): boolean {
-  try {
-    createRequire(import.meta.url).resolve(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** The user's own package, else that of a part. */
 async function loadPackage(name: string): Promise<unknown> {
-  const part = name === 'onnxruntime-web' && !isInstalled(name) ? partFile('tiny', WASM) : undefined;
+  const part = name === 'onnxruntime-web' && !hasPackage(name) ? partFile('tiny', WASM) : undefined;
   return import(part === undefined ? name : pathToFileURL(part).href);
 }
 

@@ -7,6 +7,7 @@ import { engine } from '../../engine/client.js';
 import type { EncodeResult, EncodeSource } from '../../session.js';
 import { text } from '../../text.js';
 import type { Drawable, ShownPair } from '../draw.js';
+import { setOptions } from '../settings.js';
 import type { Pane } from '../stage.js';
 import { FrameStore, type LoadFrames } from '../store.js';
 import { metricsOf, momentIn, pairSource } from './subject.js';
@@ -185,13 +186,8 @@ export class Grid {
     }
     for (const place of this.#places) {
       place.listed = all.filter(({ i }) => i === place.encode || !taken.has(i));
-      const options = place.listed.map(({ i }) => ({ i, name: names[i] ?? '' }));
-      const key = JSON.stringify(options);
-      if (place.select.dataset.listed !== key) {
-        place.select.dataset.listed = key;
-        const none = h('option', { value: '' }, words.none);
-        fill(place.select, none, ...options.map(({ i, name }) => h('option', { value: i }, name)));
-      }
+      const options = place.listed.map(({ i }) => [i, names[i] ?? ''] as const);
+      setOptions(place.select, [['', words.none], ...options]);
       place.select.value = String(place.encode ?? '');
       place.select.title = names[place.encode ?? -1] ?? words.none;
       place.pane.isUsed = place.listed.length > 0;

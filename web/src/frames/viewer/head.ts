@@ -9,6 +9,7 @@ import { text } from '../../text.js';
 import type { ShownPair } from '../draw.js';
 import { keyList, tool } from '../keys.js';
 import { type Savable, saveMenu } from '../save.js';
+import { setOptions } from '../settings.js';
 
 const words = text.frames;
 
@@ -86,22 +87,13 @@ export class Head {
     others: readonly { readonly name: string; readonly i: number }[],
     other: number | null,
   ): void {
-    const all = JSON.stringify(names);
-    if (this.#encodes.dataset.listed !== all) {
-      this.#encodes.dataset.listed = all;
-      fill(this.#encodes, ...names.map((name, i) => h('option', { value: i }, name)));
-    }
+    setOptions(
+      this.#encodes,
+      names.map((name, i) => [i, name]),
+    );
     this.#encodes.hidden = names.length < 2;
     this.#encodes.value = String(encode);
-    const listed = JSON.stringify(others);
-    if (this.#against.dataset.listed !== listed) {
-      this.#against.dataset.listed = listed;
-      fill(
-        this.#against,
-        h('option', { value: '' }, words.reference),
-        ...others.map(({ name, i }) => h('option', { value: i }, name)),
-      );
-    }
+    setOptions(this.#against, [['', words.reference], ...others.map(({ name, i }) => [i, name] as const)]);
     this.#against.hidden = others.length === 0;
     this.#against.value = others.some(({ i }) => i === other) ? String(other) : '';
   }

@@ -38,7 +38,7 @@ export class Saver {
     const { mode, opacity } = this.#settings;
     const stage = this.#stage;
     const chosen = mode.value;
-    const { reference, distorted } = stage.names;
+    const { reference, distorted } = stage.look.names;
     const { modes } = text.frames;
     const of = (role: 'reference' | 'distorted' | 'difference') => stage.canvasOf(role);
     const all = [
@@ -58,7 +58,7 @@ export class Saver {
     const there = all.flatMap(({ canvas, ...one }): Savable[] =>
       canvas ? [{ ...one, draw: () => canvas }] : [],
     );
-    if (chosen === 'flicker' && stage.shown === 'reference') there.reverse();
+    if (chosen === 'flicker' && stage.look.shown === 'reference') there.reverse();
     const [first] = there;
     const { part } = stage;
     if (!first || !part) return there;

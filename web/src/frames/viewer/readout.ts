@@ -2,7 +2,7 @@
  * @module web/frames/viewer/readout
  * Shows the samples or loss under the pointer, and messages in place of pictures.
  */
-import { fill, h } from '../../dom.js';
+import { button, fill, h } from '../../dom.js';
 import { EngineError, messageOf } from '../../engine/calls.js';
 import { text } from '../../text.js';
 import type { Drawable, LossGrid, ShownPair } from '../draw.js';
@@ -105,7 +105,7 @@ export class Message {
     fill(
       this.element,
       h('div', { role: 'alert' }, again && h('strong', {}, words.failed), h('p', {}, why)),
-      again && h('button', { type: 'button', class: 'tool', onclick: this.#retry }, words.retry),
+      again && button({ onclick: this.#retry }, words.retry),
     );
   }
 }

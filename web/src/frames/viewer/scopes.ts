@@ -40,7 +40,7 @@ export class Scopes {
     this.element.hidden = kind === undefined;
     if (!kind) return;
     const figures = ROLES.map((role) => {
-      const name = this.#stage.names[role];
+      const name = this.#stage.look.names[role];
       const canvas = h('canvas', {
         width: SIDE,
         height: SIDE,

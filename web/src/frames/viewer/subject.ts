@@ -7,8 +7,7 @@ import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstF
 import { USUAL_RATE } from 'anyvmaf/core/numbers';
 import { frameRate } from 'anyvmaf/view';
 import type { Coded } from '../../packets/client.js';
-import { type EncodeResult, identityOf, type Session, sourceOf } from '../../session.js';
-import { scaledTo } from '../../setup/options.js';
+import { type EncodeResult, identityOf, type Session, scaledTo, sourceOf } from '../../session.js';
 import type { Commands } from '../keys.js';
 import type { PairSource } from '../serve.js';
 
