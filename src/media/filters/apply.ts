@@ -20,7 +20,7 @@ import {
 import { deinterlacer } from '../evidence/fields.js';
 import { stepsOf } from '../evidence/framing.js';
 import { filteredDecoding, filteredFormat, filteredSource } from '../own-filters.js';
-import type { Side } from '../pairing/prepare.js';
+import type { Side } from '../pair.js';
 import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../types.js';
 import { checkChain } from './chain.js';
 

@@ -15,8 +15,8 @@ import {
   type VideoFormat,
 } from '../../core/frame.js';
 import type { ScaleFilter } from '../decoder.js';
-import { planesLike } from '../own-filters.js';
-import type { FrameSource, VideoInfo } from '../types.js';
+import { afterRead, planesLike } from '../own-filters.js';
+import type { FrameSource } from '../types.js';
 import { Resampler } from './resample.js';
 
 /** The lowest format that holds the samples of both without loss, in the size of the first. */
@@ -200,72 +200,51 @@ export interface Target {
 }
 
 /** Returns the source itself if its frames already match. */
-export function adaptSource(source: FrameSource, target: Target): FrameSource {
-  const { info } = source;
-  const { width, height, bitDepth, chroma, alpha } = target.format;
-  const sameSamples = info.bitDepth === bitDepth && info.chroma === chroma && info.alpha === alpha;
-  const same = info.width === width && info.height === height && sameSamples;
-  return same ? source : new AdaptedSource(source, target);
+export function adaptSource(source: FrameSource, { format, filter, light }: Target): FrameSource {
+  const from = source.info;
+  const { width, height, bitDepth, chroma, alpha } = format;
+  const sameSize = from.width === width && from.height === height;
+  if (sameSize && from.bitDepth === bitDepth && from.chroma === chroma && from.alpha === alpha) return source;
+  const stored = allocateFrame(from);
+  const resizedFormat: VideoFormat = { ...from, width, height };
+  const resize = sameSize ? undefined : frameResizer(from, resizedFormat, filter);
+  const converter = light
+    ? new LightConverter(resizedFormat, format, light)
+    : new FormatConverter(resizedFormat, format);
+  return {
+    info: { ...from, width, height, bitDepth, chroma, ...(alpha && { alpha }) },
+    seekable: source.seekable,
+    readFrame(index, into) {
+      const wanted = planesLike(stored, into);
+      return afterRead(source.readFrame(index, wanted), (found) => {
+        if (found) converter.convert(resize?.(wanted) ?? wanted, into);
+        return found;
+      });
+    },
+    close: () => source.close(),
+  };
 }
 
-class AdaptedSource implements FrameSource {
-  readonly info: VideoInfo;
-  readonly seekable: boolean;
-  readonly #source: FrameSource;
-  readonly #stored: FramePlanes;
-  readonly #resized: FramePlanes | undefined;
-  readonly #luma: Resampler | undefined;
-  readonly #chroma: Resampler | undefined;
-  readonly #converter: FormatConverter;
-  readonly #depth: number;
-
-  constructor(source: FrameSource, { format, filter, light }: Target) {
-    const from = source.info;
-    const { width, height, bitDepth, chroma, alpha } = format;
-    this.info = { ...from, width, height, bitDepth, chroma, ...(alpha && { alpha }) };
-    this.seekable = source.seekable;
-    this.#source = source;
-    this.#depth = from.bitDepth;
-    this.#stored = allocateFrame(from);
-    const resized: VideoFormat = { ...from, width, height };
-    if (from.width !== width || from.height !== height) {
-      this.#resized = allocateFrame(resized);
-      this.#luma = new Resampler(from, resized, from.bitDepth, filter);
-      if (from.chroma !== '400') {
-        const sizes = [chromaSize(from), chromaSize(resized)] as const;
-        this.#chroma = new Resampler(...sizes, from.bitDepth, filter, from.chroma === '420');
-      }
+/** Resizes the planes that it is given into a buffer that it reuses. */
+function frameResizer(
+  from: VideoFormat,
+  to: VideoFormat,
+  filter: ScaleFilter,
+): (stored: FramePlanes) => FramePlanes {
+  const { bitDepth } = from;
+  const resized = allocateFrame(to);
+  const luma = new Resampler(from, to, bitDepth, filter);
+  const chroma =
+    from.chroma === '400'
+      ? undefined
+      : new Resampler(chromaSize(from), chromaSize(to), bitDepth, filter, from.chroma === '420');
+  return (stored) => {
+    const into = planesLike(resized, stored);
+    for (const key of ['y', 'cb', 'cr', 'alpha'] as const) {
+      const [source, target] = [stored[key], into[key]];
+      const resampler = key === 'cb' || key === 'cr' ? chroma : luma;
+      if (source && target) resampler?.resize(samplesOf(source, bitDepth), samplesOf(target, bitDepth));
     }
-    this.#converter = light
-      ? new LightConverter(resized, format, light)
-      : new FormatConverter(resized, format);
-  }
-
-  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
-    const wanted = planesLike(this.#stored, into);
-    const reading = this.#source.readFrame(index, wanted);
-    if (typeof reading === 'boolean') return reading && this.#finish(wanted, into);
-    return reading.then((found) => found && this.#finish(wanted, into));
-  }
-
-  close(): Promise<void> | void {
-    return this.#source.close();
-  }
-
-  #finish(stored: FramePlanes, into: FramePlanes): true {
-    if (!this.#resized) {
-      this.#converter.convert(stored, into);
-      return true;
-    }
-    const resized = planesLike(this.#resized, into);
-    const resize = (resampler: Resampler | undefined, from?: Uint8Array, to?: Uint8Array) => {
-      if (from && to) resampler?.resize(samplesOf(from, this.#depth), samplesOf(to, this.#depth));
-    };
-    resize(this.#luma, stored.y, resized.y);
-    resize(this.#chroma, stored.cb, resized.cb);
-    resize(this.#chroma, stored.cr, resized.cr);
-    resize(this.#luma, stored.alpha, resized.alpha);
-    this.#converter.convert(resized, into);
-    return true;
-  }
+    return into;
+  };
 }

@@ -12,7 +12,7 @@ import {
   describeConversion,
   FormatConverter,
 } from '../../../src/media/pairing/convert.js';
-import { Fan, MappedSource } from '../../../src/media/pairing/sources.js';
+import { Fan, mappedSource } from '../../../src/media/pairing/sources.js';
 import {
   distortedRange,
   framePartners,
@@ -241,14 +241,14 @@ async function numbersIn(source: FrameSource, pause: () => Promise<unknown> = as
 describe('a mapped source', () => {
   it('repeats and leaves out frames of one that gives each once', async () => {
     const { source } = decoder();
-    const mapped = new MappedSource(source, [0, 1, 1, 1, 4, 5, 5]);
+    const mapped = mappedSource(source, [0, 1, 1, 1, 4, 5, 5]);
     expect(mapped.info.frameCount).toBe(7);
     expect(await numbersIn(mapped)).toEqual([0, 1, 1, 1, 4, 5, 5]);
   });
 
   it('has the chroma of a repeated frame whose first reader wanted luma only', async () => {
     const { source } = decoder();
-    const mapped = new MappedSource(source, [1, 1]);
+    const mapped = mappedSource(source, [1, 1]);
     await mapped.readFrame(0, { y: new Uint8Array(16) });
     const into = planes();
     await mapped.readFrame(1, into);
@@ -259,7 +259,7 @@ describe('a mapped source', () => {
 describe('a mapped source that shows all', () => {
   it('shows frames in their order, each once, until enough were seen', async () => {
     const { source } = decoder();
-    const mapped = new MappedSource(source, [2, 4, 4, 7, 9, 12]);
+    const mapped = mappedSource(source, [2, 4, 4, 7, 9, 12]);
     const shown: number[] = [];
     mapped.showAll((luma) => shown.push(luma[0] ?? -1) < 7);
     expect(await numbersIn(mapped)).toEqual([2, 4, 4, 7, 9, 12]);
