@@ -102,6 +102,10 @@ export function usageError(message: string, options?: AnyvmafErrorOptions): Anyv
   return new AnyvmafError('usage', message, options);
 }
 
+export function modelError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('model', message, options);
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
