@@ -22,7 +22,7 @@ import { SEGMENT } from './formats.js';
 import { type EncodedInput, notY4m } from './open.js';
 import type { VideoInput } from './types.js';
 
-export interface EncodedVideo {
+export interface EncodedVideo extends Pick<EncodedInput, 'cutOff' | 'encoderSettings'> {
   readonly input: VideoInput;
   readonly decoder: Decoder;
   readonly facts: TrackFacts;
@@ -30,10 +30,6 @@ export interface EncodedVideo {
   readonly others: readonly Decoder[];
   /** What filters do to its pictures; part of the video's identity. */
   readonly filters?: string;
-  /** Set for a truncated file: what is missing, as a clause. */
-  readonly cutOff?: string;
-  /** Settings that x264 or x265 recorded in the stream. */
-  readonly encoderSettings?: string;
 }
 
 interface DecoderOptions {

@@ -46,63 +46,66 @@ export function describeConversion(from: VideoFormat, to: VideoFormat, light = f
   return phrases;
 }
 
-export class FormatConverter {
-  readonly #from: VideoFormat;
-  readonly #to: VideoFormat;
+interface PlaneConversions {
+  luma(source: Samples, target: Samples): void;
+  chroma(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void;
+}
 
-  constructor(from: VideoFormat, to: VideoFormat) {
-    this.#from = from;
-    this.#to = to;
-  }
-
-  /** Fills the planes that `into` has. */
-  convert(from: FramePlanes, into: FramePlanes): void {
-    const [depth, depthTo] = [this.#from.bitDepth, this.#to.bitDepth];
-    this.luma(samplesOf(from.y, depth), samplesOf(into.y, depthTo));
-    const sizes = [chromaSize(this.#from), chromaSize(this.#to)] as const;
+/**
+ * Converts frames without loss, by shifts and repetition unless `light` is to be preserved.
+ * @returns a function that fills the planes that `into` has
+ */
+export function formatConverter(
+  from: VideoFormat,
+  to: VideoFormat,
+  light?: LightOfSamples,
+): (planes: FramePlanes, into: FramePlanes) => void {
+  const [depth, depthTo] = [from.bitDepth, to.bitDepth];
+  const { luma, chroma } = light ? preservingLight(from, to, light) : shifting(depthTo - depth);
+  const [small, large] = [chromaSize(from), chromaSize(to)];
+  return (planes, into) => {
+    luma(samplesOf(planes.y, depth), samplesOf(into.y, depthTo));
     for (const name of ['cb', 'cr'] as const) {
       if (!into[name]) continue;
       const target = samplesOf(into[name], depthTo);
-      const source = from[name];
-      if (source && source.length > 0) this.chroma(samplesOf(source, depth), sizes[0], target, sizes[1]);
+      const source = planes[name];
+      if (source && source.length > 0) chroma(samplesOf(source, depth), small, target, large);
       else target.fill(2 ** (depthTo - 1));
     }
     if (!into.alpha) return;
     // Alpha is always full range.
     const [alpha, peak] = [samplesOf(into.alpha, depthTo), 2 ** depthTo - 1];
     alpha.fill(peak);
-    if (!from.alpha) return;
-    const [stored, gain] = [samplesOf(from.alpha, depth), peak / (2 ** depth - 1)];
+    if (!planes.alpha) return;
+    const [stored, gain] = [samplesOf(planes.alpha, depth), peak / (2 ** depth - 1)];
     for (let i = 0; i < alpha.length; i++) alpha[i] = stored[i]! * gain + 0.5;
-  }
+  };
+}
 
-  protected luma(source: Samples, target: Samples): void {
-    this.#same(source, target);
-  }
-
-  protected chroma(source: Samples, fromSize: PlaneSize, target: Samples, intoSize: PlaneSize): void {
-    if (fromSize.width === intoSize.width && fromSize.height === intoSize.height) {
-      this.#same(source, target);
-      return;
-    }
-    const shift = this.#to.bitDepth - this.#from.bitDepth;
-    // Odd luma sizes omit the last chroma column or row; repeat the one before.
-    const halfX = fromSize.width < intoSize.width ? 1 : 0;
-    const halfY = fromSize.height < intoSize.height ? 1 : 0;
-    for (let y = 0; y < intoSize.height; y++) {
-      const row = Math.min(y >> halfY, fromSize.height - 1) * fromSize.width;
-      const at = y * intoSize.width;
-      for (let x = 0; x < intoSize.width; x++) {
-        target[at + x] = source[row + Math.min(x >> halfX, fromSize.width - 1)]! << shift;
-      }
-    }
-  }
-
-  #same(source: Samples, target: Samples): void {
-    const shift = this.#to.bitDepth - this.#from.bitDepth;
+function shifting(shift: number): PlaneConversions {
+  const luma = (source: Samples, target: Samples): void => {
     if (shift === 0) target.set(source);
     else for (let i = 0; i < target.length; i++) target[i] = source[i]! << shift;
-  }
+  };
+  return {
+    luma,
+    chroma(source, small, target, large) {
+      if (small.width === large.width && small.height === large.height) {
+        luma(source, target);
+        return;
+      }
+      // Odd luma sizes omit the last chroma column or row; repeat the one before.
+      const halfX = small.width < large.width ? 1 : 0;
+      const halfY = small.height < large.height ? 1 : 0;
+      for (let y = 0; y < large.height; y++) {
+        const row = Math.min(y >> halfY, small.height - 1) * small.width;
+        const at = y * large.width;
+        for (let x = 0; x < large.width; x++) {
+          target[at + x] = source[row + Math.min(x >> halfX, small.width - 1)]! << shift;
+        }
+      }
+    },
+  };
 }
 
 export type LightOfSamples = Pick<Colour, 'matrix' | 'range' | 'siting'>;
@@ -121,42 +124,26 @@ const ON_EVEN: Phases = [
   [-1 / 16, 9 / 16, 9 / 16, -1 / 16],
 ];
 
-class LightConverter extends FormatConverter {
-  readonly #peak: number;
-  readonly #gain: number;
-  /** Chroma's offset, whose zero is in the middle. */
-  readonly #offset: number;
-  readonly #across: Phases;
-  readonly #down: Phases;
+function preservingLight(
+  from: VideoFormat,
+  to: VideoFormat,
+  { matrix, range, siting }: LightOfSamples,
+): PlaneConversions {
+  const peak = 2 ** to.bitDepth - 1;
+  const gain = range === 'full' ? peak / (2 ** from.bitDepth - 1) : 2 ** (to.bitDepth - from.bitDepth);
+  // Chroma's zero is in the middle.
+  const offset = matrix === 'gbr' ? 0 : 2 ** (to.bitDepth - 1) - 2 ** (from.bitDepth - 1) * gain;
+  const across = siting === 'center' ? BETWEEN : ON_EVEN;
+  const down = siting === 'topleft' ? ON_EVEN : BETWEEN;
 
-  constructor(from: VideoFormat, to: VideoFormat, { matrix, range, siting }: LightOfSamples) {
-    super(from, to);
-    const [peak, peakTo] = [2 ** from.bitDepth - 1, 2 ** to.bitDepth - 1];
-    this.#peak = peakTo;
-    this.#gain = range === 'full' ? peakTo / peak : 2 ** (to.bitDepth - from.bitDepth);
-    this.#offset = matrix === 'gbr' ? 0 : 2 ** (to.bitDepth - 1) - 2 ** (from.bitDepth - 1) * this.#gain;
-    this.#across = siting === 'center' ? BETWEEN : ON_EVEN;
-    this.#down = siting === 'topleft' ? ON_EVEN : BETWEEN;
+  function scale(source: Samples, target: Samples, more: number): void {
+    for (let i = 0; i < target.length; i++) target[i] = source[i]! * gain + more + 0.5;
   }
 
-  protected override luma(source: Samples, target: Samples): void {
-    this.#scale(source, target, 0);
-  }
-
-  protected override chroma(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
-    if (small.width !== large.width || small.height !== large.height)
-      this.#enlarge(source, small, target, large);
-    else this.#scale(source, target, this.#offset);
-  }
-
-  #scale(source: Samples, target: Samples, offset: number): void {
-    for (let i = 0; i < target.length; i++) target[i] = source[i]! * this.#gain + offset + 0.5;
-  }
-
-  #enlarge(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
-    const columns = placesOf(large.width, small.width, this.#across);
+  function enlarge(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
+    const columns = placesOf(large.width, small.width, across);
     const row = new Float64Array(small.width);
-    for (const [y, { at, taps }] of placesOf(large.height, small.height, this.#down).entries()) {
+    for (const [y, { at, taps }] of placesOf(large.height, small.height, down).entries()) {
       const [a, b, c, d] = at.map((place) => place * small.width) as [number, number, number, number];
       for (let x = 0; x < small.width; x++) {
         row[x] =
@@ -165,14 +152,22 @@ class LightConverter extends FormatConverter {
           source[c + x]! * taps[2] +
           source[d + x]! * taps[3];
       }
-      let to = y * large.width;
+      let next = y * large.width;
       for (const { at: near, taps: weights } of columns) {
         let sum = 0;
         for (let k = 0; k < 4; k++) sum += row[near[k]!]! * weights[k]!;
-        target[to++] = Math.min(this.#peak, Math.max(0, sum * this.#gain + this.#offset + 0.5));
+        target[next++] = Math.min(peak, Math.max(0, sum * gain + offset + 0.5));
       }
     }
   }
+
+  return {
+    luma: (source, target) => scale(source, target, 0),
+    chroma(source, small, target, large) {
+      if (small.width === large.width && small.height === large.height) scale(source, target, offset);
+      else enlarge(source, small, target, large);
+    },
+  };
 }
 
 /** For each of `many` positions, the four nearest of `few` samples, mirrored at the edges, and their weights. */
@@ -208,16 +203,14 @@ export function adaptSource(source: FrameSource, { format, filter, light }: Targ
   const stored = allocateFrame(from);
   const resizedFormat: VideoFormat = { ...from, width, height };
   const resize = sameSize ? undefined : frameResizer(from, resizedFormat, filter);
-  const converter = light
-    ? new LightConverter(resizedFormat, format, light)
-    : new FormatConverter(resizedFormat, format);
+  const convert = formatConverter(resizedFormat, format, light);
   return {
     info: { ...from, width, height, bitDepth, chroma, ...(alpha && { alpha }) },
     seekable: source.seekable,
     readFrame(index, into) {
       const wanted = planesLike(stored, into);
       return afterRead(source.readFrame(index, wanted), (found) => {
-        if (found) converter.convert(resize?.(wanted) ?? wanted, into);
+        if (found) convert(resize?.(wanted) ?? wanted, into);
         return found;
       });
     },

@@ -10,7 +10,7 @@ import {
   adaptSource,
   commonFormat,
   describeConversion,
-  FormatConverter,
+  formatConverter,
 } from '../../../src/media/pairing/convert.js';
 import { Fan, mappedSource } from '../../../src/media/pairing/sources.js';
 import {
@@ -353,7 +353,7 @@ describe('the common format', () => {
 describe('conversion', () => {
   it('shifts samples up', () => {
     const into = { y: new Uint8Array(16) };
-    new FormatConverter(format('400', 8), format('400', 10)).convert(
+    formatConverter(format('400', 8), format('400', 10))(
       { y: Uint8Array.of(0, 1, 2, 3, 16, 128, 235, 255) },
       into,
     );
@@ -363,17 +363,17 @@ describe('conversion', () => {
   it('repeats chroma across and down', () => {
     const into = { y: new Uint8Array(8), cb: new Uint8Array(8), cr: new Uint8Array(8) };
     const from = { y: new Uint8Array(8), cb: Uint8Array.of(10, 20), cr: Uint8Array.of(30, 40) };
-    new FormatConverter(format('420', 8), format('444', 8)).convert(from, into);
+    formatConverter(format('420', 8), format('444', 8))(from, into);
     expect([...into.cb]).toEqual([10, 10, 20, 20, 10, 10, 20, 20]);
     expect([...into.cr]).toEqual([30, 30, 40, 40, 30, 30, 40, 40]);
     const half = { y: new Uint8Array(8), cb: new Uint8Array(4) };
-    new FormatConverter(format('420', 8), format('422', 8)).convert(from, half);
+    formatConverter(format('420', 8), format('422', 8))(from, half);
     expect([...half.cb]).toEqual([10, 20, 10, 20]);
   });
 
   it('has the last whole chroma sample stand for what odd sizes cut off', () => {
     const into = { y: new Uint8Array(15), cb: new Uint8Array(15) };
-    new FormatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3)).convert(
+    formatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3))(
       { y: new Uint8Array(15), cb: Uint8Array.of(1, 2) },
       into,
     );
@@ -382,7 +382,7 @@ describe('conversion', () => {
 
   it('fills absent chroma with grey', () => {
     const into = { y: new Uint8Array(16), cb: new Uint8Array(4) };
-    new FormatConverter(format('400', 8), format('420', 10)).convert({ y: new Uint8Array(8) }, into);
+    formatConverter(format('400', 8), format('420', 10))({ y: new Uint8Array(8) }, into);
     expect(into.cb).toEqual(words(512, 512));
   });
 });
