@@ -100,20 +100,8 @@ export function decodedInfo(
   warnings: readonly string[],
 ): VideoInfo {
   const { name, width, height, bitDepth, chroma, alpha, frameRate, sampleAspect, colorRange } = facts;
-  return {
-    name,
-    container: 'frames',
-    width,
-    height,
-    bitDepth,
-    chroma,
-    ...(alpha && { alpha }),
-    frameCount,
-    ...(frameRate && { frameRate }),
-    ...(sampleAspect && { sampleAspect }),
-    ...(colorRange && { colorRange }),
-    warnings,
-  };
+  const format = { width, height, bitDepth, chroma, ...(alpha && { alpha }) };
+  return { name, container: 'frames', ...format, frameCount, frameRate, sampleAspect, colorRange, warnings };
 }
 
 /** @throws {AnyvmafError} `usage` for a frame before `next`, the first unread one */

@@ -199,15 +199,11 @@ async function firstOf<T>(
 
 /** Returns the error if another decoder may succeed; throws it otherwise, for example if the file is missing. */
 function refusal(error: unknown): AnyvmafError {
-  if (error instanceof AnyvmafError && error.objections?.some(asksForTrack)) throw error;
+  if (error instanceof AnyvmafError && error.objections?.some(({ about }) => about?.startsWith('track')))
+    throw error;
   // `usage`: an unsupported kind of input, such as bytes in memory.
   if (error instanceof AnyvmafError && (error.code === 'media' || error.code === 'usage')) return error;
   throw error;
-}
-
-/** A wrong track is wrong for every decoder. */
-function asksForTrack({ about }: Objection): boolean {
-  return about === 'trackReference' || about === 'trackDistorted';
 }
 
 function undecoded(encoded: EncodedInput): AnyvmafError {
@@ -273,7 +269,10 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     ...apart,
     idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
   ].filter((clause) => clause !== '' && !message.includes(clause));
-  const known = looksLike !== undefined || /^https?:/i.test(name) || hints.some(declaresRaw);
+  const known =
+    looksLike !== undefined ||
+    /^https?:/i.test(name) ||
+    hints.some((hint) => typeof hint === 'object' && hint.purpose === 'declare');
   const why = clauses.length > 0 ? ` (${clauses.join('; ')})` : '';
   if (cutOff + why === '' && known) return error;
   const what = clause(message) + why + cutOff;
@@ -312,8 +311,4 @@ function saidBy(error: AnyvmafError | undefined): Objection {
 /** Why a decoder failed, without its name and the file's. */
 function reasonOf({ decoder, error }: Attempt, name: string): string {
   return clause(saidBy(error).message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
-}
-
-function declaresRaw(hint: Remedy): boolean {
-  return typeof hint === 'object' && hint.purpose === 'declare';
 }

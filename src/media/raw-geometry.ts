@@ -80,7 +80,9 @@ export async function findWrongGeometry(
         other.bitDepth > 8 === format.bitDepth > 8),
   );
   const best = await bestOf(bytes, others);
-  if (!best || best.likeness < convincing(best.format) || best.likeness - likeness < BETTER) return undefined;
+  // 16-bit video is rare, and two 8-bit samples can look like one 16-bit sample.
+  const least = best?.format.bitDepth === 16 ? 0.9 : CONVINCING;
+  if (!best || best.likeness < least || best.likeness - likeness < BETTER) return undefined;
   // Alternating scenes also fit a geometry that takes two frames for one.
   if (rightRows && !(await goesOn(bytes, format, best.format))) return undefined;
   return (await repeatsItself(bytes, best.format)) ? undefined : { likeness, fits: best.format };
@@ -113,11 +115,6 @@ async function repeatsItself(bytes: ByteReader, format: RawVideoFormat): Promise
     if ((examined?.rows ?? 0) >= DOUBTFUL) return true;
   }
   return false;
-}
-
-/** 16-bit video is rare, and two 8-bit samples can look like one 16-bit sample. */
-function convincing({ bitDepth }: RawVideoFormat): number {
-  return bitDepth === 16 ? 0.9 : CONVINCING;
 }
 
 interface Rated {

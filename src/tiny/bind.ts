@@ -152,12 +152,13 @@ function bindFeatures(
     throw refuse(`its sidecar scales ${scaler.mean.length} features, but it reads ${columns.length}`);
   }
   const others = graph.inputs.filter(({ name }) => name !== input.name);
-  const codec = bindCodec({ graph, sidecar, source }, options, others, refuse);
+  const codec = bindCodec(sidecar, source, options, others, refuse);
   return { kind: 'features', ...bound, input: input.name, columns, scaler, codec, batch: rows };
 }
 
 function bindCodec(
-  { sidecar, source }: Pick<TinyModel, 'graph' | 'sidecar' | 'source'>,
+  sidecar: TinySidecar,
+  source: string,
   options: TinyModelOptions,
   others: readonly TinyPort[],
   refuse: Refuse,

@@ -123,8 +123,10 @@ export function parseSidecar(text: string, what: string): TinySidecar {
   const output = root.text('output_name', 128);
   const [firstInput, secondInput] = root.texts('input_names', MAX_INPUTS) ?? [];
   const codec = codecOf(root);
+  // Kinds of other tools are ignored; the graph's inputs then decide.
+  const statedKind = root.text('kind', 64);
   return defined({
-    kind: kindOf(root),
+    kind: TINY_KINDS.find((kind) => kind === statedKind),
     name,
     inputName: root.text('input_name', 128) ?? firstInput,
     referenceInput: root.text('reference_input', 128),
@@ -148,12 +150,6 @@ export function parseSidecar(text: string, what: string): TinySidecar {
     codec,
     better: betterOf(root),
   });
-}
-
-/** Ignores kinds of other tools; the graph's inputs then decide. */
-function kindOf(root: JsonObject): TinyKind | undefined {
-  const stated = root.text('kind', 64);
-  return TINY_KINDS.find((kind) => kind === stated);
 }
 
 function scalerOf(root: JsonObject, width: number | undefined): TinyScaler | undefined {

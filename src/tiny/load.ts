@@ -300,7 +300,7 @@ function unlistedParts(
 ): readonly string[] {
   if (!entry) return [];
   const isSibling = read !== file || file !== entry.file;
-  const stated = statedManifest(entry, isSibling);
+  const stated = isSibling ? entry.int8ManifestSha256 : entry.manifestSha256;
   if (stated === undefined) return uncovered(manifest, sidecar);
   if (stated === manifest.sha256) return [];
   const parts = manifest.parts.map(({ name }) => name).join(', ');
@@ -431,10 +431,6 @@ export async function manifestOf(
   parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const text = `${JSON.stringify({ version: VERSION, parts })}\n`;
   return { parts, text, sha256: await sha256Of(new TextEncoder().encode(text)) };
-}
-
-function statedManifest(entry: TinyRegistryEntry | undefined, isSibling: boolean): string | undefined {
-  return isSibling ? entry?.int8ManifestSha256 : entry?.manifestSha256;
 }
 
 /** Files that scores depend on but a digest of the graph does not cover. */

@@ -123,7 +123,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
       distorted: distorted.times,
       origin,
       ...(early > 0 &&
-        !isOneByOne(reference.times, distorted.times) && {
+        !(ratio === 1 && isConstantRate(reference.times) && isConstantRate(distorted.times)) && {
           shift: shiftOf(reference.times, distorted.times, options),
         }),
       start,
@@ -180,11 +180,6 @@ export function framesOfPair({ first, paired, options }: PairingPlan, index: num
     reference: (byDistorted ? other : undefined) ?? first.reference + index,
     distorted: (byDistorted ? undefined : other) ?? first.distorted + index,
   };
-}
-
-function isOneByOne(reference: Float64Array, distorted: Float64Array): boolean {
-  const steady = isConstantRate(reference) && isConstantRate(distorted);
-  return steady && frameRatio(reference, distorted) === 1;
 }
 
 /** Seconds to add to a reference time to get the distorted time of the same moment. */
@@ -395,13 +390,9 @@ function scoredFormat(
   }
   const common = commonFormat(first, second);
   // Deep enough that rounding interpolated chroma changes no score.
-  const bitDepth = light && isHalved(first, second) ? 16 : common.bitDepth;
+  const halved = first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
+  const bitDepth = light && halved ? 16 : common.bitDepth;
   return { ...common, bitDepth, width, height };
-}
-
-/** True if chroma formats differ and at least one is subsampled. */
-function isHalved(first: VideoFormat, second: VideoFormat): boolean {
-  return first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
 }
 
 function frameRange(reference: Side, range: FrameRange | undefined): { start: number; end: number } {

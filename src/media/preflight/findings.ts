@@ -274,7 +274,8 @@ function command(
 ): FfmpegCommand {
   const copies = options.includes('copy');
   const raw = container === 'yuv';
-  const format = pixelFormatName({ bitDepth: containerDepth(bitDepth), chroma });
+  // Rounded up to a bit depth of ffmpeg's planar formats.
+  const format = pixelFormatName({ bitDepth: bitDepth > 9 ? bitDepth + (bitDepth % 2) : bitDepth, chroma });
   return {
     side,
     input: name,
@@ -282,11 +283,6 @@ function command(
     options: copies ? options : [...options, '-an', '-c:v', 'ffv1'],
     output: preparedName(name, suffix, copies),
   };
-}
-
-/** Rounds up to a bit depth of ffmpeg's planar formats. */
-function containerDepth(bitDepth: number): number {
-  return bitDepth === 11 ? 12 : bitDepth === 13 ? 14 : bitDepth === 15 ? 16 : bitDepth;
 }
 
 /** For example `encode-prepared.mkv`. */

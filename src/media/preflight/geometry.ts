@@ -308,15 +308,12 @@ function squarePairs(one: SideFacts, other: SideFacts): SquarePair[] {
 function turnOf({ reference, distorted }: Both): keyof typeof WAYS | undefined {
   const pairs = squarePairs(reference, distorted);
   if (pairs.length === 0) return undefined;
-  const likeness = (way: keyof typeof WAYS) =>
-    mean(pairs.map(([a, b]) => correlation(a, turned(b, WAYS[way]))));
+  const turned = (square: Float32Array, way: keyof typeof WAYS) =>
+    square.map((_, at) => square[WAYS[way](at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
+  const likeness = (way: keyof typeof WAYS) => mean(pairs.map(([a, b]) => correlation(a, turned(b, way))));
   const [clock, cclock] = [likeness('clock'), likeness('cclock')];
   if (!(Math.max(clock, cclock) >= ALIKE && Math.abs(clock - cclock) >= CLEARLY_TURNED)) return undefined;
   return clock > cclock ? 'clock' : 'cclock';
-}
-
-function turned(square: Float32Array, from: (x: number, y: number) => number): Float32Array {
-  return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
 }
 
 /** True if the picture within bars (shares of the sides) is a part of the other one, rather than a smaller copy. */
