@@ -13,11 +13,13 @@ import {
   type VideoFormat,
 } from '../core/frame.js';
 import type { DecodedSource, TrackFacts } from './decoder.js';
-import type { FrameSource, OwnFilters, VideoInfo } from './types.js';
+import type { FrameSource, OwnFilters } from './types.js';
 
-export function filteredFormat<T extends VideoFormat>(format: T, { crop, format: to }: OwnFilters): T {
+/** What filters make of a video's format, and of its range. Shares `warnings`, to which sources append. */
+export function filteredFormat<T extends VideoFormat>(format: T, { crop, range, format: to }: OwnFilters): T {
   return {
     ...format,
+    ...(range && { colorRange: range.to }),
     ...(crop && { width: crop.width, height: crop.height }),
     ...(to && { bitDepth: to.bitDepth }),
   };
@@ -25,7 +27,7 @@ export function filteredFormat<T extends VideoFormat>(format: T, { crop, format:
 
 export function filteredSource(source: FrameSource, filters: OwnFilters): FrameSource {
   const { descriptor, seekable } = source;
-  const info = filteredInfo(source.info, filters);
+  const info = filteredFormat(source.info, filters);
   return {
     info,
     seekable,
@@ -51,12 +53,6 @@ export function filteredDecoding(
     },
     timestamp: (index) => source.timestamp(index),
   };
-}
-
-/** Shares `warnings` with the source, which appends to it. */
-function filteredInfo(info: VideoInfo, filters: OwnFilters): VideoInfo {
-  const { range } = filters;
-  return { ...filteredFormat(info, filters), ...(range && { colorRange: range.to }) };
 }
 
 /** Goes on once a frame is read: at once if the source reads at once. */
