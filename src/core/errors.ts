@@ -110,6 +110,10 @@ export function mediaError(message: string, options?: AnyvmafErrorOptions): Anyv
   return new AnyvmafError('media', message, options);
 }
 
+export function modelError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('model', message, options);
+}
+
 export function featureError(message: string): AnyvmafError {
   return new AnyvmafError('feature', message);
 }

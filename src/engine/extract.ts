@@ -8,15 +8,13 @@ import { type AnyvmafError, usageError } from '../core/errors.js';
 import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
 import { displayAspect } from '../core/size.js';
+import { factsOf, nameOf, type Side } from '../media/pair.js';
 import {
-  factsOf,
   framesOfPair,
-  nameOf,
   type OpenPair,
   openPlanned,
   type PairingPlan,
   partOfPlan,
-  type Side,
 } from '../media/pairing/prepare.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
 import { colorMeaning } from '../pictures/rgb.js';

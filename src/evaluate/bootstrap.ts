@@ -126,13 +126,7 @@ class LinearFigures {
 
   of(weights: Uint16Array): { readonly plcc: number; readonly rmse: number } {
     const sums = this.#sums;
-    let n = 0;
-    let x = 0;
-    let y = 0;
-    let xx = 0;
-    let yy = 0;
-    let xy = 0;
-    let errors = 0;
+    let [n, x, y, xx, yy, xy, errors] = [0, 0, 0, 0, 0, 0, 0];
     for (let unit = 0, at = 0; unit < weights.length; unit++, at += SUMS) {
       const weight = weights[unit]!;
       if (weight === 0) continue;
@@ -236,9 +230,7 @@ function exact({ predictionRanking, targetRanking }: Sample, units: Units): Conc
   const untiedY = untiedTable(targetRanking, units);
   const { count } = units;
   return (weights) => {
-    let s = 0;
-    let x = 0;
-    let y = 0;
+    let [s, x, y] = [0, 0, 0];
     for (let a = 0; a < count; a++) {
       const weight = weights[a]!;
       if (weight === 0) continue;

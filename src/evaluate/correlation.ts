@@ -185,7 +185,7 @@ export function rankingOf(values: Float64Array): Ranking {
     starts[found + 1]!++;
   }
   for (let g = 0; g < groups; g++) starts[g + 1]! += starts[g]!;
-  return { order: byGroup(naturalOrder(values.length), group, starts), group, starts };
+  return { order: byGroup(Uint32Array.from(group.keys()), group, starts), group, starts };
 }
 
 /** The rank of each value, from 1; equal values get their mean rank. */
@@ -208,10 +208,6 @@ export function byGroup(indices: Uint32Array, group: Uint32Array, starts: Uint32
     next[g] = place + 1;
   }
   return sorted;
-}
-
-function naturalOrder(length: number): Uint32Array {
-  return Uint32Array.from({ length }, (_, i) => i);
 }
 
 /** Index of `value` among the first `length` distinct ascending values, which contain it. */

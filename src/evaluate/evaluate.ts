@@ -2,7 +2,7 @@
  * @module evaluate/evaluate
  * Evaluates models on the rows of a table's split: compares their predictions with the target, and ranks them.
  */
-import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
+import { messageOf, modelError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { counted, quoted } from '../core/printable.js';
 import { loadTinyModel } from '../tiny/load.js';
@@ -11,6 +11,7 @@ import type {
   TinyDevice,
   TinyDeviceChoice,
   TinyModel,
+  TinyModelOptions,
   TinyPlatform,
   TinyPrecision,
   TinyRuntimeName,
@@ -30,7 +31,7 @@ import { type Split, TARGET_COLUMN } from './table/columns.js';
 import type { TableColumns } from './table/read.js';
 
 /** Options of `evaluateModel` and `compareModels`. */
-export interface EvaluateOptions {
+export interface EvaluateOptions extends Pick<TinyModelOptions, 'fp16' | 'verify'> {
   /** The part of the table to evaluate on. Default `test`. */
   readonly split?: Split;
   /** Column to predict. Default `mos`. */
@@ -47,12 +48,8 @@ export interface EvaluateOptions {
   readonly device?: TinyDeviceChoice;
   /** Threads of the runtime. Default 0: the runtime decides. */
   readonly threads?: number;
-  /** Use half precision if the device supports it. Default false. */
-  readonly fp16?: boolean;
   /** Run the model or its 8-bit sibling. Default `auto`: as its registry or sidecar says. */
   readonly precision?: TinyPrecision;
-  /** Refuse models that the registry's Sigstore bundle does not sign. Default false. */
-  readonly verify?: boolean;
   /**
    * Draws of the bootstrap; 0 omits the intervals. Default 1000, for large tables fewer, but at least 200, so that
    * about 20 million rows are drawn.
@@ -248,8 +245,7 @@ function requireFinite(
 ): void {
   const bad = prediction.findIndex((value) => !Number.isFinite(value));
   if (bad < 0) return;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The tiny model ${quoted(source)} gives ${prediction[bad]} for row ${rowOf(bad)} of ${table.name}, although all ` +
       'inputs are finite; it cannot be evaluated.',
   );
@@ -304,8 +300,7 @@ function scoresOf(
   const name = sidecar.outputNames?.[0] ?? graph.outputs[0]?.name ?? '';
   const output = outputs[name];
   if (!output) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph has ` +
         `${Object.keys(outputs)
           .map((name) => quoted(name))
@@ -315,8 +310,7 @@ function scoresOf(
   const { data, dims } = output;
   const each = data.length / rows;
   if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0)) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `The output ${quoted(name)} of the tiny model ${quoted(source)} has the shape [${dims.join(', ')}] for ` +
         `${rows} rows, but one number per row is needed: the shape [${rows}].`,
     );

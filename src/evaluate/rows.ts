@@ -5,7 +5,7 @@
  * caller or from columns, other inputs from columns of their name.
  */
 import { SPLITS, type Split } from '../core/choices.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { counted, quoted } from '../core/printable.js';
 import { bindColumns, CANONICAL_FEATURES, type CodecFacts, codecBlock } from '../tiny/features.js';
 import type { TinyModel, TinyPort } from '../tiny/types.js';
@@ -53,8 +53,7 @@ export interface SplitRows {
  */
 export async function selectRows(table: TableColumns, wanted: Split, target: string): Promise<SplitRows> {
   if (!table.has(target)) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `${table.name} has no column ${quoted(target)} to compare predictions with; it has ${listed(table.columns)}. ` +
         'Name another column as the target.',
     );
@@ -158,8 +157,7 @@ function tooFew(
     split === 'all' || others.length === 0
       ? ''
       : ` By its ${keys === 1 ? 'key' : `${keys} keys`}, the rows are ${others.join(', ')}.`;
-  return new AnyvmafError(
-    'usage',
+  return usageError(
     `The split ${quoted(split)} of ${table.name} has ${rows}${without}, but at least 2 are needed to compute ` +
       `correlations.${found}${split === 'all' ? '' : ' Choose another split, or all.'}`,
   );
@@ -345,12 +343,7 @@ async function codecInput(
     const name = JSON.stringify([codec, preset, crf]);
     let block = known.get(name);
     if (!block) {
-      const facts = {
-        ...(codec !== undefined && { codec }),
-        ...(preset !== undefined && { preset }),
-        ...(crf !== undefined && { crf }),
-      };
-      block = codecBlock(spec, width, facts, model.source);
+      block = codecBlock(spec, width, { codec, preset, crf }, model.source);
       known.set(name, block);
     }
     data.set(block, i * width);
@@ -410,5 +403,5 @@ function titled({ source }: TinyModel): string {
 }
 
 function refused(model: TinyModel, reason: string): AnyvmafError {
-  return new AnyvmafError('model', `${titled(model)} cannot be evaluated on a table: ${reason}.`);
+  return modelError(`${titled(model)} cannot be evaluated on a table: ${reason}.`);
 }

@@ -37,10 +37,9 @@ export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<Ev
   };
 }
 
-/** Opens the table with time limits on reading that grow with its size. */
-async function openMonitored(reader: ByteReader, name: string, monitor: Monitor): Promise<TableColumns> {
-  const reason = { code: 'io', subject: `${shown(name)} cannot be read as Parquet` } as const;
-  const within = async <T>(silence: number, work: () => Promise<T>): Promise<T> => {
+/** Runs work with a time limit in milliseconds, `reason` being what fails if it is exceeded. */
+function limited(monitor: Monitor, reason: Parameters<Monitor['patience']>[1]) {
+  return async <T>(silence: number, work: () => Promise<T>): Promise<T> => {
     monitor.patience(silence, reason);
     try {
       return await work();
@@ -49,6 +48,11 @@ async function openMonitored(reader: ByteReader, name: string, monitor: Monitor)
       monitor.patience(Number.POSITIVE_INFINITY, reason);
     }
   };
+}
+
+/** Opens the table with time limits on reading that grow with its size. */
+async function openMonitored(reader: ByteReader, name: string, monitor: Monitor): Promise<TableColumns> {
+  const within = limited(monitor, { code: 'io', subject: `${shown(name)} cannot be read as Parquet` });
   const opening = SILENCE + reader.size / BYTES_PER_MILLISECOND;
   const table = await within(opening, () => FeatureTable.open(reader, name));
   const reading = opening + table.rows / ROWS_PER_MILLISECOND;
@@ -66,25 +70,15 @@ function monitoredRuntimes(runtimes: TinyRuntimes, monitor: Monitor): TinyRuntim
   return {
     devices: () => runtimes.devices(),
     async open(model, options) {
-      const reason = {
-        code: 'model',
-        subject: `The tiny model ${quoted(model.source)} cannot be run`,
-      } as const;
-      const within = async <T>(work: Promise<T>): Promise<T> => {
-        monitor.patience(RUNTIME_SILENCE, reason);
-        try {
-          return await work;
-        } finally {
-          monitor.patience(Number.POSITIVE_INFINITY, reason);
-        }
-      };
-      const session = await within(runtimes.open(model, options));
+      const subject = `The tiny model ${quoted(model.source)} cannot be run`;
+      const within = limited(monitor, { code: 'model', subject });
+      const session = await within(RUNTIME_SILENCE, () => runtimes.open(model, options));
       const { runtime, device, notes } = session;
       return {
         runtime,
         device,
         notes,
-        run: (inputs) => within(session.run(inputs)),
+        run: (inputs) => within(RUNTIME_SILENCE, () => session.run(inputs)),
         close: () => session.close(),
       };
     },

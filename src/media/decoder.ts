@@ -3,7 +3,7 @@
  * The interface of all decoders: facts about a track, which of several tracks, and frames from it.
  */
 import type { DecoderId, ScaleFilter } from '../core/choices.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import type { ChromaFormat, VideoFormat } from '../core/frame.js';
 import type { Fraction } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
@@ -100,27 +100,14 @@ export function decodedInfo(
   warnings: readonly string[],
 ): VideoInfo {
   const { name, width, height, bitDepth, chroma, alpha, frameRate, sampleAspect, colorRange } = facts;
-  return {
-    name,
-    container: 'frames',
-    width,
-    height,
-    bitDepth,
-    chroma,
-    ...(alpha && { alpha }),
-    frameCount,
-    ...(frameRate && { frameRate }),
-    ...(sampleAspect && { sampleAspect }),
-    ...(colorRange && { colorRange }),
-    warnings,
-  };
+  const format = { width, height, bitDepth, chroma, ...(alpha && { alpha }) };
+  return { name, container: 'frames', ...format, frameCount, frameRate, sampleAspect, colorRange, warnings };
 }
 
 /** @throws {AnyvmafError} `usage` for a frame before `next`, the first unread one */
 export function requireInOrder(name: string, index: number, next: number): void {
   if (index >= next) return;
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `frame ${index} of ${shown(name)} was requested after frame ${next - 1}; decoded frames must be read in order.`,
   );
 }

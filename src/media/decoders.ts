@@ -22,7 +22,7 @@ import { SEGMENT } from './formats.js';
 import { type EncodedInput, notY4m } from './open.js';
 import type { VideoInput } from './types.js';
 
-export interface EncodedVideo {
+export interface EncodedVideo extends Pick<EncodedInput, 'cutOff' | 'encoderSettings'> {
   readonly input: VideoInput;
   readonly decoder: Decoder;
   readonly facts: TrackFacts;
@@ -30,10 +30,6 @@ export interface EncodedVideo {
   readonly others: readonly Decoder[];
   /** What filters do to its pictures; part of the video's identity. */
   readonly filters?: string;
-  /** Set for a truncated file: what is missing, as a clause. */
-  readonly cutOff?: string;
-  /** Settings that x264 or x265 recorded in the stream. */
-  readonly encoderSettings?: string;
 }
 
 interface DecoderOptions {
@@ -203,15 +199,11 @@ async function firstOf<T>(
 
 /** Returns the error if another decoder may succeed; throws it otherwise, for example if the file is missing. */
 function refusal(error: unknown): AnyvmafError {
-  if (error instanceof AnyvmafError && error.objections?.some(asksForTrack)) throw error;
+  if (error instanceof AnyvmafError && error.objections?.some(({ about }) => about?.startsWith('track')))
+    throw error;
   // `usage`: an unsupported kind of input, such as bytes in memory.
   if (error instanceof AnyvmafError && (error.code === 'media' || error.code === 'usage')) return error;
   throw error;
-}
-
-/** A wrong track is wrong for every decoder. */
-function asksForTrack({ about }: Objection): boolean {
-  return about === 'trackReference' || about === 'trackDistorted';
 }
 
 function undecoded(encoded: EncodedInput): AnyvmafError {
@@ -277,7 +269,10 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     ...apart,
     idle.length > 0 ? `${others.length > 0 ? '' : `tried ${first.decoder.id}; `}${idle.join('; ')}` : '',
   ].filter((clause) => clause !== '' && !message.includes(clause));
-  const known = looksLike !== undefined || /^https?:/i.test(name) || hints.some(declaresRaw);
+  const known =
+    looksLike !== undefined ||
+    /^https?:/i.test(name) ||
+    hints.some((hint) => typeof hint === 'object' && hint.purpose === 'declare');
   const why = clauses.length > 0 ? ` (${clauses.join('; ')})` : '';
   if (cutOff + why === '' && known) return error;
   const what = clause(message) + why + cutOff;
@@ -316,8 +311,4 @@ function saidBy(error: AnyvmafError | undefined): Objection {
 /** Why a decoder failed, without its name and the file's. */
 function reasonOf({ decoder, error }: Attempt, name: string): string {
   return clause(saidBy(error).message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
-}
-
-function declaresRaw(hint: Remedy): boolean {
-  return typeof hint === 'object' && hint.purpose === 'declare';
 }

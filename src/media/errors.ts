@@ -35,14 +35,12 @@ export class MediaError extends AnyvmafError {
 /** Bytes of a file, or Latin-1 text from them, in quotes; all but printable ASCII becomes `\xNN`. */
 export function quoted(found: string | Uint8Array): string {
   const text = typeof found === 'string' ? found : String.fromCharCode(...found.subarray(0, SHOWN));
-  return `"${text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, hexEscape)}"${text.length > SHOWN ? ` (${text.length} characters)` : ''}`;
+  const escaped = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  const more = text.length > SHOWN ? ` (${text.length} characters)` : '';
+  return `"${text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, escaped)}"${more}`;
 }
 
 const SHOWN = 80;
-
-function hexEscape(character: string): string {
-  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-}
 
 /**
  * The incomplete last frame was read.

@@ -147,15 +147,9 @@ function quarterTurns(angle: unknown): 0 | 90 | 180 | 270 {
 }
 
 function cropping(sideData: Json | undefined): TrackFacts['crop'] {
-  if (!sideData) return undefined;
-  const [left = 0, top = 0, right = 0, bottom = 0] = [
-    'crop_left',
-    'crop_top',
-    'crop_right',
-    'crop_bottom',
-  ].map((key) => number(sideData[key]) ?? 0);
-  if (!left && !top && !right && !bottom) return undefined;
-  return { left, top, right, bottom };
+  const edge = (name: string) => number(sideData?.[`crop_${name}`]) ?? 0;
+  const crop = { left: edge('left'), top: edge('top'), right: edge('right'), bottom: edge('bottom') };
+  return Object.values(crop).some((samples) => samples !== 0) ? crop : undefined;
 }
 
 function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefined {
@@ -163,22 +157,21 @@ function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefi
   return named === 'tv' || named === 'mpeg' ? 'limited' : undefined;
 }
 
-/** The second letter names the field that is displayed first. */
+/** By ffmpeg's names, whose second letter is the field that is displayed first. */
+const FIELD_ORDERS = new Map<unknown, TrackFacts['fieldOrder']>([
+  ['progressive', 'progressive'],
+  ['tt', 'top-first'],
+  ['bt', 'top-first'],
+  ['bb', 'bottom-first'],
+  ['tb', 'bottom-first'],
+]);
+
 function fieldOrder(stream: Json, frame: Json): TrackFacts['fieldOrder'] {
-  switch (stream.field_order) {
-    case 'progressive':
-      return 'progressive';
-    case 'tt':
-    case 'bt':
-      return 'top-first';
-    case 'bb':
-    case 'tb':
-      return 'bottom-first';
-  }
-  if (number(frame.interlaced_frame) === 1) {
-    return number(frame.top_field_first) === 1 ? 'top-first' : 'bottom-first';
-  }
-  return number(frame.interlaced_frame) === 0 ? 'progressive' : 'unknown';
+  const stated = FIELD_ORDERS.get(stream.field_order);
+  if (stated) return stated;
+  const interlaced = number(frame.interlaced_frame);
+  if (interlaced === 1) return number(frame.top_field_first) === 1 ? 'top-first' : 'bottom-first';
+  return interlaced === 0 ? 'progressive' : 'unknown';
 }
 
 /** A stream tag by name; Matroska may append a language. */

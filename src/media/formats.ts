@@ -14,6 +14,7 @@ import {
   storedFrameBytes,
   type VideoFormat,
 } from '../core/frame.js';
+import type { Fraction } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import { convertCommand, incompleteFrame, lostFraming, MediaError, quoted } from './errors.js';
 import { latin1, readAt } from './readers.js';
@@ -117,8 +118,8 @@ export function isY4m(start: Uint8Array): boolean {
 export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const warnings: string[] = [];
   const { end, values } = parseTags(start, name, warnings);
-  const width = side(values.get('W'), 'W', 'width', name);
-  const height = side(values.get('H'), 'H', 'height', name);
+  const width = side(values, 'W', 'width', name);
+  const height = side(values, 'H', 'height', name);
   const tag = values.get('C') ?? '420';
   const { alpha, ...sampling } = chroma(tag, name);
   const format: VideoFormat = { width, height, ...sampling };
@@ -126,9 +127,8 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const problem = formatProblem(format);
   if (problem) throw bad(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
 
-  const frameRate = ratio(values.get('F'), 'F', 'frame rate', name);
-  const aspect = values.get('A');
-  const sampleAspect = aspect === undefined ? undefined : ratio(aspect, 'A', 'sample aspect ratio', name);
+  const frameRate = ratio(values, 'F', 'frame rate', name);
+  const sampleAspect = values.has('A') ? ratio(values, 'A', 'sample aspect ratio', name) : undefined;
   const order = fieldOrder(values.get('I'), name, warnings);
   const range = values.get('X')?.toLowerCase();
   return {
@@ -136,9 +136,8 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
     headerBytes: end + 1,
     frameBytes: storedFrameBytes(format) + (alpha ? lumaBytes(format) : 0),
     details: {
-      // 0:0 means unknown.
-      ...(frameRate.num > 0 && frameRate.den > 0 ? { frameRate } : {}),
-      ...(sampleAspect && sampleAspect.num > 0 && sampleAspect.den > 0 ? { sampleAspect } : {}),
+      ...(frameRate && { frameRate }),
+      ...(sampleAspect && { sampleAspect }),
       ...(order && { fieldOrder: order }),
       ...(range === 'full' || range === 'limited' ? { colorRange: range } : {}),
       ...(tag === '420mpeg2' && { chromaLocation: 'left' }),
@@ -390,36 +389,32 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
   return info;
 }
 
-function chroma(tag: string, name: string): Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true } {
-  switch (tag) {
-    // These differ in chroma siting only. ffmpeg writes 420jpeg for unknown siting.
-    case '420':
-    case '420jpeg':
-    case '420mpeg2':
-    case '420paldv':
-      return { chroma: '420', bitDepth: 8 };
-    case '422':
-      return { chroma: '422', bitDepth: 8 };
-    case '444':
-      return { chroma: '444', bitDepth: 8 };
-    case '444alpha':
-      return { chroma: '444', bitDepth: 8, alpha: true };
-    case 'mono':
-      return { chroma: '400', bitDepth: 8 };
-    case '411':
-      throw bad(
-        `${shown(name)} is 4:1:1, which is not supported; convert it, which keeps luma unchanged: ` +
-          convertCommand(name, '-pix_fmt yuv422p'),
-      );
+type Sampling = Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true };
+
+/** Tags of 8 bits. The first four differ in chroma siting only; ffmpeg writes 420jpeg for unknown siting. */
+const CHROMA: ReadonlyMap<string, Sampling> = new Map<string, Sampling>([
+  ['420', { chroma: '420', bitDepth: 8 }],
+  ['420jpeg', { chroma: '420', bitDepth: 8 }],
+  ['420mpeg2', { chroma: '420', bitDepth: 8 }],
+  ['420paldv', { chroma: '420', bitDepth: 8 }],
+  ['422', { chroma: '422', bitDepth: 8 }],
+  ['444', { chroma: '444', bitDepth: 8 }],
+  ['444alpha', { chroma: '444', bitDepth: 8, alpha: true }],
+  ['mono', { chroma: '400', bitDepth: 8 }],
+]);
+
+function chroma(tag: string, name: string): Sampling {
+  const known = CHROMA.get(tag);
+  if (known) return known;
+  if (tag === '411') {
+    throw bad(
+      `${shown(name)} is 4:1:1, which is not supported; convert it, which keeps luma unchanged: ` +
+        convertCommand(name, '-pix_fmt yuv422p'),
+    );
   }
-  const deep = /^(?:(420|422|444)p|mono)(9|1[0-6])$/.exec(tag);
-  if (deep) {
-    const [, format] = deep;
-    return {
-      chroma: format === '420' || format === '422' || format === '444' ? format : '400',
-      bitDepth: Number(deep[2]),
-    };
-  }
+  const [, base, depth] = /^(420p|422p|444p|mono)(9|1[0-6])$/.exec(tag) ?? [];
+  const deep = CHROMA.get(base?.replace('p', '') ?? '');
+  if (deep) return { ...deep, bitDepth: Number(depth) };
   throw bad(
     `${shown(name)} has the unknown chroma tag ${quoted(`C${tag}`)}; supported: 420, 420jpeg, 420mpeg2, ` +
       '420paldv, 422, 444, 444alpha, mono, and 420pN, 422pN, 444pN, monoN with N from 9 to 16. ' +
@@ -456,23 +451,25 @@ function fieldOrder(
   }
 }
 
-function side(text: string | undefined, letter: string, what: string, name: string): number {
-  if (text === undefined) throw bad(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
-  if (!/^\d+$/.test(text)) {
-    throw bad(
-      `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}, which is not a whole number.`,
-    );
-  }
-  return Number(text);
+type Tags = ReadonlyMap<string, string>;
+
+function required(tags: Tags, letter: string, what: string, name: string): string {
+  const text = tags.get(letter);
+  if (text !== undefined) return text;
+  throw bad(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
 }
 
-function ratio(
-  text: string | undefined,
-  letter: string,
-  what: string,
-  name: string,
-): { num: number; den: number } {
-  if (text === undefined) throw bad(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
+function side(tags: Tags, letter: string, what: string, name: string): number {
+  const text = required(tags, letter, what, name);
+  if (/^\d+$/.test(text)) return Number(text);
+  throw bad(
+    `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}, which is not a whole number.`,
+  );
+}
+
+/** `undefined` for 0:0, which means unknown. */
+function ratio(tags: Tags, letter: string, what: string, name: string): Fraction | undefined {
+  const text = required(tags, letter, what, name);
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(text);
   if (!match) {
     throw bad(
@@ -480,7 +477,8 @@ function ratio(
         `${letter === 'F' ? '30000:1001' : '1:1'}.`,
     );
   }
-  return { num: Number(match[1]), den: Number(match[2]) };
+  const [num, den] = [Number(match[1]), Number(match[2])];
+  return num > 0 && den > 0 ? { num, den } : undefined;
 }
 
 function isFrame(start: Uint8Array): boolean {

@@ -30,7 +30,6 @@ import {
   type ByteStream,
   type DecodedStream,
   type FilePlatform,
-  type FrameLayout,
   type FrameSource,
   type RawVideoFormat,
   RemoteVideo,
@@ -158,12 +157,8 @@ export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): Fr
   if (descriptor.kind === 'filtered') {
     return filteredSource(reopen(descriptor.of, platform), descriptor.filters);
   }
-  return new RandomAccessSource(
-    readerOf(descriptor, platform),
-    descriptor.info,
-    descriptor.layout,
-    descriptor,
-  );
+  const { info, layout } = descriptor;
+  return new RandomAccessSource(readerOf(descriptor, platform), info, layout, descriptor);
 }
 
 /** Reopens an input for random access; `undefined` if it has none. */
@@ -212,7 +207,13 @@ function readerOf(
 interface RandomBytes {
   readonly kind: 'random';
   readonly reader: ByteReader;
-  describe(info: VideoInfo, layout: FrameLayout): SourceDescriptor;
+  describe(stored: Stored): SourceDescriptor;
+}
+
+type Stored = Pick<SourceDescriptor & { kind: 'file' }, 'info' | 'layout'>;
+
+function randomBytes(reader: ByteReader, describe: RandomBytes['describe']): RandomBytes {
+  return { kind: 'random', reader, describe };
 }
 
 /** @throws {AnyvmafError} `usage` if the platform cannot fetch; as {@link FilePlatform.openUrl} */
@@ -229,11 +230,7 @@ async function openUrl(
 
 function bytesOfRemote({ content }: RemoteVideo): RandomBytes {
   const open = () => content.reader();
-  return {
-    kind: 'random',
-    reader: open(),
-    describe: (info, layout) => ({ kind: 'here', open, info, layout }),
-  };
+  return randomBytes(open(), (stored) => ({ kind: 'here', open, ...stored }));
 }
 
 type OpenedBytes = RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream };
@@ -247,26 +244,12 @@ async function openBytes(
     const file = await platform.open(input);
     if (file.kind === 'stream') return file;
     const { reader, path, origin } = file;
-    return {
-      kind: 'random',
-      reader,
-      describe: (info, layout) => ({ kind: 'file', path, ...(origin && { origin }), info, layout }),
-    };
+    return randomBytes(reader, (stored) => ({ kind: 'file', path, ...(origin && { origin }), ...stored }));
   }
-  if (input instanceof Uint8Array) {
-    return {
-      kind: 'random',
-      reader: bytesReader(input),
-      describe: (info, layout) => ({ kind: 'bytes', bytes: input, info, layout }),
-    };
-  }
-  if (input instanceof Blob) {
-    return {
-      kind: 'random',
-      reader: blobReader(input, name),
-      describe: (info, layout) => ({ kind: 'blob', blob: input, info, layout }),
-    };
-  }
+  if (input instanceof Uint8Array)
+    return randomBytes(bytesReader(input), (stored) => ({ kind: 'bytes', bytes: input, ...stored }));
+  if (input instanceof Blob)
+    return randomBytes(blobReader(input, name), (stored) => ({ kind: 'blob', blob: input, ...stored }));
   if (input instanceof ReadableStream) return { kind: 'stream', stream: webByteStream(input, name) };
   throw usageError(
     `a video must be a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource, not ` +
@@ -305,11 +288,12 @@ async function openRandom(
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };
     const info = partialFrame === undefined ? known : settlePartialFrame(known, partialFrame);
     const layout = rawLayout(recognised.raw);
-    return new RandomAccessSource(reader, info, layout, bytes.describe(info, layout));
+    return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
   }
   const index = await indexFrames(reader, recognised.header, name);
   const info = { ...y4mInfo(recognised.header, name, index), fileSize: reader.size };
-  return new RandomAccessSource(reader, info, index.layout, bytes.describe(info, index.layout));
+  const { layout } = index;
+  return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
 }
 
 /** @throws {MediaError} if the file ends within a frame and `what` is `refuse` */
@@ -367,21 +351,17 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
   if (isY4m(start)) {
     const header = parseY4mHeader(start, name);
     if (raw && describeFormat(raw) !== describeFormat(header.format)) {
-      throw new AnyvmafError(
-        'mismatch',
+      const contrary =
         `${shown(name)} is a Y4M file of ${describeFormat(header.format)}, but the given raw format is ` +
-          describeFormat(raw),
-        {
-          hints: [{ purpose: 'correct', option: 'raw' }, 'leave them out if both videos are Y4M'],
-          file: name,
-        },
-      );
+        describeFormat(raw);
+      const hints = [{ purpose: 'correct', option: 'raw' }, 'leave them out if both videos are Y4M'] as const;
+      throw new AnyvmafError('mismatch', contrary, { hints, file: name });
     }
     return { kind: 'y4m', header };
   }
   if (raw) return { kind: 'yuv', raw };
   const looksLike = sniffContent(start);
-  return { kind: 'other', ...(looksLike && { looksLike }) };
+  return { kind: 'other', looksLike };
 }
 
 /** The input is neither Y4M nor declared as raw, and there is no decoder. */

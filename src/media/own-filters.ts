@@ -13,11 +13,13 @@ import {
   type VideoFormat,
 } from '../core/frame.js';
 import type { DecodedSource, TrackFacts } from './decoder.js';
-import type { CropArea, FrameSource, OwnFilters, VideoInfo } from './types.js';
+import type { FrameSource, OwnFilters } from './types.js';
 
-export function filteredFormat<T extends VideoFormat>(format: T, { crop, format: to }: OwnFilters): T {
+/** What filters make of a video's format, and of its range. Shares `warnings`, to which sources append. */
+export function filteredFormat<T extends VideoFormat>(format: T, { crop, range, format: to }: OwnFilters): T {
   return {
     ...format,
+    ...(range && { colorRange: range.to }),
     ...(crop && { width: crop.width, height: crop.height }),
     ...(to && { bitDepth: to.bitDepth }),
   };
@@ -25,14 +27,13 @@ export function filteredFormat<T extends VideoFormat>(format: T, { crop, format:
 
 export function filteredSource(source: FrameSource, filters: OwnFilters): FrameSource {
   const { descriptor, seekable } = source;
-  const info = filteredInfo(source.info, filters);
-  const filter = new PictureFilter(source.info, filters);
+  const info = filteredFormat(source.info, filters);
   return {
     info,
     seekable,
     ...(descriptor && { descriptor: { kind: 'filtered', of: descriptor, filters, info } }),
     ...(source.checkFrame && { checkFrame: source.checkFrame.bind(source) }),
-    readFrame: (index, into) => filter.read(source, index, into),
+    readFrame: filteredReader(source, filters),
     close: () => source.close(),
   };
 }
@@ -54,10 +55,12 @@ export function filteredDecoding(
   };
 }
 
-/** Shares `warnings` with the source, which appends to it. */
-function filteredInfo(info: VideoInfo, filters: OwnFilters): VideoInfo {
-  const { range } = filters;
-  return { ...filteredFormat(info, filters), ...(range && { colorRange: range.to }) };
+/** Goes on once a frame is read: at once if the source reads at once. */
+export function afterRead(
+  reading: boolean | Promise<boolean>,
+  next: (found: boolean) => boolean,
+): boolean | Promise<boolean> {
+  return typeof reading === 'boolean' ? next(reading) : reading.then(next);
 }
 
 /** The planes of a buffer that `wanted` has too. */
@@ -72,64 +75,49 @@ export function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlane
 
 type PlaneKey = 'y' | 'cb' | 'cr' | 'alpha';
 
-class PictureFilter {
-  readonly #from: VideoFormat;
-  readonly #to: VideoFormat;
-  readonly #crop: CropArea | undefined;
-  readonly #stored: FramePlanes;
-  readonly #tables: { readonly luma: Samples; readonly chroma: Samples } | undefined;
-
-  constructor(from: VideoFormat & Pick<VideoInfo, 'colorRange'>, filters: OwnFilters) {
-    this.#from = from;
-    this.#to = filteredFormat(from, filters);
-    this.#crop = filters.crop;
-    this.#stored = allocateFrame(from);
-    const range = filters.range;
-    if (range || this.#to.bitDepth !== from.bitDepth) {
-      const table = (chroma: boolean) =>
-        sampleTable({
-          chroma,
-          from: from.bitDepth,
-          to: this.#to.bitDepth,
-          full: (range?.to ?? from.colorRange) === 'full',
-          range,
-        });
-      this.#tables = { luma: table(false), chroma: table(true) };
-    }
-  }
-
-  read(source: FrameSource, index: number, into: FramePlanes): Promise<boolean> | boolean {
-    const found = source.readFrame(index, planesLike(this.#stored, into));
-    if (typeof found === 'boolean') return found && this.#finish(into);
-    return found.then((there) => there && this.#finish(into));
-  }
-
-  #finish(into: FramePlanes): true {
-    this.#plane('y', this.#from, this.#to, into);
-    this.#plane('alpha', this.#from, this.#to, into);
-    const sizes = [chromaSize(this.#from), chromaSize(this.#to)] as const;
-    for (const key of ['cb', 'cr'] as const) if (this.#stored[key]) this.#plane(key, ...sizes, into);
-    return true;
-  }
-
-  #plane(key: PlaneKey, from: PlaneSize, to: PlaneSize, planes: FramePlanes): void {
-    const [stored, plane] = [this.#stored[key], planes[key]];
-    if (!stored || !plane) return;
-    const source = samplesOf(stored, this.#from.bitDepth);
-    const target = samplesOf(plane, this.#to.bitDepth);
+/** Reads frames of `source` with the filters applied. */
+function filteredReader(source: FrameSource, filters: OwnFilters): FrameSource['readFrame'] {
+  const { crop, range } = filters;
+  const from = source.info;
+  const to: VideoFormat = filteredFormat(from, filters);
+  const stored = allocateFrame(from);
+  const depths = {
+    from: from.bitDepth,
+    to: to.bitDepth,
+    full: (range?.to ?? from.colorRange) === 'full',
+    range,
+  };
+  const converts = range || to.bitDepth !== from.bitDepth;
+  const tables = converts && {
+    luma: sampleTable({ ...depths, chroma: false }),
+    chroma: sampleTable({ ...depths, chroma: true }),
+  };
+  const fill = (key: PlaneKey, sizeFrom: PlaneSize, size: PlaneSize, into: FramePlanes): void => {
+    const [whole, plane] = [stored[key], into[key]];
+    if (!whole || !plane) return;
+    const samples = samplesOf(whole, from.bitDepth);
+    const target = samplesOf(plane, to.bitDepth);
     const isChroma = key === 'cb' || key === 'cr';
-    const { h, v } = (isChroma && SUBSAMPLING[this.#from.chroma]) || { h: 0, v: 0 };
-    const [x, y] = [(this.#crop?.x ?? 0) >> h, (this.#crop?.y ?? 0) >> v];
+    const { h, v } = (isChroma && SUBSAMPLING[from.chroma]) || { h: 0, v: 0 };
+    const [x, y] = [(crop?.x ?? 0) >> h, (crop?.y ?? 0) >> v];
     // Only colour metrics read alpha, and they expect the stored range and depth.
-    const table = key === 'alpha' ? undefined : isChroma ? this.#tables?.chroma : this.#tables?.luma;
-    for (let row = 0; row < to.height; row++) {
-      const at = (row + y) * from.width + x;
-      const line = source.subarray(at, at + to.width);
-      const out = row * to.width;
+    const table = key !== 'alpha' && tables ? tables[isChroma ? 'chroma' : 'luma'] : undefined;
+    for (let row = 0; row < size.height; row++) {
+      const at = (row + y) * sizeFrom.width + x;
+      const line = samples.subarray(at, at + size.width);
+      const out = row * size.width;
       if (!table) target.set(line, out);
       else for (let i = 0; i < line.length; i++) target[out + i] = table[line[i]!]!;
     }
-  }
+  };
+  const sizes = [chromaSize(from), chromaSize(to)] as const;
+  return (index, into) =>
+    afterRead(source.readFrame(index, planesLike(stored, into)), (found) => {
+      if (!found) return false;
+      for (const key of ['y', 'alpha'] as const) fill(key, from, to, into);
+      for (const key of ['cb', 'cr'] as const) fill(key, ...sizes, into);
+      return true;
+    });
 }
 
 interface TableOptions {

@@ -1,14 +1,15 @@
 /**
  * @module media/pair
- * Checks that two videos can be compared without conversion.
+ * Two videos: opened, checked that they can be compared without conversion, and as identified for pairing.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
-import type { VideoFormat } from '../core/frame.js';
-import { formatProblem, MIN_SIDE } from '../core/frame.js';
+import { formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
 import { areEqual, fractionText } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import { formatSize } from '../core/size.js';
+import type { TrackFacts } from './decoder.js';
+import type { EncodedVideo } from './decoders.js';
 import { pixelFormatName } from './delivery.js';
 import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
@@ -161,4 +162,43 @@ export function readsOnce(input: VideoInput): boolean {
   if (input === '-' || typeof input === 'number') return true;
   if (typeof input !== 'object' || input === null) return false;
   return 'getReader' in input || ('seekable' in input && !input.seekable);
+}
+
+export type Side = SidePictures &
+  (
+    | { readonly kind: 'frames'; readonly source: FrameSource }
+    | {
+        readonly kind: 'encoded';
+        readonly video: EncodedVideo;
+        /** Seconds at which the file's clock jumps back; `times` continue regardless. */
+        readonly setBacks?: readonly number[];
+      }
+  );
+
+interface SidePictures {
+  readonly times: Float64Array | null;
+  /** What filters do, a phrase each. */
+  readonly applied?: readonly string[];
+  /** Bit depth before filters. */
+  readonly storedDepth?: number;
+  /** Set if the caller's filter chain made the pictures. */
+  readonly reshaped?: true;
+}
+
+export interface Sides {
+  readonly reference: Side;
+  readonly distorted: Side;
+}
+
+export function factsOf(side: Side): VideoInfo | TrackFacts {
+  return side.kind === 'frames' ? side.source.info : side.video.facts;
+}
+
+export function nameOf(side: Side): string {
+  return side.kind === 'frames' ? side.source.info.name : side.video.facts.name;
+}
+
+/** Counts packets if possible, since headers are less reliable. */
+export function frameCountOf(side: Side): number | null {
+  return side.times?.length ?? factsOf(side).frameCount;
 }

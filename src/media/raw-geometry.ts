@@ -80,7 +80,9 @@ export async function findWrongGeometry(
         other.bitDepth > 8 === format.bitDepth > 8),
   );
   const best = await bestOf(bytes, others);
-  if (!best || best.likeness < convincing(best.format) || best.likeness - likeness < BETTER) return undefined;
+  // 16-bit video is rare, and two 8-bit samples can look like one 16-bit sample.
+  const least = best?.format.bitDepth === 16 ? 0.9 : CONVINCING;
+  if (!best || best.likeness < least || best.likeness - likeness < BETTER) return undefined;
   // Alternating scenes also fit a geometry that takes two frames for one.
   if (rightRows && !(await goesOn(bytes, format, best.format))) return undefined;
   return (await repeatsItself(bytes, best.format)) ? undefined : { likeness, fits: best.format };
@@ -113,11 +115,6 @@ async function repeatsItself(bytes: ByteReader, format: RawVideoFormat): Promise
     if ((examined?.rows ?? 0) >= DOUBTFUL) return true;
   }
   return false;
-}
-
-/** 16-bit video is rare, and two 8-bit samples can look like one 16-bit sample. */
-function convincing({ bitDepth }: RawVideoFormat): number {
-  return bitDepth === 16 ? 0.9 : CONVINCING;
 }
 
 interface Rated {
@@ -215,7 +212,7 @@ async function examine(
       const at = frame * frameBytes + y * rowBytes;
       if ((await bytes.read(at, [group])) < group.length) continue;
       const three = samples(group, bitDepth, seen);
-      if (!three) return { likeness: 0, rows: 0, most: seen.most };
+      if (!three) return ruledOut(seen);
       const edges = (row: number) => edgesOf(three.subarray(row * width, (row + 1) * width));
       const [first, second] = [edges(0), edges(1)];
       below.add(first, second);
@@ -226,25 +223,27 @@ async function examine(
       beyond.add(first, edges(2));
       if (frame + 1 >= frames || (await bytes.read(at + frameBytes, [after])) < rowBytes) continue;
       const later = samples(after, bitDepth, seen);
-      if (!later) return { likeness: 0, rows: 0, most: seen.most };
+      if (!later) return ruledOut(seen);
       time.add(smooth(three.subarray(0, width)), smooth(later));
     }
-    if (candidate && (below.value ?? 1) < HOPELESS) return { likeness: 0, rows: 0, most: seen.most };
-    const value = time.value;
-    if (value !== undefined) times.push(value);
+    if (candidate && (below.value ?? 1) < HOPELESS) return ruledOut(seen);
+    if (time.value !== undefined) times.push(time.value);
   }
   const { halves, most } = seen;
   // If low bytes correlate with high bytes, they are 8-bit samples.
-  if (bitDepth > 8 && (halves.value ?? 0) > TWO_SAMPLES && halves.differ > 0.05)
-    return { likeness: 0, rows: 0, most };
+  if (bitDepth > 8 && (halves.value ?? 0) > TWO_SAMPLES && halves.differ > 0.05) return ruledOut(seen);
   // At twice the true width, the second half of a row is adjacent to the first half of the next.
   const next = halfRows.next.value ?? 0;
-  if (next >= CONVINCING && next > (halfRows.same.value ?? 0) + NEARER) return { likeness: 0, rows: 0, most };
+  if (next >= CONVINCING && next > (halfRows.same.value ?? 0) + NEARER) return ruledOut(seen);
   // Fields of interlaced video and patterns of single rows resemble the second row below.
   const rows = candidate ? below.value : larger(below.value, beyond.value);
   if (rows === undefined) return undefined;
   // Take the largest value over time, as one of the sampled frames may precede a cut.
   return { likeness: times.length > 0 ? Math.min(rows, Math.max(...times)) : rows, rows, most };
+}
+
+function ruledOut({ most }: Seen): Examined {
+  return { likeness: 0, rows: 0, most };
 }
 
 function larger(a: number | undefined, b: number | undefined): number | undefined {

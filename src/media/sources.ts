@@ -43,8 +43,7 @@ export class PlaneMap {
   /** Bytes of a chroma plane, likewise. */
   readonly #planeBytes: number;
   readonly #storedPlaneBytes: number;
-  #cbScratch: Uint8Array | undefined;
-  #crScratch: Uint8Array | undefined;
+  readonly #scratches: { cb?: Uint8Array; cr?: Uint8Array } = {};
 
   constructor(format: VideoFormat) {
     const bytes = sampleBytes(format.bitDepth);
@@ -73,15 +72,15 @@ export class PlaneMap {
     if (cb && !this.#crops) {
       parts.push(cb);
       const belowCb = this.#storedPlaneBytes - this.#planeBytes;
-      if (cr && belowCb > 0) parts.push(this.#scratchCb().subarray(0, belowCb));
+      if (cr && belowCb > 0) parts.push(this.#scratch('cb').subarray(0, belowCb));
     } else {
-      parts.push(this.#scratchCb());
+      parts.push(this.#scratch('cb'));
     }
-    if (cr) parts.push(this.#crops ? this.#scratchCr() : cr);
+    if (cr) parts.push(this.#crops ? this.#scratch('cr') : cr);
     if (!alpha) return parts;
     // Alpha is only read together with all planes.
     const belowCr = this.#crops ? 0 : this.#storedPlaneBytes - this.#planeBytes;
-    if (belowCr > 0) parts.push(this.#scratchCr().subarray(0, belowCr));
+    if (belowCr > 0) parts.push(this.#scratch('cr').subarray(0, belowCr));
     parts.push(alpha);
     return parts;
   }
@@ -89,22 +88,17 @@ export class PlaneMap {
   /** Call once the parts are filled. */
   finish(into: FramePlanes): void {
     if (!this.#crops) return;
-    if (into.cb) this.#crop(this.#scratchCb(), into.cb);
-    if (into.cr) this.#crop(this.#scratchCr(), into.cr);
+    if (into.cb) this.#crop(this.#scratch('cb'), into.cb);
+    if (into.cr) this.#crop(this.#scratch('cr'), into.cr);
   }
 
   get #crops(): boolean {
     return this.#rowBytes !== this.#storedRowBytes;
   }
 
-  #scratchCb(): Uint8Array {
-    this.#cbScratch ??= new Uint8Array(this.#storedPlaneBytes);
-    return this.#cbScratch;
-  }
-
-  #scratchCr(): Uint8Array {
-    this.#crScratch ??= new Uint8Array(this.#storedPlaneBytes);
-    return this.#crScratch;
+  #scratch(plane: 'cb' | 'cr'): Uint8Array {
+    this.#scratches[plane] ??= new Uint8Array(this.#storedPlaneBytes);
+    return this.#scratches[plane];
   }
 
   #crop(stored: Uint8Array, into: Uint8Array): void {
@@ -152,9 +146,8 @@ export class RandomAccessSource implements FrameSource {
     if (!this.#holds(index)) return false;
     const position = this.#position(index);
     const header = this.#reader.read(position, [this.#header]);
-    const last = this.#reader.read(position + this.#header.length + lumaBytes(this.info) - 1, [
-      new Uint8Array(1),
-    ]);
+    const end = position + this.#header.length + lumaBytes(this.info);
+    const last = this.#reader.read(end - 1, [new Uint8Array(1)]);
     const whole = (headerBytes: number, lastBytes: number): boolean | Promise<boolean> => {
       if (lastBytes === 1 && headerBytes === this.#header.length && this.#isFramed()) return true;
       // Reading reports the error.

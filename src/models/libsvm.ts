@@ -7,7 +7,7 @@
  * glibc and musl, on which libvmaf runs (Arm optimized routines): exp(x) = 2^(k/128) * exp(r) with a table for the
  * first factor and a polynomial for the second, in the form that processors with fused multiply-add run.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, modelError } from '../core/errors.js';
 import { decimalNumber, fma } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
 import type { SupportVectors } from './types.js';
@@ -30,7 +30,7 @@ type HeaderWord = keyof typeof HEADER;
  */
 export function parseLibsvm(text: string, dimensions: number, where: string): SupportVectors {
   const fail = (problem: string): AnyvmafError =>
-    new AnyvmafError('model', `${where} holds a libsvm text ${problem}; it is damaged or not a VMAF model.`);
+    modelError(`${where} holds a libsvm text ${problem}; it is damaged or not a VMAF model.`);
   const start = /(?:^|\s)SV[^\S\n]*\n/.exec(text);
   if (!start) throw fail('without the line "SV" that begins the support vectors');
   const { gamma, rho, total_sv: total } = parseHeader(text.slice(0, start.index), fail);

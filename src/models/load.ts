@@ -8,7 +8,7 @@ import { AnyvmafError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorInstance } from '../metrics/options.js';
 import { parseModelString } from './grammar.js';
-import { bindInputs, parseModelFile } from './parse.js';
+import { bindInputs, describeDefinition, parseModelFile } from './parse.js';
 import { Predictor } from './predict.js';
 import { readBuiltInModel, requireBuiltIn } from './registry.js';
 import type { FeatureModel, LoadedModel, ModelInput, ModelRequest, ModelStore } from './types.js';
@@ -83,23 +83,10 @@ export async function openModel(text: string, store: ModelStore): Promise<Featur
   const [model] = await loadModels([text], store);
   const [main] = model?.members ?? [];
   if (!model || !main) throw new AnyvmafError('internal', `The model ${quoted(text)} holds no model.`);
-  const inputs = main.inputs.map(({ instance, feature, logName }, i) => ({
-    feature: feature.name,
-    logName,
-    extractor: instance.spec.name,
-    options: main.definition.inputs[i]?.options ?? {},
-  }));
-  return {
-    name: model.name,
-    source: model.source,
-    kind: model.kind,
-    type: main.definition.type,
-    inputs,
-    clip: main.definition.clip ?? null,
-    transform: main.definition.transform ?? null,
-    features: [...new Set(main.inputs.map(featureString))],
-    predict: scorer(model, inputs),
-  };
+  const { name, source, kind } = model;
+  const described = describeDefinition(main.definition, main.inputs);
+  const features = [...new Set(main.inputs.map(featureString))];
+  return { name, source, kind, ...described, features, predict: scorer(model, described.inputs) };
 }
 
 /** Predicts with the main model; ignores a collection's other members. */

@@ -3,13 +3,14 @@
  * Parses and validates model files (spec 5.1), and binds a model's features to extractors, with options of the model and of the
  * request.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
 import { EXTRACTORS, findProvider } from '../metrics/extractors.js';
 import { createExtractor, logName, type OptionTexts, refuseFolders } from '../metrics/options.js';
 import { parseLibsvm } from './libsvm.js';
 import type {
   ModelDefinition,
+  ModelDescription,
   ModelFile,
   ModelInput,
   ModelRequest,
@@ -33,17 +34,11 @@ export function parseModelFile(text: string, name: string): ModelFile {
   const root = object(parseJson(text, where), where);
   if (root.model_dict !== undefined) return { kind: 'single', members: [parseModel(root, where)] };
   if (root['0'] === undefined) {
-    throw new AnyvmafError(
-      'model',
-      `${where} has neither a member "model_dict" nor "0"; it is not a VMAF model file.`,
-    );
+    throw modelError(`${where} has neither a member "model_dict" nor "0"; it is not a VMAF model file.`);
   }
   const keys = Object.keys(root);
   if (keys.length < 2 || keys.some((key, i) => key !== String(i))) {
-    throw new AnyvmafError(
-      'model',
-      `${where} is a collection, so its keys must be "0", "1", ..., at least two.`,
-    );
+    throw modelError(`${where} is a collection, so its keys must be "0", "1", ..., at least two.`);
   }
   return {
     kind: 'collection',
@@ -59,7 +54,7 @@ function parseJson(text: string, where: string): unknown {
     // Engines quote the text, which may contain line breaks and binary data.
     const line = reason.replaceAll(/\s+/g, ' ');
     const text = !/[\p{C}\uFFFD]/u.test(line);
-    throw new AnyvmafError('model', `${where} is not JSON: ${text ? line : 'it contains binary data'}.`, {
+    throw modelError(`${where} is not JSON: ${text ? line : 'it contains binary data'}.`, {
       cause,
     });
   }
@@ -85,10 +80,7 @@ function parseModel(value: unknown, where: string): ModelDefinition {
   if (chroma !== undefined) {
     for (const part of ['adm3', 'speed_chroma']) {
       if (names.filter((name) => name.includes(part)).length !== 1) {
-        throw new AnyvmafError(
-          'model',
-          `${where} has a chroma correction, which needs exactly one ${part} feature.`,
-        );
+        throw modelError(`${where} has a chroma correction, which needs exactly one ${part} feature.`);
       }
     }
   }
@@ -107,7 +99,7 @@ function parseModel(value: unknown, where: string): ModelDefinition {
 function parseOptions(value: unknown, features: number, where: string): readonly OptionTexts[] {
   const dictionaries = optional(value, array, where) ?? [];
   if (value != null && dictionaries.length !== features) {
-    throw new AnyvmafError('model', `${where} has ${dictionaries.length} entries for ${features} features.`);
+    throw modelError(`${where} has ${dictionaries.length} entries for ${features} features.`);
   }
   return dictionaries.map((dictionary) =>
     Object.fromEntries(
@@ -215,7 +207,7 @@ function choice<Choice extends string>(value: unknown, choices: readonly Choice[
 
 function wrong(where: string, value: unknown, expected: string): AnyvmafError {
   const found = value === undefined ? 'missing' : showJson(value);
-  return new AnyvmafError('model', `${where} is ${found} but must be ${expected}.`);
+  return modelError(`${where} is ${found} but must be ${expected}.`);
 }
 
 /**
@@ -235,8 +227,7 @@ export function bindInputs(
   const used = [...new Set(providers.map(({ provider }) => provider.extractor.name))];
   for (const { extractor, option } of overloads) {
     if (used.includes(extractor)) continue;
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `Model ${quoted(source)} does not use the extractor ${quoted(extractor)}, so ${shown(`${extractor}.${option}`)} cannot be set; ` +
         `it uses ${used.join(', ')}.`,
     );
@@ -252,12 +243,25 @@ export function bindInputs(
   });
 }
 
+/** The regression as it is described to callers. */
+export function describeDefinition(
+  { type, inputs, clip, transform }: ModelDefinition,
+  bound: readonly ModelInput[],
+): Pick<ModelDescription, 'type' | 'inputs' | 'clip' | 'transform'> {
+  const described = inputs.map(({ feature, options }, i) => ({
+    feature,
+    logName: bound[i]?.logName ?? feature,
+    extractor: bound[i]?.instance.spec.name ?? '',
+    options,
+  }));
+  return { type, inputs: described, clip: clip ?? null, transform: transform ?? null };
+}
+
 function requireProvider(feature: string, source: string): NonNullable<ReturnType<typeof findProvider>> {
   const provider = findProvider(feature);
   if (provider && provider.feature.emitted !== 'sequence') return provider;
   const known = EXTRACTORS.map(({ name }) => name).join(', ');
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `Model ${quoted(source)} needs the feature ${quoted(feature)}, which no extractor provides (extractors: ${known}); ` +
       'choose another model.',
   );

@@ -2,7 +2,7 @@
  * @module models/predict
  * Predicts one frame's scores from its features for all models of a run, with transforms and clips (spec 5.3 to 5.6).
  */
-import { AnyvmafError } from '../core/errors.js';
+import { modelError } from '../core/errors.js';
 import { percentile } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
 import { evaluate } from './libsvm.js';
@@ -84,8 +84,7 @@ class MemberPredictor {
     this.#places = inputs.map(({ logName, instance }) => {
       const place = featureNames.indexOf(logName);
       if (place >= 0) return place;
-      throw new AnyvmafError(
-        'model',
+      throw modelError(
         `Model ${quoted(model.source)} reads the feature ${logName}, which the ${instance.spec.name} extractor does not ` +
           'provide in this run: its options exclude it, or libvmaf 3.0 lacks it.',
       );

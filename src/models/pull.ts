@@ -3,7 +3,7 @@
  * Fetches models that may not ship with the package, checks their digests against the registry, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn, sumOf } from './registry.js';
 import type { ModelCache, ModelStore, PulledModel, PullOptions } from './types.js';
@@ -66,8 +66,7 @@ async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOption
   const bytes = await download(url, name, options.signal);
   const found = await sumOf(bytes);
   if (found !== sha256) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `The file from ${url} for ${name} has the SHA-256 ${found}, not ${sha256}, so it was discarded; check the mirror or ` +
         'proxy and pull again.',
     );
@@ -118,8 +117,7 @@ async function download(
     );
   }
   if (bytes) return bytes;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The file from ${url} for ${name} has more than ${MOST_BYTES} bytes, so it is not a model; check the mirror or proxy.`,
   );
 }

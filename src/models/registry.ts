@@ -4,10 +4,10 @@
  */
 import { requireText } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import { bindInputs, parseModelFile } from './parse.js';
+import { bindInputs, describeDefinition, parseModelFile } from './parse.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
@@ -55,18 +55,9 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
   const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;
   if (!main) throw new AnyvmafError('internal', `The model file ${entry.file} holds no model.`);
-  const inputs = bindInputs(main, [], name);
   return {
     ...summaryOf(entry, entry.pull ? 'pulled' : 'built-in'),
-    type: main.type,
-    inputs: main.inputs.map(({ feature, options }, i) => ({
-      feature,
-      logName: inputs[i]?.logName ?? feature,
-      extractor: inputs[i]?.instance.spec.name ?? '',
-      options,
-    })),
-    clip: main.clip ?? null,
-    transform: main.transform ?? null,
+    ...describeDefinition(main, bindInputs(main, [], name)),
     supportVectors: members.map(({ svm }) => svm.count),
     licence: entry.licence,
     sha256: entry.sha256,
@@ -80,8 +71,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   if (entry) return entry;
   const names = entries.map((known) => known.name);
   const meant = nearest(name, [...names, ...SHORT_MODEL_NAMES.keys()]) ?? similar(name, names);
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `There is no built-in model ${quoted(name)}; ${guess(meant)}there are ${names.join(', ')}. ` +
       'Give the path of a model file with path=FILE.',
   );
@@ -133,14 +123,10 @@ async function readPulledModel(
   const text = await keep?.read(file);
   const how = { hints: [{ purpose: 'pull', model: name }] } as const;
   if (text === undefined) {
-    throw new AnyvmafError(
-      'model',
-      `The model ${name} does not ship with the package and has not been pulled yet`,
-      how,
-    );
+    throw modelError(`The model ${name} does not ship with the package and has not been pulled yet`, how);
   }
   if ((await sumOf(new TextEncoder().encode(text))) !== sha256) {
-    throw new AnyvmafError('model', `The pulled model ${keep?.placeOf(file)} is damaged`, how);
+    throw modelError(`The pulled model ${keep?.placeOf(file)} is damaged`, how);
   }
   return text;
 }

@@ -191,19 +191,12 @@ export interface OpenModelOptions {
 }
 
 /** A model without a video: its inputs, and its score for any values of them. */
-export interface FeatureModel {
+export interface FeatureModel extends Pick<ModelDescription, 'type' | 'inputs' | 'clip' | 'transform'> {
   /** Key of its score in reports. */
   readonly name: string;
   /** Built-in version or path. */
   readonly source: string;
   readonly kind: 'single' | 'collection';
-  /** The kind of regression, as model files call it. */
-  readonly type: ModelDefinition['type'];
-  readonly inputs: readonly ModelInputDescription[];
-  /** Range that scores are clipped to, `null` without clipping. */
-  readonly clip: readonly [number, number] | null;
-  /** `null` if the model has none; otherwise whether it applies by default. */
-  readonly transform: ScoreTransform | null;
   /** Feature strings that make a run measure exactly the inputs. */
   readonly features: readonly string[];
   /**

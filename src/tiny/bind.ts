@@ -2,7 +2,7 @@
  * @module tiny/bind
  * Binds a model to a run: assigns tensors, names the score, and refuses options that do not fit the model.
  */
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { bindColumns, codecBlock, type TinyColumn } from './features.js';
 import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';
@@ -97,7 +97,7 @@ function findPort(ports: readonly TinyPort[], names: readonly string[]): TinyPor
 type Refuse = (reason: string) => AnyvmafError;
 
 function refusal(source: string): Refuse {
-  return (reason) => new AnyvmafError('model', `The tiny model ${quoted(source)} cannot be used: ${reason}.`);
+  return (reason) => modelError(`The tiny model ${quoted(source)} cannot be used: ${reason}.`);
 }
 
 /** By the sidecar's name, else by index. */
@@ -152,12 +152,13 @@ function bindFeatures(
     throw refuse(`its sidecar scales ${scaler.mean.length} features, but it reads ${columns.length}`);
   }
   const others = graph.inputs.filter(({ name }) => name !== input.name);
-  const codec = bindCodec({ graph, sidecar, source }, options, others, refuse);
+  const codec = bindCodec(sidecar, source, options, others, refuse);
   return { kind: 'features', ...bound, input: input.name, columns, scaler, codec, batch: rows };
 }
 
 function bindCodec(
-  { sidecar, source }: Pick<TinyModel, 'graph' | 'sidecar' | 'source'>,
+  sidecar: TinySidecar,
+  source: string,
   options: TinyModelOptions,
   others: readonly TinyPort[],
   refuse: Refuse,

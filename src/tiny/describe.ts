@@ -2,46 +2,26 @@
  * @module tiny/describe
  * Lists and describes tiny models without running them.
  */
+
 import { requireObject, requireText } from '../core/arguments.js';
 import { readRegistry } from './documents.js';
 import { CANONICAL_FEATURES } from './features.js';
 import { loadTinyModel } from './load.js';
-import type {
-  TinyDeviceStatus,
-  TinyKind,
-  TinyPart,
-  TinyPlatform,
-  TinyPort,
-  TinyQuantisation,
-  TinyRegistryEntry,
-  TinyScaler,
-} from './types.js';
+import type { TinyGraph } from './onnx/check.js';
+import type { TinyDeviceStatus, TinyModel, TinyPlatform, TinyRegistryEntry, TinyScaler } from './types.js';
 
 /** Description of a tiny model. */
-export interface TinyModelDescription {
-  /** Id or path as requested. */
-  readonly source: string;
+export interface TinyModelDescription
+  extends Pick<
+      TinyModel,
+      | ('source' | 'kind' | 'file' | 'sha256' | 'parts' | 'manifest' | 'manifestSha256' | 'registered')
+      | ('quantisation' | 'warnings')
+    >,
+    Pick<TinyGraph, 'opset' | 'producer' | 'parameters' | 'operators' | 'inputs' | 'outputs'> {
   /** Key of its score in reports. */
   readonly name: string | null;
-  readonly kind: TinyKind;
-  readonly file: string;
-  readonly sha256: string;
-  /** All files of the model. */
-  readonly parts: readonly TinyPart[];
-  /** Lists the parts; signatures sign this text. */
-  readonly manifest: string;
-  readonly manifestSha256: string;
-  /** True if a registry vouches for every file that its scores depend on. */
-  readonly registered: boolean;
   /** Size with external weights. */
   readonly bytes: number;
-  readonly opset: number;
-  readonly producer: string;
-  readonly quantisation: TinyQuantisation;
-  readonly parameters: number;
-  readonly operators: Readonly<Record<string, number>>;
-  readonly inputs: readonly TinyPort[];
-  readonly outputs: readonly TinyPort[];
   /** Columns of its feature input, `null` if it has none. */
   readonly features: readonly string[] | null;
   /** Scaling of features; `inGraph` is true if the graph does it. */
@@ -50,7 +30,6 @@ export interface TinyModelDescription {
   readonly codecs: readonly string[] | null;
   /** Its registry entry, `null` for unlisted files. */
   readonly registry: TinyRegistryEntry | null;
-  readonly warnings: readonly string[];
 }
 
 /** Options of `describeTinyModel`. */
@@ -78,32 +57,21 @@ export async function describeTinyModel(
   const { files } = options;
   if (files !== undefined) requireObject('files', files, 'an object of Blobs by their names');
   const model = await loadTinyModel(source, platform, { files });
-  const { sidecar, graph, program, entry } = model;
-  const [first] = graph.inputs;
-  const width = first?.dims?.length === 2 ? first.dims[1] : undefined;
-  const { statedScaler, graphHasScaler } = sidecar;
+  const { kind, file, sha256, parts, manifest, manifestSha256, registered, quantisation, warnings } = model;
+  const { sidecar, program, entry } = model;
+  const { opset, producer, parameters, operators, inputs, outputs } = model.graph;
+  const width = inputs[0]?.dims?.length === 2 ? inputs[0].dims[1] : undefined;
+  const { statedScaler, graphHasScaler: inGraph } = sidecar;
   return {
     source,
     name: sidecar.name ?? entry?.id ?? null,
-    kind: model.kind,
-    file: model.file,
-    sha256: model.sha256,
-    parts: model.parts,
-    manifest: model.manifest,
-    manifestSha256: model.manifestSha256,
-    registered: model.registered,
+    ...{ kind, file, sha256, parts, manifest, manifestSha256, registered },
     bytes: program.external.reduce((sum, { bytes }) => sum + bytes.length, program.bytes.length),
-    opset: graph.opset,
-    producer: graph.producer,
-    quantisation: model.quantisation,
-    parameters: graph.parameters,
-    operators: graph.operators,
-    inputs: graph.inputs,
-    outputs: graph.outputs,
+    ...{ opset, producer, quantisation, parameters, operators, inputs, outputs },
     features: sidecar.features ?? (width === CANONICAL_FEATURES.length ? CANONICAL_FEATURES : null),
-    scaler: statedScaler ? { ...statedScaler, inGraph: graphHasScaler } : null,
+    scaler: statedScaler ? { ...statedScaler, inGraph } : null,
     codecs: sidecar.codec?.vocabulary ?? null,
     registry: entry ?? null,
-    warnings: model.warnings,
+    warnings,
   };
 }

@@ -3,7 +3,7 @@
  * Reads the JSON that describes tiny models: registries (model/tiny/registry.schema.json), this package's or one of the same
  * layout, and sidecars (model/tiny/sidecar.schema.json), which describe a graph's tensors.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
 import type {
   CodecBlockSpec,
@@ -39,7 +39,7 @@ function parseRegistry(text: string, what: string): readonly TinyRegistryEntry[]
   const entries = models.map((value: unknown, i) => entryOf(new JsonObject(value, `${what}, model ${i}`)));
   const ids = new Set<string>();
   for (const { id } of entries) {
-    if (ids.has(id)) throw new AnyvmafError('model', `${what}: the id ${quoted(id)} is listed twice.`);
+    if (ids.has(id)) throw modelError(`${what}: the id ${quoted(id)} is listed twice.`);
     ids.add(id);
   }
   return entries;
@@ -123,8 +123,10 @@ export function parseSidecar(text: string, what: string): TinySidecar {
   const output = root.text('output_name', 128);
   const [firstInput, secondInput] = root.texts('input_names', MAX_INPUTS) ?? [];
   const codec = codecOf(root);
+  // Kinds of other tools are ignored; the graph's inputs then decide.
+  const statedKind = root.text('kind', 64);
   return defined({
-    kind: kindOf(root),
+    kind: TINY_KINDS.find((kind) => kind === statedKind),
     name,
     inputName: root.text('input_name', 128) ?? firstInput,
     referenceInput: root.text('reference_input', 128),
@@ -148,12 +150,6 @@ export function parseSidecar(text: string, what: string): TinySidecar {
     codec,
     better: betterOf(root),
   });
-}
-
-/** Ignores kinds of other tools; the graph's inputs then decide. */
-function kindOf(root: JsonObject): TinyKind | undefined {
-  const stated = root.text('kind', 64);
-  return TINY_KINDS.find((kind) => kind === stated);
 }
 
 function scalerOf(root: JsonObject, width: number | undefined): TinyScaler | undefined {
@@ -268,7 +264,7 @@ class JsonObject {
     readonly what: string,
   ) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new AnyvmafError('model', `${what} is not a JSON object.`);
+      throw modelError(`${what} is not a JSON object.`);
     this.#members = new Map(Object.entries(value));
   }
 
@@ -279,7 +275,7 @@ class JsonObject {
       value = JSON.parse(text);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new AnyvmafError('model', `${what} is not JSON (${reason}).`, { cause });
+      throw modelError(`${what} is not JSON (${reason}).`, { cause });
     }
     return new JsonObject(value, what);
   }
@@ -335,26 +331,28 @@ class JsonObject {
   }
 
   texts(key: string, limit: number): readonly string[] | undefined {
-    const list = this.list(key, limit);
-    if (!list) return undefined;
-    return list.map((value) => {
-      if (typeof value === 'string' && value.length > 0 && value.length <= 128) return value;
-      throw this.wrong(key, `a list of 1 to ${limit} texts of up to 128 characters`);
-    });
+    const fits = (value: unknown) => typeof value === 'string' && value.length > 0 && value.length <= 128;
+    return this.#listOf<string>(key, limit, fits, 'texts of up to 128 characters');
   }
 
   numbers(key: string, limit: number): readonly number[] | undefined {
+    return this.#listOf<number>(key, limit, Number.isFinite, 'numbers');
+  }
+
+  #listOf<T>(
+    key: string,
+    limit: number,
+    fits: (value: unknown) => boolean,
+    what: string,
+  ): readonly T[] | undefined {
     const list = this.list(key, limit);
-    if (!list) return undefined;
-    return list.map((value) => {
-      if (typeof value === 'number' && Number.isFinite(value)) return value;
-      throw this.wrong(key, `a list of 1 to ${limit} numbers`);
-    });
+    if (list?.every((value): value is T => fits(value)) !== false) return list as readonly T[] | undefined;
+    throw this.wrong(key, `a list of 1 to ${limit} ${what}`);
   }
 
   wrong(key: string, expected: string): AnyvmafError {
     const value = this.raw(key);
     const found = value === undefined ? 'absent' : showJson(value);
-    return new AnyvmafError('model', `${this.what}: ${shown(key)} is ${found}, but it must be ${expected}.`);
+    return modelError(`${this.what}: ${shown(key)} is ${found}, but it must be ${expected}.`);
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { encoderName } from '../core/encoder-names.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { EXTRACTORS, type ExtractorSpec, type FeatureSpec } from '../metrics/extractors.js';
@@ -41,15 +41,13 @@ export function bindColumns(
   const model = `The tiny model ${quoted(source)}`;
   const names = features ?? (width === CANONICAL_FEATURES.length ? CANONICAL_FEATURES : undefined);
   if (!names) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `${model} takes ${width ?? 'any number of'} features, but no sidecar names them; list them as feature_order in ` +
         'a JSON file beside it.',
     );
   }
   if (width !== null && names.length !== width) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `${model} takes ${width} features, but its sidecar lists ${names.length} (${names.join(', ')}).`,
     );
   }
@@ -74,8 +72,7 @@ function provider(name: string, source: string): { extractor: ExtractorSpec; spe
   }
   const known = EXTRACTORS.flatMap(({ features }) => features.map(({ alias }) => alias));
   const close = nearest(name, [...known, ...known.map((alias) => alias.replace(/^integer_/, ''))]);
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The tiny model ${quoted(source)} reads the feature ${quoted(name)}, which no extractor provides` +
       `${close === undefined ? '' : ` (did you mean ${close}?)`}; docs/metrics.md lists the features.`,
   );
@@ -134,8 +131,7 @@ export function codecBlock(
   const { vocabulary } = spec;
   const model = `The tiny model ${quoted(source)}`;
   if (width !== vocabulary.length && width !== vocabulary.length + 2) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `${model} takes a codec block of ${width} numbers, but its sidecar lists ${vocabulary.length} encoders, which ` +
         `need ${vocabulary.length} or, with preset and rate factor, ${vocabulary.length + 2}.`,
     );

@@ -3,7 +3,7 @@
  * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists all files
  * with one digest over them, because weights and sidecar change scores as much as the graph.
  */
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar, readRegistry } from './documents.js';
@@ -88,8 +88,7 @@ function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
       const found = Object.hasOwn(files, file) ? files[file] : undefined;
       if (!found) return null;
       if (found.size > limit) {
-        throw new AnyvmafError(
-          'model',
+        throw modelError(
           `${file} has ${found.size} bytes, but a file of its kind may have at most ${limit}.`,
         );
       }
@@ -115,8 +114,7 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
       source,
       known.map(({ id }) => id),
     );
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `There is no tiny model ${quoted(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
         `${close === undefined ? '' : ` (did you mean ${close}?)`}. Give one of them or the path of an ONNX file.`,
     );
@@ -238,8 +236,7 @@ async function readBest(
       return { bytes, file: sibling, sha256, quantisation: mode, warnings: [] };
     }
     if (precision === 'int8') {
-      throw new AnyvmafError(
-        'model',
+      throw modelError(
         `tiny_precision is int8, but the tiny model ${quoted(source)} has no ${sibling} in ${folder.name}; ask for ` +
           'fp32, or leave it out.',
       );
@@ -282,8 +279,7 @@ async function checkedDigest(
 ): Promise<string> {
   const found = await sha256Of(bytes);
   if (!entry || found === expected) return found;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     expected === undefined
       ? `The registry lists the tiny model ${quoted(entry.id)} without ${key}, so ${file} cannot be trusted; add its digest, ` +
           `${found}, if it is the right file.`
@@ -304,12 +300,11 @@ function unlistedParts(
 ): readonly string[] {
   if (!entry) return [];
   const isSibling = read !== file || file !== entry.file;
-  const stated = statedManifest(entry, isSibling);
+  const stated = isSibling ? entry.int8ManifestSha256 : entry.manifestSha256;
   if (stated === undefined) return uncovered(manifest, sidecar);
   if (stated === manifest.sha256) return [];
   const parts = manifest.parts.map(({ name }) => name).join(', ');
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The files ${parts} of the tiny model "${entry.id}" have the manifest digest ${manifest.sha256}, but ` +
       `${isSibling ? 'int8_manifest_sha256' : 'manifest_sha256'} of the registry says ${stated}: its sidecar or its ` +
       'weights were changed, added or damaged; download them again.',
@@ -336,7 +331,7 @@ async function verifySignature(
   unlisted: readonly string[],
   signatures: TinyPlatform['signatures'],
 ): Promise<void> {
-  const refuse = (why: string): AnyvmafError => new AnyvmafError('model', why);
+  const refuse = (why: string): AnyvmafError => modelError(why);
   const bundle = entry?.sigstoreBundle;
   if (!entry || bundle === undefined || file !== entry.file) {
     throw refuse(
@@ -379,8 +374,7 @@ async function withWeights(
   for (const path of graph.external) {
     const weights = await folder.read(base + path, MAX_MODEL_BYTES);
     if (!weights) {
-      throw new AnyvmafError(
-        'model',
+      throw modelError(
         `The tiny model ${quoted(source)} keeps weights in ${quoted(path)}, which is not beside it in ` +
           `${folder.name}.`,
       );
@@ -437,10 +431,6 @@ export async function manifestOf(
   parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const text = `${JSON.stringify({ version: VERSION, parts })}\n`;
   return { parts, text, sha256: await sha256Of(new TextEncoder().encode(text)) };
-}
-
-function statedManifest(entry: TinyRegistryEntry | undefined, isSibling: boolean): string | undefined {
-  return isSibling ? entry?.int8ManifestSha256 : entry?.manifestSha256;
 }
 
 /** Files that scores depend on but a digest of the graph does not cover. */

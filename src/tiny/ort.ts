@@ -2,7 +2,7 @@
  * @module tiny/ort
  * Sessions of onnxruntime-node and onnxruntime-web, which share an interface, and half-precision numbers for tensors.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { modelError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openSession } from './session.js';
 import type {
@@ -120,7 +120,7 @@ export function typedInput(
 ): { readonly type: TensorType; readonly values: unknown } {
   const type = TYPES[port?.type ?? 1] ?? 'float32';
   if (isInteger(type)) requireWhole(data, type, port, source);
-  return { type, values: toType(type, data) };
+  return { type, values: CONVERT[type](data) };
 }
 
 /** Smallest and largest value of integer inputs; 2^63 stands for the largest float below it. */
@@ -146,31 +146,21 @@ function requireWhole(
   const bad = data.find((value) => !Number.isInteger(value) || value < least || value > greatest);
   // 2 ** 63 itself does not fit into 64 bits.
   if (bad === undefined && !(type === 'int64' && data.includes(greatest))) return;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The input ${quoted(port?.name ?? '')} of the tiny model ${quoted(source)} takes whole numbers (${type}), but gets ` +
       `${bad ?? greatest}, and rounding would change the score. Export the model with a floating-point input.`,
   );
 }
 
-function toType(type: TensorType, data: Float32Array): unknown {
-  switch (type) {
-    case 'float16':
-      return toHalves(data);
-    case 'float64':
-      return Float64Array.from(data);
-    case 'int64':
-      return BigInt64Array.from(data, BigInt);
-    case 'int32':
-      return Int32Array.from(data);
-    case 'uint8':
-      return Uint8Array.from(data);
-    case 'int8':
-      return Int8Array.from(data);
-    default:
-      return data;
-  }
-}
+const CONVERT: Readonly<Record<TensorType, (data: Float32Array) => unknown>> = {
+  float32: (data) => data,
+  float16: (data) => toHalves(data),
+  float64: (data) => Float64Array.from(data),
+  int64: (data) => BigInt64Array.from(data, BigInt),
+  int32: (data) => Int32Array.from(data),
+  uint8: (data) => Uint8Array.from(data),
+  int8: (data) => Int8Array.from(data),
+};
 
 async function fromOrt(tensor: OrtTensor): Promise<TinyTensor> {
   const data = tensor.getData ? await tensor.getData() : tensor.data;

@@ -149,10 +149,8 @@ export class TinyPictureScorer {
   /** Copies the pictures; the caller may reuse the planes. */
   take(reference: FramePlanes, distorted: FramePlanes): void {
     if (this.#binding.needsScene) this.#count(distorted);
-    for (const { role } of this.#binding.inputs) {
-      const tensor = this.#tensors.get(role);
-      if (tensor) this.#fill(role === 'reference' ? reference : distorted, tensor.data);
-    }
+    for (const [role, { data }] of this.#tensors)
+      this.#fill(role === 'reference' ? reference : distorted, data);
   }
 
   /**
@@ -161,12 +159,8 @@ export class TinyPictureScorer {
    * @throws {AnyvmafError} `model` if the graph fails or its output is not a score
    */
   async score(frame: number, into: Float64Array, offset: number): Promise<void> {
-    const feeds: Record<string, TinyTensor> = {};
-    for (const { tensor, role } of this.#binding.inputs) {
-      const input = this.#tensors.get(role);
-      if (input) feeds[tensor] = input;
-    }
-    const results = await this.#session.run(feeds);
+    const feeds = this.#binding.inputs.map(({ tensor, role }) => [tensor, this.#tensors.get(role)!] as const);
+    const results = await this.#session.run(Object.fromEntries(feeds));
     takeScores(this.#binding, results, 1, into.subarray(offset), () => frame);
   }
 
@@ -177,12 +171,8 @@ export class TinyPictureScorer {
   #count(planes: FramePlanes): void {
     const { width, height, bitDepth } = this.#format;
     const content = contentOf(samplesOf(planes.y, bitDepth), width, height, bitDepth);
-    const { frames, flat, noise } = this.#tally;
-    this.#tally = {
-      frames: frames + 1,
-      flat: flat + (content === 'flat' ? 1 : 0),
-      noise: noise + (content === 'noise' ? 1 : 0),
-    };
+    const [flat, noise] = [content === 'flat' ? 1 : 0, content === 'noise' ? 1 : 0];
+    this.#tally = addTallies(this.#tally, { frames: 1, flat, noise });
   }
 
   #fill(planes: FramePlanes, into: Float32Array): void {

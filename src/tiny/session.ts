@@ -5,7 +5,7 @@
  */
 
 import { TINY_DEVICES } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import type { TinyBinding } from './bind.js';
 import type {
@@ -50,7 +50,7 @@ export async function openSession<Tensor>(
   // Some libraries do not allow concurrent calls.
   const calls = serializeCalls(async (inputs: Named<TinyTensor>) => {
     const open = session;
-    if (!open) throw new AnyvmafError('usage', `The session of ${quoted(source)} is closed.`);
+    if (!open) throw usageError(`The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
       ([name, tensor]) => [name, open.tensor(ports.get(name), tensor)] as const,
     );
@@ -113,8 +113,7 @@ export function takeScores(
     const data = results[tensor]?.data;
     const each = data === undefined ? 0 : data.length / rows;
     if (data === undefined || !Number.isInteger(each) || each === 0 || (each > 1 && reduce === undefined)) {
-      throw new AnyvmafError(
-        'model',
+      throw modelError(
         `The tiny model ${quoted(source)} returns ${data?.length ?? 'no'} values as ${quoted(tensor)} for ` +
           `${rows === 1 ? 'one frame' : `${rows} frames`}, but must return one per frame; set output_reduce in its sidecar ` +
           'to reduce several to one.',
@@ -125,8 +124,7 @@ export function takeScores(
       for (let i = 0; i < each; i++) sum += data[row * each + i]!;
       const value = sum / each;
       if (!Number.isFinite(value)) {
-        throw new AnyvmafError(
-          'model',
+        throw modelError(
           `The tiny model ${quoted(source)} returns ${value} for frame ${frameOf(row)}, which is not a score; the ` +
             'model does not work on such input.',
         );

@@ -7,7 +7,7 @@ import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../cor
 import type { KnownColour } from '../../core/colour.js';
 import type { InputRole } from '../../core/errors.js';
 import type { RecordedThumbs } from '../../media/align/thumbs.js';
-import type { Side } from '../../media/pairing/prepare.js';
+import type { Side } from '../../media/pair.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { SideMeasurements } from '../../media/preflight/findings.js';
 import type { CheckedPairing, InputOptions } from './options.js';

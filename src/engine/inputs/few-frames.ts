@@ -16,7 +16,7 @@ import { openDecoded } from '../../media/decoders.js';
 import { type Colours, matrixFitOf } from '../../media/evidence/averages.js';
 import { type Framing, framingOf, type Picture } from '../../media/evidence/framing.js';
 import { reopen } from '../../media/open.js';
-import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../../media/pair.js';
 import { framePartners, frameRatio, pairTimes } from '../../media/pairing/timeline.js';
 import { type AlignResult, WIDER } from '../../media/pairing/types.js';
 import type { SideMeasurements } from '../../media/preflight/findings.js';

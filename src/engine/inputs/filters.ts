@@ -11,7 +11,7 @@ import { chooseDecoder } from '../../media/decoders.js';
 import { deinterlacing, judgeFields } from '../../media/evidence/fields.js';
 import { stepsOf } from '../../media/evidence/framing.js';
 import { areaText, checkFilters, filterSide, filtersFor, isOwn } from '../../media/filters/apply.js';
-import { factsOf, nameOf, type Side, type Sides } from '../../media/pairing/prepare.js';
+import { factsOf, nameOf, type Side, type Sides } from '../../media/pair.js';
 import type { CropArea, SideFilters } from '../../media/types.js';
 import type { CheckedFilters } from '../contract/options.js';
 import type { InputContext } from '../contract/scope.js';

@@ -12,8 +12,17 @@ import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoder
 import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import type { EncodedInput } from '../../media/open.js';
-import { checkMeasurable, checkPair, type OpenedInput, type OpenedInputs } from '../../media/pair.js';
-import { factsOf, frameCountOf, planPairing, type Side, type Sides } from '../../media/pairing/prepare.js';
+import {
+  checkMeasurable,
+  checkPair,
+  factsOf,
+  frameCountOf,
+  type OpenedInput,
+  type OpenedInputs,
+  type Side,
+  type Sides,
+} from '../../media/pair.js';
+import { planPairing } from '../../media/pairing/prepare.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import { blankSource } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';

@@ -18,14 +18,8 @@ import {
   hasAlpha,
   isRgb as isRgbLayout,
 } from '../../media/delivery.js';
-import {
-  factsOf,
-  frameCountOf,
-  nameOf,
-  type PairingPlan,
-  type Side,
-  type Sides,
-} from '../../media/pairing/prepare.js';
+import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../../media/pair.js';
+import type { PairingPlan } from '../../media/pairing/prepare.js';
 import { readsStored } from '../contract/options.js';
 import type { InputContext } from '../contract/scope.js';
 import type { KnownColours } from '../pair/pair.js';

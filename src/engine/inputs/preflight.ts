@@ -6,7 +6,8 @@ import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, objectionsText, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
 import { USUAL_RATE } from '../../core/numbers.js';
-import { frameCountOf, type OpenPair, type Side } from '../../media/pairing/prepare.js';
+import { frameCountOf, type Side } from '../../media/pair.js';
+import type { OpenPair } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
 import { WIDEST } from '../../media/pairing/types.js';
 import {

@@ -11,15 +11,8 @@ import { quotientOf } from '../../core/numbers.js';
 import { counted, shown } from '../../core/printable.js';
 import { MediaError } from '../../media/errors.js';
 import type { Framing } from '../../media/evidence/framing.js';
-import {
-  factsOf,
-  frameCountOf,
-  type OpenPair,
-  type PairingPlan,
-  type PairSources,
-  type Side,
-  type Sides,
-} from '../../media/pairing/prepare.js';
+import { factsOf, frameCountOf, type Side, type Sides } from '../../media/pair.js';
+import type { OpenPair, PairingPlan, PairSources } from '../../media/pairing/prepare.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/findings.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';

@@ -11,7 +11,7 @@ import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
 import type { PictureSize } from '../../core/size.js';
-import { factsOf } from '../../media/pairing/prepare.js';
+import { factsOf } from '../../media/pair.js';
 import { type ExtractorInstance, parseFeature } from '../../metrics/options.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';

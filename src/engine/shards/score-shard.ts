@@ -9,14 +9,12 @@ import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import { reopen } from '../../media/open.js';
-import { checkMeasurable, readsOnce } from '../../media/pair.js';
+import { checkMeasurable, nameOf, readsOnce, type Side } from '../../media/pair.js';
 import {
-  nameOf,
   type OpenPair,
   openPlanned,
   type PairingPlan,
   partOfPlan,
-  type Side,
   shardOfPlan,
 } from '../../media/pairing/prepare.js';
 import type { FilePlatform } from '../../media/types.js';

@@ -9,7 +9,7 @@ import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
-import { nameOf, type Side } from '../../media/pairing/prepare.js';
+import { nameOf, type Side } from '../../media/pair.js';
 import type { Pairing } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/findings.js';
 import type { ByteReader, FilePlatform } from '../../media/types.js';

@@ -359,21 +359,14 @@ export class Evidence {
       const [x, y] = [this.#reference[j], this.#distorted[i]];
       if (!x || !y) continue;
       const xy = this.#product(i, j, x, y);
-      const size = x.samples.length;
-      accumulate(pictures, size, x.sum, y.sum, x.squares, y.squares, xy);
+      const samples = x.samples.length;
+      accumulate(pictures, { samples, x: x.sum, y: y.sum, xx: x.squares, yy: y.squares, xy });
       if (before) {
         const xx = this.#change('reference', before.j, j);
         const yy = this.#change('distorted', before.i, i);
         const crossed = this.#product(i, before.j, before.x, y) + this.#product(before.i, j, x, before.y);
-        accumulate(
-          changes,
-          size,
-          x.sum - before.x.sum,
-          y.sum - before.y.sum,
-          xx,
-          yy,
-          xy + before.xy - crossed,
-        );
+        const sums = { x: x.sum - before.x.sum, y: y.sum - before.y.sum, xx, yy };
+        accumulate(changes, { samples, ...sums, xy: xy + before.xy - crossed });
       }
       before = { i, j, x, y, xy };
     }
@@ -416,15 +409,7 @@ function worth({ observations, disregarded }: Weighing, pairs: number, differenc
   return 0.5 * observations * pairs * noticed;
 }
 
-function accumulate(
-  sums: Sums,
-  samples: number,
-  x: number,
-  y: number,
-  xx: number,
-  yy: number,
-  xy: number,
-): void {
+function accumulate(sums: Sums, { samples, x, y, xx, yy, xy }: Sums): void {
   sums.samples += samples;
   sums.x += x;
   sums.y += y;

@@ -20,7 +20,7 @@ import {
 import { deinterlacer } from '../evidence/fields.js';
 import { stepsOf } from '../evidence/framing.js';
 import { filteredDecoding, filteredFormat, filteredSource } from '../own-filters.js';
-import type { Side } from '../pairing/prepare.js';
+import { factsOf, type Side } from '../pair.js';
 import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../types.js';
 import { checkChain } from './chain.js';
 
@@ -114,7 +114,7 @@ export async function filterSide(
   filters: SideFilters,
   signal?: AbortSignal,
 ): Promise<Side> {
-  const facts = side.kind === 'frames' ? side.source.info : side.video.facts;
+  const facts = factsOf(side);
   if (isIdle(facts, filters)) return side;
   const applied = [...(side.applied ?? []), ...phrases(facts, filters)];
   const done = {
@@ -248,12 +248,8 @@ function ownFilterDecoder(decoder: Decoder, filters: OwnFilters): Decoder {
 }
 
 function filteredFacts(facts: TrackFacts, filters: OwnFilters): TrackFacts {
-  const format = filteredFormat(facts, filters);
-  return {
-    ...format,
-    ...(filters.format && { pixelFormat: nameOfFormat(format) }),
-    ...(filters.range && { colorRange: filters.range.to }),
-  };
+  const filtered = filteredFormat(facts, filters);
+  return { ...filtered, ...(filters.format && { pixelFormat: nameOfFormat(filtered) }) };
 }
 
 /** @throws {AnyvmafError} `usage` */

@@ -15,8 +15,8 @@ import {
   type VideoFormat,
 } from '../../core/frame.js';
 import type { ScaleFilter } from '../decoder.js';
-import { planesLike } from '../own-filters.js';
-import type { FrameSource, VideoInfo } from '../types.js';
+import { afterRead, planesLike } from '../own-filters.js';
+import type { FrameSource } from '../types.js';
 import { Resampler } from './resample.js';
 
 /** The lowest format that holds the samples of both without loss, in the size of the first. */
@@ -46,63 +46,66 @@ export function describeConversion(from: VideoFormat, to: VideoFormat, light = f
   return phrases;
 }
 
-export class FormatConverter {
-  readonly #from: VideoFormat;
-  readonly #to: VideoFormat;
+interface PlaneConversions {
+  luma(source: Samples, target: Samples): void;
+  chroma(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void;
+}
 
-  constructor(from: VideoFormat, to: VideoFormat) {
-    this.#from = from;
-    this.#to = to;
-  }
-
-  /** Fills the planes that `into` has. */
-  convert(from: FramePlanes, into: FramePlanes): void {
-    const [depth, depthTo] = [this.#from.bitDepth, this.#to.bitDepth];
-    this.luma(samplesOf(from.y, depth), samplesOf(into.y, depthTo));
-    const sizes = [chromaSize(this.#from), chromaSize(this.#to)] as const;
+/**
+ * Converts frames without loss, by shifts and repetition unless `light` is to be preserved.
+ * @returns a function that fills the planes that `into` has
+ */
+export function formatConverter(
+  from: VideoFormat,
+  to: VideoFormat,
+  light?: LightOfSamples,
+): (planes: FramePlanes, into: FramePlanes) => void {
+  const [depth, depthTo] = [from.bitDepth, to.bitDepth];
+  const { luma, chroma } = light ? preservingLight(from, to, light) : shifting(depthTo - depth);
+  const [small, large] = [chromaSize(from), chromaSize(to)];
+  return (planes, into) => {
+    luma(samplesOf(planes.y, depth), samplesOf(into.y, depthTo));
     for (const name of ['cb', 'cr'] as const) {
       if (!into[name]) continue;
       const target = samplesOf(into[name], depthTo);
-      const source = from[name];
-      if (source && source.length > 0) this.chroma(samplesOf(source, depth), sizes[0], target, sizes[1]);
+      const source = planes[name];
+      if (source && source.length > 0) chroma(samplesOf(source, depth), small, target, large);
       else target.fill(2 ** (depthTo - 1));
     }
     if (!into.alpha) return;
     // Alpha is always full range.
     const [alpha, peak] = [samplesOf(into.alpha, depthTo), 2 ** depthTo - 1];
     alpha.fill(peak);
-    if (!from.alpha) return;
-    const [stored, gain] = [samplesOf(from.alpha, depth), peak / (2 ** depth - 1)];
+    if (!planes.alpha) return;
+    const [stored, gain] = [samplesOf(planes.alpha, depth), peak / (2 ** depth - 1)];
     for (let i = 0; i < alpha.length; i++) alpha[i] = stored[i]! * gain + 0.5;
-  }
+  };
+}
 
-  protected luma(source: Samples, target: Samples): void {
-    this.#same(source, target);
-  }
-
-  protected chroma(source: Samples, fromSize: PlaneSize, target: Samples, intoSize: PlaneSize): void {
-    if (fromSize.width === intoSize.width && fromSize.height === intoSize.height) {
-      this.#same(source, target);
-      return;
-    }
-    const shift = this.#to.bitDepth - this.#from.bitDepth;
-    // Odd luma sizes omit the last chroma column or row; repeat the one before.
-    const halfX = fromSize.width < intoSize.width ? 1 : 0;
-    const halfY = fromSize.height < intoSize.height ? 1 : 0;
-    for (let y = 0; y < intoSize.height; y++) {
-      const row = Math.min(y >> halfY, fromSize.height - 1) * fromSize.width;
-      const at = y * intoSize.width;
-      for (let x = 0; x < intoSize.width; x++) {
-        target[at + x] = source[row + Math.min(x >> halfX, fromSize.width - 1)]! << shift;
-      }
-    }
-  }
-
-  #same(source: Samples, target: Samples): void {
-    const shift = this.#to.bitDepth - this.#from.bitDepth;
+function shifting(shift: number): PlaneConversions {
+  const luma = (source: Samples, target: Samples): void => {
     if (shift === 0) target.set(source);
     else for (let i = 0; i < target.length; i++) target[i] = source[i]! << shift;
-  }
+  };
+  return {
+    luma,
+    chroma(source, small, target, large) {
+      if (small.width === large.width && small.height === large.height) {
+        luma(source, target);
+        return;
+      }
+      // Odd luma sizes omit the last chroma column or row; repeat the one before.
+      const halfX = small.width < large.width ? 1 : 0;
+      const halfY = small.height < large.height ? 1 : 0;
+      for (let y = 0; y < large.height; y++) {
+        const row = Math.min(y >> halfY, small.height - 1) * small.width;
+        const at = y * large.width;
+        for (let x = 0; x < large.width; x++) {
+          target[at + x] = source[row + Math.min(x >> halfX, small.width - 1)]! << shift;
+        }
+      }
+    },
+  };
 }
 
 export type LightOfSamples = Pick<Colour, 'matrix' | 'range' | 'siting'>;
@@ -121,42 +124,26 @@ const ON_EVEN: Phases = [
   [-1 / 16, 9 / 16, 9 / 16, -1 / 16],
 ];
 
-class LightConverter extends FormatConverter {
-  readonly #peak: number;
-  readonly #gain: number;
-  /** Chroma's offset, whose zero is in the middle. */
-  readonly #offset: number;
-  readonly #across: Phases;
-  readonly #down: Phases;
+function preservingLight(
+  from: VideoFormat,
+  to: VideoFormat,
+  { matrix, range, siting }: LightOfSamples,
+): PlaneConversions {
+  const peak = 2 ** to.bitDepth - 1;
+  const gain = range === 'full' ? peak / (2 ** from.bitDepth - 1) : 2 ** (to.bitDepth - from.bitDepth);
+  // Chroma's zero is in the middle.
+  const offset = matrix === 'gbr' ? 0 : 2 ** (to.bitDepth - 1) - 2 ** (from.bitDepth - 1) * gain;
+  const across = siting === 'center' ? BETWEEN : ON_EVEN;
+  const down = siting === 'topleft' ? ON_EVEN : BETWEEN;
 
-  constructor(from: VideoFormat, to: VideoFormat, { matrix, range, siting }: LightOfSamples) {
-    super(from, to);
-    const [peak, peakTo] = [2 ** from.bitDepth - 1, 2 ** to.bitDepth - 1];
-    this.#peak = peakTo;
-    this.#gain = range === 'full' ? peakTo / peak : 2 ** (to.bitDepth - from.bitDepth);
-    this.#offset = matrix === 'gbr' ? 0 : 2 ** (to.bitDepth - 1) - 2 ** (from.bitDepth - 1) * this.#gain;
-    this.#across = siting === 'center' ? BETWEEN : ON_EVEN;
-    this.#down = siting === 'topleft' ? ON_EVEN : BETWEEN;
+  function scale(source: Samples, target: Samples, more: number): void {
+    for (let i = 0; i < target.length; i++) target[i] = source[i]! * gain + more + 0.5;
   }
 
-  protected override luma(source: Samples, target: Samples): void {
-    this.#scale(source, target, 0);
-  }
-
-  protected override chroma(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
-    if (small.width !== large.width || small.height !== large.height)
-      this.#enlarge(source, small, target, large);
-    else this.#scale(source, target, this.#offset);
-  }
-
-  #scale(source: Samples, target: Samples, offset: number): void {
-    for (let i = 0; i < target.length; i++) target[i] = source[i]! * this.#gain + offset + 0.5;
-  }
-
-  #enlarge(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
-    const columns = placesOf(large.width, small.width, this.#across);
+  function enlarge(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
+    const columns = placesOf(large.width, small.width, across);
     const row = new Float64Array(small.width);
-    for (const [y, { at, taps }] of placesOf(large.height, small.height, this.#down).entries()) {
+    for (const [y, { at, taps }] of placesOf(large.height, small.height, down).entries()) {
       const [a, b, c, d] = at.map((place) => place * small.width) as [number, number, number, number];
       for (let x = 0; x < small.width; x++) {
         row[x] =
@@ -165,14 +152,22 @@ class LightConverter extends FormatConverter {
           source[c + x]! * taps[2] +
           source[d + x]! * taps[3];
       }
-      let to = y * large.width;
+      let next = y * large.width;
       for (const { at: near, taps: weights } of columns) {
         let sum = 0;
         for (let k = 0; k < 4; k++) sum += row[near[k]!]! * weights[k]!;
-        target[to++] = Math.min(this.#peak, Math.max(0, sum * this.#gain + this.#offset + 0.5));
+        target[next++] = Math.min(peak, Math.max(0, sum * gain + offset + 0.5));
       }
     }
   }
+
+  return {
+    luma: (source, target) => scale(source, target, 0),
+    chroma(source, small, target, large) {
+      if (small.width === large.width && small.height === large.height) scale(source, target, offset);
+      else enlarge(source, small, target, large);
+    },
+  };
 }
 
 /** For each of `many` positions, the four nearest of `few` samples, mirrored at the edges, and their weights. */
@@ -200,72 +195,49 @@ export interface Target {
 }
 
 /** Returns the source itself if its frames already match. */
-export function adaptSource(source: FrameSource, target: Target): FrameSource {
-  const { info } = source;
-  const { width, height, bitDepth, chroma, alpha } = target.format;
-  const sameSamples = info.bitDepth === bitDepth && info.chroma === chroma && info.alpha === alpha;
-  const same = info.width === width && info.height === height && sameSamples;
-  return same ? source : new AdaptedSource(source, target);
+export function adaptSource(source: FrameSource, { format, filter, light }: Target): FrameSource {
+  const from = source.info;
+  const { width, height, bitDepth, chroma, alpha } = format;
+  const sameSize = from.width === width && from.height === height;
+  if (sameSize && from.bitDepth === bitDepth && from.chroma === chroma && from.alpha === alpha) return source;
+  const stored = allocateFrame(from);
+  const resizedFormat: VideoFormat = { ...from, width, height };
+  const resize = sameSize ? undefined : frameResizer(from, resizedFormat, filter);
+  const convert = formatConverter(resizedFormat, format, light);
+  return {
+    info: { ...from, width, height, bitDepth, chroma, ...(alpha && { alpha }) },
+    seekable: source.seekable,
+    readFrame(index, into) {
+      const wanted = planesLike(stored, into);
+      return afterRead(source.readFrame(index, wanted), (found) => {
+        if (found) convert(resize?.(wanted) ?? wanted, into);
+        return found;
+      });
+    },
+    close: () => source.close(),
+  };
 }
 
-class AdaptedSource implements FrameSource {
-  readonly info: VideoInfo;
-  readonly seekable: boolean;
-  readonly #source: FrameSource;
-  readonly #stored: FramePlanes;
-  readonly #resized: FramePlanes | undefined;
-  readonly #luma: Resampler | undefined;
-  readonly #chroma: Resampler | undefined;
-  readonly #converter: FormatConverter;
-  readonly #depth: number;
-
-  constructor(source: FrameSource, { format, filter, light }: Target) {
-    const from = source.info;
-    const { width, height, bitDepth, chroma, alpha } = format;
-    this.info = { ...from, width, height, bitDepth, chroma, ...(alpha && { alpha }) };
-    this.seekable = source.seekable;
-    this.#source = source;
-    this.#depth = from.bitDepth;
-    this.#stored = allocateFrame(from);
-    const resized: VideoFormat = { ...from, width, height };
-    if (from.width !== width || from.height !== height) {
-      this.#resized = allocateFrame(resized);
-      this.#luma = new Resampler(from, resized, from.bitDepth, filter);
-      if (from.chroma !== '400') {
-        const sizes = [chromaSize(from), chromaSize(resized)] as const;
-        this.#chroma = new Resampler(...sizes, from.bitDepth, filter, from.chroma === '420');
-      }
+/** Resizes the planes that it is given into a buffer that it reuses. */
+function frameResizer(
+  from: VideoFormat,
+  to: VideoFormat,
+  filter: ScaleFilter,
+): (stored: FramePlanes) => FramePlanes {
+  const { bitDepth } = from;
+  const resized = allocateFrame(to);
+  const luma = new Resampler(from, to, bitDepth, filter);
+  const chroma =
+    from.chroma === '400'
+      ? undefined
+      : new Resampler(chromaSize(from), chromaSize(to), bitDepth, filter, from.chroma === '420');
+  return (stored) => {
+    const into = planesLike(resized, stored);
+    for (const key of ['y', 'cb', 'cr', 'alpha'] as const) {
+      const [source, target] = [stored[key], into[key]];
+      const resampler = key === 'cb' || key === 'cr' ? chroma : luma;
+      if (source && target) resampler?.resize(samplesOf(source, bitDepth), samplesOf(target, bitDepth));
     }
-    this.#converter = light
-      ? new LightConverter(resized, format, light)
-      : new FormatConverter(resized, format);
-  }
-
-  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
-    const wanted = planesLike(this.#stored, into);
-    const reading = this.#source.readFrame(index, wanted);
-    if (typeof reading === 'boolean') return reading && this.#finish(wanted, into);
-    return reading.then((found) => found && this.#finish(wanted, into));
-  }
-
-  close(): Promise<void> | void {
-    return this.#source.close();
-  }
-
-  #finish(stored: FramePlanes, into: FramePlanes): true {
-    if (!this.#resized) {
-      this.#converter.convert(stored, into);
-      return true;
-    }
-    const resized = planesLike(this.#resized, into);
-    const resize = (resampler: Resampler | undefined, from?: Uint8Array, to?: Uint8Array) => {
-      if (from && to) resampler?.resize(samplesOf(from, this.#depth), samplesOf(to, this.#depth));
-    };
-    resize(this.#luma, stored.y, resized.y);
-    resize(this.#chroma, stored.cb, resized.cb);
-    resize(this.#chroma, stored.cr, resized.cr);
-    resize(this.#luma, stored.alpha, resized.alpha);
-    this.#converter.convert(resized, into);
-    return true;
-  }
+    return into;
+  };
 }

@@ -2,18 +2,27 @@
  * @module media/pairing/prepare
  * Turns two videos into two sources of one format whose n-th frames pair, and describes how.
  */
+
 import type { ScaleFilter } from '../../core/choices.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
-import type { DecodedSource, DecodeRequest, TrackFacts } from '../decoder.js';
+import type { DecodedSource, DecodeRequest } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
+import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../pair.js';
 import type { FrameSource, VideoInfo } from '../types.js';
 import { adaptSource, commonFormat, describeConversion, type LightOfSamples } from './convert.js';
-import { type CutOff, CutOffSource, cutOffOf, MappedSource, refuseCutOff } from './sources.js';
+import {
+  type CutOff,
+  cutOffOf,
+  cutOffSource,
+  type MappedSource,
+  mappedSource,
+  refuseCutOff,
+} from './sources.js';
 import {
   distortedRange,
   frameRatio,
@@ -31,32 +40,6 @@ import {
   LISTED_FRAMES,
   type Pairing,
 } from './types.js';
-
-export type Side = SidePictures &
-  (
-    | { readonly kind: 'frames'; readonly source: FrameSource }
-    | {
-        readonly kind: 'encoded';
-        readonly video: EncodedVideo;
-        /** Seconds at which the file's clock jumps back; `times` continue regardless. */
-        readonly setBacks?: readonly number[];
-      }
-  );
-
-interface SidePictures {
-  readonly times: Float64Array | null;
-  /** What filters do, a phrase each. */
-  readonly applied?: readonly string[];
-  /** Bit depth before filters. */
-  readonly storedDepth?: number;
-  /** Set if the caller's filter chain made the pictures. */
-  readonly reshaped?: true;
-}
-
-export interface Sides {
-  readonly reference: Side;
-  readonly distorted: Side;
-}
 
 interface PairingPlanOptions {
   readonly pairing: OptionsOf<'pair'> & {
@@ -118,19 +101,6 @@ export interface OpenPair extends PairSources {
   describe?(pairs: number): Pairing;
 }
 
-export function factsOf(side: Side): VideoInfo | TrackFacts {
-  return side.kind === 'frames' ? side.source.info : side.video.facts;
-}
-
-export function nameOf(side: Side): string {
-  return side.kind === 'frames' ? side.source.info.name : side.video.facts.name;
-}
-
-/** Counts packets if possible, since headers are less reliable. */
-export function frameCountOf(side: Side): number | null {
-  return side.times?.length ?? factsOf(side).frameCount;
-}
-
 /** @throws {AnyvmafError} `mismatch` if the options forbid a required conversion, `usage` for an empty range */
 export function planPairing(sides: Sides, options: PairingPlanOptions): PairingPlan {
   const format = scoredFormat(sides, options);
@@ -153,7 +123,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
       distorted: distorted.times,
       origin,
       ...(early > 0 &&
-        !isOneByOne(reference.times, distorted.times) && {
+        !(ratio === 1 && isConstantRate(reference.times) && isConstantRate(distorted.times)) && {
           shift: shiftOf(reference.times, distorted.times, options),
         }),
       start,
@@ -210,11 +180,6 @@ export function framesOfPair({ first, paired, options }: PairingPlan, index: num
     reference: (byDistorted ? other : undefined) ?? first.reference + index,
     distorted: (byDistorted ? undefined : other) ?? first.distorted + index,
   };
-}
-
-function isOneByOne(reference: Float64Array, distorted: Float64Array): boolean {
-  const steady = isConstantRate(reference) && isConstantRate(distorted);
-  return steady && frameRatio(reference, distorted) === 1;
 }
 
 /** Seconds to add to a reference time to get the distorted time of the same moment. */
@@ -328,7 +293,7 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): 
   const { info } = source;
   const resizesHere = info.width !== format.width || info.height !== format.height;
   const scaledBy = read.scaledBy ?? (resizesHere ? `anyvmaf ${filter}` : undefined);
-  const mapped = map && new MappedSource(source, from === 0 ? map : map.map((frame) => frame - from));
+  const mapped = map && mappedSource(source, from === 0 ? map : map.map((frame) => frame - from));
   const light = options.light?.[role];
   return {
     source: adaptSource(mapped ?? source, { format, filter, ...(light && { light }) }),
@@ -371,7 +336,7 @@ async function openEncoded(
   );
   const cutOff = cutOffs(plan).get(role);
   const source = cutOff
-    ? new CutOffSource(decoded, cutOff, {
+    ? cutOffSource(decoded, cutOff, {
         allowed: options.pairing.damage === 'accept',
         wanted: end - from,
         before: plan.whole ? from - plan.whole.first[role] : 0,
@@ -388,7 +353,7 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
   const found = new Map<InputRole, CutOff>();
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
-    const cutOff = side.kind === 'encoded' ? cutOffOf(side) : undefined;
+    const cutOff = side.kind === 'encoded' ? cutOffOf(side.video, side.times) : undefined;
     if (cutOff) found.set(role, cutOff);
   }
   if (!paired) return found;
@@ -425,13 +390,9 @@ function scoredFormat(
   }
   const common = commonFormat(first, second);
   // Deep enough that rounding interpolated chroma changes no score.
-  const bitDepth = light && isHalved(first, second) ? 16 : common.bitDepth;
+  const halved = first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
+  const bitDepth = light && halved ? 16 : common.bitDepth;
   return { ...common, bitDepth, width, height };
-}
-
-/** True if chroma formats differ and at least one is subsampled. */
-function isHalved(first: VideoFormat, second: VideoFormat): boolean {
-  return first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
 }
 
 function frameRange(reference: Side, range: FrameRange | undefined): { start: number; end: number } {
@@ -490,30 +451,25 @@ function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): vo
     );
   }
   const faults = [
-    named(paired.missing, 'no distorted frame for reference'),
-    named(paired.repeated, 'several reference frames for distorted'),
-    named(paired.dropped, 'no reference frame for distorted'),
-  ].filter((fault) => fault !== undefined);
+    ...named(paired.missing, 'no distorted frame for reference'),
+    ...named(paired.repeated, 'several reference frames for distorted'),
+    ...named(paired.dropped, 'no reference frame for distorted'),
+  ];
   if (faults.length > 0) throw unequal(`frames do not pair one to one (${both}): ${faults.join('; ')}`);
 }
 
 function unequal(what: string): AnyvmafError {
+  const aim = 'to compare each reference frame with the distorted frame nearest in time';
   return new AnyvmafError('mismatch', what, {
-    hints: [
-      {
-        purpose: 'fix',
-        option: 'frameRatePolicy',
-        value: 'nearest',
-        aim: 'to compare each reference frame with the distorted frame nearest in time',
-      },
-    ],
+    hints: [{ purpose: 'fix', option: 'frameRatePolicy', value: 'nearest', aim }],
   });
 }
 
-function named(frames: readonly number[], what: string): string | undefined {
-  if (frames.length === 0) return undefined;
+function named(frames: readonly number[], what: string): string[] {
+  if (frames.length === 0) return [];
   const few = frames.slice(0, 10).join(', ');
-  return `${what} frame${frames.length === 1 ? '' : 's'} ${few}${frames.length > 10 ? ` and ${frames.length - 10} more` : ''}`;
+  const more = frames.length > 10 ? ` and ${frames.length - 10} more` : '';
+  return [`${what} frame${frames.length === 1 ? '' : 's'} ${few}${more}`];
 }
 
 function rateText(facts: RateFacts): string {

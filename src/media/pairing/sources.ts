@@ -8,7 +8,8 @@ import { allocateFrame, copyPlanes, type FramePlanes } from '../../core/frame.js
 import type { DecodedSource } from '../decoder.js';
 import type { EncodedVideo } from '../decoders.js';
 import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../errors.js';
-import type { FrameSource, VideoInfo } from '../types.js';
+import { afterRead } from '../own-filters.js';
+import type { FrameSource } from '../types.js';
 
 export interface FramePart {
   readonly start: number;
@@ -121,78 +122,69 @@ export class Fan {
   }
 }
 
-/** Frame n is frame `frames[n]` of another source. */
-export class MappedSource implements FrameSource {
-  readonly info: VideoInfo;
-  readonly seekable: boolean;
-  readonly #source: FrameSource;
-  readonly #frames: ArrayLike<number>;
-  /** The frame that the next read repeats, if the source reads each frame only once. */
-  #kept: { readonly frame: number; readonly planes: FramePlanes } | undefined;
-
-  #look: ((luma: Uint8Array) => boolean) | undefined;
-  #shown = 0;
-
-  /** @param frames ascending; numbers may repeat */
-  constructor(source: FrameSource, frames: ArrayLike<number>) {
-    this.info = { ...source.info, frameCount: frames.length };
-    this.seekable = source.seekable;
-    this.#source = source;
-    this.#frames = frames;
-  }
-
+export interface MappedSource extends FrameSource {
   /**
    * Makes later reads pass the luma of all frames, skipped ones too, from the first used one, until `look` returns
    * false.
    */
-  showAll(look: (luma: Uint8Array) => boolean): void {
-    this.#look = look;
-  }
+  showAll(look: (luma: Uint8Array) => boolean): void;
+}
 
-  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
-    const frame = this.#frames[index];
-    if (frame === undefined) return false;
-    return this.#look ? this.#readShowing(index, frame, into) : this.#readMapped(index, frame, into);
-  }
+/**
+ * Frame n is frame `frames[n]` of another source.
+ * @param frames ascending; numbers may repeat
+ */
+export function mappedSource(source: FrameSource, frames: ArrayLike<number>): MappedSource {
+  const info = { ...source.info, frameCount: frames.length };
+  /** The frame that the next read repeats, if the source reads each frame only once. */
+  let kept: { readonly frame: number; readonly planes: FramePlanes } | undefined;
+  let look: ((luma: Uint8Array) => boolean) | undefined;
+  let shown = frames[0] ?? 0;
 
-  async #readShowing(index: number, frame: number, into: FramePlanes): Promise<boolean> {
-    const show = (luma: Uint8Array) => {
-      this.#shown++;
-      if (this.#look && !this.#look(luma)) this.#look = undefined;
-    };
-    const first = this.#frames[0]!;
-    while (this.#look && first + this.#shown < frame) {
-      if (!(await this.#source.readFrame(first + this.#shown, { y: into.y }))) return false;
-      show(into.y);
+  function readMapped(index: number, frame: number, into: FramePlanes): boolean | Promise<boolean> {
+    if (kept?.frame === frame) {
+      copyPlanes(kept.planes, into);
+      return true;
     }
-    const found = await this.#readMapped(index, frame, into);
-    if (found && first + this.#shown === frame) show(into.y);
+    if (source.seekable || frames[index + 1] !== frame) return source.readFrame(frame, into);
+    const planes = kept?.planes ?? allocateFrame(info);
+    // The next read may want chroma if this one does not.
+    const whole = { ...planes, ...into };
+    return afterRead(source.readFrame(frame, whole), (found) => {
+      if (!found) return false;
+      copyPlanes(whole, planes);
+      kept = { frame, planes };
+      return true;
+    });
+  }
+
+  async function readShowing(index: number, frame: number, into: FramePlanes): Promise<boolean> {
+    const show = () => {
+      shown++;
+      if (look && !look(into.y)) look = undefined;
+    };
+    while (look && shown < frame) {
+      if (!(await source.readFrame(shown, { y: into.y }))) return false;
+      show();
+    }
+    const found = await readMapped(index, frame, into);
+    if (found && shown === frame) show();
     return found;
   }
 
-  #readMapped(index: number, frame: number, into: FramePlanes): boolean | Promise<boolean> {
-    if (this.#kept?.frame === frame) {
-      copyPlanes(this.#kept.planes, into);
-      return true;
-    }
-    if (this.seekable || this.#frames[index + 1] !== frame) return this.#source.readFrame(frame, into);
-    const planes = this.#kept?.planes ?? allocateFrame(this.info);
-    // The next read may want chroma if this one does not.
-    const whole = { ...planes, ...into };
-    const keep = (found: boolean): boolean => {
-      if (found) {
-        copyPlanes(whole, planes);
-        this.#kept = { frame, planes };
-      }
-      return found;
-    };
-    const reading = this.#source.readFrame(frame, whole);
-    return typeof reading === 'boolean' ? keep(reading) : reading.then(keep);
-  }
-
-  close(): Promise<void> | void {
-    return this.#source.close();
-  }
+  return {
+    info,
+    seekable: source.seekable,
+    showAll: (wanted) => {
+      look = wanted;
+    },
+    readFrame(index, into) {
+      const frame = frames[index];
+      if (frame === undefined) return false;
+      return look ? readShowing(index, frame, into) : readMapped(index, frame, into);
+    },
+    close: () => source.close(),
+  };
 }
 
 export interface CutOff {
@@ -201,20 +193,13 @@ export interface CutOff {
   readonly end: EarlyEnd | undefined;
 }
 
-interface CutOffSide {
-  readonly video: EncodedVideo;
-  readonly times: Float64Array | null;
-}
-
-export function cutOffOf({ video, times }: CutOffSide): CutOff | undefined {
-  const { cutOff } = video;
-  if (cutOff === undefined) return undefined;
+export function cutOffOf(video: EncodedVideo, times: Float64Array | null): CutOff | undefined {
+  const { cutOff: text, facts } = video;
+  if (text === undefined) return undefined;
   // The index of some containers includes the times of missing frames.
-  const listed = times !== null && times.length < (video.facts.frameCount ?? Number.POSITIVE_INFINITY);
-  return {
-    video,
-    end: listed ? { frames: times.length, lastTime: times.at(-1), cutOff: true, text: cutOff } : undefined,
-  };
+  const listed = times !== null && times.length < (facts.frameCount ?? Number.POSITIVE_INFINITY);
+  const end = listed ? { frames: times.length, lastTime: times.at(-1), cutOff: true, text } : undefined;
+  return { video, end };
 }
 
 /** @throws {MediaError} with the file, the frame and the time, if they are already known */
@@ -232,57 +217,32 @@ interface CutOffOptions {
 }
 
 /** Frames of a truncated file. Warns or throws at its end; warns at once if the end is known. */
-export class CutOffSource implements FrameSource {
-  readonly info: VideoInfo;
-  readonly seekable: boolean;
-  readonly #source: DecodedSource;
-  readonly #cutOff: CutOff;
-  readonly #options: CutOffOptions;
-  readonly #warnings: string[];
-  readonly #before: number;
-  #read = 0;
-
-  constructor(source: DecodedSource, cutOff: CutOff, options: CutOffOptions) {
-    this.#source = source;
-    this.#cutOff = cutOff;
-    this.#options = options;
-    this.#before = source.info.warnings.length;
-    const { video, end } = cutOff;
-    this.#warnings = [...source.info.warnings, ...(end ? [earlyEndWarning(video.facts, end)] : [])];
-    this.info = { ...source.info, warnings: this.#warnings };
-    this.seekable = source.seekable;
-  }
-
-  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
-    const reading = this.#source.readFrame(index, into);
-    return typeof reading === 'boolean'
-      ? this.#took(reading, index)
-      : reading.then((found) => this.#took(found, index));
-  }
-
-  close(): Promise<void> | void {
-    return this.#source.close();
-  }
-
-  #took(found: boolean, index: number): boolean {
-    if (found) this.#read = index + 1;
-    else if (this.#read < this.#options.wanted) this.#ended();
-    return found;
-  }
-
+export function cutOffSource(
+  source: DecodedSource,
+  { video, end: known }: CutOff,
+  { allowed, wanted, before = 0 }: CutOffOptions,
+): FrameSource {
+  const atStart = source.info.warnings.length;
+  const warnings = [...source.info.warnings, ...(known ? [earlyEndWarning(video.facts, known)] : [])];
+  let read = 0;
   /** @throws {MediaError} unless damage is allowed */
-  #ended(): void {
-    const { video } = this.#cutOff;
-    const end = {
-      frames: (this.#options.before ?? 0) + this.#read,
-      lastTime: this.#source.timestamp(this.#read - 1),
-      cutOff: true,
-      text: video.cutOff ?? '',
-    };
-    if (!this.#options.allowed) throw earlyEndError(video.facts, end);
+  const ended = () => {
+    const lastTime = source.timestamp(read - 1);
+    const end = { frames: before + read, lastTime, cutOff: true, text: video.cutOff ?? '' };
+    if (!allowed) throw earlyEndError(video.facts, end);
     // A decoder that stopped earlier adds a more precise warning itself.
-    const { warnings } = this.#source.info;
-    const own = warnings.length > this.#before ? [] : [earlyEndWarning(video.facts, end)];
-    this.#warnings.splice(0, Number.POSITIVE_INFINITY, ...warnings, ...own);
-  }
+    const own = source.info.warnings.length > atStart ? [] : [earlyEndWarning(video.facts, end)];
+    warnings.splice(0, warnings.length, ...source.info.warnings, ...own);
+  };
+  return {
+    info: { ...source.info, warnings },
+    seekable: source.seekable,
+    readFrame: (index, into) =>
+      afterRead(source.readFrame(index, into), (found) => {
+        if (found) read = index + 1;
+        else if (read < wanted) ended();
+        return found;
+      }),
+    close: () => source.close(),
+  };
 }

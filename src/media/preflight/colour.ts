@@ -4,14 +4,15 @@
  * pairs that mix dynamic ranges, and Dolby Vision profile 5.
  */
 
-import type { PrepareHint } from '../../core/errors.js';
+import type { Hint, PrepareHint } from '../../core/errors.js';
 import { correlation } from '../evidence/averages.js';
 import {
+  type Both,
   type Finding,
   filterFiles,
   finding,
   otherRole,
-  type PreflightContext,
+  type PairFacts,
   rounded,
   type SideFacts,
   showSameMoment,
@@ -47,28 +48,25 @@ interface Colours {
   swapped: number;
 }
 
-export function* chromaFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { alignment, offset = 0 }: PreflightContext,
-): Generator<Finding> {
+export function* chromaFindings(pair: PairFacts): Generator<Finding> {
+  const { alignment, offset = 0 } = pair;
   if (!alignment || alignment.similarity < COMPARABLE || alignment.offset !== offset) return;
-  const found = comparedChroma(reference, distorted);
+  const found = comparedChroma(pair);
   if (!found) return;
   const { samples, cb, cr, swapped } = found;
   const all = { reference: cb.reference + cr.reference, difference: cb.difference + cr.difference };
   if (all.reference < samples * COLOURED ** 2) return;
   const left = { Cb: rounded(cb.sum / samples, 0), Cr: rounded(cr.sum / samples, 0) };
-  const about = (what: string, values: readonly [string, string], fix?: string) =>
+  const about = (what: string, values: readonly [string, string], fix?: Hint) =>
     finding(
       'chroma',
       'warning',
       `${what}; VMAF measures luma only, so the score does not show it.`,
       values,
-      fix === undefined ? undefined : vf('distorted', fix),
+      fix,
     );
   const none = cb.distorted + cr.distorted < GONE ** 2 * all.reference;
-  const gone = [
+  const [gone, ...more] = [
     ...(isGone(cb, samples) ? (['Cb'] as const) : []),
     ...(isGone(cr, samples) ? (['Cr'] as const) : []),
   ];
@@ -77,15 +75,13 @@ export function* chromaFindings(
     const what = grey ? 'is grey' : `has constant chroma (Cb ${left.Cb}, Cr ${left.Cr})`;
     const value = grey ? 'grey' : `${left.Cb}, ${left.Cr}`;
     yield about(`Distorted ${what} but reference has colour`, ['coloured', value]);
-  } else if (gone[0] && gone.length === 1) {
-    const [plane] = gone;
-    yield about(`${plane} of distorted is constant (${left[plane]})`, [
-      'coloured',
-      `${plane} ${left[plane]}`,
-    ]);
+  } else if (gone && more.length === 0) {
+    const value = `${gone} ${left[gone]}`;
+    yield about(`${gone} of distorted is constant (${left[gone]})`, ['coloured', value]);
   } else if (all.difference > OFF * all.reference) {
+    const fix = vf('distorted', 'shuffleplanes=0:2:1');
     yield swapped < GONE * all.reference
-      ? about('Distorted has Cb and Cr swapped', ['Cb, Cr', 'Cr, Cb'], 'shuffleplanes=0:2:1')
+      ? about('Distorted has Cb and Cr swapped', ['Cb, Cr', 'Cr, Cb'], fix)
       : about('Distorted differs from reference in colour', ['original', 'different']);
   }
 }
@@ -96,14 +92,16 @@ function isGone({ reference, distorted, difference }: Plane, samples: number): b
   return coloured && distorted < GONE ** 2 * reference && difference > GONE * reference;
 }
 
-function comparedChroma(reference: SideFacts, distorted: SideFacts): Colours | undefined {
+function comparedChroma(pair: Both): Colours | undefined {
+  const [reference, distorted] = [pair.reference.measured, pair.distorted.measured];
   const plane = (): Plane => ({ reference: 0, distorted: 0, difference: 0, sum: 0 });
   const found: Colours = { samples: 0, cb: plane(), cr: plane(), swapped: 0 };
-  const others = distorted.measured?.chroma ?? [];
-  for (const [k, own] of (reference.measured?.chroma ?? []).entries()) {
-    const other = others[k];
-    if (!own || !other || !showSameMoment(reference, distorted, k)) continue;
-    if (!showSamePicture(reference, distorted, k)) continue;
+  for (const [k, own] of (reference?.chroma ?? []).entries()) {
+    const other = distorted?.chroma?.[k];
+    if (!own || !other || !showSameMoment(pair, k)) continue;
+    // Small objects of strong colour may still have moved.
+    const [luma, otherLuma] = [reference?.squares?.[k], distorted?.squares?.[k]];
+    if (luma && otherLuma && correlation(luma, otherLuma) < COMPARABLE) continue;
     found.samples += own.cb.length;
     addPlane(found.cb, own.cb, other.cb);
     addPlane(found.cr, own.cr, other.cr);
@@ -123,12 +121,6 @@ function addPlane(plane: Plane, own: Float32Array, other: Float32Array): void {
 
 function difference(one: Float32Array, other: Float32Array): number {
   return one.reduce((total, value, i) => total + (value - (other[i] ?? 128)) ** 2, 0);
-}
-
-/** True if luma of the `k`-th measured frames matches; small objects of strong colour may still have moved. */
-function showSamePicture(reference: SideFacts, distorted: SideFacts, k: number): boolean {
-  const [own, other] = [reference.measured?.squares?.[k], distorted.measured?.squares?.[k]];
-  return !own || !other || correlation(own, other) >= COMPARABLE;
 }
 
 /** HDR transfer functions by ffmpeg's names. */
@@ -154,71 +146,53 @@ function toneMapping(side: SideFacts): string {
   );
 }
 
-export function dynamicRangeFinding(reference: SideFacts, distorted: SideFacts): Finding {
+export function dynamicRangeFinding(pair: Both): Finding {
+  const { reference, distorted } = pair;
   const named = ({ transfer }: SideFacts) =>
     HDR.get(transfer ?? '') ?? `standard dynamic range (${transfer ?? 'unlabelled, by its levels'})`;
-  return finding(
-    'dynamic-range',
-    'warning',
+  const said =
     `reference is ${named(reference)} but distorted is ${named(distorted)}; equal sample values mean different light, so ` +
-      'the score is meaningless, however high it is.',
-    [reference.transfer ?? null, distorted.transfer ?? null],
-    isHdr(reference) && isHdr(distorted)
-      ? convertTransfer(reference, distorted)
-      : toneMapped(reference, distorted),
-  );
+    'the score is meaningless, however high it is.';
+  const values = [reference.transfer ?? null, distorted.transfer ?? null] as const;
+  const fix = isHdr(reference) && isHdr(distorted) ? convertTransfer(pair) : toneMapped(pair);
+  return finding('dynamic-range', 'warning', said, values, fix);
 }
 
-function convertTransfer(reference: SideFacts, distorted: SideFacts): PrepareHint {
+function convertTransfer({ reference, distorted }: Both): PrepareHint {
   const { from, primaries, matrix } = fromHdr(distorted);
   const filter = `${from}:t=${reference.transfer}:p=${primaries}:m=${matrix}`;
   return filterFiles([['distorted', distorted, filter]]);
 }
 
 /** ColorVideoVDP's display for both videos, which must share one transfer function. */
-function displayFor(reference: SideFacts, distorted: SideFacts): string | undefined {
+function displayFor({ reference, distorted }: Both): string | undefined {
   if (reference.transfer !== distorted.transfer) return undefined;
   return reference.transfer === 'smpte2084' ? 'standard_hdr_pq' : 'standard_hdr_hlg';
 }
 
 /** VMAF models were not trained on HDR. */
-export function* hdrFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { models = [{ name: 'vmaf_v0.6.1' }], extractors = [] }: PreflightContext,
-): Generator<Finding> {
-  if (models.length === 0 || (!isHdr(reference) && !isHdr(distorted))) return;
+export function* hdrFindings(pair: PairFacts): Generator<Finding> {
+  const { models = [{ name: 'vmaf_v0.6.1' }], extractors = [] } = pair;
+  const hdr = (['reference', 'distorted'] as const).filter((side) => isHdr(pair[side]));
+  if (models.length === 0 || hdr.length === 0) return;
   const named = ({ transfer }: SideFacts) =>
     transfer === undefined ? null : (HDR.get(transfer) ?? transfer);
-  const [ref, dis] = [named(reference), named(distorted)];
-  const who =
-    isHdr(reference) && isHdr(distorted)
-      ? 'both videos are'
-      : isHdr(reference)
-        ? 'reference is'
-        : 'distorted is';
-  const kinds = [...new Set([reference, distorted].filter(isHdr).map(named))].join(' and ');
-  const display = extractors.includes('cvvdp') ? undefined : displayFor(reference, distorted);
-  yield finding(
-    'hdr',
-    'warning',
+  const who = hdr.length === 2 ? 'both videos are' : `${hdr[0]} is`;
+  const kinds = [...new Set(hdr.map((side) => named(pair[side])))].join(' and ');
+  const display = extractors.includes('cvvdp') ? undefined : displayFor(pair);
+  const said =
     `${who} high dynamic range (${kinds}), but ${models.map(({ name }) => name).join(', ')} was trained on standard ` +
-      'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other' +
-      `${display ? `, or use ColorVideoVDP, which supports ${kinds}` : ''}.`,
-    [ref, dis],
-    display
-      ? { purpose: 'fix', option: 'features', value: `cvvdp=display=${display}` }
-      : toneMapped(reference, distorted),
-  );
+    'dynamic range only, and there is no public VMAF model for HDR; compare such scores only with each other' +
+    `${display ? `, or use ColorVideoVDP, which supports ${kinds}` : ''}.`;
+  const fix = display
+    ? ({ purpose: 'fix', option: 'features', value: `cvvdp=display=${display}` } as const)
+    : toneMapped(pair);
+  yield finding('hdr', 'warning', said, [named(pair.reference), named(pair.distorted)], fix);
 }
 
-function toneMapped(reference: SideFacts, distorted: SideFacts): PrepareHint {
-  const both = [
-    ['reference', reference],
-    ['distorted', distorted],
-  ] as const;
-  const sides = both.filter(([, side]) => isHdr(side));
-  return filterFiles(sides.map(([side, facts]) => [side, facts, toneMapping(facts)] as const));
+function toneMapped(pair: Both): PrepareHint {
+  const sides = (['reference', 'distorted'] as const).filter((side) => isHdr(pair[side]));
+  return filterFiles(sides.map((side) => [side, pair[side], toneMapping(pair[side])] as const));
 }
 
 /** Profile 5 has no base layer that other displays can show. */
@@ -228,29 +202,23 @@ const SAMPLES =
   'samples are IPT in PQ, which decoders output without the reshaping that the metadata describes';
 
 /** The only finding about transfer and colours if either video is profile 5. */
-export function* dolbyVisionFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const [ref, dis] = [reference, distorted].map(isProfile5);
+export function* dolbyVisionFindings({ reference, distorted }: Both): Generator<Finding> {
+  const [ref, dis] = [isProfile5(reference), isProfile5(distorted)];
   if (!ref && !dis) return;
   const named = ({ dolbyVision }: SideFacts) => (dolbyVision === undefined ? null : `profile ${dolbyVision}`);
   const values = [named(reference), named(distorted)] as const;
   if (ref && dis) {
-    yield finding(
-      'hdr',
-      'warning',
+    const said =
       `both videos are Dolby Vision profile 5: ${SAMPLES}, so VMAF, trained on standard dynamic range, measures PQ intensity ` +
-        'before reshaping; compare such scores only with each other.',
-      values,
-    );
+      'before reshaping; compare such scores only with each other.';
+    yield finding('hdr', 'warning', said, values);
     return;
   }
   const who = ref ? 'reference' : 'distorted';
-  yield finding(
-    'dolby-vision',
-    'warning',
+  const said =
     `${who} is Dolby Vision profile 5 but ${otherRole(who)} is not: ${SAMPLES}; equal sample values mean different light and colours, so ` +
-      'the score is meaningless, however high it is. Compare the sources of both, or two videos of profile 5.',
-    values,
-  );
+    'the score is meaningless, however high it is. Compare the sources of both, or two videos of profile 5.';
+  yield finding('dolby-vision', 'warning', said, values);
 }
 
 export function isProfile5({ dolbyVision }: SideFacts): boolean {

@@ -200,6 +200,15 @@ export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
 
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
 
+/** Both videos of a pair. */
+export interface Both {
+  readonly reference: SideFacts;
+  readonly distorted: SideFacts;
+}
+
+/** Both videos, and how they will be compared: what every check looks at. */
+export interface PairFacts extends Both, PreflightContext {}
+
 /** The message becomes a sentence. */
 export function finding(
   code: FindingCode,
@@ -265,7 +274,8 @@ function command(
 ): FfmpegCommand {
   const copies = options.includes('copy');
   const raw = container === 'yuv';
-  const format = pixelFormatName({ bitDepth: containerDepth(bitDepth), chroma });
+  // Rounded up to a bit depth of ffmpeg's planar formats.
+  const format = pixelFormatName({ bitDepth: bitDepth > 9 ? bitDepth + (bitDepth % 2) : bitDepth, chroma });
   return {
     side,
     input: name,
@@ -273,11 +283,6 @@ function command(
     options: copies ? options : [...options, '-an', '-c:v', 'ffv1'],
     output: preparedName(name, suffix, copies),
   };
-}
-
-/** Rounds up to a bit depth of ffmpeg's planar formats. */
-function containerDepth(bitDepth: number): number {
-  return bitDepth === 11 ? 12 : bitDepth === 13 ? 14 : bitDepth === 15 ? 16 : bitDepth;
 }
 
 /** For example `encode-prepared.mkv`. */
@@ -333,7 +338,7 @@ export function durationOf(side: SideFacts): number | undefined {
 }
 
 /** True if the `k`-th measured frames are at most a frame apart: by time if both have times, else by number. */
-export function showSameMoment(reference: SideFacts, distorted: SideFacts, k: number): boolean {
+export function showSameMoment({ reference, distorted }: Both, k: number): boolean {
   const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
   if (ref === undefined || dis === undefined) return false;
   const [refRate, disRate] = [framesPerSecond(reference), framesPerSecond(distorted)];

@@ -11,16 +11,16 @@ import { correlation, mean } from '../evidence/averages.js';
 import { type Framing, zoomOf } from '../evidence/framing.js';
 import {
   type Borders,
+  type Both,
   type Finding,
   filterFiles,
   finding,
   nearbyFraction,
   otherRole,
-  type PreflightContext,
+  type PairFacts,
   type Role,
   rounded,
   type SideFacts,
-  type SideMeasurements,
   showSameMoment,
 } from './findings.js';
 import { EDGES, forEdges, lengthAcross, SQUARE } from './measure.js';
@@ -37,42 +37,41 @@ const SAME_PLACES = 0.98;
 /** Longest side, in samples, for which the small pictures give exact areas. */
 const EXACT_UP_TO = 500;
 
-export function* geometryFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  context: PreflightContext,
-): Generator<Finding> {
-  const borders = [...borderFindings(reference, distorted)];
-  const cut = borders.find(({ severity }) => severity === 'warning')?.hint;
-  if (context.framing && !cut && context.scale !== 'none') {
-    yield framingFinding(reference, distorted, context.framing);
-  } else {
-    yield* sizeFindings(reference, distorted, context);
-    yield* aspectFindings(reference, distorted, { cut, alike: looksAlike(context) });
+const BICUBIC = { purpose: 'accept', option: 'scale', value: 'bicubic' } as const satisfies Hint;
+
+export function* geometryFindings(pair: PairFacts): Generator<Finding> {
+  const { framing, scale, alignment } = pair;
+  const borders = [...borderFindings(pair)];
+  const cut = borders.find(isWarning)?.hint;
+  if (framing && !cut && scale !== 'none') yield framingFinding(pair, framing);
+  else {
+    yield* sizeFindings(pair);
+    yield* aspectFindings(pair, { cut, alike: alignment && alignment.similarity >= SAME_PLACES });
   }
-  yield* rotationFindings(reference, distorted);
-  yield* cropFindings(reference, distorted);
+  yield* rotationFindings(pair);
+  yield* cropFindings(pair);
   yield* borders;
 }
 
+function isWarning({ severity }: Finding): boolean {
+  return severity === 'warning';
+}
+
 /** Area of one video that the other shows enlarged; `undefined` if all of it or another moment fits as well. */
-export function zoomedPart(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { alignment, offset = 0 }: PreflightContext,
-): Framing | undefined {
+export function zoomedPart(pair: PairFacts): Framing | undefined {
+  const { reference, distorted, alignment, offset = 0 } = pair;
   // At an edge, an untried moment may fit better; after a slip, pairs show different moments.
   if (!alignment || offset !== 0 || alignment.reason === 'edge' || alignment.slip) return undefined;
-  if (isBarred(reference, distorted)) return undefined;
+  if ([...borderFindings(pair)].some(isWarning)) return undefined;
   const others = distorted.measured?.pictures ?? [];
   const pairs = (reference.measured?.pictures ?? []).flatMap((picture, k) => {
     const other = others[k];
-    return other && showSameMoment(reference, distorted, k) ? { reference: picture, distorted: other } : [];
+    return other && showSameMoment(pair, k) ? { reference: picture, distorted: other } : [];
   });
   const found = zoomOf(pairs);
   if (!found || found.similarity <= alignment.similarity) return undefined;
   const { whole, part } = found;
-  const { width, height } = whole === 'reference' ? reference : distorted;
+  const { width, height } = pair[whole];
   const even = (share: number, length: number) => 2 * Math.round((share * length) / 2);
   const [x, y] = [even(part.left, width), even(part.top, height)];
   const area = { width: even(part.right, width) - x, height: even(part.bottom, height) - y, x, y };
@@ -80,54 +79,37 @@ export function zoomedPart(
 }
 
 function framingFinding(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { whole, area, padding, rough = false }: Framing,
+  pair: PairFacts,
+  { whole, area: { width, height, x, y }, padding, rough = false }: Framing,
 ): Finding {
-  const side = whole === 'reference' ? reference : distorted;
-  const { width, height, x, y } = area;
-  return finding(
-    'framing',
-    'warning',
-    `distorted is ${formatSize(distorted)} and reference ${formatSize(reference)}, and pixels show that ${otherRole(whole)} is ` +
-      `only the area of ${rough ? 'about ' : ''}${formatSize(area)} at ${x},${y} in ${whole}` +
-      `${padding ? ', outside of which is only padding' : ''}; scaled to one size, different parts are compared, and the ` +
-      'score is meaningless.',
-    [formatSize(reference), formatSize(distorted)],
-    cropFiles([whole, side, `${width}:${height}:${x}:${y}`]),
-  );
+  const [ref, dis] = [formatSize(pair.reference), formatSize(pair.distorted)];
+  const said =
+    `distorted is ${dis} and reference ${ref}, and pixels show that ${otherRole(whole)} is only the area of ` +
+    `${rough ? 'about ' : ''}${width}x${height} at ${x},${y} in ${whole}` +
+    `${padding ? ', outside of which is only padding' : ''}; scaled to one size, different parts are compared, and the ` +
+    'score is meaningless.';
+  const fix = cropFiles([whole, pair[whole], `${width}:${height}:${x}:${y}`]);
+  return finding('framing', 'warning', said, [ref, dis], fix);
 }
 
-function* sizeFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { scale, comparedSize }: PreflightContext,
-): Generator<Finding> {
+function* sizeFindings({ reference, distorted, scale, comparedSize }: PairFacts): Generator<Finding> {
   const [ref, dis] = [formatSize(reference), formatSize(distorted)];
   const compared = formatSize(comparedSize ?? reference);
   if (ref === dis && compared === ref) return;
   const differ = ref === dis ? `both videos are ${ref}` : `distorted is ${dis} but reference is ${ref}`;
   if (scale === 'none') {
     const refused = `${differ}, and scaling is off; frames of different sizes cannot be compared.`;
-    yield finding('size', 'error', refused, [ref, dis], {
-      purpose: 'fix',
-      option: 'scale',
-      value: 'bicubic',
-    });
+    yield finding('size', 'error', refused, [ref, dis], { ...BICUBIC, purpose: 'fix' });
     return;
   }
   const what =
     compared === ref ? 'the distorted video is' : compared === dis ? 'the reference is' : 'both are';
   // An explicit filter or target size shows that the user expects different sizes.
   const meant = scale !== undefined || compared !== ref;
-  yield finding(
-    'size',
-    meant ? 'info' : 'warning',
+  const said =
     `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before the comparison, and the score depends on ` +
-      'the filter.',
-    [ref, dis],
-    meant ? undefined : { purpose: 'accept', option: 'scale', value: 'bicubic' },
-  );
+    'the filter.';
+  yield finding('size', meant ? 'info' : 'warning', said, [ref, dis], meant ? undefined : BICUBIC);
 }
 
 interface ShapeClues {
@@ -137,84 +119,65 @@ interface ShapeClues {
   readonly alike: boolean | undefined;
 }
 
-function looksAlike({ alignment }: PreflightContext): boolean | undefined {
-  return alignment && alignment.similarity >= SAME_PLACES;
-}
-
-function* aspectFindings(reference: SideFacts, distorted: SideFacts, clues: ShapeClues): Generator<Finding> {
+function* aspectFindings({ reference, distorted }: Both, clues: ShapeClues): Generator<Finding> {
   const [ref, dis] = [displayAspect(reference), displayAspect(distorted)];
   const sample = (side: SideFacts) => (side.sampleAspect ? fractionText(side.sampleAspect) : null);
   const said = (side: SideFacts) => sample(side) ?? '1 (not stated)';
+  const samples = [sample(reference), sample(distorted)] as const;
   const differs = Math.abs(dis / ref - 1) > SAME_ASPECT;
   const sameSize = formatSize(reference) === formatSize(distorted);
   if (differs && sameSize) {
-    yield finding(
-      'sample-aspect',
-      'warning',
+    const wrong =
       `distorted has the sample aspect ratio ${said(distorted)} but reference has ${said(reference)}; samples are ` +
-        'compared as stored, so one of the labels or pictures is wrong.',
-      [sample(reference), sample(distorted)],
-      relabel(reference, distorted, ref),
-    );
+      'compared as stored, so one of the labels or pictures is wrong.';
+    yield finding('sample-aspect', 'warning', wrong, samples, relabel({ reference, distorted }));
   } else if (differs) {
-    const { why, hint } = otherShape(reference, distorted, clues);
-    yield finding(
-      'display-aspect',
-      'warning',
-      `distorted has the display aspect ratio ${rounded(dis)}:1 but reference has ${rounded(ref)}:1; ${why}.`,
-      [Number(rounded(ref)), Number(rounded(dis))],
-      hint,
-    );
-  } else if (sample(reference) !== sample(distorted) && !sameSize) {
-    yield finding(
-      'sample-aspect',
-      'info',
+    const { why, hint } = otherShape({ reference, distorted }, clues);
+    const [was, is] = [rounded(ref), rounded(dis)];
+    const shapes = `distorted has the display aspect ratio ${is}:1 but reference has ${was}:1; ${why}.`;
+    yield finding('display-aspect', 'warning', shapes, [Number(was), Number(is)], hint);
+  } else if (samples[0] !== samples[1] && !sameSize) {
+    const equal =
       `distorted has the sample aspect ratio ${said(distorted)} and reference ${said(reference)}; the display ` +
-        'aspect ratios are equal.',
-      [sample(reference), sample(distorted)],
-    );
+      'aspect ratios are equal.';
+    yield finding('sample-aspect', 'info', equal, samples);
   }
 }
 
 /** Sets the sample aspect ratio that gives the distorted video the reference's shape. */
-function relabel(reference: SideFacts, distorted: SideFacts, aspect: number): Hint {
+function relabel({ reference, distorted }: Both): Hint {
   const { width, height } = distorted;
   const same = formatSize(reference) === formatSize(distorted);
   const exact = same ? (reference.sampleAspect ?? { num: 1, den: 1 }) : undefined;
-  const ratio = fractionText(exact ?? nearbyFraction((aspect * height) / width));
+  const ratio = fractionText(exact ?? nearbyFraction((displayAspect(reference) * height) / width));
   return filterFiles([['distorted', distorted, `setsar=${ratio}`]]);
 }
 
-function otherShape(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { cut, alike }: ShapeClues,
-): { readonly why: string; readonly hint?: Hint } {
+interface Explained {
+  readonly why: string;
+  readonly hint?: Hint;
+}
+
+function otherShape(pair: Both, { cut, alike }: ShapeClues): Explained {
   if (cut) return { why: 'only one has black borders', hint: cut };
-  if (isTurned(reference, distorted)) {
-    const way = turnOf(reference.measured, distorted.measured);
-    return {
-      why:
-        'one is rotated by 90 degrees; rotate it back' +
-        (way ? '' : ', and if the result is upside down, use transpose=cclock'),
-      hint: filterFiles([['distorted', distorted, `transpose=${way ?? 'clock'}`]]),
-    };
+  if (isTurned(pair)) {
+    const way = turnOf(pair);
+    const doubt = way ? '' : ', and if the result is upside down, use transpose=cclock';
+    const hint = filterFiles([['distorted', pair.distorted, `transpose=${way ?? 'clock'}`]]);
+    return { why: `one is rotated by 90 degrees; rotate it back${doubt}`, hint };
   }
   if (alike) {
-    return {
-      why: 'the pictures match in detail, so one of the labels is wrong',
-      hint: relabel(reference, distorted, displayAspect(reference)),
-    };
+    return { why: 'the pictures match in detail, so one of the labels is wrong', hint: relabel(pair) };
   }
   return (
-    croppedPart(reference, distorted) ?? {
+    croppedPart(pair) ?? {
       why: 'one is cropped, padded or stretched, and scaling does not align them',
     }
   );
 }
 
 /** True if width and height are swapped, apart from scaling. */
-function isTurned(reference: SideFacts, distorted: SideFacts): boolean {
+function isTurned({ reference, distorted }: Both): boolean {
   const stored = ({ width, height }: SideFacts) => width / height;
   const ways = [displayAspect(reference) * displayAspect(distorted), stored(reference) * stored(distorted)];
   const wide = displayAspect(reference) > 1;
@@ -224,18 +187,14 @@ function isTurned(reference: SideFacts, distorted: SideFacts): boolean {
 }
 
 /** With equal sample aspects but different shapes, one picture is a crop, usually centred. */
-function croppedPart(
-  reference: SideFacts,
-  distorted: SideFacts,
-): { readonly why: string; readonly hint: Hint } | undefined {
+function croppedPart(pair: Both): Explained | undefined {
+  const { reference, distorted } = pair;
   const shape = ({ sampleAspect }: SideFacts) => quotientOf(sampleAspect) ?? 1;
   if (Math.abs(shape(reference) / shape(distorted) - 1) > SAME_ASPECT) return undefined;
   // The distorted video is the crop, unless it is at least as large in both directions.
-  const whole =
-    distorted.width >= reference.width && distorted.height >= reference.height
-      ? ('distorted' as const)
-      : ('reference' as const);
-  const [from, part] = whole === 'reference' ? [reference, distorted] : [distorted, reference];
+  const larger = distorted.width >= reference.width && distorted.height >= reference.height;
+  const whole = larger ? 'distorted' : 'reference';
+  const [from, part] = [pair[whole], pair[otherRole(whole)]];
   const factor = Math.min(from.width / part.width, from.height / part.height);
   const even = (value: number) => 2 * Math.round((value * factor) / 2);
   return {
@@ -244,46 +203,32 @@ function croppedPart(
   };
 }
 
-function* rotationFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+function* rotationFindings({ reference, distorted }: Both): Generator<Finding> {
   const [ref, dis] = [reference.rotation ?? 0, distorted.rotation ?? 0];
   if (ref === dis) return;
-  yield finding(
-    'rotation',
-    'info',
+  const said =
     `distorted has a rotation of ${dis} degrees and reference of ${ref}; both are compared upright, as players ` +
-      'show them.',
-    [ref, dis],
-  );
+    'show them.';
+  yield finding('rotation', 'info', said, [ref, dis]);
 }
 
-function* cropFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const text = ({ crop }: SideFacts) =>
-    crop ? `left ${crop.left}, top ${crop.top}, right ${crop.right}, bottom ${crop.bottom}` : null;
-  const [ref, dis] = [text(reference), text(distorted)];
+function* cropFindings({ reference, distorted }: Both): Generator<Finding> {
+  const [ref, dis] = [reference, distorted].map(({ crop }) => (crop ? edgesText(crop) : null));
   if (ref === dis) return;
-  yield finding(
-    'crop',
-    'info',
-    `distorted has ${dis === null ? 'no crop' : `a crop (${dis})`} and reference has ` +
-      `${ref === null ? 'none' : `${dis === null ? 'one' : 'a crop'} (${ref})`}; both are compared after cropping, as players ` +
-      'show them.',
-    [ref, dis],
-  );
+  const said =
+    `distorted has ${dis ? `a crop (${dis})` : 'no crop'} and reference has ` +
+    `${ref ? `${dis ? 'a crop' : 'one'} (${ref})` : 'none'}; both are compared after cropping, as players show them.`;
+  yield finding('crop', 'info', said, [ref ?? null, dis ?? null]);
 }
 
-function isBarred(reference: SideFacts, distorted: SideFacts): boolean {
-  return [...borderFindings(reference, distorted)].some(({ severity }) => severity === 'warning');
-}
-
-function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+function* borderFindings(pair: Both): Generator<Finding> {
+  const { reference, distorted } = pair;
   const [ref, dis] = [reference.measured?.borders, distorted.measured?.borders];
   if (!ref || !dis) return;
-  const sides = [
-    { name: 'distorted', side: distorted, mine: dis, theirs: ref, against: reference },
-    { name: 'reference', side: reference, mine: ref, theirs: dis, against: distorted },
-  ] as const;
-  const values = [bordersText(ref.certain), bordersText(dis.certain)] as const;
-  for (const { name, side, mine, theirs, against } of sides) {
+  const values = [edgesText(ref.certain), edgesText(dis.certain)] as const;
+  for (const name of ['distorted', 'reference'] as const) {
+    const [side, against] = [pair[name], pair[otherRole(name)]];
+    const [mine, theirs] = name === 'distorted' ? [dis, ref] : [ref, dis];
     const more = EDGES.filter((edge) => {
       const [length, otherLength] = [lengthAcross(side, edge), lengthAcross(against, edge)];
       const extra = mine.certain[edge] / length - theirs.possible[edge] / otherLength;
@@ -291,14 +236,10 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     });
     if (more.length === 0) continue;
     const named = more.map((edge) => `${edge} ${mine.certain[edge]}`).join(', ');
-    yield finding(
-      'black-borders',
-      'warning',
+    const said =
       `${name} ${formatSize(side)} has black borders (${named}) where ${otherRole(name)} has picture; the score compares ` +
-        'different parts of the scene.',
-      values,
-      cutHint(name, side, mine.certain, against),
-    );
+      'different parts of the scene.';
+    yield finding('black-borders', 'warning', said, values, cutHint(name, side, mine.certain, against));
     return;
   }
   // Borders in both are no mistake, but count as perfect quality.
@@ -306,16 +247,13 @@ function* borderFindings(reference: SideFacts, distorted: SideFacts): Generator<
     1 - ((side.width - left - right) * (side.height - top - bottom)) / (side.width * side.height);
   const part = Math.min(area(reference, ref.certain), area(distorted, dis.certain));
   if (part < 2 * BORDER_PART) return;
-  yield finding(
-    'black-borders',
-    'info',
+  const said =
     `both videos have black borders over ${Math.round(100 * part)} % of the picture, which raise the score, since ` +
-      'black areas match perfectly.',
-    values,
-  );
+    'black areas match perfectly.';
+  yield finding('black-borders', 'info', said, values);
 }
 
-function bordersText({ left, top, right, bottom }: Borders): string {
+function edgesText({ left, top, right, bottom }: Borders): string {
   return `left ${left}, top ${top}, right ${right}, bottom ${bottom}`;
 }
 
@@ -323,13 +261,10 @@ function bordersText({ left, top, right, bottom }: Borders): string {
 function cutHint(name: Role, side: SideFacts, borders: Borders, against: SideFacts): Hint {
   const shares = forEdges((edge) => borders[edge] / lengthAcross(side, edge));
   const sameShape = Math.abs(displayAspect(side) / displayAspect(against) - 1) <= SAME_ASPECT;
-  if (!sameShape || !hidesPart(side.measured, against.measured, shares))
-    return cropFiles([name, side, areaWithin(side, borders)]);
+  const own = [name, side, areaWithin(side, borders)] as const;
+  if (!sameShape || !hidesPart(squarePairs(side, against), shares)) return cropFiles(own);
   const hidden = forEdges((edge) => Math.round(shares[edge] * lengthAcross(against, edge)));
-  return cropFiles(
-    [name, side, areaWithin(side, borders)],
-    [otherRole(name), against, areaWithin(against, hidden)],
-  );
+  return cropFiles(own, [otherRole(name), against, areaWithin(against, hidden)]);
 }
 
 /** Even positions, for subsampled chroma. */
@@ -362,63 +297,42 @@ const WAYS = {
   cclock: (x: number, y: number) => x * SQUARE + SQUARE - 1 - y,
 } as const;
 
+type SquarePair = readonly [one: Float32Array, other: Float32Array];
+
+function squarePairs(one: SideFacts, other: SideFacts): SquarePair[] {
+  const others = other.measured?.squares ?? [];
+  return (one.measured?.squares ?? []).flatMap((square, i) => (others[i] ? [[square, others[i]]] : []));
+}
+
 /** The rotation that turns the distorted video upright; `undefined` if the pictures do not decide. */
-function turnOf(
-  reference: SideMeasurements | undefined,
-  distorted: SideMeasurements | undefined,
-): keyof typeof WAYS | undefined {
-  const upright = reference?.squares ?? [];
-  const pairs = (distorted?.squares ?? []).flatMap((square, i) => {
-    const other = upright[i];
-    return other ? [[other, square] as const] : [];
-  });
+function turnOf({ reference, distorted }: Both): keyof typeof WAYS | undefined {
+  const pairs = squarePairs(reference, distorted);
   if (pairs.length === 0) return undefined;
-  const likeness = (way: keyof typeof WAYS) =>
-    mean(pairs.map(([a, b]) => correlation(a, turned(b, WAYS[way]))));
+  const turned = (square: Float32Array, way: keyof typeof WAYS) =>
+    square.map((_, at) => square[WAYS[way](at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
+  const likeness = (way: keyof typeof WAYS) => mean(pairs.map(([a, b]) => correlation(a, turned(b, way))));
   const [clock, cclock] = [likeness('clock'), likeness('cclock')];
   if (!(Math.max(clock, cclock) >= ALIKE && Math.abs(clock - cclock) >= CLEARLY_TURNED)) return undefined;
   return clock > cclock ? 'clock' : 'cclock';
 }
 
-function turned(square: Float32Array, from: (x: number, y: number) => number): Float32Array {
-  return square.map((_, at) => square[from(at % SQUARE, Math.floor(at / SQUARE))] ?? Number.NaN);
-}
-
 /** True if the picture within bars (shares of the sides) is a part of the other one, rather than a smaller copy. */
-function hidesPart(
-  barred: SideMeasurements | undefined,
-  whole: SideMeasurements | undefined,
-  { left, top, right, bottom }: Borders,
-): boolean {
+function hidesPart(pairs: readonly SquarePair[], { left, top, right, bottom }: Borders): boolean {
   const inside = Array.from({ length: SQUARE * SQUARE }, (_, at) => at).filter((at) => {
     const [x, y] = [at % SQUARE, Math.floor(at / SQUARE)];
-    return (
-      x >= left * SQUARE &&
-      x + 1 <= (1 - right) * SQUARE &&
-      y >= top * SQUARE &&
-      y + 1 <= (1 - bottom) * SQUARE
-    );
+    const across = x >= left * SQUARE && x + 1 <= (1 - right) * SQUARE;
+    return across && y >= top * SQUARE && y + 1 <= (1 - bottom) * SQUARE;
   });
+  if (pairs.length === 0 || inside.length === 0) return false;
+  const same = (at: number) => at;
   const between = (position: number, before: number, after: number) =>
     Math.floor((((position + 0.5) / SQUARE - before) / (1 - before - after)) * SQUARE);
   const copied = (at: number) =>
     between(Math.floor(at / SQUARE), top, bottom) * SQUARE + between(at % SQUARE, left, right);
-  const pairs = (barred?.squares ?? []).flatMap((square, i) => {
-    const other = whole?.squares?.[i];
-    return other ? [[square, other] as const] : [];
-  });
-  if (pairs.length === 0 || inside.length === 0) return false;
   const sampled = (square: Float32Array, from: (at: number) => number) =>
     Float32Array.from(inside, (at) => square[from(at)] ?? Number.NaN);
   const likeness = (from: (at: number) => number) =>
-    mean(
-      pairs.map(([square, other]) =>
-        correlation(
-          sampled(square, (at) => at),
-          sampled(other, from),
-        ),
-      ),
-    );
-  const [part, copy] = [likeness((at) => at), likeness(copied)];
+    mean(pairs.map(([square, other]) => correlation(sampled(square, same), sampled(other, from))));
+  const [part, copy] = [likeness(same), likeness(copied)];
   return part >= ALIKE && part - copy >= CLEARLY_A_PART;
 }

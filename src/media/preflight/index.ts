@@ -10,9 +10,12 @@ import { isClearTrack, trackText } from '../decoder.js';
 import { mean } from '../evidence/averages.js';
 import { isCombed } from '../evidence/fields.js';
 import {
+  type Both,
   type Finding,
   finding,
   type ModelInUse,
+  otherRole,
+  type PairFacts,
   type PreflightContext,
   rounded,
   type SideFacts,
@@ -31,18 +34,18 @@ export function preflight(
   distorted: SideFacts,
   context: PreflightContext = {},
 ): Finding[] {
-  const framing = context.framing ?? zoomedPart(reference, distorted, context);
+  const pair = { ...context, reference, distorted };
+  const framing = context.framing ?? zoomedPart(pair);
   // A wrong framing makes moments and levels meaningless.
   const alignment = framing ? undefined : context.alignment;
-  const { alignment: _, ...others } = context;
-  const known = { ...others, ...(framing && { framing }), ...(alignment && { alignment }) };
+  const known = { ...pair, framing, alignment };
   const found = [
-    ...trackFindings(reference, distorted, context),
-    ...swapFindings(reference, distorted),
-    ...timingFindings(reference, distorted, known),
-    ...geometryFindings(reference, distorted, known),
-    ...sampleFindings(reference, distorted, known),
-    ...modelFindings(reference, distorted, known),
+    ...trackFindings(pair),
+    ...swapFindings(pair),
+    ...timingFindings(known),
+    ...geometryFindings(known),
+    ...sampleFindings(known),
+    ...modelFindings(known),
   ];
   return judge(found, { alignment });
 }
@@ -50,16 +53,10 @@ export function preflight(
 /** Least correlation that confirms the selected tracks. */
 const SAME_PICTURES = 0.95;
 
-function* trackFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { alignment }: PreflightContext,
-): Generator<Finding> {
-  const alike = alignment !== undefined && alignment.similarity >= SAME_PICTURES;
-  for (const [who, side, other] of [
-    ['reference', reference, distorted],
-    ['distorted', distorted, reference],
-  ] as const) {
+function* trackFindings(pair: PairFacts): Generator<Finding> {
+  const alike = pair.alignment !== undefined && pair.alignment.similarity >= SAME_PICTURES;
+  for (const who of ['reference', 'distorted'] as const) {
+    const [side, other] = [pair[who], pair[otherRole(who)]];
     const { track } = side;
     if (!track) continue;
     const { index, tracks } = track;
@@ -68,21 +65,19 @@ function* trackFindings(
     const option = who === 'reference' ? 'trackReference' : 'trackDistorted';
     const as = (size: Pick<SideFacts, 'width' | 'height'>) => formatSize(size) === formatSize(other);
     const fitting = isClearTrack(track) || as(side) ? -1 : tracks.findIndex(as);
-    const clear = isClearTrack(track) || (alike && fitting < 0);
+    const value = `${index} of ${tracks.length}`;
+    const values = who === 'reference' ? ([value, null] as const) : ([null, value] as const);
+    if (isClearTrack(track) || (alike && fitting < 0)) {
+      yield finding('tracks', 'info', `${read}.`, values);
+      continue;
+    }
     const named =
       fitting < 0
         ? 'select another one if this is wrong, or the score compares different content'
         : `${trackText(tracks, fitting)} has the size of the other video`;
-    const value = `${index} of ${tracks.length}`;
     const hint: Hint =
       fitting < 0 ? { purpose: 'accept', option, value: index } : { purpose: 'fix', option, value: fitting };
-    yield finding(
-      'tracks',
-      clear ? 'info' : 'warning',
-      clear ? `${read}.` : `${read}; ${named}.`,
-      who === 'reference' ? [value, null] : [null, value],
-      clear ? undefined : hint,
-    );
+    yield finding('tracks', 'warning', `${read}; ${named}.`, values, hint);
   }
 }
 
@@ -140,32 +135,25 @@ const EFFICIENCY = new Map([
   ['vvc', 5],
 ]);
 
-function* swapFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const clues = [
-    sizeClue(reference, distorted),
-    codecClue(reference, distorted),
-    bitrateClue(reference, distorted),
-    sharpnessClue(reference, distorted),
-    depthClue(reference, distorted),
-  ].filter((clue) => clue !== undefined);
+function* swapFindings(pair: Both): Generator<Finding> {
+  const clues = [sizeClue, codecClue, bitrateClue, sharpnessClue, depthClue].flatMap(
+    (clue) => clue(pair) ?? [],
+  );
   const weight = clues.reduce((sum, clue) => sum + clue.weight, 0);
   const found = clues.filter((clue) => clue.weight > 0);
   if (weight < LIKELY || new Set(found.map(({ kind }) => kind)).size < KINDS) return;
-  const evidence = found.map(({ text }) => text);
-  yield finding(
-    'swapped',
-    'warning',
-    `reference and distorted look swapped: ${evidence.join(', ')}; the reference should have the higher quality.`,
-    [reference.name, distorted.name],
-    {
-      purpose: 'fix',
-      option: 'swap',
-      value: { reference: distorted.name, distorted: reference.name },
-    },
-  );
+  const evidence = found.map(({ text }) => text).join(', ');
+  const said = `reference and distorted look swapped: ${evidence}; the reference should have the higher quality.`;
+  const [reference, distorted] = [pair.reference.name, pair.distorted.name];
+  const value = { reference: distorted, distorted: reference };
+  yield finding('swapped', 'warning', said, [reference, distorted], {
+    purpose: 'fix',
+    option: 'swap',
+    value,
+  });
 }
 
-function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+function sizeClue({ reference, distorted }: Both): Clue | undefined {
   const across = reference.width / distorted.width;
   const down = reference.height / distorted.height;
   const text = `reference is only ${formatSize(reference)} but distorted ${formatSize(distorted)}`;
@@ -174,16 +162,13 @@ function sizeClue(reference: SideFacts, distorted: SideFacts): Clue | undefined 
   return Math.min(across, down) > 1.1 ? { kind: 'size', weight: -2, text: '' } : undefined;
 }
 
-function codecClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+function codecClue({ reference, distorted }: Both): Clue | undefined {
   const [ref, dis] = [gradeOf(reference), gradeOf(distorted)];
   if (ref === undefined || dis === undefined || ref === dis) return undefined;
   // Among masters the codec says little.
   if (ref > dis) return { kind: 'streams', weight: dis === Grade.delivery ? -3 : -1, text: '' };
-  return {
-    kind: 'streams',
-    weight: 1,
-    text: `reference is ${reference.codec} but distorted ${nameOf(distorted)}`,
-  };
+  const text = `reference is ${reference.codec} but distorted ${nameOf(distorted)}`;
+  return { kind: 'streams', weight: 1, text };
 }
 
 function nameOf(side: SideFacts): string {
@@ -205,17 +190,12 @@ function isLossless({ codec, profile, chroma }: SideFacts): boolean {
   return codec === 'h264' && /4:4:4 Predictive/.test(profile ?? '') && chroma !== '444';
 }
 
-function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+function bitrateClue({ reference, distorted }: Both): Clue | undefined {
   const [ref, dis] = [reference.bitrate ?? 0, distorted.bitrate ?? 0];
-  if (
-    ref <= 0 ||
-    dis <= 0 ||
-    // GIF loses colours at any rate: it may be the source of an encode or made of one.
-    [reference, distorted].some(
-      (side) => side.codec === 'gif' || (gradeOf(side) ?? Grade.delivery) !== Grade.delivery,
-    )
-  )
-    return undefined;
+  // GIF loses colours at any rate: it may be the source of an encode or made of one.
+  const isOther = (side: SideFacts) =>
+    side.codec === 'gif' || (gradeOf(side) ?? Grade.delivery) !== Grade.delivery;
+  if (ref <= 0 || dis <= 0 || [reference, distorted].some(isOther)) return undefined;
   const worth = ({ codec }: SideFacts, rate: number) => rate * (EFFICIENCY.get(codec ?? '') ?? 2);
   const part = worth(reference, ref) / worth(distorted, dis);
   const kilobits = (rate: number) => `${Math.round(rate / 1000)} kbit/s`;
@@ -224,8 +204,8 @@ function bitrateClue(reference: SideFacts, distorted: SideFacts): Clue | undefin
   return part > 1.35 ? { kind: 'streams', weight: -1.5, text: '' } : undefined;
 }
 
-function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
-  const measured = sharpnessRatio(reference, distorted);
+function sharpnessClue({ reference, distorted }: Both): Clue | undefined {
+  const measured = sharpnessRatio({ reference, distorted });
   if (measured === undefined) return undefined;
   const { ratio, same } = measured;
   const text = `reference has ${rounded(ratio, ratio > 0.97 ? 3 : 2)} times the sharpness of distorted`;
@@ -235,22 +215,18 @@ function sharpnessClue(reference: SideFacts, distorted: SideFacts): Clue | undef
 }
 
 /** Geometric mean of sharpness, reference over distorted, at about the same places; `same` if exactly the same. */
-function sharpnessRatio(
-  reference: SideFacts,
-  distorted: SideFacts,
-): { readonly ratio: number; readonly same: boolean } | undefined {
-  const [ref, dis] = [reference.measured?.sharpness ?? [], distorted.measured?.sharpness ?? []];
-  if (ref.length !== dis.length || formatSize(reference) !== formatSize(distorted)) return undefined;
+function sharpnessRatio(pair: Both): { readonly ratio: number; readonly same: boolean } | undefined {
+  const [ref, dis] = [pair.reference.measured, pair.distorted.measured];
+  if (!ref || ref.sharpness.length !== dis?.sharpness.length) return undefined;
+  if (formatSize(pair.reference) !== formatSize(pair.distorted)) return undefined;
   // Combing looks sharp.
-  const { fields: refFields = [] } = reference.measured ?? {};
-  const { fields: disFields = [] } = distorted.measured ?? {};
+  const [refFields, disFields] = [ref.fields ?? [], dis.fields ?? []];
   if (isCombed(refFields, disFields) || isCombed(disFields, refFields)) return undefined;
-  const [refFrames, disFrames] = [reference.measured?.frames ?? [], distorted.measured?.frames ?? []];
   const logs: number[] = [];
   let same = true;
-  for (const [k, value] of ref.entries()) {
-    const other = dis[k];
-    const apart = Math.abs((refFrames[k] ?? Number.NaN) - (disFrames[k] ?? Number.NaN));
+  for (const [k, value] of ref.sharpness.entries()) {
+    const other = dis.sharpness[k];
+    const apart = Math.abs((ref.frames[k] ?? Number.NaN) - (dis.frames[k] ?? Number.NaN));
     if (!value || !other || !(apart <= SAME_PLACE)) continue;
     logs.push(Math.log(value / other));
     same &&= apart === 0;
@@ -259,7 +235,7 @@ function sharpnessRatio(
   return { ratio: Math.exp(mean(logs)), same };
 }
 
-function depthClue(reference: SideFacts, distorted: SideFacts): Clue | undefined {
+function depthClue({ reference, distorted }: Both): Clue | undefined {
   if (reference.bitDepth === distorted.bitDepth) return undefined;
   const text = `reference has only ${reference.bitDepth} bits per sample but distorted ${distorted.bitDepth}`;
   return { kind: 'streams', weight: reference.bitDepth < distorted.bitDepth ? 0.5 : -0.5, text };
@@ -281,13 +257,9 @@ const SAME_DISTANCE = 0.1;
 
 const AUTO: Hint = { purpose: 'fix', option: 'model', value: 'auto' };
 
-function* modelFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  context: PreflightContext,
-): Generator<Finding> {
-  const { models = [{ name: 'vmaf_v0.6.1' }], comparedSize = reference, viewingDistance } = context;
-  const known = models.filter(({ name }) => /vmaf_/i.test(name));
+function* modelFindings(pair: PairFacts): Generator<Finding> {
+  const { reference, distorted, viewingDistance, comparedSize = reference } = pair;
+  const known = (pair.models ?? [{ name: 'vmaf_v0.6.1' }]).filter(({ name }) => /vmaf_/i.test(name));
   const values = [formatSize(reference), formatSize(distorted)] as const;
   const long = Math.max(comparedSize.width, comparedSize.height);
   const short = Math.min(comparedSize.width, comparedSize.height);
@@ -295,46 +267,30 @@ function* modelFindings(
   const [uhd, hd] = [known.filter(isUhd), known.filter((model) => !isUhd(model))];
   // Models for both sizes may run.
   if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM) {
-    yield finding(
-      'model-size',
-      'warning',
+    const said =
       `${names(hd)} is for 1080p, but ${compared} is compared; from three screen heights, its viewing distance, 4K details ` +
-        'vanish, so the score is not that of a 4K viewer.',
-      values,
-      AUTO,
-    );
+      'vanish, so the score is not that of a 4K viewer.';
+    yield finding('model-size', 'warning', said, values, AUTO);
   }
   if (uhd.length > 0 && hd.length === 0 && long < HD_UP_TO) {
-    yield finding(
-      'model-size',
-      'warning',
+    const said =
       `${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not that ` +
-        'of its viewers.',
-      values,
-      AUTO,
-    );
+      'of its viewers.';
+    yield finding('model-size', 'warning', said, values, AUTO);
   }
   if (hd.length > 0 && short < SMALL) {
-    yield finding(
-      'viewing-distance',
-      'info',
+    const said =
       `${names(hd)} scores ${compared} as seen from three times the height of so small a picture; players usually scale it ` +
-        'up to the whole screen, where artifacts are more visible than the score says.',
-      values,
-      { purpose: 'fix', option: 'scaleTo', value: screenSize(displayAspect(reference)) },
-    );
+      'up to the whole screen, where artifacts are more visible than the score says.';
+    const fix = { purpose: 'fix', option: 'scaleTo', value: screenSize(displayAspect(reference)) } as const;
+    yield finding('viewing-distance', 'info', said, values, fix);
   }
   for (const model of known) {
     const made = distanceOf(model);
     const asked = model.viewingDistance ?? viewingDistance;
     if (asked === undefined || Math.abs(asked / made - 1) < SAME_DISTANCE) continue;
-    yield finding(
-      'viewing-distance',
-      'warning',
-      `${model.name} is for a viewing distance of ${made} screen heights, but ${rounded(asked, 2)} was requested.`,
-      values,
-      modelFor(asked),
-    );
+    const said = `${model.name} is for a viewing distance of ${made} screen heights, but ${rounded(asked, 2)} was requested.`;
+    yield finding('viewing-distance', 'warning', said, values, modelFor(asked));
   }
 }
 

@@ -178,12 +178,7 @@ export async function measureLuma(
     meter.add(frame, planes);
     meter.addFields(frame, planes.y);
     const next = Math.min(frames[i + 1] ?? Number.POSITIVE_INFINITY, frame + FIELD_RUN);
-    await followFields(
-      reader,
-      meter,
-      { read: frame + 1, frame: frame + 1, count: next - frame - 1 },
-      planes.y,
-    );
+    await followFields(reader, meter, planes.y, { from: frame + 1, to: next });
   }
   return meter.result;
 }
@@ -192,15 +187,16 @@ function showsNothing(error: unknown): boolean {
   return error instanceof AnyvmafError && error.code === 'usage';
 }
 
+/** Adds fields of the reader's frames [from, to), which count from the video's frame `first`. */
 async function followFields(
   reader: Pick<LumaReader, 'readFrame'>,
   meter: FrameMeter,
-  { read, frame, count }: { readonly read: number; readonly frame: number; readonly count: number },
   y: Uint8Array,
+  { from, to, first = 0 }: { readonly from: number; readonly to: number; readonly first?: number },
 ): Promise<void> {
-  for (let k = 0; k < count; k++) {
-    if (!(await reader.readFrame(read + k, { y }))) return;
-    meter.addFields(frame + k, y);
+  for (let k = from; k < to; k++) {
+    if (!(await reader.readFrame(k, { y }))) return;
+    meter.addFields(first + k, y);
   }
 }
 
@@ -228,7 +224,7 @@ export async function measureEncoded(
       if (!(await source.readFrame(0, planes))) return;
       meter.add(frame, planes);
       meter.addFields(frame, planes.y);
-      await followFields(source, meter, { read: 1, frame: frame + 1, count: FIELD_RUN - 1 }, planes.y);
+      await followFields(source, meter, planes.y, { from: 1, to: FIELD_RUN, first: frame });
     } finally {
       await source.close();
     }

@@ -9,10 +9,13 @@ import { BEGINNING, type Displacement, type Freeze } from '../align/slips.js';
 import { intervalsOf, medianInterval } from '../evidence/rate.js';
 import { type AlignReason, type AlignResult, type Slip, WIDEST_ADVISED } from '../pairing/types.js';
 import {
+  type Both,
   type Finding,
   type FindingCode,
   finding,
-  type PreflightContext,
+  type PairFacts,
+  type Role,
+  type Severity,
   type SideFacts,
 } from './findings.js';
 
@@ -37,108 +40,91 @@ export function pairInTime(partners: Partners | undefined): boolean {
   return partners !== undefined && partners.alone.reference.length + partners.alone.distorted.length === 0;
 }
 
-export function* timestampFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { frameRatePolicy, alignment }: PreflightContext,
-  partners: Partners | undefined,
-): Generator<Finding> {
-  const [ref, dis] = [reference, distorted].map(({ timestamps }) =>
+/** What the times of both videos show, and advice about it. */
+interface Timing {
+  readonly ref: TimestampAnalysis | undefined;
+  readonly dis: TimestampAnalysis | undefined;
+  readonly partners: Partners | undefined;
+  readonly severity: Severity;
+  readonly fix: Hint | undefined;
+}
+
+export function* timestampFindings(pair: PairFacts, partners: Partners | undefined): Generator<Finding> {
+  const { frameRatePolicy, alignment } = pair;
+  const [ref, dis] = [pair.reference, pair.distorted].map(({ timestamps }) =>
     timestamps ? analyseTimestamps(timestamps) : undefined,
   );
   const accepted = frameRatePolicy === 'nearest';
   const severity = accepted ? 'info' : 'warning';
-  const advice: Advice = { severity, fix: accepted ? undefined : BY_TIME };
+  const fix = accepted ? undefined : BY_TIME;
+  const timing: Timing = { ref, dis, partners, severity, fix };
   // If every reference frame has a partner at its time, irregular intervals do no harm.
   const uncompared = partners?.alone.reference.length !== 0;
   if ((ref?.variable || dis?.variable) && uncompared) {
     const who =
       ref?.variable && dis?.variable ? 'both videos have' : ref?.variable ? 'reference has' : 'distorted has';
-    yield finding(
-      'variable-frame-rate',
-      severity,
-      `${who} a variable frame rate; frames are paired by time, so some may be compared twice or not at all.`,
-      [ref?.variable ?? null, dis?.variable ?? null],
-      advice.fix,
-    );
+    const said = `${who} a variable frame rate; frames are paired by time, so some may be compared twice or not at all.`;
+    yield finding('variable-frame-rate', severity, said, [ref?.variable ?? null, dis?.variable ?? null], fix);
   }
-  yield* missingFrames({ ref, dis }, partners, uncompared, advice);
+  yield* missingFrames(timing, uncompared);
   // Repetitions count only at a certain offset; a slip is reported instead if it displaces all later frames.
   const certain = alignment && !alignment.ambiguous && !alignment.slip;
-  yield* duplicateFrames(
-    { ref, dis },
-    partners,
-    certain ? alignment.repeated : { reference: 0, distorted: 0 },
-    advice,
-  );
-}
-
-interface Advice {
-  readonly severity: Finding['severity'];
-  readonly fix: Hint | undefined;
-}
-
-interface Times {
-  readonly ref: TimestampAnalysis | undefined;
-  readonly dis: TimestampAnalysis | undefined;
+  yield* duplicateFrames(timing, certain ? alignment.repeated : { reference: 0, distorted: 0 });
 }
 
 function* missingFrames(
-  { ref, dis }: Times,
-  partners: Partners | undefined,
+  { ref, dis, partners, severity, fix }: Timing,
   uncompared: boolean,
-  { severity, fix }: Advice,
 ): Generator<Finding> {
   const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
   const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
   if (gaps.reference.length + gaps.distorted.length === 0 || pairInTime(partners)) return;
-  const places = (['distorted', 'reference'] as const).flatMap((side) => {
-    const after = gaps[side].map((gap) => gap.after);
-    return placesOf(side, after, missing(gaps[side]), 'after');
-  });
+  const places = (['distorted', 'reference'] as const)
+    .filter((side) => gaps[side].length > 0)
+    .map((side) => {
+      const after = gaps[side].map((gap) => gap.after);
+      return `${side} lacks ${counted(missing(gaps[side]), 'frame')} after frame ${few(after)}`;
+    });
+  const effect = uncompared
+    ? 'at these times the nearest frame is used.'
+    : 'every reference frame is still compared with the frame at its time.';
   yield finding(
     'missing-frames',
     uncompared ? severity : 'info',
-    uncompared
-      ? `${places.join(', and ')}; at these times the nearest frame is used.`
-      : `${places.join(', and ')}; every reference frame is still compared with the frame at its time.`,
+    `${places.join(', and ')}; ${effect}`,
     [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
     uncompared ? fix : undefined,
   );
 }
 
-/** @param seen repetitions that the alignment found in the pictures */
-function* duplicateFrames(
-  { ref, dis }: Times,
-  partners: Partners | undefined,
-  seen: AlignResult['repeated'],
-  { severity, fix }: Advice,
-): Generator<Finding> {
-  // A frame that only one video has fills the time of the one before it.
-  const more = (side: 'reference' | 'distorted') => {
-    const count = seen[side] - (partners?.alone[side].length ?? 0);
-    return count > STILL_MOMENT ? count : 0;
-  };
-  const doubled = (side: TimestampAnalysis | undefined) =>
-    side && !pairInTime(partners) ? side.doubled.length : 0;
-  const repeated = {
-    reference: Math.max(doubled(ref), more('reference')),
-    distorted: Math.max(doubled(dis), more('distorted')),
-  };
-  if (repeated.reference === 0 && repeated.distorted === 0) return;
-  const said = (['distorted', 'reference'] as const)
-    .filter((side) => repeated[side] > 0)
-    .map((side) => `${side} repeats the previous picture in ${counted(repeated[side], 'frame')}`);
-  yield finding(
-    'duplicate-frames',
-    severity,
-    `${said.join(', and ')} while the other video moves on; pairs after such a frame may be off by one.`,
-    [repeated.reference, repeated.distorted],
-    fix,
-  );
+/** The first few, and how many others there are. */
+function few(shown: readonly (number | string)[]): string {
+  const more = shown.length > NAMED ? ` and ${counted(shown.length - NAMED, 'other place')}` : '';
+  return `${shown.slice(0, NAMED).join(', ')}${more}`;
 }
 
-export function* setBackFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+/** @param seen repetitions that the alignment found in the pictures */
+function* duplicateFrames(
+  { ref, dis, partners, severity, fix }: Timing,
+  seen: AlignResult['repeated'],
+): Generator<Finding> {
+  const repeated = (side: Role, times: TimestampAnalysis | undefined) => {
+    const doubled = times && !pairInTime(partners) ? times.doubled.length : 0;
+    // A frame that only one video has fills the time of the one before it.
+    const more = seen[side] - (partners?.alone[side].length ?? 0);
+    return Math.max(doubled, more > STILL_MOMENT ? more : 0);
+  };
+  const both = { reference: repeated('reference', ref), distorted: repeated('distorted', dis) };
+  if (both.reference === 0 && both.distorted === 0) return;
+  const said = (['distorted', 'reference'] as const)
+    .filter((side) => both[side] > 0)
+    .map((side) => `${side} repeats the previous picture in ${counted(both[side], 'frame')}`);
+  const effect = 'while the other video moves on; pairs after such a frame may be off by one.';
+  const values = [both.reference, both.distorted] as const;
+  yield finding('duplicate-frames', severity, `${said.join(', and ')} ${effect}`, values, fix);
+}
+
+export function* setBackFindings({ reference, distorted }: Both): Generator<Finding> {
   const text = setBackText({ reference, distorted });
   if (text === undefined) return;
   const places = ({ setBacks }: SideFacts) => setBacks?.length ?? 0;
@@ -155,9 +141,10 @@ export function setBackText(
 ): string | undefined {
   const said = Object.entries(videos).flatMap(([who, { setBacks = [], timestamps }]) => {
     if (setBacks.length === 0 || !timestamps) return [];
-    const named = setBacks.slice(0, NAMED);
-    const frames = named.map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
-    const seconds = named.map((time) => `${time.toFixed(3)} s`);
+    const frames = setBacks
+      .slice(0, NAMED)
+      .map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
+    const seconds = setBacks.slice(0, NAMED).map((time) => `${time.toFixed(3)} s`);
     const more = setBacks.length > NAMED ? ` and ${counted(setBacks.length - NAMED, 'other place')}` : '';
     return [
       `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})${more}`,
@@ -170,67 +157,41 @@ export function setBackText(
   );
 }
 
-function placesOf(side: string, frames: readonly number[], count: number, where: string): string[] {
-  if (frames.length === 0) return [];
-  const named = frames.slice(0, NAMED).join(', ');
-  const more = frames.length > NAMED ? ` and ${counted(frames.length - NAMED, 'other place')}` : '';
-  return [`${side} lacks ${counted(count, 'frame')} ${where} frame ${named}${more}`];
-}
-
 export function* alignmentFindings(alignment: AlignResult, used: number): Generator<Finding> {
   const { offset, ambiguous, candidates, confidence, reason, explanation, slip } = alignment;
   if (slip) yield slipFinding([slip]);
   const { match = { reference: Math.max(0, offset), distorted: Math.max(0, -offset) } } = alignment;
+  const lowered = explanation.charAt(0).toLowerCase() + explanation.slice(1);
+  const unclear = reason === 'static' || reason === 'repetitive';
   // If several offsets fit, their neighbours may too.
   const near = ambiguous ? NEARLY : 0;
-  const fits = [offset, ...candidates.map((candidate) => candidate.offset)].some(
-    (candidate) => Math.abs(candidate - used) <= near,
-  );
+  const offsets = candidates.map((candidate) => candidate.offset);
+  const fits = [offset, ...offsets].some((candidate) => Math.abs(candidate - used) <= near);
+  const mismatch = `the pictures do not match at offset ${used}:`;
   if (reason === 'unrelated') {
-    yield finding(
-      'unrelated',
-      'warning',
-      `the videos do not match in the first seconds: ${lowered(explanation)}`,
-      [null, null],
-      WIDER,
-    );
-  } else if (!fits && (!ambiguous || reason === 'static' || reason === 'repetitive')) {
+    const said = `the videos do not match in the first seconds: ${lowered}`;
+    yield finding('unrelated', 'warning', said, [null, null], WIDER);
+  } else if (!fits && (!ambiguous || unclear)) {
     const better = ambiguous
-      ? `offsets such as ${candidates
-          .slice(0, NAMED)
-          .map((candidate) => candidate.offset)
-          .join(', ')} fit better`
+      ? `offsets such as ${offsets.slice(0, NAMED).join(', ')} fit better`
       : `distorted frame ${match.distorted} shows reference frame ${match.reference}`;
-    yield finding(
-      'offset',
-      'warning',
-      `the pictures do not match at offset ${used}: ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % ` +
-        'certain), so the compared frames show different moments.',
-      [match.reference, match.distorted],
-      { purpose: 'fix', option: 'offset', value: offset },
-    );
+    const said =
+      `${mismatch} ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % ` +
+      'certain), so the compared frames show different moments.';
+    const fix = { purpose: 'fix', option: 'offset', value: offset } as const;
+    yield finding('offset', 'warning', said, [match.reference, match.distorted], fix);
   } else if (reason === 'edge') {
-    yield finding(
-      'offset',
-      'warning',
-      `the pictures do not match at offset ${used}: ${lowered(explanation)}`,
-      [null, null],
-      WIDER,
-    );
-  } else if (reason === 'static' || reason === 'repetitive') {
-    yield finding(
-      'offset-unclear',
-      'info',
-      `could not verify that both videos start at the same moment: ${lowered(explanation)}`,
-      [null, null],
-    );
+    yield finding('offset', 'warning', `${mismatch} ${lowered}`, [null, null], WIDER);
+  } else if (unclear) {
+    const said = `could not verify that both videos start at the same moment: ${lowered}`;
+    yield finding('offset-unclear', 'info', said, [null, null]);
   }
 }
 
 /** Codes of failed searches that prove the pair wrong. */
 const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelated', edge: 'offset' };
 
-export function doubtFinding(alignment: AlignResult, { window = WIDEST_ADVISED }: PreflightContext): Finding {
+export function doubtFinding(alignment: AlignResult, window: number = WIDEST_ADVISED): Finding {
   const code = UNFOUND[alignment.reason];
   const wider = code !== undefined && window < WIDEST_ADVISED ? WIDER : undefined;
   return finding(code ?? 'offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
@@ -244,10 +205,6 @@ export function doubtText({ offset, confidence, candidates, reason, explanation 
     `The offset search found no clear answer; ${offset} is used as a guess (confidence ${confidence.toFixed(2)}). ` +
     `${explanation}${fits}`
   );
-}
-
-function lowered(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
 const NAMED = 5;
@@ -277,22 +234,17 @@ export function slipFindings(
 }
 
 export function unwatchedFinding(why: string): Finding {
-  return finding(
-    'unwatched',
-    'info',
-    `not checked for lost or repeated frames after the first seconds, because ${why}.`,
-    [null, null],
-  );
+  const said = `not checked for lost or repeated frames after the first seconds, because ${why}.`;
+  return finding('unwatched', 'info', said, [null, null]);
 }
 
 function offsetFinding({ ahead }: Slip): Finding {
-  return finding(
-    'offset',
-    'warning',
-    `${where(ahead)} from the start, so the compared frames show different moments.`,
-    [null, null],
-    { purpose: 'fix', option: 'offset', value: 'auto' },
-  );
+  const said = `${where(ahead)} from the start, so the compared frames show different moments.`;
+  return finding('offset', 'warning', said, [null, null], {
+    purpose: 'fix',
+    option: 'offset',
+    value: 'auto',
+  });
 }
 
 function slipFinding(slips: readonly Slip[]): Finding {
@@ -301,19 +253,14 @@ function slipFinding(slips: readonly Slip[]): Finding {
   const lost = slips.reduce((sum, { by }) => sum + Math.max(0, by), 0);
   const added = slips.reduce((sum, { by }) => sum + Math.max(0, -by), 0);
   const what = [
-    lost > 0 ? `${counted(lost, 'frame')} lost from distorted` : '',
-    added > 0 ? `${counted(added, 'frame')} added to it` : '',
-  ].filter((text) => text !== '');
-  return {
-    ...finding(
-      'slip',
-      'error',
-      `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${what.join(', ')}. The score ` +
-        'compares different moments there.',
-      [null, null],
-    ),
-    places: slips.slice(0, LISTED).map(({ frame, by }) => ({ frame, frames: by })),
-  };
+    ...(lost > 0 ? [`${counted(lost, 'frame')} lost from distorted`] : []),
+    ...(added > 0 ? [`${counted(added, 'frame')} added to it`] : []),
+  ];
+  const said =
+    `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${what.join(', ')}. The score ` +
+    'compares different moments there.';
+  const places = slips.slice(0, LISTED).map(({ frame, by }) => ({ frame, frames: by }));
+  return { ...finding('slip', 'error', said, [null, null]), places };
 }
 
 function where(ahead: number): string {
@@ -327,16 +274,10 @@ function freezeFinding(freezes: readonly Freeze[]): Finding {
     .slice(0, NAMED)
     .map(({ frame, frames }) => `from frame ${frame} on for ${counted(frames, 'frame')}`);
   const more = freezes.length - texts.length;
-  return {
-    ...finding(
-      'freeze',
-      'warning',
-      `distorted freezes while reference moves on: ${texts.join(', ')}` +
-        `${more > 0 ? `, and in ${counted(more, 'other place')}` : ''}; the score includes these frames.`,
-      [null, null],
-    ),
-    places: freezes.slice(0, LISTED).map(({ frame, frames }) => ({ frame, frames })),
-  };
+  const said =
+    `distorted freezes while reference moves on: ${texts.join(', ')}` +
+    `${more > 0 ? `, and in ${counted(more, 'other place')}` : ''}; the score includes these frames.`;
+  return { ...finding('freeze', 'warning', said, [null, null]), places: freezes.slice(0, LISTED) };
 }
 
 export interface Gap {

@@ -16,14 +16,16 @@ import {
   isProfile5,
 } from './colour.js';
 import {
+  type Both,
   type Finding,
   filterFiles,
   finding,
   otherRole,
-  type PreflightContext,
+  type PairFacts,
   prepareFiles,
   rounded,
   type SideFacts,
+  type Values,
   vf,
 } from './findings.js';
 
@@ -60,74 +62,56 @@ const SPREAD = 6;
 /** Least correlation of pictures to compare their levels. */
 const COMPARABLE = 0.95;
 
-export function* sampleFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  context: PreflightContext,
-): Generator<Finding> {
-  yield* depthFindings(reference, distorted, context);
+export function* sampleFindings(pair: PairFacts): Generator<Finding> {
+  const { reference, distorted } = pair;
+  yield* depthFindings(pair);
   yield* grainFindings(distorted);
-  const planes = [reference, distorted].map(isRgb);
+  const rgb = isRgb(reference);
   // RGB cannot be compared with luma and chroma.
-  if (planes[0] !== planes[1]) return;
-  yield* rangeFindings(reference, distorted, context);
-  if (context.alignment) yield* levelFindings(context.alignment, reference, distorted);
-  if (!planes[0]) yield* chromaFindings(reference, distorted, context);
+  if (rgb !== isRgb(distorted)) return;
+  yield* rangeFindings(pair);
+  yield* levelFindings(pair);
+  if (!rgb) yield* chromaFindings(pair);
   if (isProfile5(reference) || isProfile5(distorted)) {
-    yield* dolbyVisionFindings(reference, distorted);
+    yield* dolbyVisionFindings(pair);
     return;
   }
-  const mixed = mixesRanges(reference, distorted, context.alignment);
-  if (mixed) yield dynamicRangeFinding(reference, distorted);
-  yield* colourFindings(reference, distorted, mixed, context);
-  if (!mixed) yield* hdrFindings(reference, distorted, context);
+  const mixed = mixesRanges(pair);
+  if (mixed) yield dynamicRangeFinding(pair);
+  yield* colourFindings(pair, mixed);
+  if (!mixed) yield* hdrFindings(pair);
 }
 
 function isRgb({ matrix, chroma }: SideFacts): boolean {
   return matrix === 'gbr' && chroma === '444';
 }
 
-function* depthFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { light }: PreflightContext,
-): Generator<Finding> {
+function* depthFindings({ reference, distorted, light }: PairFacts): Generator<Finding> {
   const [ref, dis] = [reference.bitDepth, distorted.bitDepth];
   if (ref !== dis) {
-    yield finding(
-      'bit-depth',
-      'info',
+    const said =
       `distorted has ${dis} bits per sample and reference ${ref}; the lower is ${light ? 'converted' : 'shifted up'} to ` +
-        `${Math.max(ref, dis)} bits without loss.`,
-      [ref, dis],
-    );
+      `${Math.max(ref, dis)} bits without loss.`;
+    yield finding('bit-depth', 'info', said, [ref, dis]);
   }
   if (reference.chroma !== distorted.chroma) {
-    const name = ({ chroma }: SideFacts) => [...chroma].join(':');
-    yield finding(
-      'chroma-format',
-      'info',
-      `distorted has ${name(distorted)} chroma and reference ${name(reference)}; ` +
-        (light
-          ? 'the coarser one is interpolated.'
-          : 'VMAF measures luma only, but chroma features compare repeated samples.'),
-      [name(reference), name(distorted)],
-    );
+    const [was, is] = [[...reference.chroma].join(':'), [...distorted.chroma].join(':')];
+    const effect = light
+      ? 'the coarser one is interpolated.'
+      : 'VMAF measures luma only, but chroma features compare repeated samples.';
+    const said = `distorted has ${is} chroma and reference ${was}; ${effect}`;
+    yield finding('chroma-format', 'info', said, [was, is]);
   }
 }
 
 /** Synthesised grain differs from the source's, though it looks alike. */
 function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
   if (filmGrain !== 'added') return;
-  yield finding(
-    'film-grain',
-    'info',
+  const said =
     'distorted is AV1 with film grain synthesis: its encoder removed the grain, and the decoder adds similar grain at other ' +
-      'positions, which VMAF counts as a loss; viewers see less difference than the score says, and it cannot compare encodes ' +
-      'with and without synthesis.',
-    [null, true],
-    { purpose: 'fix', option: 'grain', value: 'off' },
-  );
+    'positions, which VMAF counts as a loss; viewers see less difference than the score says, and it cannot compare encodes ' +
+    'with and without synthesis.';
+  yield finding('film-grain', 'info', said, [null, true], { purpose: 'fix', option: 'grain', value: 'off' });
 }
 
 type Range = 'limited' | 'full';
@@ -163,11 +147,7 @@ const EFFECT = {
   reduced: 'reduced contrast counts as a loss, so the score is too low',
 } as const;
 
-function* rangeFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { alignment, light }: PreflightContext,
-): Generator<Finding> {
+function* rangeFindings({ reference, distorted, alignment, light }: PairFacts): Generator<Finding> {
   const [ref, dis] = [reference.colorRange ?? null, distorted.colorRange ?? null];
   // Players assume limited range by default.
   const [from, to] = [dis ?? 'limited', ref ?? 'limited'] as const;
@@ -178,15 +158,11 @@ function* rangeFindings(
   const spread = alignment && !isEven(reference) ? spreadOf(alignment) : undefined;
   if (spread === 'alike') {
     // The score is right, and a missing label is no wrong label.
-    const silent = ref === null || dis === null;
-    yield finding(
-      'color-range',
-      silent ? 'info' : 'warning',
+    const severity = ref === null || dis === null ? 'info' : 'warning';
+    const right =
       `${differ}; both have the same contrast, so only a label differs: the score is right, but players show the ` +
-        `distorted video with ${from === 'full' ? 'less' : 'more'} contrast.`,
-      [ref, dis],
-      relabelRange(distorted, to),
-    );
+      `distorted video with ${from === 'full' ? 'less' : 'more'} contrast.`;
+    yield finding('color-range', severity, right, [ref, dis], relabelRange(distorted, to));
     return;
   }
   if (light) return;
@@ -196,13 +172,8 @@ function* rangeFindings(
       : spread === undefined
         ? `if the samples were converted too, ${EFFECT[converted]}; if only a label differs, the score is right`
         : 'contrast differs, which the score weighs differently than viewers do';
-  yield finding(
-    'color-range',
-    'warning',
-    `${differ}; ${how}.`,
-    [ref, dis],
-    convertRange(distorted, from, to, true),
-  );
+  const fix = convertRange(distorted, from, to, true);
+  yield finding('color-range', 'warning', `${differ}; ${how}.`, [ref, dis], fix);
 }
 
 /** @param stated the labels state both ranges, so that an option can convert */
@@ -227,96 +198,87 @@ function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
   return prepareFiles([['distorted', distorted, options]]);
 }
 
-function* levelFindings(
-  alignment: AlignResult,
-  reference: SideFacts,
-  distorted: SideFacts,
-): Generator<Finding> {
-  const { similarity, levels } = alignment;
-  if (similarity < COMPARABLE || isEven(reference)) return;
-  const { gain: contrast, bias } = levels;
-  const shift = shiftOf(levels);
+function* levelFindings({ reference, distorted, alignment }: PairFacts): Generator<Finding> {
+  if (!alignment || alignment.similarity < COMPARABLE || isEven(reference)) return;
+  const { gain: contrast, bias } = alignment.levels;
+  const shift = shiftOf(alignment.levels);
   const values = [`0..255`, `${rounded(bias, 0)}..${rounded(255 * contrast + bias, 0)}`] as const;
+  const what = `distorted has ${rounded(contrast, 2)} times the contrast of reference,`;
   const spread = spreadOf(alignment);
   if (spread === 'expanded' || spread === 'reduced') {
     const [from, to] = [distorted.colorRange ?? 'limited', reference.colorRange ?? 'limited'];
     // The finding about the labels covers this.
     if (from !== to && (from === 'full') === (spread === 'expanded')) return;
-    yield finding(
-      'levels',
-      'warning',
-      `distorted has ${rounded(contrast, 2)} times the contrast of reference, as if ` +
-        `${spread === 'expanded' ? 'limited range was expanded to full' : 'full range was reduced to limited'}, which ` +
-        `no label states; ${EFFECT[spread]}.`,
-      values,
+    const [how, fix] =
       spread === 'expanded'
-        ? convertRange(distorted, 'full', 'limited', false)
-        : convertRange(distorted, 'limited', 'full', false),
-    );
+        ? (['limited range was expanded to full', convertRange(distorted, 'full', 'limited', false)] as const)
+        : (['full range was reduced to limited', convertRange(distorted, 'limited', 'full', false)] as const);
+    const said = `${what} as if ${how}, which no label states; ${EFFECT[spread]}.`;
+    yield finding('levels', 'warning', said, values, fix);
     return;
   }
-  if (Math.abs(contrast - 1) <= CONTRAST_CHANGE && Math.abs(shift) <= BRIGHTNESS_SHIFT) return;
-  if (!sameTransfer(reference.transfer, distorted.transfer) && (isHdr(reference) || isHdr(distorted))) return;
-  yield finding(
-    'levels',
-    'warning',
-    `distorted has ${rounded(contrast, 2)} times the contrast of reference, and mid-grey is ` +
-      `${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well as encoded, and ` +
-      'the score includes both.',
-    values,
-  );
+  if (!isRegraded(alignment)) return;
+  if (!sameName('transfer', reference.transfer, distorted.transfer) && someHdr({ reference, distorted }))
+    return;
+  const said =
+    `${what} and mid-grey is ${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well ` +
+    'as encoded, and the score includes both.';
+  yield finding('levels', 'warning', said, values);
 }
 
-function sameTransfer(one: string | undefined, other: string | undefined): boolean {
+function isRegraded({ levels }: AlignResult): boolean {
+  return Math.abs(levels.gain - 1) > CONTRAST_CHANGE || Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT;
+}
+
+function someHdr({ reference, distorted }: Both): boolean {
+  return isHdr(reference) || isHdr(distorted);
+}
+
+type Label = string | null | undefined;
+
+/** True for equal or equivalent names. */
+function sameName(part: keyof typeof SAME, one: Label, other: Label): boolean {
   return (
-    one === other || SAME.transfer.some((names) => names.includes(one ?? '') && names.includes(other ?? ''))
+    one === other || SAME[part].some((names) => names.includes(one ?? '') && names.includes(other ?? ''))
   );
 }
 
 /** True if dynamic ranges differ by label, or by levels if one is untagged; encoders may drop only the label. */
-function mixesRanges(
-  reference: SideFacts,
-  distorted: SideFacts,
-  alignment: AlignResult | undefined,
-): boolean {
-  if (!isHdr(reference) && !isHdr(distorted)) return false;
-  if (sameTransfer(reference.transfer, distorted.transfer)) return false;
+function mixesRanges({ reference, distorted, alignment }: PairFacts): boolean {
+  if (!someHdr({ reference, distorted })) return false;
+  if (sameName('transfer', reference.transfer, distorted.transfer)) return false;
   if (reference.transfer !== undefined && distorted.transfer !== undefined) return true;
   if (!alignment || alignment.similarity < COMPARABLE || isEven(reference)) return false;
-  const { levels } = alignment;
-  return Math.abs(levels.gain - 1) > CONTRAST_CHANGE || Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT;
+  return isRegraded(alignment);
 }
 
 /** @param mixed another finding covers the transfer functions */
-function* colourFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  mixed: boolean,
-  context: PreflightContext,
-): Generator<Finding> {
-  const rgb = [reference, distorted].some(({ fromRgb }) => fromRgb);
-  if (rgb) yield convertedRgb(reference, distorted);
-  else if (!mixed && !(reference.matrix && distorted.matrix))
-    yield* silentMatrix(reference, distorted, context);
+function* colourFindings(pair: PairFacts, mixed: boolean): Generator<Finding> {
+  const { reference, distorted, light } = pair;
+  const rgb = reference.fromRgb || distorted.fromRgb;
+  if (rgb) yield convertedRgb(pair);
+  else if (!mixed && !(reference.matrix && distorted.matrix)) yield* silentMatrix(pair);
   for (const part of ['primaries', ...(mixed ? [] : (['transfer'] as const)), 'matrix'] as const) {
     const [ref, dis] = [reference[part] ?? null, distorted[part] ?? null];
-    if (ref === dis || SAME[part].some((names) => names.includes(ref ?? '') && names.includes(dis ?? '')))
-      continue;
+    if (sameName(part, ref, dis)) continue;
     if (part === 'matrix' && (rgb || ref === null || dis === null)) continue;
-    if (part !== 'primaries' && context.light) continue;
+    if (part !== 'primaries' && light) continue;
     if (part === 'matrix' && [reference, distorted].some(isAlwaysBt601)) {
-      yield* silentMatrix(reference, distorted, context);
+      yield* silentMatrix(pair);
       continue;
     }
     // A missing label is harmless, except next to HDR.
     const silent = ref === null || dis === null;
-    if (silent && !(part === 'transfer' && (isHdr(reference) || isHdr(distorted)))) continue;
-    const name = DESCRIPTION[part];
+    if (silent && !(part === 'transfer' && someHdr(pair))) continue;
+    const states = (value: string | null) =>
+      value ? `has the ${DESCRIPTION[part]} ${value}` : `does not state its ${DESCRIPTION[part]}`;
+    const said =
+      `distorted ${states(dis)} but reference ${states(ref)}; sample values are compared as stored, but mean ` +
+      'different light.';
     yield finding(
       part,
       'warning',
-      `distorted ${stated(dis, name)} but reference ${stated(ref, name)}; sample values are ` +
-        'compared as stored, but mean different light.',
+      said,
       [ref, dis],
       ref === null ? undefined : convertPart(part, ref, distorted),
     );
@@ -328,18 +290,15 @@ function isAlwaysBt601({ codec }: SideFacts): boolean {
 }
 
 /** A label of one video contradicts the fixed matrix of the other's codec. */
-function* fixedMatrix({ codec }: SideFacts, reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+function* fixedMatrix({ codec }: SideFacts, { reference, distorted }: Both): Generator<Finding> {
   const labels = [reference, distorted].map((side) => (isAlwaysBt601(side) ? null : (side.matrix ?? null)));
   const label = labels.find((one) => one !== null);
   if (!label || SAME.matrix.some((names) => names.includes(label))) return;
   const [ref = null, dis = null] = labels;
-  yield finding(
-    'matrix',
-    'info',
+  const said =
     `one video is labelled ${label} and ${codec} has no label: it is BT.601 by definition, but encoders store samples ` +
-      'unconverted; sample values are compared as stored.',
-    [ref, dis],
-  );
+    'unconverted; sample values are compared as stored.';
+  yield finding('matrix', 'info', said, [ref, dis]);
 }
 
 function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts): PrepareHint {
@@ -349,74 +308,62 @@ function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts
   return filterFiles([['distorted', distorted, filter]], instead);
 }
 
-function convertedRgb(reference: SideFacts, distorted: SideFacts): Finding {
-  const who = reference.fromRgb ? 'reference' : 'distorted';
-  const { fromRgb, matrix } = { reference, distorted }[who];
+function matrices({ reference, distorted }: Both): Values {
+  return [reference.matrix ?? null, distorted.matrix ?? null];
+}
+
+function convertedRgb(pair: Both): Finding {
+  const who = pair.reference.fromRgb ? 'reference' : 'distorted';
+  const { fromRgb = 'assumed', matrix } = pair[who];
   const other = otherRole(who);
   const why = {
     stated: `as ${other} states`,
     pictures: `which fits the colours of untagged ${other}`,
     assumed: `as most encoders do, since neither a label nor the colours of ${other} decide`,
   };
-  return finding(
-    'matrix',
-    'info',
-    `${who} is RGB and was converted to YCbCr with the matrix ${matrix}, ${why[fromRgb ?? 'assumed']}.`,
-    [reference.matrix ?? null, distorted.matrix ?? null],
-  );
+  const said = `${who} is RGB and was converted to YCbCr with the matrix ${matrix}, ${why[fromRgb]}.`;
+  return finding('matrix', 'info', said, matrices(pair));
 }
 
 /**
  * A matrix is untagged, or fixed by a codec whose encoders ignore it. The colours show whether one video was
  * converted; without them, a matrix other than the other video's default is suspicious.
  */
-function* silentMatrix(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { alignment, offset = 0 }: PreflightContext,
-): Generator<Finding> {
+function* silentMatrix(pair: PairFacts): Generator<Finding> {
+  const { reference, distorted, alignment, offset = 0 } = pair;
   const limited = [reference, distorted].every(({ colorRange }) => colorRange !== 'full');
   if (alignment && alignment.similarity >= COMPARABLE && alignment.offset === offset && limited) {
-    yield* shownMatrix(reference, distorted);
+    yield* shownMatrix(pair);
     return;
   }
   const unlabelled = [reference, distorted].find(isAlwaysBt601);
   if (unlabelled) {
-    yield* fixedMatrix(unlabelled, reference, distorted);
+    yield* fixedMatrix(unlabelled, pair);
     return;
   }
   const known = reference.matrix ?? distorted.matrix;
-  const [stating, silent] = reference.matrix ? [reference, distorted] : [distorted, reference];
-  const usual = usualMatrix(silent) === 'bt601' ? 'smpte170m' : 'bt709';
-  const bt601 = SAME.matrix.some((names) => names.includes(known ?? '') && names.includes(usual));
+  const who = reference.matrix ? 'reference' : 'distorted';
+  const usual = usualMatrix(pair[otherRole(who)]) === 'bt601' ? 'smpte170m' : 'bt709';
   // Other matrices, such as RGB and BT.2020, come with other differences.
-  if (known === usual || bt601 || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
-  const who = stating === distorted ? 'distorted' : 'reference';
-  yield finding(
-    'matrix',
-    'warning',
+  if (sameName('matrix', known, usual) || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
+  const said =
     `${who} has the matrix ${known}, but ${otherRole(who)} states none, and videos of its size usually have ${usual}; if that is true ` +
-      'here, equal sample values mean different colours.',
-    [reference.matrix ?? null, distorted.matrix ?? null],
-    stating === distorted ? convertPart('matrix', usual, distorted) : undefined,
-  );
+    'here, equal sample values mean different colours.';
+  const fix = who === 'distorted' ? convertPart('matrix', usual, distorted) : undefined;
+  yield finding('matrix', 'warning', said, matrices(pair), fix);
 }
 
-function* shownMatrix(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
+function* shownMatrix(pair: Both): Generator<Finding> {
+  const { reference, distorted } = pair;
   const [ref, dis] = [averagesOf(reference), averagesOf(distorted)];
   const fit = matrixFitOf(ref.flatMap((one, i) => (dis[i] ? { reference: one, distorted: dis[i] } : [])));
   if (fit === undefined || fit === 'as stored') return;
   const [from, to] = fit === '601 to 709' ? ['601', '709'] : ['709', '601'];
-  const stated = ({ matrix }: SideFacts) => matrix ?? 'none';
-  const filter = `scale=in_color_matrix=bt${to}:out_color_matrix=bt${from}:flags=${EXACT}`;
-  yield finding(
-    'matrix',
-    'warning',
+  const said =
     `the colours show that distorted was converted from BT.${from} to BT.${to}, regardless of the labels (reference: ` +
-      `${stated(reference)}, distorted: ${stated(distorted)}); equal sample values mean different colours.`,
-    [reference.matrix ?? null, distorted.matrix ?? null],
-    filterFiles([['distorted', distorted, filter]]),
-  );
+    `${reference.matrix ?? 'none'}, distorted: ${distorted.matrix ?? 'none'}); equal sample values mean different colours.`;
+  const filter = `scale=in_color_matrix=bt${to}:out_color_matrix=bt${from}:flags=${EXACT}`;
+  yield finding('matrix', 'warning', said, matrices(pair), filterFiles([['distorted', distorted, filter]]));
 }
 
 function averagesOf({ measured }: SideFacts): Colours[] {
@@ -424,8 +371,4 @@ function averagesOf({ measured }: SideFacts): Colours[] {
     const chroma = measured?.chroma?.[i];
     return chroma ? { y, ...chroma } : [];
   });
-}
-
-function stated(value: string | undefined | null, name: string): string {
-  return value ? `has the ${name} ${value}` : `does not state its ${name}`;
 }

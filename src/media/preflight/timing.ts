@@ -10,6 +10,7 @@ import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '..
 import { intervalsOf, isNominal, rateOf, ratesDiffer } from '../evidence/rate.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import {
+  type Both,
   durationOf,
   type Finding,
   type FindingValue,
@@ -18,7 +19,7 @@ import {
   framesOf,
   framesPerSecond,
   otherRole,
-  type PreflightContext,
+  type PairFacts,
   type Role,
   rounded,
   type SideFacts,
@@ -56,70 +57,59 @@ const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
 /** Scores an encode of fewer frames at its own times. */
 const AT_ENCODE = { purpose: 'fix', option: 'pairBy', value: 'distorted' } as const satisfies Hint;
 
-export function* timingFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  context: PreflightContext,
-): Generator<Finding> {
-  const partners = partnersOf(reference, distorted, context);
-  yield* rateFindings(reference, distorted, context, partners);
-  yield* noRateFindings(reference, distorted, context);
-  yield* lengthFindings(reference, distorted, context, partners);
-  yield* timestampFindings(reference, distorted, context, partners);
-  yield* setBackFindings(reference, distorted);
-  yield* fieldFindings(reference, distorted);
-  if (!context.alignment) return;
-  if (context.offsetSearched && context.alignment.ambiguous) yield doubtFinding(context.alignment, context);
-  else yield* alignmentFindings(context.alignment, context.offset ?? 0);
+export function* timingFindings(pair: PairFacts): Generator<Finding> {
+  const { alignment, offsetSearched, offset = 0, window } = pair;
+  const timed: TimedPair = { ...pair, partners: partnersOf(pair) };
+  yield* rateFindings(timed);
+  yield* noRateFindings(pair);
+  yield* lengthFindings(timed);
+  yield* timestampFindings(pair, timed.partners);
+  yield* setBackFindings(pair);
+  yield* fieldFindings(pair);
+  if (!alignment) return;
+  if (offsetSearched && alignment.ambiguous) yield doubtFinding(alignment, window);
+  else yield* alignmentFindings(alignment, offset);
+}
+
+interface TimedPair extends PairFacts {
+  /** Absent without the times of both. */
+  readonly partners: Partners | undefined;
 }
 
 /** ColorVideoVDP needs a frame rate, and neither video states one. */
-function* noRateFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { rated = [] }: PreflightContext,
-): Generator<Finding> {
+function* noRateFindings({ reference, distorted, rated: [value] = [] }: PairFacts): Generator<Finding> {
   const sides = [reference, distorted];
-  const [value] = rated;
   if (value === undefined || sides.some(framesPerSecond) || sides.every(({ frameCount }) => frameCount === 1))
     return;
-  yield finding(
-    'no-frame-rate',
-    'warning',
+  const said =
     'neither video states a frame rate, so ColorVideoVDP treats each frame as a still: motion hides no differences, and ' +
-      'flicker does not count; set the true rate, which may not be 25.',
-    [null, null],
-    { purpose: 'fix', option: 'features', value },
-  );
+    'flicker does not count; set the true rate, which may not be 25.';
+  yield finding('no-frame-rate', 'warning', said, [null, null], {
+    purpose: 'fix',
+    option: 'features',
+    value,
+  });
 }
 
-function partnersOf(
-  { timestamps: reference }: SideFacts,
-  { timestamps: distorted }: SideFacts,
-  { offset = 0, skipped = { reference: 0, distorted: 0 } }: PreflightContext,
-): Partners | undefined {
-  if (!reference || !distorted) return undefined;
+function partnersOf({ reference, distorted, offset = 0, skipped }: PairFacts): Partners | undefined {
+  if (!reference.timestamps || !distorted.timestamps) return undefined;
   const first = {
-    reference: skipped.reference + Math.max(0, offset),
-    distorted: skipped.distorted + Math.max(0, -offset),
+    reference: (skipped?.reference ?? 0) + Math.max(0, offset),
+    distorted: (skipped?.distorted ?? 0) + Math.max(0, -offset),
   };
-  return partnersInTime({ reference, distorted, first });
+  return partnersInTime({ reference: reference.timestamps, distorted: distorted.timestamps, first });
 }
 
 /** True if both show the same frames, one by one, at different speeds. */
-function isRetimed(reference: SideFacts, distorted: SideFacts): boolean {
+function isRetimed({ reference, distorted }: Both): boolean {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
   if (ref === null || dis === null || Math.abs(ref - dis) > 1) return false;
   return [reference, distorted].every(({ timestamps }) => !timestamps || isConstantRate(timestamps));
 }
 
-function* rateFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { frameRatePolicy, pairBy }: PreflightContext,
-  partners: Partners | undefined,
-): Generator<Finding> {
-  if (!ratesDiffer(reference, distorted) || pairInTime(partners)) return;
+function* rateFindings(pair: TimedPair): Generator<Finding> {
+  const { reference, distorted, frameRatePolicy, pairBy } = pair;
+  if (!ratesDiffer(reference, distorted) || pairInTime(pair.partners)) return;
   const text = (side: SideFacts) => {
     const rate = rateOf(side);
     return rate && isNominal(rate) ? fractionText(rate) : rounded(framesPerSecond(side) ?? 0);
@@ -129,29 +119,21 @@ function* rateFindings(
   if (frameRatePolicy === 'strict') {
     const refused = `${what}, so frames do not pair one to one at equal times, as the policy strict requires.`;
     yield finding('frame-rate', 'error', refused, values, { ...BY_TIME, purpose: 'fix' });
-    return;
-  }
-  if (pairBy === 'distorted') {
+  } else if (pairBy === 'distorted') {
     const scored = `${what}; each distorted frame is compared with the reference frame at its time.`;
     yield finding('frame-rate', 'info', scored, values);
-    return;
+  } else {
+    const accepted = frameRatePolicy === 'nearest';
+    const effect = isRetimed(pair)
+      ? 'the same frames run at another speed, and are compared by number.'
+      : 'some compared frames show different moments.';
+    const fix = accepted ? undefined : (pulldownFix(pair) ?? (hasFewer(pair) ? AT_ENCODE : BY_TIME));
+    yield finding('frame-rate', accepted ? 'info' : 'warning', `${what}; ${effect}`, values, fix);
   }
-  const accepted = frameRatePolicy === 'nearest';
-  yield finding(
-    'frame-rate',
-    accepted ? 'info' : 'warning',
-    isRetimed(reference, distorted)
-      ? `${what}; the same frames run at another speed, and are compared by number.`
-      : `${what}; some compared frames show different moments.`,
-    values,
-    accepted
-      ? undefined
-      : (pulldownFix(reference, distorted) ?? (hasFewer(reference, distorted) ? AT_ENCODE : BY_TIME)),
-  );
 }
 
 /** True if the distorted video shows the same time in fewer frames, with times for all. */
-function hasFewer(reference: SideFacts, distorted: SideFacts): boolean {
+function hasFewer({ reference, distorted }: Both): boolean {
   const [ref, dis] = [reference.timestamps, distorted.timestamps];
   return !!ref && !!dis && frameRatio(ref, dis) > 1;
 }
@@ -161,13 +143,8 @@ function isUneven({ timestamps }: SideFacts): boolean {
   return !!analysis && (analysis.variable || analysis.gaps.length > 0 || analysis.doubled.length > 0);
 }
 
-function* lengthFindings(
-  reference: SideFacts,
-  distorted: SideFacts,
-  context: PreflightContext,
-  partners: Partners | undefined,
-): Generator<Finding> {
-  const { offset = 0, partial = false, frameRatePolicy, alignment } = context;
+function* lengthFindings(pair: TimedPair): Generator<Finding> {
+  const { reference, distorted, partners, offset = 0, partial = false, frameRatePolicy, alignment } = pair;
   if (partial) return;
   const beginTogether = alignment?.reason === 'clear' && alignment.offset === offset;
   // An offset or a slip explains different lengths, and is a finding of its own.
@@ -179,26 +156,25 @@ function* lengthFindings(
   const twoFrames = 2 / Math.min(framesPerSecond(reference) ?? 25, framesPerSecond(distorted) ?? 25);
   const asLong =
     ref !== undefined && dis !== undefined && Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames);
-  const lost = lostFinding(reference, distorted, context, beginTogether);
+  const lost = lostFinding(pair, beginTogether);
   if (lost) {
     yield lost;
     return;
   }
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
-    const byTime = partners !== undefined;
     // One lacks frames in the middle, or repeats some.
-    const within = byTime && asLong && (isUneven(reference) || isUneven(distorted));
+    const within = partners !== undefined && asLong && (isUneven(reference) || isUneven(distorted));
+    // With an offset, unpaired frames at either end are expected.
     const accepted = shifted || (within && frameRatePolicy === 'nearest') || isWhole(partners, beginTogether);
     const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
+    const effect = partners
+      ? 'frames are paired by time, so some have no match of their own.'
+      : `${counted(pairs, 'pair')} can be compared; if frames are missing in the middle, later pairs show ` +
+        'different moments.';
     yield finding(
       'frame-count',
-      // With an offset, unpaired frames at either end are expected.
       accepted ? 'info' : 'warning',
-      `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ` +
-        (byTime
-          ? 'frames are paired by time, so some have no match of their own.'
-          : `${counted(pairs, 'pair')} can be compared; if frames are missing in the middle, later pairs show ` +
-            'different moments.'),
+      `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ${effect}`,
       [refFrames, disFrames],
       accepted ? undefined : within ? BY_TIME : beginTogether ? commonFrames(pairs) : FIND_OFFSET,
     );
@@ -206,14 +182,15 @@ function* lengthFindings(
   // The duration of a single frame does not matter.
   if (refFrames === 1 && disFrames === 1) return;
   // The rate explains the length of the same frames at another speed.
-  if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(reference, distorted)))
-    return;
+  if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(pair))) return;
+  const said = `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`;
+  const values = [Number(rounded(ref)), Number(rounded(dis))] as const;
   yield finding(
     'duration',
     shifted ? 'info' : 'warning',
-    `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`,
-    [Number(rounded(ref)), Number(rounded(dis))],
-    shifted ? undefined : commonPart(reference, distorted),
+    said,
+    values,
+    shifted ? undefined : commonPart(pair),
   );
 }
 
@@ -225,9 +202,7 @@ function isWhole(partners: Partners | undefined, beginTogether: boolean): boolea
 }
 
 function lostFinding(
-  reference: SideFacts,
-  distorted: SideFacts,
-  { offset = 0, frameRatePolicy }: PreflightContext,
+  { reference, distorted, offset = 0, frameRatePolicy }: PairFacts,
   beginTogether: boolean,
 ): Finding | undefined {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
@@ -276,7 +251,7 @@ function commonFrames(pairs: number): Hint | undefined {
     : undefined;
 }
 
-function commonPart(reference: SideFacts, distorted: SideFacts): Hint | undefined {
+function commonPart({ reference, distorted }: Both): Hint | undefined {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
   if (ref !== null && dis !== null && !ratesDiffer(reference, distorted)) {
     return commonFrames(Math.min(ref, dis));
@@ -295,7 +270,7 @@ interface Fields {
   readonly seen: FieldEvidence | undefined;
 }
 
-function fieldsOfBoth(reference: SideFacts, distorted: SideFacts): readonly [Fields, Fields] {
+function fieldsOfBoth({ reference, distorted }: Both): readonly [Fields, Fields] {
   return [fieldsOf('reference', reference, distorted), fieldsOf('distorted', distorted, reference)];
 }
 
@@ -305,9 +280,10 @@ function fieldsOf(role: Role, facts: SideFacts, beside: SideFacts): Fields {
   return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? [], beside.measured?.fields) };
 }
 
-function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<Finding> {
-  const both = fieldsOfBoth(reference, distorted);
-  const values = both.map(scanOf) as [FindingValue, FindingValue];
+function* fieldFindings(pair: Both): Generator<Finding> {
+  const both = fieldsOfBoth(pair);
+  const [ref, dis] = [scanOf(both[0]), scanOf(both[1])];
+  const values = [ref, dis] as const;
   const of = (kind: FieldEvidence['kind']) => both.filter(({ seen }) => seen?.kind === kind);
   const [pulldown, exchanged] = [of('pulldown'), of('exchanged')];
   if (pulldown.length > 0) {
@@ -316,18 +292,12 @@ function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<F
   }
   if (exchanged.length > 0) {
     const said = `${named(exchanged)} swapped field lines, as after a capture or cropping error.`;
-    yield finding(
-      'interlaced',
-      'warning',
-      said,
-      values,
-      filtered(exchanged, () => 'il=ls=1:cs=1'),
-    );
+    const fix = filtered(exchanged, () => 'il=ls=1:cs=1');
+    yield finding('interlaced', 'warning', said, values, fix);
   }
   const woven = both.filter(({ labelled, seen }) => seen?.kind === 'woven' || (labelled && !seen));
   const [first] = woven;
   if (first) {
-    const [ref, dis] = values;
     const who =
       woven.length === 2
         ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
@@ -350,8 +320,8 @@ function* fieldFindings(reference: SideFacts, distorted: SideFacts): Generator<F
 }
 
 /** The filter that removes pulldown if only one video has it: five frames become four. */
-function pulldownFix(reference: SideFacts, distorted: SideFacts): PrepareHint | undefined {
-  const found = fieldsOfBoth(reference, distorted).filter(({ seen }) => seen?.kind === 'pulldown');
+function pulldownFix(pair: Both): PrepareHint | undefined {
+  const found = fieldsOfBoth(pair).filter(({ seen }) => seen?.kind === 'pulldown');
   return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
 }
 

@@ -3,7 +3,7 @@
  * Checks a model against limits before any runtime sees it: it must not run code, read files or run endlessly, nor need too much
  * memory or work, since a kilobyte of operators can demand gigabytes. Refuses graphs whose demand cannot be estimated.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, modelError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import {
   type OnnxGraph,
@@ -69,13 +69,12 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
     model = readOnnx(bytes);
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `${quoted(source)} is not a valid ONNX model: ${error.message}. Export or download it again.`,
     );
   }
   const refuse = (reason: string): AnyvmafError =>
-    new AnyvmafError('model', `The tiny model ${quoted(source)} is refused: ${reason}.`);
+    modelError(`The tiny model ${quoted(source)} is refused: ${reason}.`);
   if (model.functions > 0) throw refuse('it defines functions; export it with its functions inlined');
   if (model.training) throw refuse('it contains a training graph; export it for inference');
   const opset = model.opsets.find(({ domain }) => DEFAULT_DOMAINS.has(domain))?.version;
@@ -119,8 +118,7 @@ function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 
 }
 
 export function tooLarge(source: string, bytes: number): AnyvmafError {
-  return new AnyvmafError(
-    'model',
+  return modelError(
     `The tiny model ${quoted(source)} has ${bytes} bytes with its weights, but at most ${MAX_MODEL_BYTES} (50 MiB) are ` +
       'allowed.',
   );
@@ -307,8 +305,7 @@ export function checkSize(
   const { graph } = readOnnx(program.bytes);
   const fed = Object.values(shapes).map((dims) => dims.join('x'));
   const refuse = (reason: string): AnyvmafError =>
-    new AnyvmafError(
-      'model',
+    modelError(
       `The tiny model ${quoted(source)} is refused for an input of ${fed.join(' and ') || 'nothing'}: ${reason}.`,
     );
   const sizes = new Sizes(refuse);

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Colour, colourAs, colourNumbers, colourOf } from '../../../src/core/colour.js';
 import { coloursOf } from '../../../src/engine/inputs/pictures.js';
-import type { Side } from '../../../src/media/pairing/prepare.js';
+import type { Side } from '../../../src/media/pair.js';
 import type { VideoInfo } from '../../../src/media/types.js';
 import { describeColour } from '../../../src/report/facts.js';
 

@@ -10,9 +10,9 @@ import {
   adaptSource,
   commonFormat,
   describeConversion,
-  FormatConverter,
+  formatConverter,
 } from '../../../src/media/pairing/convert.js';
-import { Fan, MappedSource } from '../../../src/media/pairing/sources.js';
+import { Fan, mappedSource } from '../../../src/media/pairing/sources.js';
 import {
   distortedRange,
   framePartners,
@@ -241,14 +241,14 @@ async function numbersIn(source: FrameSource, pause: () => Promise<unknown> = as
 describe('a mapped source', () => {
   it('repeats and leaves out frames of one that gives each once', async () => {
     const { source } = decoder();
-    const mapped = new MappedSource(source, [0, 1, 1, 1, 4, 5, 5]);
+    const mapped = mappedSource(source, [0, 1, 1, 1, 4, 5, 5]);
     expect(mapped.info.frameCount).toBe(7);
     expect(await numbersIn(mapped)).toEqual([0, 1, 1, 1, 4, 5, 5]);
   });
 
   it('has the chroma of a repeated frame whose first reader wanted luma only', async () => {
     const { source } = decoder();
-    const mapped = new MappedSource(source, [1, 1]);
+    const mapped = mappedSource(source, [1, 1]);
     await mapped.readFrame(0, { y: new Uint8Array(16) });
     const into = planes();
     await mapped.readFrame(1, into);
@@ -259,7 +259,7 @@ describe('a mapped source', () => {
 describe('a mapped source that shows all', () => {
   it('shows frames in their order, each once, until enough were seen', async () => {
     const { source } = decoder();
-    const mapped = new MappedSource(source, [2, 4, 4, 7, 9, 12]);
+    const mapped = mappedSource(source, [2, 4, 4, 7, 9, 12]);
     const shown: number[] = [];
     mapped.showAll((luma) => shown.push(luma[0] ?? -1) < 7);
     expect(await numbersIn(mapped)).toEqual([2, 4, 4, 7, 9, 12]);
@@ -353,7 +353,7 @@ describe('the common format', () => {
 describe('conversion', () => {
   it('shifts samples up', () => {
     const into = { y: new Uint8Array(16) };
-    new FormatConverter(format('400', 8), format('400', 10)).convert(
+    formatConverter(format('400', 8), format('400', 10))(
       { y: Uint8Array.of(0, 1, 2, 3, 16, 128, 235, 255) },
       into,
     );
@@ -363,17 +363,17 @@ describe('conversion', () => {
   it('repeats chroma across and down', () => {
     const into = { y: new Uint8Array(8), cb: new Uint8Array(8), cr: new Uint8Array(8) };
     const from = { y: new Uint8Array(8), cb: Uint8Array.of(10, 20), cr: Uint8Array.of(30, 40) };
-    new FormatConverter(format('420', 8), format('444', 8)).convert(from, into);
+    formatConverter(format('420', 8), format('444', 8))(from, into);
     expect([...into.cb]).toEqual([10, 10, 20, 20, 10, 10, 20, 20]);
     expect([...into.cr]).toEqual([30, 30, 40, 40, 30, 30, 40, 40]);
     const half = { y: new Uint8Array(8), cb: new Uint8Array(4) };
-    new FormatConverter(format('420', 8), format('422', 8)).convert(from, half);
+    formatConverter(format('420', 8), format('422', 8))(from, half);
     expect([...half.cb]).toEqual([10, 20, 10, 20]);
   });
 
   it('has the last whole chroma sample stand for what odd sizes cut off', () => {
     const into = { y: new Uint8Array(15), cb: new Uint8Array(15) };
-    new FormatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3)).convert(
+    formatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3))(
       { y: new Uint8Array(15), cb: Uint8Array.of(1, 2) },
       into,
     );
@@ -382,7 +382,7 @@ describe('conversion', () => {
 
   it('fills absent chroma with grey', () => {
     const into = { y: new Uint8Array(16), cb: new Uint8Array(4) };
-    new FormatConverter(format('400', 8), format('420', 10)).convert({ y: new Uint8Array(8) }, into);
+    formatConverter(format('400', 8), format('420', 10))({ y: new Uint8Array(8) }, into);
     expect(into.cb).toEqual(words(512, 512));
   });
 });
