@@ -140,36 +140,22 @@ const TUNING: Checks<TuneShotsOptions> = {
 const MOST_RUNGS = 32;
 const MOST_ENCODERS = 16;
 
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkSearchOptions(options: SearchOptions): void {
-  checkAll(options, SEARCH, 'options');
-  CHOICE.encoder('encoder', options.encoder);
-}
+/** Options of each kind of work, and those that must be there. */
+const OPTIONS = {
+  search: [SEARCH, 'encoder'],
+  ladder: [LADDER, 'encoder', 'sizes'],
+  comparison: [COMPARISON, 'encoders'],
+  shots: [SHOTS],
+  tuning: [TUNING, 'encoder'],
+} as const;
 
 /** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkLadderOptions(options: LadderOptions): void {
-  checkAll(options, LADDER, 'options');
-  CHOICE.encoder('encoder', options.encoder);
-  checkSizes('sizes', options.sizes);
-}
-
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkCompareOptions(options: CompareOptions): void {
-  checkAll(options, COMPARISON, 'options');
-  checkEncoders('encoders', options.encoders);
-}
-
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkShotOptions(options: ShotOptions): void {
-  checkAll(options, SHOTS, 'options');
-  checkOrder(options);
-}
-
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkTuneOptions(options: TuneShotsOptions): void {
-  checkAll(options, TUNING, 'options');
-  CHOICE.encoder('encoder', options.encoder);
-  checkOrder(options);
+export function checkOptions(kind: keyof typeof OPTIONS, options: object): void {
+  const [checks, ...needed]: readonly [Readonly<Record<string, Check>>, ...string[]] = OPTIONS[kind];
+  checkAll(options, checks, 'options');
+  const given = new Map(Object.entries(options));
+  for (const name of needed) checks[name]?.(name, given.get(name));
+  if (checks.minSeconds) checkOrder(options);
 }
 
 function checkAll(options: object, checks: Readonly<Record<string, Check>>, what: string): void {

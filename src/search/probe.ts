@@ -315,37 +315,25 @@ export function measuredOf(
 ): Record<string, SampleValues> {
   const features = options.features ? Object.keys(report.frames[0]?.metrics ?? {}) : [];
   const wanted = new Set([...needed, ...report.models.map(({ name }) => name), ...features]);
-  return valuesOf(report, runs, [...wanted]);
+  const { frames } = report;
+  const valueIn = (metric: string, frame: number): number => {
+    const value = frames[frame]?.metrics[metric];
+    if (value !== undefined) return value;
+    const known = Object.keys(frames[0]?.metrics ?? {});
+    throw new AnyvmafError(
+      'feature',
+      `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
+    );
+  };
+  const valuesOf = (metric: string) =>
+    runs.map(({ from, count }) => Array.from({ length: count }, (_, i) => valueIn(metric, from + i)));
+  return Object.fromEntries(Array.from(wanted, (metric) => [metric, valuesOf(metric)]));
 }
 
 export function samplesOf(point: Measured, metric: string): SampleValues {
   const values = point.metrics[metric];
   if (!values) throw new Error(`${metric} was not kept`);
   return values;
-}
-
-/** @throws {AnyvmafError} `feature` for a metric that the report does not have */
-function valuesOf(
-  { frames }: EncodeScores,
-  runs: Material['scored'],
-  metrics: readonly string[],
-): Record<string, SampleValues> {
-  return Object.fromEntries(
-    metrics.map((metric) => [
-      metric,
-      runs.map(({ from, count }) =>
-        Array.from({ length: count }, (_, i) => {
-          const value = frames[from + i]?.metrics[metric];
-          if (value !== undefined) return value;
-          const known = Object.keys(frames[0]?.metrics ?? {});
-          throw new AnyvmafError(
-            'feature',
-            `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
-          );
-        }),
-      ),
-    ]),
-  );
 }
 
 export function total(sizes: Float64Array): number {

@@ -258,14 +258,13 @@ function curvesOf(result: CurveResult): CurveSet {
 
 function ladderCurves(result: LadderResult): CurveSet {
   const { curves, hull, rungs, parameter, metric } = result;
-  const named = (point: LadderPoint) =>
-    at(point, `${point.height}p ${parameter} ${valueText(parameter, point.value)}`);
+  const named = (point: LadderPoint) => placed(point, parameter, `${point.height}p `);
   return {
     quality: qualityName(result),
     limits: limitsOf(metric),
     curves: curves.map(({ width, height, points }) => ({
       name: `${width}x${height}`,
-      points: byRate(points).map((point) => at(point, `${parameter} ${valueText(parameter, point.value)}`)),
+      points: byRate(points).map((point) => placed(point, parameter)),
     })),
     hull: hull.map(named),
     chosen: rungs.map(named),
@@ -278,7 +277,7 @@ function comparedCurves(result: ComparisonResult): CurveSet {
     limits: limitsOf(result.metric),
     curves: result.curves.map(({ name, parameter, points }) => ({
       name,
-      points: byRate(points).map((point) => at(point, `${parameter} ${valueText(parameter, point.value)}`)),
+      points: byRate(points).map((point) => placed(point, parameter)),
     })),
     hull: [],
     chosen: [],
@@ -288,16 +287,12 @@ function comparedCurves(result: ComparisonResult): CurveSet {
 function searchCurve(result: SearchResult): CurveSet {
   const { encoder, parameter, points, targets, value } = result;
   const [target] = targets as readonly [CompleteTarget];
-  const placed = byRate(points).map((point) => ({
-    value: point.value,
-    ...at(point, `${parameter} ${valueText(parameter, point.value)}`),
-  }));
   return {
     quality: qualityName(target),
     limits: limitsOf(target.metric),
-    curves: [{ name: encoder, points: placed }],
+    curves: [{ name: encoder, points: byRate(points).map((point) => placed(point, parameter)) }],
     hull: [],
-    chosen: placed.filter((point) => point.value === value),
+    chosen: points.filter((point) => point.value === value).map((point) => placed(point, parameter)),
     target: target.atLeast ?? target.atMost,
   };
 }
@@ -312,8 +307,12 @@ function valueText(parameter: string, value: number): string {
   return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
 }
 
-function at({ kbps, quality }: { kbps: number; quality: number }, label: string): CurvePoint {
-  return { kbps, quality, label };
+function placed(
+  { kbps, quality, value }: Pick<LadderPoint, 'kbps' | 'quality' | 'value'>,
+  parameter: string,
+  size = '',
+): CurvePoint {
+  return { kbps, quality, label: `${size}${parameter} ${valueText(parameter, value)}` };
 }
 
 function byRate<Point extends { readonly kbps: number }>(points: readonly Point[]): readonly Point[] {
