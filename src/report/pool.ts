@@ -69,6 +69,25 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
   };
 }
 
+/** Statistics by metric; a metric whose `values` are not known has none, `known` ones replace those of its values. */
+export function statisticsOf(
+  series: Iterable<{
+    readonly name: string;
+    readonly values?: ArrayLike<number>;
+    readonly known?: PooledMetric;
+  }>,
+): Pick<Report, 'pooled_metrics' | 'distribution'> {
+  const pooled: [string, PooledMetric | Record<string, never>][] = [];
+  const spreads: [string, MetricDistribution][] = [];
+  for (const { name, values = [], known = pool(values, name) } of series) {
+    const spread = distribution(values);
+    pooled.push([name, known ?? {}]);
+    if (spread) spreads.push([name, spread]);
+  }
+  // fromEntries also keeps a model named `__proto__`.
+  return { pooled_metrics: Object.fromEntries(pooled), distribution: Object.fromEntries(spreads) };
+}
+
 /** Pooled values of a metric; `undefined` if a frame lacks it. */
 export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: string): PooledMetric | undefined {
   const pooled = report.pooled_metrics[name];

@@ -242,19 +242,13 @@ function pooledValue(report: Report, metric: string, statistic: PooledStatistic)
   const name = `${metric}.${statistic}`;
   const pooled = pooledMetric(report, metric);
   const spread = Object.hasOwn(report.distribution, metric) ? report.distribution[metric] : undefined;
-  switch (statistic) {
-    case 'mean':
-    case 'harmonic_mean':
-    case 'min':
-    case 'max':
-      return { name, metric, value: finiteOf(pooled?.[statistic]) };
-    case 'stddev':
-      return { name, metric, value: finiteOf(spread?.stddev) };
-    case 'worst_second':
-      return { name, metric, value: finiteOf(worstSecondOf(report, metric)) };
-    default:
-      return { name, metric, value: finiteOf(spread?.percentiles?.[statistic]) };
-  }
+  const stated: Partial<Record<PooledStatistic, number>> = {
+    ...pooled,
+    ...spread?.percentiles,
+    ...(spread && { stddev: spread.stddev }),
+    ...(statistic === 'worst_second' && { worst_second: worstSecondOf(report, metric) }),
+  };
+  return { name, metric, value: finiteOf(stated[statistic]) };
 }
 
 /** `undefined` if a frame has no value. */

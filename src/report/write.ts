@@ -234,23 +234,16 @@ export function compact(json: Json): string {
   return `{${json.map.map(([key, value]) => `${quote(key)}:${compact(value)}`).join(',')}}`;
 }
 
-/** Writes a report while it is measured; every line ends with a line feed. */
-export interface NdjsonLines {
-  /** `version`, `reference`, `distorted`, `models`, `metrics` in order, what ran. */
-  header(head: ReportHead): string;
-  /** `frameNum`, `metrics`. */
-  frame(frame: FrameMetrics, metrics: readonly string[]): string;
-  /** `fps`, pooled and aggregate metrics, pairing and preflight, `distribution`, `frame_count`, `warnings`, `trust`. */
-  summary(report: Report): string;
-  /** Replaces the summary, or the whole file if nothing was scored: `version`, `reference`, `distorted`, `error`. */
-  failure(failed: FailedEncode): string;
-}
+export type NdjsonLines = ReturnType<typeof ndjsonLines>;
 
-/** @throws {AnyvmafError} `usage` if the precision is invalid */
-export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
+/**
+ * Writes a report while it is measured; every line ends with a line feed.
+ * @throws {AnyvmafError} `usage` if the precision is invalid
+ */
+export function ndjsonLines(precision: Precision = 'legacy') {
   const number = jsonNumber(precision);
   return {
-    header: (head) =>
+    header: (head: ReportHead) =>
       line('header', [
         ['version', quote(head.version)],
         ...entriesOf(inputs.fields, head, number),
@@ -259,7 +252,7 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
         ...entriesOf(run.fields, head, number),
       ]),
 
-    frame({ frameNum, metrics: values }, metrics) {
+    frame({ frameNum, metrics: values }: FrameMetrics, metrics: readonly string[]) {
       const map = metrics.flatMap((name): JsonEntries => {
         const value = values[name];
         return typeof value === 'number' ? [[name, number(value)]] : [];
@@ -270,7 +263,7 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
       ]);
     },
 
-    summary: (report) =>
+    summary: (report: Report) =>
       line('summary', [
         ['fps', fpsText(report)],
         ...pooledEntries(report, number),
@@ -280,7 +273,8 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
         ...trustEntry(report, number),
       ]),
 
-    failure: (failed) => line('failure', failureEntries(failed)),
+    /** Replaces the summary, or the whole file if nothing was scored. */
+    failure: (failed: FailedEncode) => line('failure', failureEntries(failed)),
   };
 }
 

@@ -116,7 +116,7 @@ export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> 
   return { alike, others };
 }
 
-export abstract class EncodeList<E extends Encode> {
+export abstract class EncodeList<E extends Encode = Encode> {
   abstract readonly list: readonly E[];
 
   /** Those that the user did not exclude. */

@@ -31,7 +31,7 @@ export interface RatePoint {
 const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted';
 
 /** Says which encodes the curves leave out, and why; empty if none. */
-export function leftOutText(encodes: EncodeList<Encode>): string {
+export function leftOutText(encodes: EncodeList): string {
   const said = (list: readonly Encode[], one: string, several: string) =>
     list.length > 0 &&
     `Left out because ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
@@ -53,15 +53,12 @@ function ratedAt(encode: Encode): number | undefined {
 }
 
 /** Bit rates that points have or will have. */
-export function ratesOf({ list }: EncodeList<Encode>): number[] {
+export function ratesOf({ list }: EncodeList): number[] {
   return list.map(ratedAt).filter((rate) => rate !== undefined);
 }
 
 /** Encodes with a bit rate and a mean, by bit rate; without those whose score is untrusted or partial. */
-export function ratePoints<E extends Encode>(
-  encodes: EncodeList<E>,
-  metric: string | undefined,
-): RatePoint[] {
+export function ratePoints(encodes: EncodeList, metric: string | undefined): RatePoint[] {
   const curves = curveNames(encodes.list);
   return encodes.list
     .flatMap((encode, i): RatePoint[] => {
@@ -97,9 +94,9 @@ export interface RateChart<T> {
 }
 
 /** Needs at least one point. Draws the areas of `compared` curves, and leaves room for `coming` bit rates. */
-export function rateChart<T, E extends Encode>(
+export function rateChart<T>(
   templates: Templates<T>,
-  encodes: EncodeList<E>,
+  encodes: EncodeList,
   metric: string,
   points: readonly RatePoint[],
   room: Room,

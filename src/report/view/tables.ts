@@ -39,7 +39,7 @@ import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 const HEADS = ['mean', 'harmonic', 'min', '1 %', '5 %', 'median', 'max', 'deviation'];
 
 /** Statistics of all metrics; for several encodes, their means side by side, then each by itself. */
-export function pooledTables<T, E extends Encode>(templates: Templates<T>, encodes: EncodeList<E>): T[] {
+export function pooledTables<T>(templates: Templates<T>, encodes: EncodeList): T[] {
   const { html } = templates;
   const { taken: list, ordered, ranking } = encodes;
   const [only, ...others] = list;
@@ -62,7 +62,7 @@ export function pooledTables<T, E extends Encode>(templates: Templates<T>, encod
   ];
 }
 
-function pooledTable<T, E extends Encode>({ html }: Templates<T>, encodes: EncodeList<E>, encode: E): T {
+function pooledTable<T>({ html }: Templates<T>, encodes: EncodeList, encode: Encode): T {
   const label = `Pooled values of ${encode.name}`;
   const rows = encodes.ordered.map((metric) => {
     const pooled = encodes.pooled(encode, metric);
@@ -101,7 +101,7 @@ function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
 type Row = readonly [name: string, value: string | false | undefined];
 
 /** Everything needed to reproduce the numbers, as lists of names and values. */
-export function runGroups<T, E extends Encode>({ html }: Templates<T>, encodes: EncodeList<E>): T[] {
+export function runGroups<T>({ html }: Templates<T>, encodes: EncodeList): T[] {
   const { list, apart } = encodes;
   const [first] = list;
   if (!first) return [];
@@ -354,10 +354,10 @@ const curve: Draw = (svg, shares, index) => {
   return svg`<path d="M0 ${HEIGHT}${points.join('')}" fill="none" stroke="${encodeColour(index)}" stroke-dasharray="${encodeDash(index)}" stroke-width="2" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
 };
 
-export function distributionMarks<T, E extends Encode>(
+export function distributionMarks<T>(
   { html }: Templates<T>,
-  encodes: EncodeList<E>,
-  encode: E,
+  encodes: EncodeList,
+  encode: Encode,
   metric: string,
   { low, high }: Extent,
 ): T[] {
@@ -373,11 +373,7 @@ export function distributionMarks<T, E extends Encode>(
   return [...mark('worst 1 %', tail, (tail ?? 0) <= (median ?? 0)), ...mark('median', median, false)];
 }
 
-export function percentileTable<T, E extends Encode>(
-  { html }: Templates<T>,
-  encodes: EncodeList<E>,
-  metric: string,
-): T {
+export function percentileTable<T>({ html }: Templates<T>, encodes: EncodeList, metric: string): T {
   const several = encodes.list.length > 1;
   const rows = encodes.taken.map((encode) => {
     const pooled = encodes.pooled(encode, metric);
