@@ -3,7 +3,7 @@
  * Reduces one metric's per-frame values to the statistics of the report.
  */
 import { percentile } from '../core/numbers.js';
-import type { MetricDistribution, PooledMetric, Report } from './schema.js';
+import { type MetricDistribution, PERCENTS, type PooledMetric, type Report } from './schema.js';
 
 /** Metrics with values below 0. */
 const SIGNED = /^ssimulacra2(?:_|$)/;
@@ -54,17 +54,9 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
   sorted.sort();
   const at = Number.isNaN(sorted[count - 1]) ? () => Number.NaN : (p: number) => percentile(sorted, p);
   return {
-    percentiles: {
-      p1: at(1),
-      p5: at(5),
-      p10: at(10),
-      p25: at(25),
-      p50: at(50),
-      p75: at(75),
-      p90: at(90),
-      p95: at(95),
-      p99: at(99),
-    },
+    percentiles: Object.fromEntries(
+      PERCENTS.map((p) => [`p${p}`, at(p)]),
+    ) as MetricDistribution['percentiles'],
     stddev: Math.sqrt(squares / count),
   };
 }

@@ -17,7 +17,7 @@ import {
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
 import { type Ranking, ranking } from '../ranking.js';
-import { PERCENTILE_KEYS, type Report } from '../schema.js';
+import type { PERCENTS, Report } from '../schema.js';
 import { scoreText, shortText } from './numbers.js';
 
 export type Facts = Partial<Omit<Report, 'frames'>>;
@@ -47,9 +47,7 @@ export interface Encode {
   readonly left?: boolean;
 }
 
-/** Percentiles in tables, in percent. */
-export type Percent = 1 | 5 | 10 | 25 | 50 | 75 | 90 | 95 | 99;
-export const PERCENTS = PERCENTILE_KEYS.map((key) => Number(key.slice(1)) as Percent);
+export type Percent = (typeof PERCENTS)[number];
 
 export interface Pooled {
   readonly min: number;

@@ -13,8 +13,8 @@ import {
   unpairedFacts,
 } from '../facts.js';
 import { valuesWithoutGrain } from '../quality-metrics.js';
-import type { ReportTinyModel } from '../schema.js';
-import { type Encode, type EncodeList, type Facts, PERCENTS } from './encodes.js';
+import { PERCENTS, type ReportTinyModel } from '../schema.js';
+import type { Encode, EncodeList, Facts } from './encodes.js';
 import {
   bitrateText,
   cellText,
