@@ -17,6 +17,7 @@ import {
   type Setting,
   segmentArguments,
   segmentFrames,
+  settingFacts,
   settingOf,
   streamingCommand,
   wholeEncode,
@@ -131,16 +132,13 @@ async function measureOne(
     quality: qualityOf(point, task.measure, task.perSecond),
   });
   const values = await measureCurve(probe, choice, task, (point) => onPoint?.(compared(point)));
-  const { encoder, parameter } = probe.setting;
-  const points = byGrid(probe.points().map(compared), parameter.grid);
+  const points = byGrid(probe.points().map(compared), probe.setting.parameter.grid);
   const up = rising(task.measure);
   const curve = risingCurve(points.map(up));
   const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
   return {
     name,
-    encoder: encoder.name,
-    version: encoder.version,
-    parameter: parameter.name,
+    ...settingFacts(probe.setting),
     points,
     notMonotone: rises(points.map(up)),
     atTargets: values.map((value, i) => {
@@ -419,7 +417,11 @@ class Ladder {
     const ends = [up(lowest).quality, up(highest).quality] as const;
     let [low, high] = [Math.max(ends[0], wanted.min), Math.min(ends[1], wanted.max)];
     if (low > high) {
-      if (between) throw outOfReach(between, lowest, highest);
+      if (between)
+        throw usageError(
+          `rungs are requested between ${between.min} and ${between.max}, but the measured quality goes from ` +
+            `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or request other rungs.`,
+        );
       [low, high] = ends;
     }
     const [first, last] = [cheapestAt(curves, low), cheapestAt(curves, high)];
@@ -435,7 +437,6 @@ class Ladder {
 
   #result(rungs: readonly LadderPoint[]): LadderResult {
     const { facts, perSecond, source } = this.session;
-    const { encoder, parameter } = this.setting;
     const up = rising(this.measure);
     const curves = this.steps.map((step): LadderCurve => {
       const points = this.#points(step);
@@ -448,9 +449,7 @@ class Ladder {
     return {
       kind: 'ladder',
       source: sourceName(facts),
-      encoder: encoder.name,
-      version: encoder.version,
-      parameter: parameter.name,
+      ...settingFacts(this.setting),
       ...this.measure,
       spacing: this.options.spacing ?? 'rate',
       frameRate: perSecond,
@@ -475,17 +474,6 @@ class Ladder {
 function usualRange({ metric }: CompleteMeasure, { models }: LadderOptions) {
   if (metric === scoreName(models)) return { min: 40, max: 96 };
   return { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
-}
-
-function outOfReach(
-  between: { min: number; max: number },
-  lowest: LadderPoint,
-  highest: LadderPoint,
-): AnyvmafError {
-  return usageError(
-    `rungs are requested between ${between.min} and ${between.max}, but the measured quality goes from ` +
-      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or request other rungs.`,
-  );
 }
 
 function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): boolean {

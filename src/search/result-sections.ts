@@ -114,9 +114,7 @@ function searchTable({ parameter, points, targets }: SearchResult): Section {
     'Points',
     [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'margin'],
     points.map((point) => [
-      valueText(parameter, point.value),
-      quality(point.quality),
-      rate(point.kbps),
+      ...pointCells(parameter, point),
       speed(point.framesPerSecond),
       quality(point.margin),
     ]),
@@ -127,12 +125,7 @@ function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
   const { rungs, takeovers, curves, parameter, hull } = result;
   const name = qualityName(result);
   const heads = ['size', parameter, name, 'kb/s'];
-  const row = (point: LadderPoint) => [
-    sizeText(point),
-    valueText(parameter, point.value),
-    quality(point.quality),
-    rate(point.kbps),
-  ];
+  const row = (point: LadderPoint) => [sizeText(point), ...pointCells(parameter, point)];
   const onHull = new Set(hull.map((point) => `${sizeText(point)} ${point.value}`));
   return [
     tableOf(
@@ -179,9 +172,7 @@ function comparisonTables(result: ComparisonResult): readonly [Section, ...Secti
       curve.points.map((point) => [
         curve.name,
         curve.parameter,
-        valueText(curve.parameter, point.value),
-        quality(point.quality),
-        rate(point.kbps),
+        ...pointCells(curve.parameter, point),
         speed(point.framesPerSecond),
       ]),
     ),
@@ -218,14 +209,18 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
         curve.name,
         String(target),
         curve.parameter,
-        valueText(curve.parameter, found.value),
-        quality(found.quality),
-        rate(found.kbps),
+        ...pointCells(curve.parameter, found),
         typeof found.kbpsAt === 'number' ? rate(found.kbpsAt) : '',
         found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'missed',
       ]);
     }),
   );
+}
+
+type PointFacts = Pick<LadderPoint, 'value' | 'quality' | 'kbps'>;
+
+function pointCells(parameter: string, point: PointFacts): readonly string[] {
+  return [valueText(parameter, point.value), quality(point.quality), rate(point.kbps)];
 }
 
 function sizeText({ width, height }: PictureSize): string {
@@ -307,11 +302,7 @@ function valueText(parameter: string, value: number): string {
   return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
 }
 
-function placed(
-  { kbps, quality, value }: Pick<LadderPoint, 'kbps' | 'quality' | 'value'>,
-  parameter: string,
-  size = '',
-): CurvePoint {
+function placed({ kbps, quality, value }: PointFacts, parameter: string, size = ''): CurvePoint {
   return { kbps, quality, label: `${size}${parameter} ${valueText(parameter, value)}` };
 }
 

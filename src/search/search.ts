@@ -7,7 +7,15 @@ import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
 import { isWorseHigh } from '../report/limits.js';
 import { checkOptions } from './checks.js';
-import { lossesOf, lostTracks, type Setting, settingOf, wholeArguments, wholeEncode } from './commands.js';
+import {
+  lossesOf,
+  lostTracks,
+  type Setting,
+  settingFacts,
+  settingOf,
+  wholeArguments,
+  wholeEncode,
+} from './commands.js';
 import { parameterOf } from './encoders.js';
 import { sampledSource } from './material.js';
 import { Probe, samplesOf, total } from './probe.js';
@@ -209,8 +217,8 @@ class Search {
   #result(found: KnownPoint, shortfall: SearchShortfall | null, final: FinalEncode | null): SearchResult {
     const { facts, perSecond, source } = this.session;
     const { setting, material, encodes } = this.probe;
-    const { encoder, parameter } = setting;
-    const { values } = parameter.grid;
+    const { grid } = setting.parameter;
+    const { values } = grid;
     const rising = (values[0] as number) <= (values.at(-1) as number) ? 1 : -1;
     const points = this.probe
       .points()
@@ -227,9 +235,7 @@ class Search {
     return {
       kind: 'search',
       source: sourceName(facts),
-      encoder: encoder.name,
-      version: encoder.version,
-      parameter: parameter.name,
+      ...settingFacts(setting),
       value: found.value,
       targets: this.targets,
       shortfall,
@@ -237,9 +243,7 @@ class Search {
       predicted,
       predictedBytes: this.#wholeBytes(found),
       unfinished: this.#done ? null : this.#open(),
-      notMonotone: rises(
-        byGrid(points, parameter.grid).map(({ value, margin }) => ({ value, quality: margin })),
-      ),
+      notMonotone: rises(byGrid(points, grid).map(({ value, margin }) => ({ value, quality: margin }))),
       samples: material.samples,
       encodes,
       cached: points.filter(({ cached }) => cached).length,

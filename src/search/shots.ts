@@ -5,7 +5,15 @@
 import { storedFrameBytes } from '../core/frame.js';
 import type { VideoInput } from '../media/types.js';
 import { checkOptions } from './checks.js';
-import { encodeArguments, lossesOf, lostTracks, type Setting, settingOf, wholeEncode } from './commands.js';
+import {
+  encodeArguments,
+  lossesOf,
+  lostTracks,
+  type Setting,
+  settingFacts,
+  settingOf,
+  wholeEncode,
+} from './commands.js';
 import { shotsOf } from './cuts.js';
 import { wholeSource } from './material.js';
 import { Probe } from './probe.js';
@@ -180,9 +188,7 @@ class Tuning {
     return {
       source: String(source),
       startTime: facts.track.startTime ?? 0,
-      encoder: setting.encoder.name,
-      version: setting.encoder.version,
-      parameter: setting.parameter.name,
+      ...settingFacts(setting),
       goal: this.options.goal ?? 'each',
       targets,
       shots,

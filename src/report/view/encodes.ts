@@ -17,7 +17,7 @@ import {
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
 import { type Ranking, ranking } from '../ranking.js';
-import type { PERCENTS, Report } from '../schema.js';
+import type { PERCENTS, PooledMetric, Report } from '../schema.js';
 import { scoreText, shortText } from './numbers.js';
 
 export type Facts = Partial<Omit<Report, 'frames'>>;
@@ -49,11 +49,7 @@ export interface Encode {
 
 export type Percent = (typeof PERCENTS)[number];
 
-export interface Pooled {
-  readonly min: number;
-  readonly max: number;
-  readonly mean: number;
-  readonly harmonic_mean: number;
+export interface Pooled extends PooledMetric {
   readonly stddev: number | undefined;
   readonly percentile: (percent: Percent) => number | undefined;
 }
