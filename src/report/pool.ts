@@ -83,11 +83,7 @@ export function statisticsOf(
 /** Pooled values of a metric; `undefined` if a frame lacks it. */
 export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: string): PooledMetric | undefined {
   const pooled = report.pooled_metrics[name];
-  return pooled !== undefined && isPooled(pooled) ? pooled : undefined;
-}
-
-function isPooled(pooled: PooledMetric | Record<string, never>): pooled is PooledMetric {
-  return typeof pooled.mean === 'number';
+  return typeof pooled?.mean === 'number' ? (pooled as PooledMetric) : undefined;
 }
 
 /**
