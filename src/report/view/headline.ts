@@ -136,7 +136,7 @@ export function flawNote<T>(
 
 // --- where the score lies ---
 
-/** Viewers' words, and how wide the range of scores of each is (report/opinion). */
+/** Viewers' words, and how wide the range of scores of each is (report/ranking). */
 const WORDS = [
   ['bad', 30],
   ['poor', 20],
