@@ -23,7 +23,6 @@ export interface RatePoint {
   /** Bits per second. */
   readonly rate: number;
   readonly quality: number;
-  readonly codec: string | undefined;
   /** Name of its curve, from codec, size and encoder settings; `undefined` without a codec. */
   readonly curve: string | undefined;
 }
@@ -65,7 +64,7 @@ export function ratePoints(encodes: EncodeList, metric: string | undefined): Rat
       const [rate, quality] = [ratedAt(encode), encodes.pooled(encode, metric)?.mean];
       if (rate === undefined || quality === undefined || !Number.isFinite(quality)) return [];
       const { index, name } = encode;
-      return [{ index, name, rate, quality, codec: codecOf(encode), curve: curves[i] }];
+      return [{ index, name, rate, quality, curve: curves[i] }];
     })
     .sort((a, b) => a.rate - b.rate);
 }
