@@ -325,7 +325,6 @@ const STATISTICS = {
 type ChangeStatistic = (typeof STATISTICS)['low' | 'high'][number];
 
 export interface Change {
-  readonly before: Report;
   readonly values: readonly (DropResult & { readonly statistic: ChangeStatistic })[];
   /** Bits per second before and now. */
   readonly rates: readonly [before: number | undefined, now: number | undefined];
@@ -356,7 +355,6 @@ export function changeOf(
     const worst = [before, report].map((one) => worstFrames(one, { metric, worse }, 1)[0]?.frameNum);
     const frames = differences(report, before, metric);
     return {
-      before,
       values,
       rates: [bitrateOf(before), bitrateOf(report)],
       worst: [worst[0], worst[1]],

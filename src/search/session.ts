@@ -31,8 +31,6 @@ export interface SourceFacts {
   readonly times: Float64Array;
   /** Bytes of each frame in presentation order. */
   readonly sizes: Float64Array;
-  /** Frames where decoding can begin, ascending. */
-  readonly keys: readonly number[];
   /** Changes when the content does. */
   readonly identity: string;
   /** Tracks other than the video. Default: none. */
