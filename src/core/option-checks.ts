@@ -52,7 +52,7 @@ const countFits: Check = (name, value, { least, most }) => checkCount(name, valu
 
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
 
-const CHECKS = {
+export const CHECKS = {
   checked: () => {},
   samples: () => {},
   flag: typed('boolean', 'true or false'),

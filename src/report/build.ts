@@ -4,11 +4,10 @@
  */
 import { AnyvmafError } from '../core/errors.js';
 import { membersBy } from './kinds.js';
-import { distribution, pool } from './pool.js';
+import { statisticsOf } from './pool.js';
 import {
   type FrameMetrics,
   inputs,
-  type MetricDistribution,
   models,
   outcome,
   type PooledMetric,
@@ -42,36 +41,33 @@ export interface ReportParts
 /** Leaves out frames without values. A metric without a value in some frame keeps its others, but is not pooled. */
 export function buildReport(parts: ReportParts): Report {
   const { frameNumbers, series } = parts;
-  const pooled: [string, PooledMetric | Record<string, never>][] = [];
-  const distributions: [string, MetricDistribution][] = [];
-  for (const metric of series) {
-    if (metric.values.length !== frameNumbers.length) {
-      throw new AnyvmafError(
-        'internal',
-        `Metric ${metric.name} has ${metric.values.length} values for ${frameNumbers.length} frames; ` +
-          'please report this as a bug.',
-      );
-    }
-    const here = metric.values.every((_, i) => hasValue(metric, i));
-    const known = parts.pooled?.get(metric.name);
-    const complete = here && known !== null;
-    const statistics = complete ? (known ?? pool(metric.values, metric.name)) : undefined;
-    const spread = complete ? distribution(metric.values) : undefined;
-    pooled.push([metric.name, statistics ?? {}]);
-    if (spread) distributions.push([metric.name, spread]);
+  const wrong = series.find(({ values }) => values.length !== frameNumbers.length);
+  if (wrong) {
+    throw new AnyvmafError(
+      'internal',
+      `Metric ${wrong.name} has ${wrong.values.length} values for ${frameNumbers.length} frames; ` +
+        'please report this as a bug.',
+    );
   }
+  const statistics = statisticsOf(
+    series.map((metric) => {
+      const { name, values } = metric;
+      const known = parts.pooled?.get(name);
+      const complete = known !== null && values.every((_, i) => hasValue(metric, i));
+      return complete ? { name, values, known } : { name };
+    }),
+  );
   return {
     version: parts.version,
     fps: parts.fps,
     frames: frames(frameNumbers, series),
-    // fromEntries, here and below, also keeps a model named `__proto__`.
-    pooled_metrics: Object.fromEntries(pooled),
+    pooled_metrics: statistics.pooled_metrics,
     aggregate_metrics: { ...parts.aggregates },
     ...membersBy(inputs, parts),
     ...membersBy(preparation, parts),
     ...membersBy(models, parts),
     metrics: series.map((metric) => metric.name),
-    distribution: Object.fromEntries(distributions),
+    distribution: statistics.distribution,
     ...membersBy(run, parts),
     ...membersBy(outcome, parts),
   };

@@ -18,7 +18,7 @@ const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Yields the file in pieces. An encode without checks gets one case, `scored`. */
 export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefined> {
-  const suites = verdicts.map(suiteOf);
+  const suites = verdicts.map((one) => ('checks' in one ? judgedSuite(one) : failedSuite(one)));
   const sum = (key: 'tests' | 'failures' | 'errors') =>
     suites.reduce((total, suite) => total + suite[key], 0);
   yield DECLARATION;
@@ -61,10 +61,6 @@ interface Suite {
   readonly failures: number;
   readonly errors: number;
   readonly text: string;
-}
-
-function suiteOf(one: Judged | FailedEncode): Suite {
-  return 'checks' in one ? judgedSuite(one) : failedSuite(one);
 }
 
 function judgedSuite(one: Judged): Suite {

@@ -10,6 +10,8 @@ import { counted, grouped } from '../core/printable.js';
 import type { FramePairing, InputPairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './schema.js';
 
+type Sides = Partial<Pick<Report, 'reference' | 'distorted' | 'pairing' | 'noReference'>>;
+
 /** Joins the phrases that are not empty. */
 export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {
   return parts.filter((part) => part).join(separator);
@@ -170,10 +172,7 @@ export function axisOrigin(reports: readonly Start[]): number {
 }
 
 /** Frames skipped at the start: `12 of reference`, `3 of its own`, or both. */
-export function skippedText({
-  reference,
-  distorted,
-}: Partial<Pick<Report, 'reference' | 'distorted'>>): string {
+export function skippedText({ reference, distorted }: Sides): string {
   const parts = [
     reference && reference.skipped > 0 && `${reference.skipped} of reference`,
     distorted && distorted.skipped > 0 && `${distorted.skipped} of its own`,
@@ -182,10 +181,7 @@ export function skippedText({
 }
 
 /** Bits per second of the distorted video: as its container says, or its size over its duration. */
-export function bitrateOf(
-  report: Partial<Pick<Report, 'pairing' | 'distorted'>>,
-  bytes = fileSizeOf(report),
-): number | undefined {
+export function bitrateOf(report: Sides, bytes = fileSizeOf(report)): number | undefined {
   const { pairing, distorted } = report;
   return pairing?.distorted.bitrate ?? (distorted && averageBitrate(distorted, bytes));
 }
@@ -198,10 +194,7 @@ export function averageBitrate(video: Timed, bytes: number | undefined): number 
 }
 
 /** Bytes of the distorted file. */
-export function fileSizeOf({
-  pairing,
-  distorted,
-}: Partial<Pick<Report, 'pairing' | 'distorted'>>): number | undefined {
+export function fileSizeOf({ pairing, distorted }: Sides): number | undefined {
   return pairing?.distorted.fileSize ?? distorted?.fileSize;
 }
 
@@ -276,9 +269,6 @@ export function colourText({ colour, chroma }: Pick<ReportInput, 'colour' | 'chr
 }
 
 /** Input that the distorted video was compared with; `undefined` for a no-reference score. */
-export function referenceOf({
-  noReference,
-  reference,
-}: Partial<Pick<Report, 'noReference' | 'reference'>>): ReportInput | undefined {
+export function referenceOf({ noReference, reference }: Sides): ReportInput | undefined {
   return noReference ? undefined : reference;
 }

@@ -219,16 +219,15 @@ export function inline<T extends object>(kind: ObjectKind<T>, prefix = ''): Obje
 
 /** A pair of numbers under two keys. */
 export function bounds(least: string, greatest: string): Kind<readonly [least: number, greatest: number]> {
+  const both = (_: string, [low, high]: readonly [number, number]) =>
+    [
+      [least, String(low)],
+      [greatest, String(high)],
+    ] as const;
   return kindOf<readonly [least: number, greatest: number]>('bounds', {
     json: ([low, high]) => ({ list: [String(low), String(high)] }),
-    entries: (_, [low, high]) => [
-      [least, String(low)],
-      [greatest, String(high)],
-    ],
-    attributes: (_, [low, high]) => [
-      [least, String(low)],
-      [greatest, String(high)],
-    ],
+    entries: both,
+    attributes: both,
     read: () => undefined,
     take: (source) => {
       const [low, high] = [readNumber(source[least]), readNumber(source[greatest])];

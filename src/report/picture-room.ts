@@ -57,21 +57,22 @@ export interface PictureTry {
 }
 
 class PictureRoom {
-  readonly #megabytes: number;
-  readonly #bytes: number;
   readonly #whole: number;
   #left: number;
-  #moments: number;
   #least: number = TRIES[0][0];
 
-  /** @param bytes size of the page without pictures */
-  constructor(megabytes: number, bytes: number, moments: number) {
-    this.#megabytes = megabytes;
-    this.#bytes = bytes;
+  /**
+   * @param bytes size of the page without pictures
+   * @param moments without pictures so far
+   */
+  constructor(
+    readonly megabytes: number,
+    readonly bytes: number,
+    public moments: number,
+  ) {
     // Base64 writes four characters for three bytes; the markup around a picture is small.
     this.#whole = 0.74 * (megabytes * 1e6 - bytes);
     this.#left = this.#whole;
-    this.#moments = moments;
   }
 
   /** True if the page without pictures is below its limit. */
@@ -79,16 +80,11 @@ class PictureRoom {
     return this.#whole > 0;
   }
 
-  /** Gives the share of moments without pictures to the others. */
-  pass(moments: number): void {
-    this.#moments -= moments;
-  }
-
   /** The best pictures that fit the share of a moment, or the smallest; `make` skips an attempt with `undefined`. */
   async take<T extends PictureFiles>(
     make: (one: PictureTry) => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const share = Math.min(LARGEST_PICTURE, this.#left / Math.max(1, this.#moments--));
+    const share = Math.min(LARGEST_PICTURE, this.#left / Math.max(1, this.moments--));
     const fits = (samples: number) => 3 * samples <= COMPRESSIBLE * share;
     let made: T | undefined;
     let used = 0;
@@ -116,14 +112,14 @@ class PictureRoom {
   /** Explains in sentences why pictures are small or missing; `remedy` is the option that allows more. */
   said(shown: number, made: number, remedy: string): readonly string[] {
     if (!this.exists) {
-      const without = (this.#bytes / 1e6).toFixed(1);
+      const without = (this.bytes / 1e6).toFixed(1);
       return made === 0
         ? []
         : [
-            `No pictures: the page has ${without} MB without them, and the limit is ${this.#megabytes} MB; ${remedy} allows more.`,
+            `No pictures: the page has ${without} MB without them, and the limit is ${this.megabytes} MB; ${remedy} allows more.`,
           ];
     }
-    const limit = `to keep the page below ${this.#megabytes} MB; ${remedy} allows more.`;
+    const limit = `to keep the page below ${this.megabytes} MB; ${remedy} allows more.`;
     return [
       ...(shown < made ? [`${made - shown} of ${made} moments have no pictures, ${limit}`] : []),
       ...(shown > 0 && this.#least < TRIES[0][0]
@@ -206,7 +202,8 @@ export async function pagePicturesOf<E extends ListedEncode>(
       const why = reasonOf(error);
       failed.set(why, [...(failed.get(why) ?? []), name]);
     }
-    room.pass(before + frames.length - done);
+    // The share of moments without pictures goes to the others.
+    room.moments -= before + frames.length - done;
     done = before + frames.length;
   }
   const ranked = byRank(made);

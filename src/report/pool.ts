@@ -3,7 +3,7 @@
  * Reduces one metric's per-frame values to the statistics of the report.
  */
 import { percentile } from '../core/numbers.js';
-import type { MetricDistribution, PooledMetric, Report } from './schema.js';
+import { type MetricDistribution, PERCENTS, type PooledMetric, type Report } from './schema.js';
 
 /** Metrics with values below 0. */
 const SIGNED = /^ssimulacra2(?:_|$)/;
@@ -54,29 +54,36 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
   sorted.sort();
   const at = Number.isNaN(sorted[count - 1]) ? () => Number.NaN : (p: number) => percentile(sorted, p);
   return {
-    percentiles: {
-      p1: at(1),
-      p5: at(5),
-      p10: at(10),
-      p25: at(25),
-      p50: at(50),
-      p75: at(75),
-      p90: at(90),
-      p95: at(95),
-      p99: at(99),
-    },
+    percentiles: Object.fromEntries(
+      PERCENTS.map((p) => [`p${p}`, at(p)]),
+    ) as MetricDistribution['percentiles'],
     stddev: Math.sqrt(squares / count),
   };
+}
+
+/** Statistics by metric; a metric whose `values` are not known has none, `known` ones replace those of its values. */
+export function statisticsOf(
+  series: Iterable<{
+    readonly name: string;
+    readonly values?: ArrayLike<number>;
+    readonly known?: PooledMetric;
+  }>,
+): Pick<Report, 'pooled_metrics' | 'distribution'> {
+  const pooled: [string, PooledMetric | Record<string, never>][] = [];
+  const spreads: [string, MetricDistribution][] = [];
+  for (const { name, values = [], known = pool(values, name) } of series) {
+    const spread = distribution(values);
+    pooled.push([name, known ?? {}]);
+    if (spread) spreads.push([name, spread]);
+  }
+  // fromEntries also keeps a model named `__proto__`.
+  return { pooled_metrics: Object.fromEntries(pooled), distribution: Object.fromEntries(spreads) };
 }
 
 /** Pooled values of a metric; `undefined` if a frame lacks it. */
 export function pooledMetric(report: Pick<Report, 'pooled_metrics'>, name: string): PooledMetric | undefined {
   const pooled = report.pooled_metrics[name];
-  return pooled !== undefined && isPooled(pooled) ? pooled : undefined;
-}
-
-function isPooled(pooled: PooledMetric | Record<string, never>): pooled is PooledMetric {
-  return typeof pooled.mean === 'number';
+  return typeof pooled?.mean === 'number' ? (pooled as PooledMetric) : undefined;
 }
 
 /**

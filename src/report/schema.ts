@@ -69,29 +69,20 @@ export const pooled = object({
 /** Pooled statistics of one metric over the scored frames (spec 7). `null` stands for a non-finite value. */
 export interface PooledMetric extends ValueOf<typeof pooled> {}
 
-const percentiles = object({
-  p1: measured,
-  p5: measured,
-  p10: measured,
-  p25: measured,
-  p50: measured,
-  p75: measured,
-  p90: measured,
-  p95: measured,
-  p99: measured,
-});
+/** Percentiles in reports, in percent. */
+export const PERCENTS = [1, 5, 10, 25, 50, 75, 90, 95, 99] as const;
+export const PERCENTILE_KEYS = PERCENTS.map((percent) => `p${percent}` as const);
+
+const percentiles = Object.fromEntries(PERCENTILE_KEYS.map((key) => [key, measured])) as Readonly<
+  Record<(typeof PERCENTILE_KEYS)[number], typeof measured>
+>;
 
 export const spread = object({
   /** Percentiles 1, 5, 10, 25, 50, 75, 90, 95, 99 by linear interpolation between order statistics. */
-  percentiles: inline(percentiles),
+  percentiles: inline(object(percentiles)),
   /** Population standard deviation. */
   stddev: measured,
 });
-
-/** Ascending. */
-export const PERCENTILE_KEYS = Object.keys(percentiles.fields) as readonly (keyof ValueOf<
-  typeof percentiles
->)[];
 
 /** Statistics of one metric that libvmaf's log lacks. */
 export interface MetricDistribution extends ValueOf<typeof spread> {}

@@ -136,7 +136,7 @@ function tableLines(
   const cells = [heads, ...rows].map((row) => row.map(cellText));
   const above = title === undefined ? [] : heading(title, layout);
   const lead = ' '.repeat(indent);
-  const [head = '', ...lines] = grid(names ? cells.map((row) => row.slice(1)) : cells, 'right');
+  const [head = '', ...lines] = grid(names ? cells.map((row) => row.slice(1)) : cells);
   const paintRow = (text: string, i: number) => {
     const tone = tones[i];
     return tone ? style[tone](text.trimEnd()) : text;
@@ -150,7 +150,7 @@ function tableLines(
   ).map((name) => lead + name);
   // A title goes above the names if their column has no head and is wide enough, else above the table.
   const inside = title !== undefined && over.trim() === '' && columns(title) <= room + indent;
-  const [first = '', ...others] = aligned([inside ? title : over, ...labels], 'left');
+  const [first = '', ...others] = aligned([inside ? title : over, ...labels]);
   return [
     ...(inside ? [`${style.bold(first)}  ${style.dim(head)}`] : [...above, style.dim(`${first}  ${head}`)]),
     ...lines.map((line, i) => paintRow(`${others[i]}  ${line}`, i)),
@@ -204,7 +204,7 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
   return align === 'left' ? text + blanks : blanks + text;
 }
 
-export function aligned(texts: readonly string[], align: 'left' | 'right'): string[] {
+export function aligned(texts: readonly string[], align: 'left' | 'right' = 'left'): string[] {
   const width = widest(texts.map(columns));
   return texts.map((text) => pad(text, width, align));
 }
@@ -215,7 +215,7 @@ export function widest(widths: readonly number[]): number {
 }
 
 /** Rows as lines with aligned columns, two spaces apart, without empty columns. */
-export function grid(rows: readonly (readonly string[])[], align: 'left' | 'right'): string[] {
+export function grid(rows: readonly (readonly string[])[], align: 'left' | 'right' = 'right'): string[] {
   const count = widest(rows.map((row) => row.length));
   const filled = Array.from({ length: count }, (_, i) =>
     aligned(
@@ -321,20 +321,17 @@ export function formatProgress(progress: ProgressView, options: ProgressOptions 
   const left =
     secondsLeft !== null && Number.isFinite(secondsLeft) ? [`${clock(secondsLeft).padStart(6)} left`] : [];
   const all = [count, ...speed, ...left];
-  const bar = Math.min(MAX_BAR, width - percent.length - GAP.length - joined(all).length - GAP.length);
+  const bar = Math.min(MAX_BAR, width - percent.length - GAP.length - all.join(GAP).length - GAP.length);
   if (bar >= MIN_BAR) {
     const full = Math.floor(share * bar);
-    return joined([percent, style.good('█'.repeat(full)) + style.dim('░'.repeat(bar - full)), ...all]);
+    const drawn = style.good('█'.repeat(full)) + style.dim('░'.repeat(bar - full));
+    return [percent, drawn, ...all].join(GAP);
   }
   return firstFitting([[percent, ...all], [percent, count, ...speed], [percent, count], [percent]], width);
 }
 
 const GAP = '  ';
 
-function joined(parts: readonly string[]): string {
-  return parts.join(GAP);
-}
-
 function firstFitting(choices: readonly (readonly string[])[], width: number): string {
-  return choices.map(joined).find((line) => line.length <= width) ?? '';
+  return choices.map((parts) => parts.join(GAP)).find((line) => line.length <= width) ?? '';
 }

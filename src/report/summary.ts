@@ -135,10 +135,7 @@ export function tinyScores(report: Report, { style, number, width }: View): stri
   const means = (report.tiny ?? []).flatMap(({ metrics, source }) =>
     metrics.map((metric) => ({ metric, source, pooled: pooledMetric(report, metric) })),
   );
-  const names = aligned(
-    means.map(({ metric }) => printable(metric)),
-    'left',
-  );
+  const names = aligned(means.map(({ metric }) => printable(metric)));
   return means.map(({ source, pooled }, i) => {
     const value = pooled ? number(pooled.mean) : 'not predicted';
     const lead = `  ${names[i] ?? ''}  ${value}${flaw}  `;
@@ -156,18 +153,12 @@ export function modelScores(report: Report, { style, number, width }: View) {
   const opinions = models.map((model) =>
     verdict === 'untrusted' ? undefined : viewerOpinion(report, model),
   );
-  const names = aligned(
-    models.map(({ name }) => printable(name)),
-    'left',
-  );
+  const names = aligned(models.map(({ name }) => printable(name)));
   const values = aligned(
     pooled.map((metric) => (metric ? number(metric.mean) : 'not predicted')),
     'right',
   );
-  const words = aligned(
-    opinions.map((opinion) => opinion?.word ?? ''),
-    'left',
-  );
+  const words = aligned(opinions.map((opinion) => opinion?.word ?? ''));
   const lines = models.flatMap((model, i) => {
     const [name = '', value = '', word = ''] = [names[i], values[i], words[i]];
     const gap = word === '' ? '  ' : `  ${word}  `;
@@ -241,10 +232,7 @@ function worstTable(report: Report, rank: Ranking | undefined, count: number): S
 
 function aggregates(report: Report, { number }: View): string[] {
   const entries = Object.entries(report.aggregate_metrics);
-  const names = aligned(
-    entries.map(([name]) => printable(name)),
-    'left',
-  );
+  const names = aligned(entries.map(([name]) => printable(name)));
   const values = aligned(
     entries.map(([, value]) => number(value)),
     'right',

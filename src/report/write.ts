@@ -18,36 +18,8 @@ import {
   quote,
 } from './kinds.js';
 import { pooledMetric } from './pool.js';
-import {
-  type FailedEncode,
-  type FrameMetrics,
-  failure,
-  finding,
-  findingPlace,
-  input,
-  inputPairing,
-  inputs,
-  measurer,
-  metricValue,
-  model,
-  models,
-  nativeRun,
-  outcome,
-  pairing,
-  pooled,
-  preparation,
-  type Report,
-  type ReportHead,
-  requireParts,
-  run,
-  sampledInterval,
-  sampling,
-  spread,
-  swap,
-  tinyModel,
-  trust,
-  WHOLE,
-} from './schema.js';
+import type { FailedEncode, FrameMetrics, Report, ReportHead } from './schema.js';
+import * as schema from './schema.js';
 import { trustOf } from './trust.js';
 
 export type { ReportFormat } from '../core/choices.js';
@@ -86,7 +58,7 @@ export function* writeReport(
     );
   }
   requireObject('options', options);
-  requireParts('report', report, ROWS.includes(format) ? ['frames', 'metrics'] : WHOLE);
+  schema.requireParts('report', report, ROWS.includes(format) ? ['frames', 'metrics'] : schema.WHOLE);
   let gathered = '';
   for (const piece of WRITERS[format](report, options.precision)) {
     gathered += piece;
@@ -162,7 +134,7 @@ function* writeJson(report: Report, precision: Precision = 'legacy'): Generator<
   yield `\n  ],\n  "pooled_metrics": {`;
   separator = '\n';
   for (const name of report.metrics) {
-    const entries = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    const entries = entriesOf(schema.pooled.fields, pooledMetric(report, name) ?? {}, number);
     const lines = entries.map(([key, value]) => `\n      "${key}": ${pretty(value)}`);
     yield `${separator}    ${quote(name)}: {${lines.join(',')}\n    }`;
     separator = ',\n';
@@ -171,9 +143,11 @@ function* writeJson(report: Report, precision: Precision = 'legacy'): Generator<
   const lines = aggregates.map(([name, value]) => `\n    ${quote(name)}: ${number(value)}`);
   yield `\n  },\n  "aggregate_metrics": {${lines.join(',')}\n  }`;
   const own = [
-    ...[inputs, preparation, models].flatMap(({ fields }) => entriesOf(fields, report, number)),
+    ...[schema.inputs, schema.preparation, schema.models].flatMap(({ fields }) =>
+      entriesOf(fields, report, number),
+    ),
     ...distributionEntry(report, number),
-    ...[run, outcome].flatMap(({ fields }) => entriesOf(fields, report, number)),
+    ...[schema.run, schema.outcome].flatMap(({ fields }) => entriesOf(fields, report, number)),
     ...trustEntry(report, number),
   ];
   for (const [key, value] of own) yield `,\n  ${quote(key)}: ${pretty(value, '  ')}`;
@@ -186,7 +160,7 @@ export function fpsText({ fps }: Report): string {
 
 export function pooledEntries(report: Report, number: NumberText): JsonEntries {
   const statistics = report.metrics.map((name) => {
-    const map = entriesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    const map = entriesOf(schema.pooled.fields, pooledMetric(report, name) ?? {}, number);
     return [name, { map }] as const;
   });
   const aggregates = Object.entries(report.aggregate_metrics).map(
@@ -201,18 +175,18 @@ export function pooledEntries(report: Report, number: NumberText): JsonEntries {
 export function distributionEntry({ metrics, distribution }: Report, number: NumberText): JsonEntries {
   const map = metrics.flatMap((name): JsonEntries => {
     const values = distribution[name];
-    return values?.percentiles === undefined ? [] : [[name, spread.json(values, number)]];
+    return values?.percentiles === undefined ? [] : [[name, schema.spread.json(values, number)]];
   });
   return [['distribution', { map }]];
 }
 
 export function trustEntry(report: Report, number: NumberText): JsonEntries {
-  return [['trust', trust.json(trustOf(report), number)]];
+  return [['trust', schema.trust.json(trustOf(report), number)]];
 }
 
 export function failureEntries({ version, reference, distorted, ...error }: FailedEncode): JsonEntries {
   const value = { version, reference: { name: reference }, distorted: { name: distorted }, error };
-  return entriesOf(failure.fields, value, String);
+  return entriesOf(schema.failure.fields, value, String);
 }
 
 /** On several lines, indented by two spaces per level except for the first line. */
@@ -234,32 +208,25 @@ export function compact(json: Json): string {
   return `{${json.map.map(([key, value]) => `${quote(key)}:${compact(value)}`).join(',')}}`;
 }
 
-/** Writes a report while it is measured; every line ends with a line feed. */
-export interface NdjsonLines {
-  /** `version`, `reference`, `distorted`, `models`, `metrics` in order, what ran. */
-  header(head: ReportHead): string;
-  /** `frameNum`, `metrics`. */
-  frame(frame: FrameMetrics, metrics: readonly string[]): string;
-  /** `fps`, pooled and aggregate metrics, pairing and preflight, `distribution`, `frame_count`, `warnings`, `trust`. */
-  summary(report: Report): string;
-  /** Replaces the summary, or the whole file if nothing was scored: `version`, `reference`, `distorted`, `error`. */
-  failure(failed: FailedEncode): string;
-}
+export type NdjsonLines = ReturnType<typeof ndjsonLines>;
 
-/** @throws {AnyvmafError} `usage` if the precision is invalid */
-export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
+/**
+ * Writes a report while it is measured; every line ends with a line feed.
+ * @throws {AnyvmafError} `usage` if the precision is invalid
+ */
+export function ndjsonLines(precision: Precision = 'legacy') {
   const number = jsonNumber(precision);
   return {
-    header: (head) =>
+    header: (head: ReportHead) =>
       line('header', [
         ['version', quote(head.version)],
-        ...entriesOf(inputs.fields, head, number),
-        ...entriesOf(models.fields, head, number),
+        ...entriesOf(schema.inputs.fields, head, number),
+        ...entriesOf(schema.models.fields, head, number),
         ['metrics', { list: head.metrics.map(quote) }],
-        ...entriesOf(run.fields, head, number),
+        ...entriesOf(schema.run.fields, head, number),
       ]),
 
-    frame({ frameNum, metrics: values }, metrics) {
+    frame({ frameNum, metrics: values }: FrameMetrics, metrics: readonly string[]) {
       const map = metrics.flatMap((name): JsonEntries => {
         const value = values[name];
         return typeof value === 'number' ? [[name, number(value)]] : [];
@@ -270,17 +237,18 @@ export function ndjsonLines(precision: Precision = 'legacy'): NdjsonLines {
       ]);
     },
 
-    summary: (report) =>
+    summary: (report: Report) =>
       line('summary', [
         ['fps', fpsText(report)],
         ...pooledEntries(report, number),
-        ...entriesOf(preparation.fields, report, number),
+        ...entriesOf(schema.preparation.fields, report, number),
         ...distributionEntry(report, number),
-        ...entriesOf(outcome.fields, report, number),
+        ...entriesOf(schema.outcome.fields, report, number),
         ...trustEntry(report, number),
       ]),
 
-    failure: (failed) => line('failure', failureEntries(failed)),
+    /** Replaces the summary, or the whole file if nothing was scored. */
+    failure: (failed: FailedEncode) => line('failure', failureEntries(failed)),
   };
 }
 
@@ -316,7 +284,7 @@ function* writeXml(report: Report, precision: Precision = 'legacy'): Generator<s
   }
   yield '  </frames>\n  <pooled_metrics>\n';
   for (const name of report.metrics) {
-    const values = attributesOf(pooled.fields, pooledMetric(report, name) ?? {}, number);
+    const values = attributesOf(schema.pooled.fields, pooledMetric(report, name) ?? {}, number);
     yield `    <metric name="${name}" ${attributeText(values)}/>\n`;
   }
   const aggregates = Object.entries(report.aggregate_metrics);
@@ -332,34 +300,38 @@ function* ownElement(report: Report, number: NumberText): Generator<string, void
     attributeText(attributesOf(fields, value, number));
   const elements = (name: string, kind: { readonly fields: Fields }, values: readonly object[] = []) =>
     values.map((one) => `    <${name} ${attributes(kind, one)}/>\n`).join('');
-  const facts = [run, inputs, preparation, outcome].map((kind) => attributes(kind, report)).join('');
+  const facts = [schema.run, schema.inputs, schema.preparation, schema.outcome]
+    .map((kind) => attributes(kind, report))
+    .join('');
   yield `  <anyvmaf ${facts.trimEnd()}>\n`;
-  for (const role of ROLES) yield elements(role, input, [report[role]]);
+  for (const role of ROLES) yield elements(role, schema.input, [report[role]]);
   const { pairing: paired, native, sampling: sampled } = report;
   if (paired) {
-    yield `    <pairing ${attributes(pairing, paired).trimEnd()}>\n`;
-    for (const role of ROLES) yield `  ${elements(role, inputPairing, [paired[role]])}`;
+    yield `    <pairing ${attributes(schema.pairing, paired).trimEnd()}>\n`;
+    for (const role of ROLES) yield `  ${elements(role, schema.inputPairing, [paired[role]])}`;
     yield '    </pairing>\n';
   }
   for (const one of report.preflight ?? []) {
-    const places = (one.places ?? []).map((place) => `<place ${attributes(findingPlace, place)}/>`).join('');
-    yield `    <finding ${attributes(finding, one).trimEnd()}>${escapeXml(one.message)}${places}</finding>\n`;
+    const places = (one.places ?? [])
+      .map((place) => `<place ${attributes(schema.findingPlace, place)}/>`)
+      .join('');
+    yield `    <finding ${attributes(schema.finding, one).trimEnd()}>${escapeXml(one.message)}${places}</finding>\n`;
   }
-  yield elements('model', model, report.models);
-  yield elements('tiny', tinyModel, report.tiny);
-  if (native) yield elements('native', nativeRun, [native]);
-  yield elements('measurer', measurer, report.measurers);
-  yield elements('swap', swap, report.swaps);
+  yield elements('model', schema.model, report.models);
+  yield elements('tiny', schema.tinyModel, report.tiny);
+  if (native) yield elements('native', schema.nativeRun, [native]);
+  yield elements('measurer', schema.measurer, report.measurers);
+  yield elements('swap', schema.swap, report.swaps);
   if (sampled) {
-    yield `    <sampling ${attributes(sampling, sampled).trimEnd()}>\n`;
-    for (const one of sampled.intervals) yield `  ${elements('interval', sampledInterval, [one])}`;
+    yield `    <sampling ${attributes(schema.sampling, sampled).trimEnd()}>\n`;
+    for (const one of sampled.intervals) yield `  ${elements('interval', schema.sampledInterval, [one])}`;
     yield '    </sampling>\n';
   }
-  yield elements('without_grain', metricValue, report.withoutGrain);
+  yield elements('without_grain', schema.metricValue, report.withoutGrain);
   for (const name of report.metrics) {
     const values = report.distribution[name];
     if (values?.percentiles === undefined) continue;
-    yield `    <distribution metric="${escapeXml(name)}" ${attributes(spread, values)}/>\n`;
+    yield `    <distribution metric="${escapeXml(name)}" ${attributes(schema.spread, values)}/>\n`;
   }
   for (const warning of report.warnings) yield `    <warning>${escapeXml(warning)}</warning>\n`;
   yield '  </anyvmaf>\n';

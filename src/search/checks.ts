@@ -14,6 +14,7 @@ import {
   wrongType,
 } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
+import { CHECKS } from '../core/option-checks.js';
 import { checkOrigin } from '../core/origin.js';
 import { quoted, shown } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
@@ -39,18 +40,18 @@ type Check = (name: string, value: unknown) => void;
 type Checks<Options> = { readonly [Key in keyof Required<Options>]: Check };
 
 const ENCODING: Checks<EncodingOptions> = {
-  full: checkFlag,
+  full: CHECKS.flag,
   pixelFormat: requireText,
   cache: (name, value) => {
     if (value !== false) requireText(name, value, 'a folder, or false');
   },
   scratchBytes: positive,
   origin: (_, value) => checkOrigin(value as EncodingOptions['origin']),
-  onStage: checkFunction,
+  onStage: CHECKS.function,
   models: requireTexts,
   features: requireTexts,
   threads: finite,
-  signal: checkSignal,
+  signal: CHECKS.signal,
 };
 
 const CHOICE: Checks<EncoderChoice> = {
@@ -66,12 +67,12 @@ const SEARCH: Checks<SearchOptions> = {
   targets: checkTargets,
   atMost: finite,
   maxSize: positive,
-  all: checkFlag,
-  verify: checkFlag,
+  all: CHECKS.flag,
+  verify: CHECKS.flag,
   output: requireText,
-  keepMissed: checkFlag,
-  finish: checkSignal,
-  onPoint: checkFunction,
+  keepMissed: CHECKS.flag,
+  finish: CHECKS.signal,
+  onPoint: CHECKS.function,
 };
 
 const CURVES: Checks<CurveOptions> = {
@@ -95,14 +96,14 @@ const LADDER: Checks<LadderOptions> = {
   },
   spacing: (name, value) => oneOf(name, value as Spacing, SPACINGS),
   between: checkBetween,
-  onPoint: checkFunction,
+  onPoint: CHECKS.function,
 };
 
 const COMPARISON: Checks<CompareOptions> = {
   ...CURVES,
   encoders: checkEncoders,
   between: checkBetween,
-  onPoint: checkFunction,
+  onPoint: CHECKS.function,
 };
 const COMPARED: Checks<ComparedEncoder> = { ...CHOICE, name: requireText };
 
@@ -119,8 +120,8 @@ const LIMITS: Checks<ShotLimits> = {
 const SHOTS: Checks<ShotOptions> = {
   ...LIMITS,
   origin: ENCODING.origin,
-  onProgress: checkFunction,
-  signal: checkSignal,
+  onProgress: CHECKS.function,
+  signal: CHECKS.signal,
 };
 
 const { full: _, ...ENCODING_SHOTS } = ENCODING;
@@ -129,47 +130,33 @@ const TUNING: Checks<TuneShotsOptions> = {
   ...ENCODING_SHOTS,
   targets: checkTargets,
   output: requireText,
-  keepMissed: checkFlag,
+  keepMissed: CHECKS.flag,
   ...LIMITS,
   goal: (name, value) => {
     if (value !== 'each' && value !== 'whole') throw wrongType(name, value, 'each or whole');
   },
-  onShot: checkFunction,
+  onShot: CHECKS.function,
 };
 
 const MOST_RUNGS = 32;
 const MOST_ENCODERS = 16;
 
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkSearchOptions(options: SearchOptions): void {
-  checkAll(options, SEARCH, 'options');
-  CHOICE.encoder('encoder', options.encoder);
-}
+/** Options of each kind of work, and those that must be there. */
+const OPTIONS = {
+  search: [SEARCH, 'encoder'],
+  ladder: [LADDER, 'encoder', 'sizes'],
+  comparison: [COMPARISON, 'encoders'],
+  shots: [SHOTS],
+  tuning: [TUNING, 'encoder'],
+} as const;
 
 /** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkLadderOptions(options: LadderOptions): void {
-  checkAll(options, LADDER, 'options');
-  CHOICE.encoder('encoder', options.encoder);
-  checkSizes('sizes', options.sizes);
-}
-
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkCompareOptions(options: CompareOptions): void {
-  checkAll(options, COMPARISON, 'options');
-  checkEncoders('encoders', options.encoders);
-}
-
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkShotOptions(options: ShotOptions): void {
-  checkAll(options, SHOTS, 'options');
-  checkOrder(options);
-}
-
-/** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
-export function checkTuneOptions(options: TuneShotsOptions): void {
-  checkAll(options, TUNING, 'options');
-  CHOICE.encoder('encoder', options.encoder);
-  checkOrder(options);
+export function checkOptions(kind: keyof typeof OPTIONS, options: object): void {
+  const [checks, ...needed]: readonly [Readonly<Record<string, Check>>, ...string[]] = OPTIONS[kind];
+  checkAll(options, checks, 'options');
+  const given = new Map(Object.entries(options));
+  for (const name of needed) checks[name]?.(name, given.get(name));
+  if (checks.minSeconds) checkOrder(options);
 }
 
 function checkAll(options: object, checks: Readonly<Record<string, Check>>, what: string): void {
@@ -227,19 +214,6 @@ function finite(name: string, value: unknown): void {
 function positive(name: string, value: unknown): void {
   finite(name, value);
   if (!((value as number) > 0)) throw wrongType(name, value, 'a number above 0');
-}
-
-function checkFlag(name: string, value: unknown): void {
-  if (typeof value !== 'boolean') throw wrongType(name, value, 'true or false');
-}
-
-function checkFunction(name: string, value: unknown): void {
-  if (typeof value !== 'function') throw wrongType(name, value, 'a function');
-}
-
-function checkSignal(name: string, value: unknown): void {
-  requireObject(name, value, 'an AbortSignal');
-  if (!('throwIfAborted' in (value as object))) throw wrongType(name, value, 'an AbortSignal');
 }
 
 function checkTexts(name: string, value: unknown): void {

@@ -40,6 +40,11 @@ export async function settingOf(session: Session, choice: EncoderChoice): Promis
   };
 }
 
+/** What results say of a setting. */
+export function settingFacts({ encoder, parameter }: Setting) {
+  return { encoder: encoder.name, version: encoder.version, parameter: parameter.name };
+}
+
 export function wholeEncode({ encoder, parameter, args, ...rest }: Setting, value: number): WholeEncode {
   const version = encoder.version.replace(/^ffmpeg /, '');
   return { ...rest, encoder: encoder.name, version, args: [...parameter.args(value), ...args] };
@@ -232,12 +237,9 @@ export function notCopied(tracks: readonly OtherTrack[], advice = ''): readonly 
 
 function isKept({ kind, codec }: OtherTrack, muxer: string): boolean {
   if (kind === 'audio' || kind === 'subtitle') return true;
-  return kind === 'attachment' && muxer === 'matroska' && !isCover(codec);
-}
-
-/** A cover picture is a video track to ffmpeg. */
-function isCover(codec: string): boolean {
-  return /^(?:mjpeg|png|bmp|gif|webp|jpeg)/.test(codec);
+  // A cover picture is a video track to ffmpeg.
+  const isCover = /^(?:mjpeg|png|bmp|gif|webp|jpeg)/.test(codec);
+  return kind === 'attachment' && muxer === 'matroska' && !isCover;
 }
 
 /** Length of a segment in seconds. */

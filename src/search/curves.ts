@@ -9,7 +9,7 @@ import { intervalsOf } from '../core/sampling.js';
 import type { PictureSize } from '../core/size.js';
 import type { VideoInput } from '../media/types.js';
 import { bdQuality, bdRate } from '../report/bd-rate.js';
-import { checkCompareOptions, checkLadderOptions } from './checks.js';
+import { checkOptions } from './checks.js';
 import {
   lossesOf,
   notCopied,
@@ -17,6 +17,7 @@ import {
   type Setting,
   segmentArguments,
   segmentFrames,
+  settingFacts,
   settingOf,
   streamingCommand,
   wholeEncode,
@@ -78,7 +79,7 @@ export async function compareEncoders(
   source: VideoInput,
   options: CompareOptions,
 ): Promise<ComparisonResult> {
-  checkCompareOptions(options);
+  checkOptions('comparison', options);
   const names = namesOf(options.encoders);
   const measure = measureOf(options);
   return inSession(platform, source, options, async (session) => {
@@ -131,16 +132,13 @@ async function measureOne(
     quality: qualityOf(point, task.measure, task.perSecond),
   });
   const values = await measureCurve(probe, choice, task, (point) => onPoint?.(compared(point)));
-  const { encoder, parameter } = probe.setting;
-  const points = byGrid(probe.points().map(compared), parameter.grid);
+  const points = byGrid(probe.points().map(compared), probe.setting.parameter.grid);
   const up = rising(task.measure);
   const curve = risingCurve(points.map(up));
   const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
   return {
     name,
-    encoder: encoder.name,
-    version: encoder.version,
-    parameter: parameter.name,
+    ...settingFacts(probe.setting),
     points,
     notMonotone: rises(points.map(up)),
     atTargets: values.map((value, i) => {
@@ -312,7 +310,7 @@ export async function buildLadder(
   source: VideoInput,
   options: LadderOptions,
 ): Promise<LadderResult> {
-  checkLadderOptions(options);
+  checkOptions('ladder', options);
   const measure = measureOf(options);
   return inSession(platform, source, options, async (session) => {
     const sizes = sizesOf(options.sizes, session.facts);
@@ -350,39 +348,27 @@ interface Step {
 }
 
 class Ladder {
-  readonly #session: Session;
-  readonly #options: LadderOptions;
-  readonly #measure: CompleteMeasure;
-  readonly #setting: Setting;
-  readonly #steps: readonly Step[];
-
   constructor(
-    session: Session,
-    options: LadderOptions,
-    measure: CompleteMeasure,
-    setting: Setting,
-    steps: readonly Step[],
-  ) {
-    this.#session = session;
-    this.#options = options;
-    this.#measure = measure;
-    this.#setting = setting;
-    this.#steps = steps;
-  }
+    readonly session: Session,
+    readonly options: LadderOptions,
+    readonly measure: CompleteMeasure,
+    readonly setting: Setting,
+    readonly steps: readonly Step[],
+  ) {}
 
   async run(): Promise<LadderResult> {
-    const { targets, onPoint } = this.#options;
-    const task = { targets, measure: this.#measure, perSecond: this.#session.perSecond };
-    for (const step of this.#steps) {
+    const { targets, onPoint } = this.options;
+    const task = { targets, measure: this.measure, perSecond: this.session.perSecond };
+    for (const step of this.steps) {
       const tell = (point: KnownPoint) => onPoint?.(this.#point(step, point));
-      await measureCurve(step.probe, this.#options, task, tell);
+      await measureCurve(step.probe, this.options, task, tell);
     }
     const rungs = await this.#rungs();
     return this.#result(rungs);
   }
 
   #point({ size, probe }: Step, point: KnownPoint): LadderPoint {
-    const quality = qualityOf(point, this.#measure, this.#session.perSecond);
+    const quality = qualityOf(point, this.measure, this.session.perSecond);
     return { ...size, ...probe.encoded(point), quality };
   }
 
@@ -393,15 +379,15 @@ class Ladder {
   }
 
   #curves(): Curves<Step> {
-    return this.#steps.flatMap((step) => {
-      const curve = risingCurve(this.#points(step).map(rising(this.#measure)));
+    return this.steps.flatMap((step) => {
+      const curve = risingCurve(this.#points(step).map(rising(this.measure)));
       return curve ? [[step, curve] as const] : [];
     });
   }
 
   #hull(): readonly LadderPoint[] {
-    const up = rising(this.#measure);
-    return convexHull(this.#steps.flatMap((step) => this.#points(step)).map(up)).map(up);
+    const up = rising(this.measure);
+    return convexHull(this.steps.flatMap((step) => this.#points(step)).map(up)).map(up);
   }
 
   /** Chooses rungs on the best curve, measures new ones, and keeps each value once. */
@@ -417,7 +403,7 @@ class Ladder {
       const { values } = step.probe.setting.parameter.grid;
       const value = values[indexNear(values, curve.valueAt(kbps))] as number;
       const point = await step.probe.measure(value);
-      if (!known.includes(point)) this.#options.onPoint?.(this.#point(step, point));
+      if (!known.includes(point)) this.options.onPoint?.(this.#point(step, point));
       chosen.set(`${step.size.height} ${value}`, this.#point(step, point));
     }
     return [...chosen.values()].sort((a, b) => a.kbps - b.kbps);
@@ -425,13 +411,17 @@ class Ladder {
 
   /** Evenly spaced places on the best curve. */
   #places(curves: Curves<Step>, lowest: LadderPoint, highest: LadderPoint): readonly Choice<Step>[] {
-    const { rungs = DEFAULT_RUNGS, spacing = 'rate', between } = this.#options;
-    const up = rising(this.#measure);
-    const wanted = risingRange(this.#measure, between ?? usualRange(this.#measure, this.#options));
+    const { rungs = DEFAULT_RUNGS, spacing = 'rate', between } = this.options;
+    const up = rising(this.measure);
+    const wanted = risingRange(this.measure, between ?? usualRange(this.measure, this.options));
     const ends = [up(lowest).quality, up(highest).quality] as const;
     let [low, high] = [Math.max(ends[0], wanted.min), Math.min(ends[1], wanted.max)];
     if (low > high) {
-      if (between) throw outOfReach(between, lowest, highest);
+      if (between)
+        throw usageError(
+          `rungs are requested between ${between.min} and ${between.max}, but the measured quality goes from ` +
+            `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or request other rungs.`,
+        );
       [low, high] = ends;
     }
     const [first, last] = [cheapestAt(curves, low), cheapestAt(curves, high)];
@@ -446,10 +436,9 @@ class Ladder {
   }
 
   #result(rungs: readonly LadderPoint[]): LadderResult {
-    const { facts, perSecond, source } = this.#session;
-    const { encoder, parameter } = this.#setting;
-    const up = rising(this.#measure);
-    const curves = this.#steps.map((step): LadderCurve => {
+    const { facts, perSecond, source } = this.session;
+    const up = rising(this.measure);
+    const curves = this.steps.map((step): LadderCurve => {
       const points = this.#points(step);
       return { ...step.size, points, notMonotone: rises(points.map(up)) };
     });
@@ -460,25 +449,23 @@ class Ladder {
     return {
       kind: 'ladder',
       source: sourceName(facts),
-      encoder: encoder.name,
-      version: encoder.version,
-      parameter: parameter.name,
-      ...this.#measure,
-      spacing: this.#options.spacing ?? 'rate',
+      ...settingFacts(this.setting),
+      ...this.measure,
+      spacing: this.options.spacing ?? 'rate',
       frameRate: perSecond,
       curves,
       hull: this.#hull(),
       takeovers: changes.map(({ name, kbps, quality }) => up({ ...name.size, kbps, quality })),
       rungs,
-      samples: this.#steps[0]?.probe.material.samples ?? null,
-      encodes: this.#steps.reduce((sum, { probe }) => sum + probe.encodes, 0),
+      samples: this.steps[0]?.probe.material.samples ?? null,
+      encodes: this.steps.reduce((sum, { probe }) => sum + probe.encodes, 0),
       cached: all.filter(({ cached }) => cached).length,
       warnings: [
-        ...this.#session.notes,
-        ...lossesOf(facts, wholeEncode(this.#setting, rungs[0]?.value ?? 0)),
+        ...this.session.notes,
+        ...lossesOf(facts, wholeEncode(this.setting, rungs[0]?.value ?? 0)),
         ...notCopied(others.filter((track) => track !== sound)),
       ],
-      command: streamingCommand(String(source), this.#setting, rungs, facts),
+      command: streamingCommand(String(source), this.setting, rungs, facts),
     };
   }
 }
@@ -487,17 +474,6 @@ class Ladder {
 function usualRange({ metric }: CompleteMeasure, { models }: LadderOptions) {
   if (metric === scoreName(models)) return { min: 40, max: 96 };
   return { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
-}
-
-function outOfReach(
-  between: { min: number; max: number },
-  lowest: LadderPoint,
-  highest: LadderPoint,
-): AnyvmafError {
-  return usageError(
-    `rungs are requested between ${between.min} and ${between.max}, but the measured quality goes from ` +
-      `${lowest.quality.toFixed(2)} to ${highest.quality.toFixed(2)}; measure other values, or request other rungs.`,
-  );
 }
 
 function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): boolean {

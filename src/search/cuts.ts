@@ -6,7 +6,7 @@ import { isObject, jsonOf } from '../core/arguments.js';
 import { AnyvmafError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
-import { checkShotOptions } from './checks.js';
+import { checkOptions } from './checks.js';
 import { ACTIVITY_KEY, type FrameRun, inSession, type SearchPlatform, type Session } from './session.js';
 import { isNumbers, keyOf } from './targets.js';
 import type { DetectedShots, Shot, ShotLimits, ShotOptions } from './types.js';
@@ -312,7 +312,7 @@ export async function detectShots(
   source: VideoInput,
   options: ShotOptions = {},
 ): Promise<DetectedShots> {
-  checkShotOptions(options);
+  checkOptions('shots', options);
   const { onProgress, ...limits } = options;
   return inSession(platform, source, { ...limits, cache: false }, async (session) => ({
     frames: session.facts.times.length,

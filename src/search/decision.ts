@@ -8,7 +8,7 @@ import { percentile, quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import { intervalsOf } from '../core/sampling.js';
 import { dominates } from '../report/bd-rate.js';
-import { bitrateOf, fileSizeOf } from '../report/facts.js';
+import { bitrateOf, fileSizeOf, isMember } from '../report/facts.js';
 import { parseLimit } from '../report/limits.js';
 import { frameGap, type Ranking, ranking } from '../report/ranking.js';
 import { type Report, requireParts, WHOLE } from '../report/schema.js';
@@ -251,11 +251,7 @@ export function differenceOf(
 /** Mean differences by each member of a collection, ascending; `undefined` for a single model. */
 function memberDifferences(a: Report, b: Report, metric: string): Float64Array | undefined {
   const collection = a.models.find(({ name }) => name === metric)?.collection;
-  const members = collection
-    ? a.metrics.filter(
-        (name) => name.startsWith(`${metric}_`) && /^\d{4}$/.test(name.slice(metric.length + 1)),
-      )
-    : [];
+  const members = collection ? a.metrics.filter((name) => isMember([metric], name)) : [];
   const found = members.flatMap((name) => {
     const [one, other] = [a, b].map(({ pooled_metrics: pooled }) => pooled[name]?.mean);
     return one === undefined || other === undefined ? [] : [one - other];

@@ -125,30 +125,17 @@ interface ShotSample extends Sample {
   readonly shot: number;
 }
 
-interface SampleSizes {
-  /** Seconds of a part of a shot, before parts grow to fit. */
-  readonly part: number;
-  /** Fraction of a part that is scored, and its limit in seconds. */
-  readonly share: number;
-  readonly seconds: number;
-  /** Samples that half of a video must hold; with fewer, the whole is encoded. */
-  readonly fewest: number;
-  /** Limits of all encoded frames: a number, a fraction of the video, and bytes. */
-  readonly mostFrames: number;
-  readonly mostShare: number;
-  readonly mostBytes: number;
-}
-
-/** Many short samples: shots differ more from each other than frames within a shot. */
-const SAMPLE_SIZES: SampleSizes = {
-  part: 2.2,
-  share: 0.2,
-  seconds: 0.5,
-  fewest: 24,
-  mostFrames: 4000,
-  mostShare: 0.5,
-  mostBytes: 6e9,
-};
+/** Seconds of a part of a shot, before parts grow to fit. */
+const PART = 2.2;
+/** Fraction of a part that is scored, and its limit in seconds: shots differ more from each other than within. */
+const SHARE = 0.2;
+const SECONDS = 0.5;
+/** Samples that half of a video must hold; with fewer, the whole is encoded. */
+const FEWEST = 24;
+/** Limits of all encoded frames: a number, a fraction of the video, and bytes. */
+const MOST_FRAMES = 4000;
+const MOST_SHARE = 0.5;
+const MOST_BYTES = 6e9;
 
 /** Encoded frames before the scored ones, where rate control settles, and after them, for lookahead. */
 const LEAD = 10;
@@ -169,38 +156,35 @@ interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
   readonly activity?: Activity;
 }
 
-function isSampled(video: Pick<SampledVideo, 'times'>, limits = SAMPLE_SIZES): boolean {
-  const { frames, duration, enough } = lengths(video, limits);
-  return duration > 0 && frames / 2 >= limits.fewest * (enough + AROUND);
+function isSampled(video: Pick<SampledVideo, 'times'>): boolean {
+  const { frames, duration, enough } = lengths(video);
+  return duration > 0 && frames / 2 >= FEWEST * (enough + AROUND);
 }
 
 /** `enough`: frames of a sample whose part is long enough. */
-function lengths({ times }: Pick<SampledVideo, 'times'>, { seconds }: SampleSizes) {
+function lengths({ times }: Pick<SampledVideo, 'times'>) {
   const frames = times.length;
   const duration = (times.at(-1) ?? 0) * (frames / Math.max(1, frames - 1));
   const perSecond = frames / duration;
-  return { frames, duration, perSecond, enough: Math.max(1, seconds * perSecond) };
+  return { frames, duration, perSecond, enough: Math.max(1, SECONDS * perSecond) };
 }
 
 /**
  * All frames have the same chance to be scored.
  * @returns in order; `null` if samples would not be much shorter than the whole
  */
-export function chooseSamples(
-  { times, sizes, track, activity }: SampledVideo,
-  limits: SampleSizes = SAMPLE_SIZES,
-): readonly ShotSample[] | null {
-  if (!isSampled({ times }, limits)) return null;
-  const { frames, perSecond, enough } = lengths({ times }, limits);
-  const stored = track ? limits.mostBytes / storedFrameBytes(track) : frames;
-  const fitting = Math.min(limits.mostFrames, stored, frames * limits.mostShare);
-  const length = limits.part * perSecond;
+export function chooseSamples({ times, sizes, track, activity }: SampledVideo): readonly ShotSample[] | null {
+  if (!isSampled({ times })) return null;
+  const { frames, perSecond, enough } = lengths({ times });
+  const stored = track ? MOST_BYTES / storedFrameBytes(track) : frames;
+  const fitting = Math.min(MOST_FRAMES, stored, frames * MOST_SHARE);
+  const length = PART * perSecond;
   const whole = [0, frames];
   const shots = [0, ...(activity?.cuts ?? []), frames];
   // With more shots than samples, parts that ignore shots are as good.
   const ways = [shots, whole].flatMap((starts) => [GROUP, 1].map((group) => ({ starts, group })));
-  const plans = ways.map((way) => planThatFits({ ...way, length, enough, share: limits.share, fitting }));
-  const plan = plans.find((one) => one && one.length >= limits.fewest) ?? plans.find((one) => one);
+  const plans = ways.map((way) => planThatFits({ ...way, length, enough, fitting }));
+  const plan = plans.find((one) => one && one.length >= FEWEST) ?? plans.find((one) => one);
   return plan ? place(plan, frames, new Balance(activity, sizes)) : null;
 }
 
@@ -211,8 +195,7 @@ interface Way {
   readonly group: number;
   /** Minimum frames of a part. */
   readonly length: number;
-  /** Fraction of a part that is scored, and its limit in frames. */
-  readonly share: number;
+  /** Limit of the scored frames of a part. */
   readonly enough: number;
   /** Maximum of encoded frames. */
   readonly fitting: number;
@@ -224,17 +207,10 @@ interface Planned extends Part {
 }
 
 /** The shortest parts whose samples fit; `undefined` if there are more shots than samples fit. */
-function planThatFits({
-  starts,
-  group,
-  length,
-  enough,
-  share,
-  fitting,
-}: Way): readonly Planned[] | undefined {
+function planThatFits({ starts, group, length, enough, fitting }: Way): readonly Planned[] | undefined {
   for (let part = length; ; part *= GROWTH) {
     const parts = partsOf(starts, part);
-    const plan = planOf(parts, Math.min(share, enough / part), group);
+    const plan = planOf(parts, Math.min(SHARE, enough / part), group);
     if (plan.reduce((sum, { encoded }) => sum + encoded, 0) <= fitting) return plan;
     if (parts.length === starts.length - 1 || parts.length <= 2)
       return starts.length === 2 ? plan : undefined;

@@ -41,18 +41,15 @@ interface ProbeTask {
 }
 
 export class Probe {
-  readonly #session: Session;
-  readonly #task: ProbeTask;
-  readonly #points: KnownPoints;
   readonly #kept = new Map<number, string>();
   #encodes = 0;
   #warnings: readonly string[] = [];
 
-  private constructor(session: Session, task: ProbeTask, points: KnownPoints) {
-    this.#session = session;
-    this.#task = task;
-    this.#points = points;
-  }
+  private constructor(
+    readonly session: Session,
+    readonly task: ProbeTask,
+    readonly known: KnownPoints,
+  ) {}
 
   /** Reuses points of earlier runs for the same source, frames, encoder and arguments. */
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
@@ -79,11 +76,11 @@ export class Probe {
   }
 
   get setting(): Setting {
-    return this.#task.setting;
+    return this.task.setting;
   }
 
   get material(): Material {
-    return this.#task.material;
+    return this.task.material;
   }
 
   get encodes(): number {
@@ -96,35 +93,35 @@ export class Probe {
   }
 
   points(): readonly KnownPoint[] {
-    return this.#points.all();
+    return this.known.all();
   }
 
   async measure(value: number): Promise<KnownPoint> {
-    const known = this.#points.get(value);
+    const known = this.known.get(value);
     if (known) return known;
-    const { folder } = this.#session;
-    const { material } = this.#task;
+    const { folder } = this.session;
+    const { material } = this.task;
     const reference = await material.open();
     const name = this.#fileName(value);
     const { sizes, seconds } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
     const report = await this.#score(reference, name, this.#begin('scoring', value, material));
-    if (this.#task.keep === undefined) await folder.remove(name);
+    if (this.task.keep === undefined) await folder.remove(name);
     else this.#kept.set(value, name);
-    this.#session.signal.throwIfAborted();
+    this.session.signal.throwIfAborted();
     const skipped = material.encoded?.first ?? 0;
     const each = material.scored.map(({ from, count }) =>
       sizes.subarray(from - skipped, from - skipped + count),
     );
     const scored = each.reduce((sum, frames) => sum + total(frames), 0);
     const bytes = scored + this.#keyBytes(sizes, scored);
-    const metrics = measuredOf(this.#session, report, material.scored, this.#task.metrics);
-    return this.#points.add({ value, bytes, metrics, sizes: each.map((one) => Array.from(one)), seconds });
+    const metrics = measuredOf(this.session, report, material.scored, this.task.metrics);
+    return this.known.add({ value, bytes, metrics, sizes: each.map((one) => Array.from(one)), seconds });
   }
 
   /** Bytes that key frames add, since scored frames of samples come after theirs. */
   #keyBytes(sizes: Float64Array, scored: number): number {
-    const { material, segment } = this.#task;
+    const { material, segment } = this.task;
     if (segment === undefined || !material.starts || material.keys.length === 0) return 0;
     const frames = material.scoredFrames;
     const key = material.keys.reduce((sum, at) => sum + (sizes[at] as number), 0) / material.keys.length;
@@ -135,7 +132,7 @@ export class Probe {
   async file(value: number): Promise<string> {
     const known = this.#kept.get(value);
     if (known !== undefined) return known;
-    const reference = await this.#task.material.open();
+    const reference = await this.task.material.open();
     const name = this.#fileName(value);
     const { sizes } = await this.#encode(reference, value, name);
     this.#checkFrames(sizes.length, value);
@@ -146,33 +143,33 @@ export class Probe {
   async removeFiles(but?: number): Promise<void> {
     for (const [value, name] of this.#kept) {
       if (value === but) continue;
-      await this.#session.folder.remove(name);
+      await this.session.folder.remove(name);
       this.#kept.delete(value);
     }
   }
 
   #fileName(value: number): string {
-    const { keep } = this.#task;
+    const { keep } = this.task;
     return keep === undefined ? ENCODE_FILE : `${keep}-${value}.mkv`;
   }
 
   async #score(reference: VideoInput, name: string, onFrames: (done: number) => void): Promise<EncodeScores> {
-    const { encoded } = this.#task.material;
-    const { folder, host } = this.#session;
+    const { encoded } = this.task.material;
+    const { folder, host } = this.session;
     const path = folder.path(name);
     if (!encoded || typeof reference !== 'string' || host.score)
-      return scoreEncode(this.#session, reference, path, { onFrames });
-    const distorted = await surroundedEncode(this.#session, reference, encoded, name);
+      return scoreEncode(this.session, reference, path, { onFrames });
+    const distorted = await surroundedEncode(this.session, reference, encoded, name);
     try {
-      return await scoreEncode(this.#session, reference, distorted, { onFrames });
+      return await scoreEncode(this.session, reference, distorted, { onFrames });
     } finally {
       await distorted.close();
     }
   }
 
   encoded({ value, bytes, cached, metrics, seconds }: KnownPoint): EncodedPoint {
-    const { material } = this.#task;
-    const kbps = (bytes * 8 * this.#session.perSecond) / material.scoredFrames / 1000;
+    const { material } = this.task;
+    const kbps = (bytes * 8 * this.session.perSecond) / material.scoredFrames / 1000;
     const framesPerSecond = seconds === undefined ? null : material.frames / seconds;
     const took = seconds !== undefined && { encodeSeconds: seconds };
     return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, ...took, cached };
@@ -192,19 +189,19 @@ export class Probe {
     readonly final: Omit<FinalEncode, 'reached' | 'qualities'>;
     readonly metrics: Measured['metrics'];
   }> {
-    const { folder, facts, source, signal, perSecond } = this.#session;
-    const whole = wholeSource(this.#session);
+    const { folder, facts, source, signal, perSecond } = this.session;
+    const whole = wholeSource(this.session);
     let metrics: Measured['metrics'] = {};
     let stays = false;
     const look = async (path: string, { sizes }: EncodeResult) => {
       this.#checkFrames(sizes.length, value, whole.frames);
       const onFrames = this.#begin('scoring', value, whole);
-      const report = await scoreEncode(this.#session, source, path, { preflight: true, onFrames });
+      const report = await scoreEncode(this.session, source, path, { preflight: true, onFrames });
       signal.throwIfAborted();
       this.#warnings = (report.preflight ?? [])
         .filter(({ severity }) => severity !== 'info')
         .map(({ message }) => message);
-      metrics = measuredOf(this.#session, report, whole.scored, this.#task.metrics);
+      metrics = measuredOf(this.session, report, whole.scored, this.task.metrics);
       stays = wanted(metrics);
       return stays;
     };
@@ -223,8 +220,8 @@ export class Probe {
     value: number,
     { isSource, frames: total }: Material,
   ): (done: number) => void {
-    const { onStage } = this.#session.options;
-    const { encoder, size = null } = this.#task.setting;
+    const { onStage } = this.session.options;
+    const { encoder, size = null } = this.task.setting;
     const stage = { kind, encoder: encoder.name, size, value, whole: isSource };
     onStage?.(stage);
     let [last, told] = [performance.now(), 0];
@@ -240,12 +237,12 @@ export class Probe {
     input: VideoInput,
     value: number,
     output: string,
-    material: Material = this.#task.material,
+    material: Material = this.task.material,
     check?: EncodeRequest['check'],
   ): Promise<EncodeResult> {
-    const { facts, folder, signal } = this.#session;
+    const { facts, folder, signal } = this.session;
     const { isSource, keys, encoded } = material;
-    const { setting } = this.#task;
+    const { setting } = this.task;
     this.#encodes++;
     return folder.encode({
       ...wholeEncode(setting, value),
@@ -263,8 +260,8 @@ export class Probe {
   }
 
   /** @throws {AnyvmafError} `media` if the encoder made more or fewer frames than it was given */
-  #checkFrames(found: number, value: number, frames: number = this.#task.material.frames): void {
-    const { setting } = this.#task;
+  #checkFrames(found: number, value: number, frames: number = this.task.material.frames): void {
+    const { setting } = this.task;
     if (found === frames) return;
     throw new AnyvmafError(
       'media',
@@ -315,37 +312,25 @@ export function measuredOf(
 ): Record<string, SampleValues> {
   const features = options.features ? Object.keys(report.frames[0]?.metrics ?? {}) : [];
   const wanted = new Set([...needed, ...report.models.map(({ name }) => name), ...features]);
-  return valuesOf(report, runs, [...wanted]);
+  const { frames } = report;
+  const valueIn = (metric: string, frame: number): number => {
+    const value = frames[frame]?.metrics[metric];
+    if (value !== undefined) return value;
+    const known = Object.keys(frames[0]?.metrics ?? {});
+    throw new AnyvmafError(
+      'feature',
+      `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
+    );
+  };
+  const valuesOf = (metric: string) =>
+    runs.map(({ from, count }) => Array.from({ length: count }, (_, i) => valueIn(metric, from + i)));
+  return Object.fromEntries(Array.from(wanted, (metric) => [metric, valuesOf(metric)]));
 }
 
 export function samplesOf(point: Measured, metric: string): SampleValues {
   const values = point.metrics[metric];
   if (!values) throw new Error(`${metric} was not kept`);
   return values;
-}
-
-/** @throws {AnyvmafError} `feature` for a metric that the report does not have */
-function valuesOf(
-  { frames }: EncodeScores,
-  runs: Material['scored'],
-  metrics: readonly string[],
-): Record<string, SampleValues> {
-  return Object.fromEntries(
-    metrics.map((metric) => [
-      metric,
-      runs.map(({ from, count }) =>
-        Array.from({ length: count }, (_, i) => {
-          const value = frames[from + i]?.metrics[metric];
-          if (value !== undefined) return value;
-          const known = Object.keys(frames[0]?.metrics ?? {});
-          throw new AnyvmafError(
-            'feature',
-            `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
-          );
-        }),
-      ),
-    ]),
-  );
 }
 
 export function total(sizes: Float64Array): number {

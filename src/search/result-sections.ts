@@ -114,9 +114,7 @@ function searchTable({ parameter, points, targets }: SearchResult): Section {
     'Points',
     [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'margin'],
     points.map((point) => [
-      valueText(parameter, point.value),
-      quality(point.quality),
-      rate(point.kbps),
+      ...pointCells(parameter, point),
       speed(point.framesPerSecond),
       quality(point.margin),
     ]),
@@ -127,12 +125,7 @@ function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
   const { rungs, takeovers, curves, parameter, hull } = result;
   const name = qualityName(result);
   const heads = ['size', parameter, name, 'kb/s'];
-  const row = (point: LadderPoint) => [
-    sizeText(point),
-    valueText(parameter, point.value),
-    quality(point.quality),
-    rate(point.kbps),
-  ];
+  const row = (point: LadderPoint) => [sizeText(point), ...pointCells(parameter, point)];
   const onHull = new Set(hull.map((point) => `${sizeText(point)} ${point.value}`));
   return [
     tableOf(
@@ -179,9 +172,7 @@ function comparisonTables(result: ComparisonResult): readonly [Section, ...Secti
       curve.points.map((point) => [
         curve.name,
         curve.parameter,
-        valueText(curve.parameter, point.value),
-        quality(point.quality),
-        rate(point.kbps),
+        ...pointCells(curve.parameter, point),
         speed(point.framesPerSecond),
       ]),
     ),
@@ -218,14 +209,18 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
         curve.name,
         String(target),
         curve.parameter,
-        valueText(curve.parameter, found.value),
-        quality(found.quality),
-        rate(found.kbps),
+        ...pointCells(curve.parameter, found),
         typeof found.kbpsAt === 'number' ? rate(found.kbpsAt) : '',
         found.reached ? `${(((found.kbpsAt ?? found.kbps) / least) * 100).toFixed(0)} %` : 'missed',
       ]);
     }),
   );
+}
+
+type PointFacts = Pick<LadderPoint, 'value' | 'quality' | 'kbps'>;
+
+function pointCells(parameter: string, point: PointFacts): readonly string[] {
+  return [valueText(parameter, point.value), quality(point.quality), rate(point.kbps)];
 }
 
 function sizeText({ width, height }: PictureSize): string {
@@ -258,14 +253,13 @@ function curvesOf(result: CurveResult): CurveSet {
 
 function ladderCurves(result: LadderResult): CurveSet {
   const { curves, hull, rungs, parameter, metric } = result;
-  const named = (point: LadderPoint) =>
-    at(point, `${point.height}p ${parameter} ${valueText(parameter, point.value)}`);
+  const named = (point: LadderPoint) => placed(point, parameter, `${point.height}p `);
   return {
     quality: qualityName(result),
     limits: limitsOf(metric),
     curves: curves.map(({ width, height, points }) => ({
       name: `${width}x${height}`,
-      points: byRate(points).map((point) => at(point, `${parameter} ${valueText(parameter, point.value)}`)),
+      points: byRate(points).map((point) => placed(point, parameter)),
     })),
     hull: hull.map(named),
     chosen: rungs.map(named),
@@ -278,7 +272,7 @@ function comparedCurves(result: ComparisonResult): CurveSet {
     limits: limitsOf(result.metric),
     curves: result.curves.map(({ name, parameter, points }) => ({
       name,
-      points: byRate(points).map((point) => at(point, `${parameter} ${valueText(parameter, point.value)}`)),
+      points: byRate(points).map((point) => placed(point, parameter)),
     })),
     hull: [],
     chosen: [],
@@ -288,16 +282,12 @@ function comparedCurves(result: ComparisonResult): CurveSet {
 function searchCurve(result: SearchResult): CurveSet {
   const { encoder, parameter, points, targets, value } = result;
   const [target] = targets as readonly [CompleteTarget];
-  const placed = byRate(points).map((point) => ({
-    value: point.value,
-    ...at(point, `${parameter} ${valueText(parameter, point.value)}`),
-  }));
   return {
     quality: qualityName(target),
     limits: limitsOf(target.metric),
-    curves: [{ name: encoder, points: placed }],
+    curves: [{ name: encoder, points: byRate(points).map((point) => placed(point, parameter)) }],
     hull: [],
-    chosen: placed.filter((point) => point.value === value),
+    chosen: points.filter((point) => point.value === value).map((point) => placed(point, parameter)),
     target: target.atLeast ?? target.atMost,
   };
 }
@@ -312,8 +302,8 @@ function valueText(parameter: string, value: number): string {
   return parameter === 'bitrate' ? `${Math.round(value / 1000)} kb/s` : String(value);
 }
 
-function at({ kbps, quality }: { kbps: number; quality: number }, label: string): CurvePoint {
-  return { kbps, quality, label };
+function placed({ kbps, quality, value }: PointFacts, parameter: string, size = ''): CurvePoint {
+  return { kbps, quality, label: `${size}${parameter} ${valueText(parameter, value)}` };
 }
 
 function byRate<Point extends { readonly kbps: number }>(points: readonly Point[]): readonly Point[] {

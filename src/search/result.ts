@@ -80,6 +80,5 @@ export async function decideEncodes(
   reports: readonly Report[],
   options?: DecisionOptions,
 ): Promise<EncodeDecision> {
-  const found = await import('./decision.js');
-  return found.decideEncodes(reports, options);
+  return (await import('./decision.js')).decideEncodes(reports, options);
 }

@@ -6,8 +6,16 @@
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
 import { isWorseHigh } from '../report/limits.js';
-import { checkSearchOptions } from './checks.js';
-import { lossesOf, lostTracks, type Setting, settingOf, wholeArguments, wholeEncode } from './commands.js';
+import { checkOptions } from './checks.js';
+import {
+  lossesOf,
+  lostTracks,
+  type Setting,
+  settingFacts,
+  settingOf,
+  wholeArguments,
+  wholeEncode,
+} from './commands.js';
 import { parameterOf } from './encoders.js';
 import { sampledSource } from './material.js';
 import { Probe, samplesOf, total } from './probe.js';
@@ -48,7 +56,7 @@ export async function searchQuality(
   source: VideoInput,
   options: SearchOptions,
 ): Promise<SearchResult> {
-  checkSearchOptions(options);
+  checkOptions('search', options);
   const targets = completeTargets(options.targets, options.models);
   const { signal, finish } = options;
   const told = finish
@@ -99,7 +107,7 @@ export function metricsOf(targets: readonly CompleteTarget[]): readonly string[]
 export async function findValue(
   probe: Probe,
   marginOf: (point: Measured) => number,
-  onPoint: (point: KnownPoint) => void,
+  onPoint?: (point: KnownPoint) => void,
   ceiling?: number,
 ): Promise<number> {
   const grid = { ...probe.setting.parameter.grid, ...(ceiling !== undefined && { ceiling }) };
@@ -107,7 +115,8 @@ export async function findValue(
     const curve = probe.points().map((one) => ({ value: one.value, margin: marginOf(one) }));
     const next = nextStep(curve, grid, encodes);
     if (next.kind !== 'try') return next.value;
-    onPoint(await probe.measure(next.value));
+    const point = await probe.measure(next.value);
+    onPoint?.(point);
   }
 }
 
@@ -115,36 +124,29 @@ async function measureAll(
   probe: Probe,
   values: readonly number[],
   onPoint: (point: KnownPoint) => void,
-): Promise<readonly KnownPoint[]> {
+): Promise<void> {
   const known = new Set(probe.points().map(({ value }) => value));
-  const points: KnownPoint[] = [];
   for (const value of values) {
     const point = await probe.measure(value);
     if (!known.has(value)) onPoint(point);
-    points.push(point);
   }
-  return points;
 }
 
 class Search {
-  readonly #session: Session;
-  readonly #options: SearchOptions;
-  readonly #probe: Probe;
-  readonly #targets: readonly CompleteTarget[];
   #done = false;
 
-  constructor(session: Session, options: SearchOptions, probe: Probe, targets: readonly CompleteTarget[]) {
-    this.#session = session;
-    this.#options = options;
-    this.#probe = probe;
-    this.#targets = targets;
-  }
+  constructor(
+    readonly session: Session,
+    readonly options: SearchOptions,
+    readonly probe: Probe,
+    readonly targets: readonly CompleteTarget[],
+  ) {}
 
   async run(): Promise<SearchResult> {
     try {
       return await this.#search();
     } catch (error) {
-      const { finish, signal } = this.#options;
+      const { finish, signal } = this.options;
       const best = finish?.aborted && !signal?.aborted ? this.#best() : undefined;
       if (!best) throw error;
       return this.#result(best, this.#shortfall(best), null);
@@ -162,11 +164,11 @@ class Search {
 
   /** From the best picture to the smallest file. */
   #onGrid(): readonly KnownPoint[] {
-    return byGrid(this.#probe.points(), this.#probe.setting.parameter.grid);
+    return byGrid(this.probe.points(), this.probe.setting.parameter.grid);
   }
 
   #open(): { readonly min: number; readonly max: number } {
-    const { values } = this.#probe.setting.parameter.grid;
+    const { values } = this.probe.setting.parameter.grid;
     const points = this.#onGrid();
     const holds = points.findLast((point) => this.#margin(point) >= 0)?.value ?? (values[0] as number);
     const fails =
@@ -176,113 +178,97 @@ class Search {
   }
 
   async #search(): Promise<SearchResult> {
-    const { onPoint, all, output, verify, keepMissed } = this.#options;
+    const { onPoint, all, output, verify, keepMissed } = this.options;
     const tell = (point: KnownPoint) => onPoint?.(this.#point(point));
-    for (const known of this.#probe.points()) tell(known);
-    const value = all
-      ? await this.#tryAll(tell)
-      : await findValue(
-          this.#probe,
-          (point) => this.#margin(point, heightTo),
-          tell,
-          ceilingOf(this.#targets),
-        );
-    const found = await this.#probe.measure(value);
+    for (const known of this.probe.points()) tell(known);
+    if (all) await measureAll(this.probe, this.probe.setting.parameter.grid.values, tell);
+    const height = (point: Measured) => this.#margin(point, heightTo);
+    const found =
+      (all && this.#best()) ||
+      (await this.probe.measure(await findValue(this.probe, height, tell, ceilingOf(this.targets))));
     const shortfall = this.#shortfall(found);
     const writes = output !== undefined && (keepMissed === true || shortfall === null);
-    const final = writes || verify ? await this.#encodeWhole(value, writes ? output : undefined) : null;
+    const final = writes || verify ? await this.#encodeWhole(found.value, writes ? output : undefined) : null;
     this.#done = true;
     return this.#result(found, shortfall, final);
   }
 
-  /** @returns the last value that reaches the targets, else the closest */
-  async #tryAll(tell: (point: KnownPoint) => void): Promise<number> {
-    const points = await measureAll(this.#probe, this.#probe.setting.parameter.grid.values, tell);
-    const margins = points.map((point) => ({ value: point.value, margin: this.#margin(point) }));
-    const last = margins.findLast(({ margin }) => margin >= 0);
-    return (last ?? margins.reduce((a, b) => (b.margin > a.margin ? b : a))).value;
-  }
-
   #margin(point: Measured, to = marginTo): number {
-    return marginOf(this.#targets, (metric) => samplesOf(point, metric), this.#session.perSecond, to);
+    return marginOf(this.targets, (metric) => samplesOf(point, metric), this.session.perSecond, to);
   }
 
   #point(point: KnownPoint): SearchPoint {
-    const first = this.#targets[0] as CompleteTarget;
-    const quality = qualityIn(first, (metric) => samplesOf(point, metric), this.#session.perSecond);
-    return { ...this.#probe.encoded(point), quality, margin: this.#margin(point) };
+    const first = this.targets[0] as CompleteTarget;
+    const quality = qualityIn(first, (metric) => samplesOf(point, metric), this.session.perSecond);
+    return { ...this.probe.encoded(point), quality, margin: this.#margin(point) };
   }
 
   async #encodeWhole(value: number, output: string | undefined): Promise<FinalEncode> {
-    const { perSecond } = this.#session;
+    const { perSecond } = this.session;
     type Metrics = Measured['metrics'];
     const of = (metrics: Metrics) => (metric: string) => metrics[metric] ?? [];
-    const margin = (metrics: Metrics) => marginOf(this.#targets, of(metrics), perSecond);
-    const wanted = (metrics: Metrics) => this.#options.keepMissed === true || margin(metrics) >= 0;
-    const { final, metrics } = await this.#probe.encodeWhole(value, output, wanted);
-    const qualities = this.#targets.map((target) => qualityIn(target, of(metrics), perSecond));
+    const margin = (metrics: Metrics) => marginOf(this.targets, of(metrics), perSecond);
+    const wanted = (metrics: Metrics) => this.options.keepMissed === true || margin(metrics) >= 0;
+    const { final, metrics } = await this.probe.encodeWhole(value, output, wanted);
+    const qualities = this.targets.map((target) => qualityIn(target, of(metrics), perSecond));
     return { ...final, qualities, reached: margin(metrics) >= 0 };
   }
 
   #result(found: KnownPoint, shortfall: SearchShortfall | null, final: FinalEncode | null): SearchResult {
-    const { facts, perSecond, source } = this.#session;
-    const { setting, material, encodes } = this.#probe;
-    const { encoder, parameter } = setting;
-    const { values } = parameter.grid;
+    const { facts, perSecond, source } = this.session;
+    const { setting, material, encodes } = this.probe;
+    const { grid } = setting.parameter;
+    const { values } = grid;
     const rising = (values[0] as number) <= (values.at(-1) as number) ? 1 : -1;
-    const points = this.#probe
+    const points = this.probe
       .points()
       .map((one) => this.#point(one))
       .sort((a, b) => rising * (a.value - b.value));
-    const [first] = this.#targets as readonly [CompleteTarget];
+    const [first] = this.targets as readonly [CompleteTarget];
     const { from, by } = poolingOf(first);
     const predicted = estimate(samplesOf(found, from), by, perSecond, {
       frames: facts.times.length,
       shots: material.shots,
     });
-    const { output } = this.#options;
+    const { output } = this.options;
     const whole = wholeEncode(setting, found.value);
     return {
       kind: 'search',
       source: sourceName(facts),
-      encoder: encoder.name,
-      version: encoder.version,
-      parameter: parameter.name,
+      ...settingFacts(setting),
       value: found.value,
-      targets: this.#targets,
+      targets: this.targets,
       shortfall,
       points,
       predicted,
       predictedBytes: this.#wholeBytes(found),
       unfinished: this.#done ? null : this.#open(),
-      notMonotone: rises(
-        byGrid(points, parameter.grid).map(({ value, margin }) => ({ value, quality: margin })),
-      ),
+      notMonotone: rises(byGrid(points, grid).map(({ value, margin }) => ({ value, quality: margin }))),
       samples: material.samples,
       encodes,
       cached: points.filter(({ cached }) => cached).length,
       final,
       unwritten: output !== undefined && !final?.file ? output : null,
       warnings: [
-        ...this.#session.notes,
+        ...this.session.notes,
         ...lossesOf(facts, whole),
         ...lostTracks(facts, output),
-        ...this.#probe.warnings,
+        ...this.probe.warnings,
       ],
       command: ['ffmpeg', '-i', String(source), ...wholeArguments(whole, output ?? ENCODE), output ?? ENCODE],
     };
   }
 
   #wholeBytes({ bytes }: KnownPoint): number {
-    return (bytes / this.#probe.material.scoredFrames) * this.#session.facts.times.length;
+    return (bytes / this.probe.material.scoredFrames) * this.session.facts.times.length;
   }
 
   #shortfall(found: KnownPoint): SearchShortfall | null {
-    const { maxSize, atMost } = this.#options;
+    const { maxSize, atMost } = this.options;
     const margin = this.#margin(found);
     if (margin < 0) return { reason: 'target', by: -margin };
     const { quality: value } = this.#point(found);
-    const share = this.#wholeBytes(found) / total(this.#session.facts.sizes);
+    const share = this.#wholeBytes(found) / total(this.session.facts.sizes);
     if (maxSize !== undefined && share > maxSize) return { reason: 'size', share };
     if (atMost !== undefined && value > atMost) return { reason: 'above', by: value - atMost };
     return null;

@@ -31,8 +31,6 @@ export interface SourceFacts {
   readonly times: Float64Array;
   /** Bytes of each frame in presentation order. */
   readonly sizes: Float64Array;
-  /** Frames where decoding can begin, ascending. */
-  readonly keys: readonly number[];
   /** Changes when the content does. */
   readonly identity: string;
   /** Tracks other than the video. Default: none. */
@@ -80,11 +78,7 @@ export interface EncodeResult {
   readonly seconds: number;
 }
 
-export interface EncodeRequest {
-  /** The source, or a file of this folder. */
-  readonly input: VideoInput;
-  /** True for the user's source, with other tracks and its own access rights. */
-  readonly isSource: boolean;
+export interface WholeEncode {
   readonly encoder: string;
   /** ffmpeg's, as {@link EncoderFacts.version} begins: `5.1.9`. */
   readonly version: string;
@@ -95,6 +89,13 @@ export interface EncodeRequest {
   readonly size?: PictureSize;
   /** Of the input. Default: `limited`. */
   readonly samples?: SourceSamples;
+}
+
+export interface EncodeRequest extends WholeEncode {
+  /** The source, or a file of this folder. */
+  readonly input: VideoInput;
+  /** True for the user's source, with other tracks and its own access rights. */
+  readonly isSource: boolean;
   /** Frames of the input to encode. Default: all. */
   readonly frames?: FrameRun;
   /** Frames that must be key frames. */
@@ -110,15 +111,6 @@ export interface EncodeRequest {
   /** Called several times a second with the frames encoded so far. */
   readonly onFrames?: (done: number) => void;
   readonly signal?: AbortSignal;
-}
-
-export interface WholeEncode {
-  readonly encoder: string;
-  readonly version: string;
-  readonly args: readonly string[];
-  readonly pixelFormat: string;
-  readonly size?: PictureSize;
-  readonly samples?: SourceSamples;
 }
 
 /** Temporary folder of one search, removed by {@link close}. */

@@ -30,19 +30,16 @@ export interface ShotTask {
 }
 
 export class ShotProbe {
-  readonly shot: Shot;
-  /** From 1. */
-  readonly number: number;
-  readonly probe: Probe;
-  /** Removes the lossless copy, which is cut again when needed. */
-  readonly release: () => Promise<void>;
-
-  private constructor(shot: Shot, number: number, probe: Probe, release: () => Promise<void>) {
-    this.shot = shot;
-    this.number = number;
-    this.probe = probe;
-    this.release = release;
-  }
+  /**
+   * @param number from 1
+   * @param release removes the lossless copy, which is cut again when needed
+   */
+  private constructor(
+    readonly shot: Shot,
+    readonly number: number,
+    readonly probe: Probe,
+    readonly release: () => Promise<void>,
+  ) {}
 
   static async open(session: Session, task: ShotTask, shot: Shot, number: number): Promise<ShotProbe> {
     const { setting, metrics, keep } = task;
@@ -152,10 +149,14 @@ export async function joinShots(
   });
   const bytes = total(sizes);
   const kbps = (bytes * 8 * perSecond) / facts.times.length / 1000;
-  const names = Object.keys(frames[0] ?? {});
-  const all = Object.fromEntries(names.map((name) => [name, frames.map((one) => one[name] ?? [])]));
   const difference = differenceOf(expected, frames, task);
-  return { final: { file: output, bytes, kbps, pooled: pooledOf(all), difference }, frames };
+  return { final: { file: output, bytes, kbps, pooled: pooledShots(frames), difference }, frames };
+}
+
+/** Pooled values of all shots' frames together. */
+export function pooledShots(shots: readonly FrameValues[]): ReturnType<typeof pooledOf> {
+  const names = Object.keys(shots[0] ?? {});
+  return pooledOf(Object.fromEntries(names.map((name) => [name, shots.map((one) => one[name] ?? [])])));
 }
 
 async function scoreJoined(
@@ -368,7 +369,7 @@ export async function tuneWhole(
       round = ROUNDS - 1;
       continue;
     }
-    const values = curves.map((curve, i) => valuesOf(curve, chosen[i] as number));
+    const values = curves.map((curve, i) => valuesAt(curve, chosen[i] as number));
     const finer = curves.map((curve) => within((curve[0]?.at ?? 0) - apart));
     const stuck = finer.every((at, i) => isMeasured(curves[i] as Curve, at));
     if (margin(values) >= 0 || stuck) return chosen;
@@ -381,13 +382,6 @@ function gainOf(target: CompleteTarget): (values: FrameValues) => number {
   const each = typeof by === 'string' ? (value: number) => value : (value: number) => -by.term(value);
   const sign = typeof by === 'string' && isWorseHigh({}, from) ? -1 : 1;
   return (values) => sign * (values[from] ?? []).reduce((sum, value) => sum + each(value), 0);
-}
-
-function valuesOf(curve: Curve, at: number): FrameValues {
-  const point = curve.find((one) => one.at === at);
-  return Object.fromEntries(
-    Object.entries(point?.metrics ?? {}).map(([name, samples]) => [name, samples.flat()]),
-  );
 }
 
 function isMeasured(curve: Curve, at: number): boolean {

@@ -4,8 +4,16 @@
  */
 import { storedFrameBytes } from '../core/frame.js';
 import type { VideoInput } from '../media/types.js';
-import { checkTuneOptions } from './checks.js';
-import { encodeArguments, lossesOf, lostTracks, type Setting, settingOf, wholeEncode } from './commands.js';
+import { checkOptions } from './checks.js';
+import {
+  encodeArguments,
+  lossesOf,
+  lostTracks,
+  type Setting,
+  settingFacts,
+  settingOf,
+  wholeEncode,
+} from './commands.js';
 import { shotsOf } from './cuts.js';
 import { wholeSource } from './material.js';
 import { Probe } from './probe.js';
@@ -14,6 +22,7 @@ import { DEFAULT_SCRATCH, inSession, type SearchPlatform, type Session } from '.
 import {
   type FrameValues,
   joinShots,
+  pooledShots,
   ShotProbe,
   type ShotTask,
   tuneWhole,
@@ -26,7 +35,6 @@ import {
   type Measured,
   marginOf,
   marginTo,
-  pooledOf,
 } from './targets.js';
 import type {
   SearchStage,
@@ -46,7 +54,7 @@ export async function tuneShots(
   source: VideoInput,
   options: TuneShotsOptions,
 ): Promise<TuneShotsResult> {
-  checkTuneOptions(options);
+  checkOptions('tuning', options);
   const { onStage, ...rest } = options;
   // Lower layers report stages; the current shot is added here.
   const place: Place = {};
@@ -84,38 +92,31 @@ function stitchable(setting: Setting): Setting {
 }
 
 class Tuning {
-  readonly #session: Session;
-  readonly #options: TuneShotsOptions;
-  readonly #task: ShotTask;
-  /** The setting of an encode that is not joined. */
-  readonly #plain: Setting;
-  readonly #place: Place;
   /** Encodes of the whole source. */
   #encodes = 0;
 
-  constructor(session: Session, options: TuneShotsOptions, task: ShotTask, plain: Setting, place: Place) {
-    this.#session = session;
-    this.#options = options;
-    this.#task = task;
-    this.#plain = plain;
-    this.#place = place;
-  }
+  /** @param plain the setting of an encode that is not joined */
+  constructor(
+    readonly session: Session,
+    readonly options: TuneShotsOptions,
+    readonly task: ShotTask,
+    readonly plain: Setting,
+    readonly place: Place,
+  ) {}
 
   async run(shots: readonly Shot[]): Promise<TuneShotsResult> {
-    this.#place.shots = shots.length;
-    const whole = this.#options.goal === 'whole';
+    this.place.shots = shots.length;
+    const whole = this.options.goal === 'whole';
     const { probes, values } = whole ? await this.#tuneWhole(shots) : await this.#tuneEach(shots);
     const tuned = probes.map((probe, i) => this.#tuned(probe, values[i] as number));
-    if (whole) for (const shot of tuned) this.#options.onShot?.(shot);
+    if (whole) for (const shot of tuned) this.options.onShot?.(shot);
     const frames = probes.map((probe, i) => framesOf(probe, values[i] as number));
     const single = await this.#single(tuned);
-    const { output: asked, keepMissed, onStage } = this.#options;
+    const { output: asked, keepMissed, onStage } = this.options;
     const output = keepMissed || this.#margin(shots, frames) >= 0 ? asked : undefined;
     if (output !== undefined) onStage?.({ kind: 'joining', shots: shots.length });
     const joined =
-      output === undefined
-        ? null
-        : await joinShots(this.#session, this.#task, probes, values, frames, output);
+      output === undefined ? null : await joinShots(this.session, this.task, probes, values, frames, output);
     const final = joined && { ...joined.final, reached: this.#margin(shots, joined.frames) >= 0 };
     const unwritten = asked !== undefined && output === undefined ? asked : null;
     return { ...this.#summary(probes, tuned, frames, single), final, unwritten };
@@ -126,33 +127,31 @@ class Tuning {
     const probes: ShotProbe[] = [];
     const values: number[] = [];
     const { targets, perSecond } = this.#goal;
-    let { setting } = this.#task;
+    let { setting } = this.task;
     for (const [i, shot] of shots.entries()) {
-      this.#place.shot = i + 1;
-      const probe = await ShotProbe.open(this.#session, { ...this.#task, setting }, shot, i + 1);
-      const value = await findValue(
-        probe.probe,
-        ({ metrics }) => marginOf(targets, (metric) => metrics[metric] ?? [], perSecond, heightTo),
-        () => {},
+      this.place.shot = i + 1;
+      const probe = await ShotProbe.open(this.session, { ...this.task, setting }, shot, i + 1);
+      const value = await findValue(probe.probe, ({ metrics }) =>
+        marginOf(targets, (metric) => metrics[metric] ?? [], perSecond, heightTo),
       );
       await probe.probe.measure(value);
       await probe.probe.removeFiles(value);
       await probe.release();
       probes.push(probe);
       values.push(value);
-      this.#options.onShot?.(this.#tuned(probe, value));
+      this.options.onShot?.(this.#tuned(probe, value));
       setting = startingAt(setting, value);
     }
     return { probes, values };
   }
 
   async #tuneWhole(shots: readonly Shot[]) {
-    const { grid } = this.#task.setting.parameter;
+    const { grid } = this.task.setting.parameter;
     const probes: ShotProbe[] = [];
     for (const [i, shot] of shots.entries())
-      probes.push(await ShotProbe.open(this.#session, this.#task, shot, i + 1));
+      probes.push(await ShotProbe.open(this.session, this.task, shot, i + 1));
     const places = await tuneWhole(probes, grid, this.#goal, async (probe, wanted) => {
-      this.#place.shot = probe.number;
+      this.place.shot = probe.number;
       for (const at of wanted) await probe.probe.measure(grid.values[at] as number);
       await probe.release();
     });
@@ -160,11 +159,11 @@ class Tuning {
   }
 
   get #goal(): { readonly targets: readonly CompleteTarget[]; readonly perSecond: number } {
-    return { targets: this.#task.targets, perSecond: this.#session.perSecond };
+    return { targets: this.task.targets, perSecond: this.session.perSecond };
   }
 
   #margin(shots: readonly Shot[], frames: readonly FrameValues[], to = marginTo): number {
-    if (this.#options.goal === 'whole' || shots.length === 0) return wholeMargin(this.#goal, frames, to);
+    if (this.options.goal === 'whole' || shots.length === 0) return wholeMargin(this.#goal, frames, to);
     return Math.min(...frames.map((values) => wholeMargin(this.#goal, [values], to)));
   }
 
@@ -182,49 +181,47 @@ class Tuning {
     frames: readonly FrameValues[],
     single: SingleSetting,
   ) {
-    const { facts, perSecond, source } = this.#session;
-    const { setting, targets } = this.#task;
+    const { facts, perSecond, source } = this.session;
+    const { setting, targets } = this.task;
     const bytes = shots.reduce((sum, shot) => sum + shot.bytes, 0);
     const margin = this.#margin(shots, frames);
     return {
       source: String(source),
       startTime: facts.track.startTime ?? 0,
-      encoder: setting.encoder.name,
-      version: setting.encoder.version,
-      parameter: setting.parameter.name,
-      goal: this.#options.goal ?? 'each',
+      ...settingFacts(setting),
+      goal: this.options.goal ?? 'each',
       targets,
       shots,
       reached: margin >= 0,
       margin,
       bytes,
       kbps: (bytes * 8 * perSecond) / facts.times.length / 1000,
-      pooled: pooledOf(joinedValues(frames)),
+      pooled: pooledShots(frames),
       single,
       saving: 1 - bytes / single.bytes,
       encodes: probes.reduce((sum, { probe }) => sum + probe.encodes, this.#encodes),
       cached: shots.reduce((sum, { points }) => sum + points.filter(({ cached }) => cached).length, 0),
       args: shots.map(({ value }) => encodeArguments(setting, value)),
       warnings: [
-        ...this.#session.notes,
+        ...this.session.notes,
         ...lossesOf(facts, wholeEncode(setting, shots[0]?.value ?? 0)),
-        ...lostTracks(facts, this.#options.output),
+        ...lostTracks(facts, this.options.output),
       ],
     } satisfies Omit<TuneShotsResult, 'final' | 'unwritten'>;
   }
 
   /** The coarsest value with which one normal encode of the whole reaches the goal; that encode is made and scored. */
   async #single(shots: readonly TunedShot[]): Promise<SingleSetting> {
-    const { setting, metrics } = this.#task;
+    const { setting, metrics } = this.task;
     const { values } = setting.parameter.grid;
     const places = shots.map(({ value }) => values.indexOf(value));
     // For the goal `each`, the hardest shot decides.
     const mean = Math.round(places.reduce((sum, at) => sum + at, 0) / places.length);
-    const start = values[this.#options.goal === 'whole' ? mean : Math.min(...places)] as number;
-    const material = wholeSource(this.#session);
-    const probe = await Probe.open(this.#session, {
+    const start = values[this.options.goal === 'whole' ? mean : Math.min(...places)] as number;
+    const material = wholeSource(this.session);
+    const probe = await Probe.open(this.session, {
       material,
-      setting: startingAt(this.#plain, start),
+      setting: startingAt(this.plain, start),
       metrics,
     });
     const marginOf = (point: Measured, to = marginTo) =>
@@ -233,12 +230,8 @@ class Tuning {
         shots.map((shot) => framesIn(point, shot)),
         to,
       );
-    delete this.#place.shot;
-    const value = await findValue(
-      probe,
-      (point) => marginOf(point, heightTo),
-      () => {},
-    );
+    delete this.place.shot;
+    const value = await findValue(probe, (point) => marginOf(point, heightTo));
     const point = await probe.measure(value);
     this.#encodes += probe.encodes;
     return { value, bytes: point.bytes, reached: marginOf(point) >= 0 };
@@ -260,9 +253,4 @@ function startingAt(setting: Setting, value: number): Setting {
 function framesOf(probe: ShotProbe, value: number): FrameValues {
   const metrics = probe.probe.points().find((one) => one.value === value)?.metrics ?? {};
   return Object.fromEntries(Object.entries(metrics).map(([name, samples]) => [name, samples.flat()]));
-}
-
-function joinedValues(shots: readonly FrameValues[]): Record<string, readonly (readonly number[])[]> {
-  const names = Object.keys(shots[0] ?? {});
-  return Object.fromEntries(names.map((name) => [name, shots.map((values) => values[name] ?? [])]));
 }

@@ -267,14 +267,12 @@ export interface Measured {
 export type KnownPoint = Measured & { readonly cached: boolean };
 
 export class KnownPoints {
-  readonly #store: PointStore | undefined;
-  readonly #key: string;
   readonly #points = new Map<number, KnownPoint>();
 
-  private constructor(store: PointStore | undefined, key: string) {
-    this.#store = store;
-    this.#key = key;
-  }
+  private constructor(
+    readonly store: PointStore | undefined,
+    readonly key: string,
+  ) {}
 
   /**
    * @param frames of each sample; lines with other counts are ignored
@@ -306,7 +304,7 @@ export class KnownPoints {
   async add(point: Measured): Promise<KnownPoint> {
     const known = { ...point, cached: false };
     this.#points.set(point.value, known);
-    await this.#store?.add(this.#key, JSON.stringify(point));
+    await this.store?.add(this.key, JSON.stringify(point));
     return known;
   }
 }

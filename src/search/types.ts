@@ -12,7 +12,7 @@ import type { BdResult } from '../report/bd-rate.js';
 import { parseLimit } from '../report/limits.js';
 import type { PooledMetric } from '../report/schema.js';
 import type { ParameterName, ValueRange } from './encoders.js';
-import type { CompleteTarget, Estimate, QualityTarget, Statistic } from './targets.js';
+import type { CompleteMeasure, CompleteTarget, Estimate, QualityTarget, Statistic } from './targets.js';
 
 /** Options shared by everything that encodes a source. */
 export interface EncodingOptions extends Pick<ScoreOptions, 'models' | 'features' | 'threads' | 'signal'> {
@@ -245,11 +245,10 @@ export interface Takeover extends PictureSize {
 }
 
 /** Result of `buildLadder`. */
-export interface LadderResult extends Pick<SearchResult, 'encoder' | 'version' | 'parameter' | 'samples'> {
+export interface LadderResult
+  extends CompleteMeasure,
+    Pick<SearchResult, 'source' | 'encoder' | 'version' | 'parameter' | 'samples' | 'encodes' | 'cached'> {
   readonly kind: 'ladder';
-  readonly source: string;
-  readonly metric: string;
-  readonly statistic: Statistic;
   readonly spacing: Spacing;
   /** Average frame rate of the source, in frames per second. */
   readonly frameRate: number;
@@ -261,9 +260,6 @@ export interface LadderResult extends Pick<SearchResult, 'encoder' | 'version' |
   readonly takeovers: readonly Takeover[];
   /** Rungs by rate, each encoded and measured. */
   readonly rungs: readonly LadderPoint[];
-  /** Encodes made, and points reused from earlier runs. */
-  readonly encodes: number;
-  readonly cached: number;
   /**
    * Command that encodes all rungs for DASH and HLS: a program and its arguments. `anyvmaf ladder --master
    * master.m3u8` then writes the measured bandwidths into the playlist.
@@ -338,19 +334,16 @@ export interface CurveDelta {
 }
 
 /** Result of `compareEncoders`. */
-export interface ComparisonResult extends Pick<SearchResult, 'samples'> {
+export interface ComparisonResult
+  extends CompleteMeasure,
+    Pick<SearchResult, 'source' | 'samples' | 'encodes' | 'cached'> {
   readonly kind: 'comparison';
-  readonly source: string;
-  readonly metric: string;
-  readonly statistic: Statistic;
   readonly curves: readonly ComparedCurve[];
   readonly deltas: readonly CurveDelta[];
   /** Name of the encoder that needs the least rate for equal quality. */
   readonly least?: string;
   /** Encoders that the measurement cannot tell from it: the 95 % interval of their difference contains 0. */
   readonly ties?: readonly string[];
-  readonly encodes: number;
-  readonly cached: number;
   /** Problems that did not stop the comparison, a sentence each. */
   readonly warnings: readonly string[];
 }
@@ -429,14 +422,9 @@ export type ShotStage =
   | { readonly kind: 'joining'; readonly shots: number };
 
 /** A shot and the value to encode it with. */
-export interface TunedShot extends Shot {
+export interface TunedShot extends Shot, Pick<EncodedPoint, 'value' | 'bytes' | 'kbps' | 'pooled'> {
   /** From 1. */
   readonly number: number;
-  readonly value: number;
-  /** Of the shot encoded with {@link value}. */
-  readonly bytes: number;
-  readonly kbps: number;
-  readonly pooled: Readonly<Record<string, PooledMetric>>;
   /** How far the shot by itself is above the hardest target; negative if it misses one. */
   readonly margin: number;
   /** All known points, from the best picture to the smallest file. */
@@ -467,16 +455,13 @@ export interface JoinedEncode {
 }
 
 /** Result of `tuneShots`. */
-export interface TuneShotsResult {
+export interface TuneShotsResult
+  extends Pick<SearchResult, 'encoder' | 'version' | 'parameter' | 'targets' | 'encodes' | 'cached'> {
   /** The source as given. */
   readonly source: string;
   /** Presentation time of the first frame in seconds, on the file's own clock. */
   readonly startTime: number;
-  readonly encoder: string;
-  readonly version: string;
-  readonly parameter: ParameterName;
   readonly goal: ShotGoal;
-  readonly targets: readonly CompleteTarget[];
   readonly shots: readonly TunedShot[];
   readonly reached: boolean;
   /** How far the worst shot (for the goal `whole`, the whole) is above the hardest target. */
@@ -488,8 +473,6 @@ export interface TuneShotsResult {
   readonly single: SingleSetting;
   /** Fraction of the single setting's bytes that the shots' settings save; negative if they take more. */
   readonly saving: number;
-  readonly encodes: number;
-  readonly cached: number;
   readonly final: JoinedEncode | null;
   /** The requested output if it was not written because the goal is missed; else `null`. */
   readonly unwritten: string | null;

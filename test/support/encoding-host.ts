@@ -364,7 +364,6 @@ class Fake implements FakeHost {
         track: { ...this.#track, name: String(input) },
         times: Float64Array.from(this.#places, (_, i) => i / this.#perSecond),
         sizes: Float64Array.from(this.#places, (_, i) => this.#bytesOf(i, 20_000)),
-        keys: [0],
         ...this.#tracks,
         identity: `${input} ${this.#places.length}`,
       }),

@@ -10,48 +10,8 @@ import { listedMoments, MANY } from '../picture-room.js';
 import { frameGap, worstFrames } from '../ranking.js';
 import { type Report, requireParts, WHOLE } from '../schema.js';
 import { accepts, causeText, remarks, TRUST_SIGNS, TRUST_WORDS, trustOf } from '../trust.js';
-import { bdTable, comparableCurves, comparedCurves } from '../view/bd.js';
-import {
-  compare,
-  comparedText,
-  flawNote,
-  flawSign,
-  furtherMetrics,
-  headlineOf,
-  matchText,
-  meaningOf,
-  scale,
-  tiles,
-  track,
-  verdictBadge,
-} from '../view/headline.js';
-import {
-  colourOf,
-  encodeColour,
-  encodeDash,
-  featureMeaning,
-  inputFacts,
-  joined,
-  labelOf,
-  NONE,
-  numberedColour,
-  percentOf,
-  referenceOf,
-  scoreText,
-  shortText,
-  skippedText,
-  timeText,
-} from '../view/numbers.js';
-import { leftOutText, rateChart, ratePoints } from '../view/rates.js';
-import { extentOf, linePath } from '../view/scales.js';
-import {
-  distribution,
-  distributionMarks,
-  percentileTable,
-  pooledTables,
-  runGroups,
-  spreadKind,
-} from '../view/tables.js';
+import * as view from '../view/index.js';
+
 import { html, type Markup, pageOpening, scriptJson, templates } from './markup.js';
 import {
   type HtmlOptions,
@@ -93,7 +53,9 @@ function* renderPage(page: Page): Generator<string, void, undefined> {
   const score = page.pooled(list[0], metric)?.mean;
   const flaw = TRUST_SIGNS[trustOf(first).verdict];
   const value =
-    list.length > 1 || score === undefined ? '' : `${metric} ${scoreText(score)}${flaw && ` ${flaw}`} · `;
+    list.length > 1 || score === undefined
+      ? ''
+      : `${metric} ${view.scoreText(score)}${flaw && ` ${flaw}`} · `;
   const against = `${list.map(({ name }) => name).join(', ')} against ${baseName(first.reference.name)}`;
   const opening = html`${pageOpening({
     title: `${value}${against}`,
@@ -120,7 +82,7 @@ ${failureSection(page)}
 
 function seriesStyle({ list, options: { looks } }: Page): string {
   if (list.length < 2) return '';
-  const styles = list.flatMap(({ index }) => numberedColour(looks?.[index]?.colour ?? index, index));
+  const styles = list.flatMap(({ index }) => view.numberedColour(looks?.[index]?.colour ?? index, index));
   return `:root{${styles.map((style) => style.join(':')).join(';')}}`;
 }
 
@@ -183,11 +145,11 @@ function worstSection(page: Page): Markup | undefined {
     const rows = worstFrames(encode.report, ranking, perReport).map(({ frameNum, value }) => {
       const place = frameNum + encode.shift;
       const time = page.timeOf(place);
-      const share = percentOf(value, Math.min(0, min), greatest);
+      const share = view.percentOf(value, Math.min(0, min), greatest);
       const shots = shotsOf(page.picturesOf(encode, frameNum));
-      return html`<li><button data-frame="${place}" data-of="${i}" .style=${colourOf(i)}>${shots}<span>${place}</span><span class="soft">${time !== undefined && timeText(time)}</span><span class="line"><i style="width:${share}%"></i></span><b>${page.valueText(metric, value)}</b></button></li>`;
+      return html`<li><button data-frame="${place}" data-of="${i}" .style=${view.colourOf(i)}>${shots}<span>${place}</span><span class="soft">${time !== undefined && view.timeText(time)}</span><span class="line"><i style="width:${share}%"></i></span><b>${page.valueText(metric, value)}</b></button></li>`;
     });
-    return html`<div>${list.length > 1 && html`<h3 class="worst-of" .style=${colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${pictured && ' pictured'}">${rows}</ol></div>`;
+    return html`<div>${list.length > 1 && html`<h3 class="worst-of" .style=${view.colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${pictured && ' pictured'}">${rows}</ol></div>`;
   });
   const gap = frameGap(list[0].report);
   return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div><div class="moments" .style=${`--most:${Math.min(5, perReport)}`}${pictured && list.length > MANY && html` data-many`}>${lists}</div>${pictured && STAGE}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
@@ -202,8 +164,8 @@ const VIEWS = [
 
 /** One moment, large; the script fills it. */
 const STAGE = html`<figure class="split needs-script" data-view="split"><div class="bar"><span class="tools" role="group" aria-label="View">${VIEWS.map(
-  ([view, label, hint]) =>
-    html`<button class="tool" data-view="${view}" data-hint="${hint}" aria-pressed="${view === 'split'}">${label}</button>`,
+  ([name, label, hint]) =>
+    html`<button class="tool" data-view="${name}" data-hint="${hint}" aria-pressed="${name === 'split'}">${label}</button>`,
 )}</span></div><div class="pictures"></div><input type="range" min="0" max="100" value="50" aria-label="How much of the encode is shown"><figcaption class="faint small"></figcaption></figure>`;
 
 /** Both frames and the loss map; hidden from screen readers, which get the numbers below them. */
@@ -227,7 +189,7 @@ function pooledSection(page: Page): Markup | undefined {
   if (page.metrics.length === 0) return undefined;
   return fold(
     'Pooled values',
-    html`${pooledTables(templates, page)}${metric !== undefined && html`<h3>Percentiles of ${labelOf(metric)}</h3><div class="scroll" tabindex="0" role="region" aria-label="percentiles">${percentileTable(templates, page, metric)}</div>`}`,
+    html`${view.pooledTables(templates, page)}${metric !== undefined && html`<h3>Percentiles of ${view.labelOf(metric)}</h3><div class="scroll" tabindex="0" role="region" aria-label="percentiles">${view.percentileTable(templates, page, metric)}</div>`}`,
   );
 }
 
@@ -235,7 +197,7 @@ function runSection(page: Page): Markup {
   const { command } = page.options;
   return fold(
     'How it was run',
-    html`<div class="run">${runGroups(templates, page)}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}`,
+    html`<div class="run">${view.runGroups(templates, page)}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}`,
   );
 }
 
@@ -247,25 +209,25 @@ function single(page: Page, encode: ReportEncode): Markup {
   const { facts } = encode;
   const metric = page.ranking?.metric;
   const pooled = page.pooled(encode, metric);
-  const top = headlineOf(page, encode);
-  const { trust, model, word, tone, text } = meaningOf(page, encode);
-  const reference = referenceOf(facts);
+  const top = view.headlineOf(page, encode);
+  const { trust, model, word, tone, text } = view.meaningOf(page, encode);
+  const reference = view.referenceOf(facts);
   const against = reference ? `against ${baseName(reference.name)}` : 'no reference';
   return html`<section>
 <h1>${baseName(facts.distorted.name)}</h1>
-<p class="files">${joined([against, ...inputFacts(facts.reference), matchText(facts)], ' · ')}</p>
+<p class="files">${view.joined([against, ...view.inputFacts(facts.reference), view.matchText(facts)], ' · ')}</p>
 ${
   metric !== undefined &&
   pooled &&
   top &&
   html`<div class="head">
-<div><div class="score is-${trust.verdict}">${page.valueText(top.metric, top.value)}${flawSign(templates, trust)}<sup>${labelOf(top.metric)}</sup></div>
-${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</span>`}${verdictBadge(templates, facts)}</div>
-<div>${model && scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p><p class="soft small">${comparedText(facts)}</p></div>
+<div><div class="score is-${trust.verdict}">${page.valueText(top.metric, top.value)}${view.flawSign(templates, trust)}<sup>${view.labelOf(top.metric)}</sup></div>
+${word && html`<span class="word" .style=${`--tone:var(--${tone})`}>${word}</span>`}${view.verdictBadge(templates, facts)}</div>
+<div>${model && view.scale(templates, page, metric, pooled, word)}<p class="soft small">${text}</p><p class="soft small">${view.comparedText(facts)}</p></div>
 </div>`
 }
 ${flaws(page)}
-${tiles(templates, page, encode)}
+${view.tiles(templates, page, encode)}
 </section>`;
 }
 
@@ -273,7 +235,7 @@ ${tiles(templates, page, encode)}
 function flaws({ list }: Page): Markup {
   const notes = flawsOf(list.map(({ facts }) => facts)).map((flaw) => {
     const names = list.length > 1 ? flaw.of.map((i) => list[i]?.name).join(', ') : undefined;
-    return flawNote(templates, flaw.trust, TRUST_WORDS[flaw.trust.verdict], causeText(flaw), names);
+    return view.flawNote(templates, flaw.trust, TRUST_WORDS[flaw.trust.verdict], causeText(flaw), names);
   });
   return html`${notes}${foundSection(list)}`;
 }
@@ -284,27 +246,27 @@ function several(page: Page): Markup {
   const [{ facts: first }] = list;
   const model = first.models.find(({ name }) => name === metric);
   const range = model && page.rangeOf(metric);
-  const compared = compare(page);
+  const compared = view.compare(page);
   const reference = apart ? { ...first.reference, skipped: 0 } : first.reference;
-  const further = furtherMetrics(page);
+  const further = view.furtherMetrics(page);
   const rows = compared.map((row, i) => {
     const { facts, name } = list[i] ?? list[0];
     const [mean, tail, rate, size] = row.texts;
-    return html`<div class="encode" .style=${colourOf(i)}>
+    return html`<div class="encode" .style=${view.colourOf(i)}>
 <div class="name"><span class="swatch"></span><span title="${facts.distorted.name}">${name}</span></div>
-<b>${mean ?? NONE}${flawSign(templates, row.trust)}</b>
-${track(templates, row)}
-${row.further.map(({ text }, k) => html`<div class="num" data-label="${labelOf(further[k] ?? '')}">${text ?? NONE}</div>`)}
-<div class="num" data-label="worst 1 %">${tail ?? NONE}</div>
-<div class="num" data-label="bit rate">${rate ?? NONE}</div>
-<div class="num" data-label="size">${size ?? NONE}</div>
-${apart && html`<div class="skipped soft small">skipped at the start: ${skippedText(facts)}</div>`}
+<b>${mean ?? view.NONE}${view.flawSign(templates, row.trust)}</b>
+${view.track(templates, row)}
+${row.further.map(({ text }, k) => html`<div class="num" data-label="${view.labelOf(further[k] ?? '')}">${text ?? view.NONE}</div>`)}
+<div class="num" data-label="worst 1 %">${tail ?? view.NONE}</div>
+<div class="num" data-label="bit rate">${rate ?? view.NONE}</div>
+<div class="num" data-label="size">${size ?? view.NONE}</div>
+${apart && html`<div class="skipped soft small">skipped at the start: ${view.skippedText(facts)}</div>`}
 </div>`;
   });
   return html`<section>
 <h1>${list.length} encodes of ${baseName(first.reference.name)}</h1>
-<p class="files">${joined([...inputFacts(reference), model?.source, matchText(...page.list.map(({ facts }) => facts))], ' · ')}</p>
-<div class="encodes${further.length > 0 && ' more'}${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}bar: 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
+<p class="files">${view.joined([...view.inputFacts(reference), model?.source, view.matchText(...page.list.map(({ facts }) => facts))], ' · ')}</p>
+<div class="encodes${further.length > 0 && ' more'}${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${view.labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}bar: 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${view.labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>
 ${flaws(page)}
 ${rateCurve(page)}
@@ -318,24 +280,24 @@ const ROOM = { width: 940, height: 240 } as const;
 function rateCurve(page: Page): Markup | undefined {
   const { curves: choice = {} } = page.options;
   const metric = choice.metric ?? page.ranking?.metric;
-  const points = ratePoints(page, metric);
+  const points = view.ratePoints(page, metric);
   if (metric === undefined || points.length < 2) return undefined;
-  const label = labelOf(metric);
-  const left = leftOutText(page);
-  const { curves } = comparableCurves(page, points, metric);
-  const { drawing, key } = rateChart(
+  const label = view.labelOf(metric);
+  const left = view.leftOutText(page);
+  const { curves } = view.comparableCurves(page, points, metric);
+  const { drawing, key } = view.rateChart(
     templates,
     page,
     metric,
     points,
     ROOM,
-    comparedCurves(curves, { ...choice, metric }),
+    view.comparedCurves(curves, { ...choice, metric }),
   );
   return html`<div class="rates"><h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
 <div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div></div>
 ${left !== '' && html`<p class="soft small">${left}</p>`}
-${bdTable(templates, page, points, metric, choice)}`;
+${view.bdTable(templates, page, points, metric, choice)}`;
 }
 
 /** Size of the static drawing, which stays if the script never runs. */
@@ -346,7 +308,7 @@ function chartSection(page: Page): Markup | undefined {
   const metric = page.ranking?.metric;
   if (metric === undefined || page.list.every(({ count }) => count === 0)) return undefined;
   return html`<section>
-<div class="bar"><h2>${labelOf(metric)}, frame by frame</h2><span class="hint faint small needs-script">drag to zoom, double-click to see all</span>
+<div class="bar"><h2>${view.labelOf(metric)}, frame by frame</h2><span class="hint faint small needs-script">drag to zoom, double-click to see all</span>
 <span class="tools needs-script"><button class="tool" data-zoom="in" aria-label="Zoom in">+</button><button class="tool" data-zoom="out" aria-label="Zoom out">−</button><button class="tool" data-zoom="0" disabled>All</button></span></div>
 ${page.list.length > 1 && legend(page)}
 <div class="still">${still(page, metric)}</div>
@@ -358,7 +320,7 @@ ${page.list.length > 1 && legend(page)}
 function legend({ list }: Page): Markup {
   return html`<div class="legend">${list.map(
     ({ name, facts }, i) =>
-      html`<button data-run="${i}" aria-pressed="true" .style=${colourOf(i)} title="${facts.distorted.name}"><span class="swatch"></span><span>${name}</span></button>`,
+      html`<button data-run="${i}" aria-pressed="true" .style=${view.colourOf(i)} title="${facts.distorted.name}"><span class="swatch"></span><span>${name}</span></button>`,
   )}</div>`;
 }
 
@@ -371,12 +333,12 @@ function still({ list }: Page, metric: string): Markup {
     Math.min(...lines.map(({ frames }) => frames[0] ?? 0)),
     Math.max(...lines.map(({ frames }) => frames.at(-1) ?? 0)),
   ] as const;
-  const range = extentOf(lines.map(({ values }) => values)) ?? { low: 0, high: 1 };
+  const range = view.extentOf(lines.map(({ values }) => values)) ?? { low: 0, high: 1 };
   const paths = lines.map(
     (line, i) =>
-      html`<path d="${linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${encodeColour(i)}" stroke-dasharray="${encodeDash(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
+      html`<path d="${view.linePath(line, span, range, STILL_COLUMNS, STILL_HEIGHT)}" fill="none" stroke="${view.encodeColour(i)}" stroke-dasharray="${view.encodeDash(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"/>`,
   );
-  return html`<p class="faint small">${shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${shortText(range.low)}</p>`;
+  return html`<p class="faint small">${view.shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${view.shortText(range.low)}</p>`;
 }
 
 /** Small charts of requested metrics, on the frames of the large one; features of a score are folded. */
@@ -397,9 +359,9 @@ function charts(page: Page, names: readonly string[]): Markup {
   const [only, ...more] = page.list;
   const one = (name: string) => {
     const pooled = more.length === 0 ? page.pooled(only, name) : undefined;
-    const mean = pooled ? shortText(pooled.mean) : '';
-    const meaning = featureMeaning(name);
-    return html`<div class="feature"><h3><span title="${name}">${labelOf(name)}</span><span class="now" data-mean="${mean}">${mean}</span></h3>${meaning !== undefined && html`<p class="faint meaning">${meaning}</p>`}<div class="chart tiny" data-metric="${name}"></div></div>`;
+    const mean = pooled ? view.shortText(pooled.mean) : '';
+    const meaning = view.featureMeaning(name);
+    return html`<div class="feature"><h3><span title="${name}">${view.labelOf(name)}</span><span class="now" data-mean="${mean}">${mean}</span></h3>${meaning !== undefined && html`<p class="faint meaning">${meaning}</p>`}<div class="chart tiny" data-metric="${name}"></div></div>`;
   };
   return html`<div class="features">${names.map(one)}</div>`;
 }
@@ -409,8 +371,8 @@ function distributionSection(page: Page): Markup | undefined {
   const metric = page.ranking?.metric;
   if (metric === undefined) return undefined;
   const [only, ...more] = page.list;
-  const kind = spreadKind(page.list.length);
-  const shown = distribution(
+  const kind = view.spreadKind(page.list.length);
+  const shown = view.distribution(
     templates,
     page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) })),
     kind,
@@ -418,6 +380,6 @@ function distributionSection(page: Page): Markup | undefined {
   if (!shown) return undefined;
   return html`<section>
 <div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames ${kind === 'histogram' ? 'by' : 'at or below'} ${metric}</span></div>
-<div class="hist" role="img" aria-label="${kind === 'histogram' ? 'Histogram' : 'Cumulative share'} of ${metric}">${shown.drawing}${more.length === 0 && distributionMarks(templates, page, only, metric, shown.range)}</div>
+<div class="hist" role="img" aria-label="${kind === 'histogram' ? 'Histogram' : 'Cumulative share'} of ${metric}">${shown.drawing}${more.length === 0 && view.distributionMarks(templates, page, only, metric, shown.range)}</div>
 </section>`;
 }

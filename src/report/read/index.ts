@@ -6,8 +6,8 @@ import { requireObject, requireText } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { Kind } from '../kinds.js';
-import { distribution, pool } from '../pool.js';
-import type { FrameMetrics, MetricDistribution, PooledMetric, Report } from '../schema.js';
+import { statisticsOf } from '../pool.js';
+import type { FrameMetrics, Report } from '../schema.js';
 import { trustOf } from '../trust.js';
 import type { Baseline } from '../verdict.js';
 import type { ReportFormat } from '../write.js';
@@ -58,13 +58,13 @@ export function readReport(text: string, name = 'The file'): ReadReport {
   const { frames: found, notes, ...parts } = READERS[format](saved);
   const frames = inOrder(found, saved);
   const metrics = metricsOf(frames, parts.metrics ?? []);
-  const statistics = statisticsOf(frames, metrics);
+  const statistics = statisticsOf(seriesOf(frames, metrics));
   return {
     ...parts,
     format,
     frames,
     metrics,
-    pooled_metrics: parts.pooled_metrics ?? statistics.pooled,
+    pooled_metrics: parts.pooled_metrics ?? statistics.pooled_metrics,
     aggregate_metrics: parts.aggregate_metrics ?? {},
     distribution: parts.distribution ?? statistics.distribution,
     computed: (['pooled_metrics', 'distribution'] as const).filter((key) => parts[key] === undefined),
@@ -158,15 +158,11 @@ function metricsOf(frames: readonly FrameMetrics[], listed: readonly string[]): 
   return [...metrics];
 }
 
-function statisticsOf(frames: readonly FrameMetrics[], metrics: readonly string[]) {
-  const pooled: [string, PooledMetric | Record<string, never>][] = [];
-  const spreads: [string, MetricDistribution][] = [];
+/** One metric at a time, since reports may be long. */
+function* seriesOf(frames: readonly FrameMetrics[], metrics: readonly string[]) {
   for (const name of metrics) {
     const complete = frames.every(({ metrics: values }) => typeof values[name] === 'number');
     const values = complete ? Float64Array.from(frames, (frame) => frame.metrics[name] ?? Number.NaN) : [];
-    const spread = distribution(values);
-    pooled.push([name, pool(values, name) ?? {}]);
-    if (spread) spreads.push([name, spread]);
+    yield { name, values };
   }
-  return { pooled: Object.fromEntries(pooled), distribution: Object.fromEntries(spreads) };
 }

@@ -6,7 +6,7 @@
 import { AnyvmafError } from '../../core/errors.js';
 import { type BdResult, bdQuality, bdRate, rateCurve } from '../bd-rate.js';
 import { ranking } from '../ranking.js';
-import { comparable, type Encode, type EncodeList } from './encodes.js';
+import { comparable, type EncodeList } from './encodes.js';
 import { bitrateText, labelOf, shortText, type Templates } from './numbers.js';
 import type { Area, RatePoint } from './rates.js';
 
@@ -60,7 +60,7 @@ export function curvesOf(points: readonly RatePoint[], metric = ''): RateCurve[]
 
 /** Curves of encodes whose numbers are comparable, and names of the other encodes. */
 export function comparableCurves(
-  { list }: EncodeList<Encode>,
+  { list }: EncodeList,
   points: readonly RatePoint[],
   metric: string,
 ): { readonly curves: readonly RateCurve[]; readonly without: readonly string[] } {
@@ -118,7 +118,7 @@ export function comparedCurves(curves: readonly RateCurve[], choice: CurveChoice
 /** Takes only encodes whose numbers are comparable; `undefined` with fewer than two curves. */
 export function bdTable<T>(
   templates: Templates<T>,
-  encodes: EncodeList<Encode>,
+  encodes: EncodeList,
   points: readonly RatePoint[],
   metric: string,
   choice: CurveChoice = {},

@@ -17,7 +17,7 @@ import {
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
 import { type Ranking, ranking } from '../ranking.js';
-import { PERCENTILE_KEYS, type Report } from '../schema.js';
+import type { PERCENTS, PooledMetric, Report } from '../schema.js';
 import { scoreText, shortText } from './numbers.js';
 
 export type Facts = Partial<Omit<Report, 'frames'>>;
@@ -47,15 +47,9 @@ export interface Encode {
   readonly left?: boolean;
 }
 
-/** Percentiles in tables, in percent. */
-export type Percent = 1 | 5 | 10 | 25 | 50 | 75 | 90 | 95 | 99;
-export const PERCENTS = PERCENTILE_KEYS.map((key) => Number(key.slice(1)) as Percent);
+export type Percent = (typeof PERCENTS)[number];
 
-export interface Pooled {
-  readonly min: number;
-  readonly max: number;
-  readonly mean: number;
-  readonly harmonic_mean: number;
+export interface Pooled extends PooledMetric {
   readonly stddev: number | undefined;
   readonly percentile: (percent: Percent) => number | undefined;
 }
@@ -116,7 +110,7 @@ export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> 
   return { alike, others };
 }
 
-export abstract class EncodeList<E extends Encode> {
+export abstract class EncodeList<E extends Encode = Encode> {
   abstract readonly list: readonly E[];
 
   /** Those that the user did not exclude. */

@@ -42,7 +42,7 @@ export interface Meaning {
 
 const TONES = { bad: 'bad', poor: 'bad', fair: 'warn', good: 'good', excellent: 'good' } as const;
 
-export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): Meaning {
+export function meaningOf(encodes: EncodeList, encode: Encode): Meaning {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
   const trust = trustOf(facts);
@@ -68,11 +68,7 @@ export function meaningOf<E extends Encode>(encodes: EncodeList<E>, encode: E): 
   return { trust, model, word: opinion?.word, tone: opinion && TONES[opinion.word], text };
 }
 
-function featureText<E extends Encode>(
-  encodes: EncodeList<E>,
-  encode: E,
-  { metric, worse }: Ranking,
-): string {
+function featureText(encodes: EncodeList, encode: Encode, { metric, worse }: Ranking): string {
   const frames = framesText(encode.count);
   const meaning = valueMeaning(metric);
   if (wholeOf(metric, [encode.facts]) !== metric) return `Computed over ${frames}. ${meaning}`;
@@ -82,9 +78,9 @@ function featureText<E extends Encode>(
 }
 
 /** The number at the top: the run value that stands for the metric, or the metric's mean. */
-export function headlineOf<E extends Encode>(
-  encodes: EncodeList<E>,
-  encode: E,
+export function headlineOf(
+  encodes: EncodeList,
+  encode: Encode,
 ): { readonly metric: string; readonly value: number } | undefined {
   const { metric } = encodes.ranking ?? {};
   if (metric === undefined) return undefined;
@@ -140,7 +136,7 @@ export function flawNote<T>(
 
 // --- where the score lies ---
 
-/** Viewers' words, and how wide the range of scores of each is (report/opinion). */
+/** Viewers' words, and how wide the range of scores of each is (report/ranking). */
 const WORDS = [
   ['bad', 30],
   ['poor', 20],
@@ -149,9 +145,9 @@ const WORDS = [
   ['excellent', 10],
 ] as const;
 
-export function scale<T, E extends Encode>(
+export function scale<T>(
   { html }: Templates<T>,
-  encodes: EncodeList<E>,
+  encodes: EncodeList,
   metric: string,
   { mean, min, max, percentile }: Pooled,
   word: string | undefined,
@@ -184,12 +180,7 @@ ${word === undefined ? numbers : html`<div class="words">${names}</div>`}</div>`
 }
 
 /** @param awaited whether values that are still unknown have a place */
-export function tiles<T, E extends Encode>(
-  { html }: Templates<T>,
-  encodes: EncodeList<E>,
-  encode: E,
-  awaited = false,
-): T {
+export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: Encode, awaited = false): T {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
   const pooled = encodes.pooled(encode, metric);
@@ -231,7 +222,7 @@ export function tiles<T, E extends Encode>(
 const MOST_COLUMNS = 6;
 
 /** Requested metrics besides the main one; of several planes only the first, the most telling one. */
-export function furtherMetrics<E extends Encode>(encodes: EncodeList<E>): string[] {
+export function furtherMetrics(encodes: EncodeList): string[] {
   const main = encodes.ranking?.metric;
   const asked = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
   const facts = encodes.list.map((encode) => encode.facts);
@@ -240,7 +231,7 @@ export function furtherMetrics<E extends Encode>(encodes: EncodeList<E>): string
     .slice(0, MOST_COLUMNS);
 }
 
-function furtherValue<E extends Encode>(encodes: EncodeList<E>, encode: E, name: string): number | undefined {
+function furtherValue(encodes: EncodeList, encode: Encode, name: string): number | undefined {
   return encodes.pooled(encode, name)?.mean ?? runValue(encode.facts, name);
 }
 
@@ -260,7 +251,7 @@ export interface ComparedRow {
 }
 
 /** Only encodes with comparable numbers can be the best of a column, and only trusted ones have the best score. */
-export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[] {
+export function compare(encodes: EncodeList): ComparedRow[] {
   const { list } = encodes;
   const { metric, worse } = encodes.ranking ?? {};
   const low = worse !== 'high';
@@ -291,7 +282,7 @@ export function compare<E extends Encode>(encodes: EncodeList<E>): ComparedRow[]
   ];
   const at = (value: number) => percentOf(value, from, to);
   const names = furtherMetrics(encodes);
-  const furtherOf = (encode: E) =>
+  const furtherOf = (encode: Encode) =>
     names.map((name) => {
       const value = furtherValue(encodes, encode, name);
       return { value, text: value === undefined ? undefined : encodes.valueText(name, value) };

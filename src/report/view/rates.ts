@@ -23,7 +23,6 @@ export interface RatePoint {
   /** Bits per second. */
   readonly rate: number;
   readonly quality: number;
-  readonly codec: string | undefined;
   /** Name of its curve, from codec, size and encoder settings; `undefined` without a codec. */
   readonly curve: string | undefined;
 }
@@ -31,7 +30,7 @@ export interface RatePoint {
 const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted';
 
 /** Says which encodes the curves leave out, and why; empty if none. */
-export function leftOutText(encodes: EncodeList<Encode>): string {
+export function leftOutText(encodes: EncodeList): string {
   const said = (list: readonly Encode[], one: string, several: string) =>
     list.length > 0 &&
     `Left out because ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
@@ -53,22 +52,19 @@ function ratedAt(encode: Encode): number | undefined {
 }
 
 /** Bit rates that points have or will have. */
-export function ratesOf({ list }: EncodeList<Encode>): number[] {
+export function ratesOf({ list }: EncodeList): number[] {
   return list.map(ratedAt).filter((rate) => rate !== undefined);
 }
 
 /** Encodes with a bit rate and a mean, by bit rate; without those whose score is untrusted or partial. */
-export function ratePoints<E extends Encode>(
-  encodes: EncodeList<E>,
-  metric: string | undefined,
-): RatePoint[] {
+export function ratePoints(encodes: EncodeList, metric: string | undefined): RatePoint[] {
   const curves = curveNames(encodes.list);
   return encodes.list
     .flatMap((encode, i): RatePoint[] => {
       const [rate, quality] = [ratedAt(encode), encodes.pooled(encode, metric)?.mean];
       if (rate === undefined || quality === undefined || !Number.isFinite(quality)) return [];
       const { index, name } = encode;
-      return [{ index, name, rate, quality, codec: codecOf(encode), curve: curves[i] }];
+      return [{ index, name, rate, quality, curve: curves[i] }];
     })
     .sort((a, b) => a.rate - b.rate);
 }
@@ -97,9 +93,9 @@ export interface RateChart<T> {
 }
 
 /** Needs at least one point. Draws the areas of `compared` curves, and leaves room for `coming` bit rates. */
-export function rateChart<T, E extends Encode>(
+export function rateChart<T>(
   templates: Templates<T>,
-  encodes: EncodeList<E>,
+  encodes: EncodeList,
   metric: string,
   points: readonly RatePoint[],
   room: Room,

@@ -671,7 +671,6 @@ describe('BD-rate between curves', () => {
   const point = (codec: string | undefined, rate: number, quality: number): RatePoint => ({
     index: 0,
     name: '',
-    codec,
     curve: codec,
     rate,
     quality,
@@ -695,7 +694,7 @@ describe('BD-rate between curves', () => {
     const [h264, vp9, av1] = curvesOf(points) as [never, never, never];
     const kbps = (codec: string) =>
       points
-        .filter((one) => one.codec === codec)
+        .filter((one) => one.curve === codec)
         .map(({ rate, quality }) => ({ kbps: rate / 1000, quality }));
     const compared = comparedWith(h264, vp9);
     if ('refused' in compared) throw new Error(compared.refused);

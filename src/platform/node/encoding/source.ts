@@ -95,14 +95,11 @@ export interface PacketTable {
   readonly times: Float64Array;
   /** Bytes. */
   readonly sizes: Float64Array;
-  /** Frames at which decoding can begin, ascending. */
-  readonly keys: readonly number[];
 }
 
 interface Packet {
   readonly time: number;
   readonly size: number;
-  readonly key: boolean;
 }
 
 /** A file that a search has made. */
@@ -129,7 +126,6 @@ export async function packetsOf(file: FfmpegInput, signal?: AbortSignal): Promis
     packets.push({
       time: Number(fields.get('pts_time') ?? Number.NaN),
       size: Number(fields.get('size') ?? Number.NaN),
-      key: fields.get('flags')?.startsWith('K') ?? false,
     });
   };
   const args = (source: ToolSource) => packetsArgs(source, 0, 'packet=pts_time,size,flags');
@@ -148,7 +144,6 @@ function tableOf(packets: readonly Packet[], { frameRate }: Pick<TrackFacts, 'fr
   return {
     times: Float64Array.from(shown, ({ time }) => time - start),
     sizes: Float64Array.from(shown, ({ size }) => size),
-    keys: shown.flatMap(({ key }, i) => (key ? [i] : [])),
   };
 }
 
