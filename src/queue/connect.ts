@@ -5,7 +5,7 @@
  */
 import type { Job, JobsOptions, Queue, QueueEvents, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
 import { shown, withoutAccess } from '../core/printable.js';
 import { checkTask, type DeadTask, type QueueCounts, type Task, type TaskQueue, taskId } from './job.js';
 import { RedisStore } from './store.js';
@@ -58,7 +58,7 @@ export class QueueConnection implements TaskQueue {
    */
   static async open(address: QueueAddress, patience = false, load = loadLibraries): Promise<QueueConnection> {
     const libraries = await load().catch((cause: unknown) => {
-      const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+      const [why] = messageOf(cause).split('\n', 1);
       throw new AnyvmafError(
         'backend',
         `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: ${ADVICE}`,
@@ -195,7 +195,7 @@ export class QueueConnection implements TaskQueue {
 }
 
 function unusable({ shown: address }: QueueAddress, cause: unknown): AnyvmafError {
-  const why = withoutPassword(cause instanceof Error ? cause.message : String(cause));
+  const why = withoutPassword(messageOf(cause));
   return new AnyvmafError('io', `cannot use the queue at ${address}: ${why}`, { cause });
 }
 
