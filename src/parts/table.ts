@@ -136,11 +136,6 @@ export function packedSize({ packages }: Part): number {
   return packages.reduce((sum, { packed }) => sum + packed, 0);
 }
 
-/** `32.2 MB`, of 1,000,000 bytes each. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
 /** Lists the files of a part, in its folder; written last. */
 export const LIST = 'files.json';
 
