@@ -108,12 +108,6 @@ export interface HelpSection {
   readonly rows: readonly (readonly [string, string])[];
 }
 
-/** A progress bar if standard error can show it. */
-export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar | undefined {
-  if (!terminal.canDraw || quiet) return undefined;
-  return progressBar(terminal);
-}
-
 /** What `--json` prints. */
 export function asJson(data: unknown): string {
   return `${JSON.stringify(data, null, 2)}\n`;
@@ -193,23 +187,18 @@ export interface ProgressBar {
 /** Columns left free, so that the line never wraps, not even by the `^C` that a terminal echoes. */
 const MARGIN = 3;
 
-/** Reads the width at every redraw, since the window may be resized. */
-export function progressBar(terminal: Terminal): ProgressBar {
+/** Draws in the last line of standard error, if that can show it; its width may change meanwhile. */
+export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar | undefined {
+  if (!terminal.canDraw || quiet) return undefined;
   let shown = false;
+  const draw = (line: string) => {
+    terminal.draw(ERASE_LINE + line);
+    shown = true;
+  };
   return {
-    show: (progress) => {
-      const line = formatProgress(progress, {
-        width: terminal.errorColumns - MARGIN,
-        color: terminal.errorColour,
-      });
-      terminal.draw(ERASE_LINE + line);
-      shown = true;
-    },
-    say: (words) => {
-      const room = Math.max(0, terminal.errorColumns - MARGIN);
-      terminal.draw(ERASE_LINE + cut(printable(words), room, 'both'));
-      shown = true;
-    },
+    show: (progress) =>
+      draw(formatProgress(progress, { width: terminal.errorColumns - MARGIN, color: terminal.errorColour })),
+    say: (words) => draw(cut(printable(words), Math.max(0, terminal.errorColumns - MARGIN), 'both')),
     clear: () => {
       if (shown) terminal.draw(ERASE_LINE);
       shown = false;

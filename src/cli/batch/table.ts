@@ -11,7 +11,7 @@ import { isUrl } from '../../core/names.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
 import { globTest } from '../../files/folders.js';
-import { csvLines } from '../../files/text-file.js';
+import { csvTable } from '../../files/text-file.js';
 import type { PartLength } from '../../queue/job.js';
 import type { Precision } from '../../report/write.js';
 import type { OptionSpec } from '../options.js';
@@ -94,21 +94,10 @@ export function tableLines(text: string, name: string): readonly TableLine[] {
 }
 
 function linesOfCsv(text: string, name: string): readonly TableLine[] {
-  const [head, ...records] = csvLines(text, name);
-  const columns = head?.fields ?? [];
-  return records.map(({ fields, line }) => {
-    const where = `line ${line} of ${shown(name)}`;
-    if (fields.length !== columns.length) {
-      throw usageError(
-        `${where} has ${fields.length} fields, but the first line names ${columns.length} columns`,
-      );
-    }
-    const entries = columns.map((column, i) => [column, fields[i]?.trim() ?? ''] as const);
-    return lineOf(
-      entries.filter(([, value]) => value !== ''),
-      line,
-      where,
-    );
+  const list = shown(name);
+  return csvTable(text, list).rows.map(({ entries, line }) => {
+    const given = entries.filter(([, value]) => value !== '');
+    return lineOf(given, line, `line ${line} of ${list}`);
   });
 }
 
@@ -234,15 +223,8 @@ const VIDEOS: ReadonlySet<string> = new Set(
   ),
 );
 
-export interface ReferenceRule {
-  /**
-   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
-   * folder, and `{1}` to `{9}` for the groups of {@link match}.
-   */
-  readonly reference: string;
-  /** Must match the path of each encode. */
-  readonly match?: RegExp;
-}
+/** How the reference of an encode is found. */
+type ReferenceRule = Required<Pick<BatchSettings, 'reference'>> & Pick<BatchSettings, 'match'>;
 
 /**
  * Returns the jobs in the order of the names. Folders are not searched recursively.
@@ -285,8 +267,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
     const files = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink());
     return files.map(({ name }) => join(folder, name)).sort();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError('io', `cannot read the folder "${shown(folder)}": ${why}`, { cause });
+    throw new AnyvmafError('io', `cannot read the folder "${shown(folder)}": ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -326,8 +307,13 @@ export interface BatchSettings {
   readonly junit?: string;
   readonly summary?: string;
   readonly githubSummary: boolean;
+  /**
+   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
+   * folder, and `{1}` to `{9}` for the groups of `match`.
+   */
   readonly reference?: string;
-  readonly match?: RegExp;
+  /** Must match the path of each encode. */
+  readonly match?: RegExp | undefined;
   readonly together?: number;
   readonly retryFailed: boolean;
   readonly precision: Precision;

@@ -23,7 +23,7 @@ import { grid, wrap } from '../../report/sections.js';
 import { asJson, type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import { choiceValue, grouped, HELP_OPTION, numberValue, type Option, unsignedValue } from '../options.js';
-import { type Terminal, YES_OPTION } from '../terminal.js';
+import { YES_OPTION } from '../terminal.js';
 
 const NAME = 'anyvmaf tiny';
 
@@ -273,11 +273,19 @@ const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, position
     throw usageError(`eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`);
   }
   const { json = false, ...asked } = settings;
+  const width = helpWidth(terminal.columns);
+  const { compareModels, evaluateModel } = await import('../../index.js');
   return interruptible(async ({ signal }) => {
     const options: EvaluateOptions = { ...asked, signal };
-    return action === 'eval'
-      ? await evaluateOne(model, features, options, json, terminal)
-      : await compareAll(files, features, options, json, terminal);
+    if (action === 'eval') {
+      const found = await evaluateModel(model, features, options);
+      await terminal.print(json ? asJson(found) : evaluationText(found, width));
+      return EXIT.ok;
+    }
+    const comparison = await compareModels(files, features, options);
+    for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
+    await terminal.print(json ? asJson(comparison) : comparisonText(comparison, width));
+    return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
   });
 });
 
@@ -285,37 +293,6 @@ export const tiny: Command = {
   page: evaluation.page,
   run: (args, terminal) => (LISTINGS.includes(args[0] ?? '') ? tinyListing : evaluation).run(args, terminal),
 };
-
-async function evaluateOne(
-  model: string,
-  features: string,
-  options: EvaluateOptions,
-  json: boolean,
-  terminal: Terminal,
-): Promise<number> {
-  const { evaluateModel } = await import('../../index.js');
-  const evaluation = await evaluateModel(model, features, options);
-  await terminal.print(json ? asJson(evaluation) : evaluationText(evaluation, helpWidth(terminal.columns)));
-  return EXIT.ok;
-}
-
-/** @returns failure only if no model could be evaluated */
-async function compareAll(
-  models: readonly string[],
-  features: string,
-  options: EvaluateOptions,
-  json: boolean,
-  terminal: Terminal,
-): Promise<number> {
-  const { compareModels } = await import('../../index.js');
-  const comparison = await compareModels(models, features, options);
-  for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
-  if (json) await terminal.print(asJson(comparison));
-  else if (comparison.ranked.length > 0) {
-    await terminal.print(comparisonText(comparison, helpWidth(terminal.columns)));
-  }
-  return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
-}
 
 function unknownAction(action: string | undefined): AnyvmafError {
   const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);
