@@ -118,12 +118,10 @@ export function isOffered({ system }: Part): boolean {
 
 export function isKept({ keep }: PinnedPackage, path: string): boolean {
   return keep.some((pattern) => {
-    const star = pattern.indexOf('*');
-    if (star < 0) return path === pattern;
-    const [before, after] = [pattern.slice(0, star), pattern.slice(star + 1)];
-    if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length)
-      return false;
-    return !path.slice(before.length, path.length - after.length).includes('/');
+    const [before = '', after] = pattern.split('*');
+    if (after === undefined) return path === pattern;
+    const between = path.slice(before.length, path.length - after.length);
+    return path === before + between + after && between !== '' && !between.includes('/');
   });
 }
 
