@@ -127,6 +127,43 @@ function undecided(
   });
 }
 
+/**
+ * The message of a gate about a flawed score; `undefined` if it has no flaw.
+ * @param of suffix that names the encode; empty for a single one
+ * @param accept judges untrusted scores like any other
+ * @param option that judges
+ */
+export function objection(
+  report: Pick<Report, 'preflight' | 'warnings'>,
+  of: string,
+  accept: boolean,
+  option = '--fail-under',
+): { readonly message: string; readonly fails: boolean } | undefined {
+  const flaw = flawOf(report);
+  const { trust } = flaw;
+  if (trust.verdict === 'fine') return undefined;
+  const fails = trust.verdict === 'untrusted' && !accept;
+  const message = fails
+    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(flaw))}; add ` +
+      '--accept-untrusted to judge it anyway'
+    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(flaw)}`;
+  return { message: printable(message), fails };
+}
+
+/** `undefined` without limits. */
+export function gateOf(report: Report, settings: ScoreSettings): BatchGate | undefined {
+  const { failUnder, limits } = settings;
+  if (failUnder === undefined && !limits) return undefined;
+  const { passed, complaints } = judgeReport(report, settings);
+  const texts = limits?.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
+  return {
+    ...(failUnder !== undefined && { failUnder }),
+    ...(texts && { limits: texts }),
+    passed,
+    notes: complaints,
+  };
+}
+
 /** A report of the baseline, and the name of its file. */
 interface NamedReport {
   readonly report: Report;
@@ -231,41 +268,4 @@ export async function appendSummary(path: string, text: string): Promise<void> {
       },
     );
   });
-}
-
-/** `undefined` without limits. */
-export function gateOf(report: Report, settings: ScoreSettings): BatchGate | undefined {
-  const { failUnder, limits } = settings;
-  if (failUnder === undefined && !limits) return undefined;
-  const { passed, complaints } = judgeReport(report, settings);
-  const texts = limits?.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
-  return {
-    ...(failUnder !== undefined && { failUnder }),
-    ...(texts && { limits: texts }),
-    passed,
-    notes: complaints,
-  };
-}
-
-/**
- * The message of a gate about a flawed score; `undefined` if it has no flaw.
- * @param of suffix that names the encode; empty for a single one
- * @param accept judges untrusted scores like any other
- * @param option that judges
- */
-export function objection(
-  report: Pick<Report, 'preflight' | 'warnings'>,
-  of: string,
-  accept: boolean,
-  option = '--fail-under',
-): { readonly message: string; readonly fails: boolean } | undefined {
-  const flaw = flawOf(report);
-  const { trust } = flaw;
-  if (trust.verdict === 'fine') return undefined;
-  const fails = trust.verdict === 'untrusted' && !accept;
-  const message = fails
-    ? `${option} fails because the score${of} cannot be trusted: ${clause(causeText(flaw))}; add ` +
-      '--accept-untrusted to judge it anyway'
-    : `${option} judges a score${of} that is ${trust.verdict}: ${causeText(flaw)}`;
-  return { message: printable(message), fails };
 }

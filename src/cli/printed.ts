@@ -1,6 +1,6 @@
 /**
  * @module cli/printed
- * What scoring prints: plain lines for scripts, several reports in one stream, frames as they are measured, and warnings.
+ * What scoring prints: a summary for people, plain lines for scripts, reports, frames as they are measured, and warnings.
  */
 
 import type { AnyvmafError } from '../core/errors.js';
@@ -141,6 +141,43 @@ function restText(reports: readonly Report[]): string {
   return `--features-table prints ${others}all measurements`;
 }
 
+/** Prints errors and warnings; findings of severity `info` stay in the report. */
+export function complainOf(reports: readonly Report[], terminal: Terminal): void {
+  for (const remark of remarks(reports)) {
+    const { severity, message, finding, of } = remark;
+    if (severity === 'info') continue;
+    const about =
+      of.length < reports.length
+        ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
+        : '';
+    const remedy = remedyText(finding);
+    terminal.complain(`${labelOf(remark)}: ${about}${message}${remedy === '' ? '' : ` (${remedy})`}`);
+  }
+}
+
+function labelOf({ severity, grave }: Remark): string {
+  return grave ? 'untrusted score' : severity;
+}
+
+/**
+ * Prints one line per reason.
+ * @param of number of encodes; a reason that all share is about the reference or the options
+ */
+export function complainOfFailures(failed: readonly FailedEncode[], of: number, terminal: Terminal): void {
+  const reasons = new Map<string, string[]>();
+  for (const { distorted, message } of failed)
+    reasons.set(message, [...(reasons.get(message) ?? []), baseName(distorted)]);
+  for (const [message, names] of reasons) {
+    const named = names.length === of || names.every((name) => message.includes(name));
+    const line = `${named ? '' : `${names.join(', ')}: `}${message}`;
+    terminal.complain(line);
+  }
+  if (failed.length < of) {
+    const names = failed.map(({ distorted }) => baseName(distorted)).join(', ');
+    terminal.complain(`${failed.length} of ${of} encodes could not be scored: ${names}`);
+  }
+}
+
 /**
  * Lines `vmaf_v0.6.1: 82.564227`: the model's source and its mean score. A bootstrap collection adds a line
  * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means; a tiny model adds `NAME: MEAN`. A run without models
@@ -165,6 +202,17 @@ export function plainResult(report: Report, precision: Precision): string {
       return `${line}${source}: ${mean(collection.bagging)}, ci.p95: ${interval}, stddev: ${mean(collection.stddev)}\n`;
     })
     .concat(tiny.map((metric) => `${metric}: ${mean(metric)}\n`))
+    .join('');
+}
+
+/** The lines of `plainResult`, each after the name of its video. */
+export function plainResults(reports: readonly Report[], precision: Precision): string {
+  return reports
+    .map((report) =>
+      plainResult(report, precision)
+        .replace(/^/gm, `${report.distorted.name}: `)
+        .replace(/\n[^\n]*$/, '\n'),
+    )
     .join('');
 }
 
@@ -193,17 +241,6 @@ export function* writeReports(
     }
     yield ']\n';
   }
-}
-
-/** The lines of `plainResult`, each after the name of its video. */
-export function plainResults(reports: readonly Report[], precision: Precision): string {
-  return reports
-    .map((report) =>
-      plainResult(report, precision)
-        .replace(/^/gm, `${report.distorted.name}: `)
-        .replace(/\n[^\n]*$/, '\n'),
-    )
-    .join('');
 }
 
 export type LiveLines = ReturnType<typeof printLive>;
@@ -258,41 +295,4 @@ export function printLive(
     fail: (failed: FailedEncode, index: number) => complete(index, lines.failure(failed)),
     written: () => written,
   };
-}
-
-/** Prints errors and warnings; findings of severity `info` stay in the report. */
-export function complainOf(reports: readonly Report[], terminal: Terminal): void {
-  for (const remark of remarks(reports)) {
-    const { severity, message, finding, of } = remark;
-    if (severity === 'info') continue;
-    const about =
-      of.length < reports.length
-        ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
-        : '';
-    const remedy = remedyText(finding);
-    terminal.complain(`${labelOf(remark)}: ${about}${message}${remedy === '' ? '' : ` (${remedy})`}`);
-  }
-}
-
-function labelOf({ severity, grave }: Remark): string {
-  return grave ? 'untrusted score' : severity;
-}
-
-/**
- * Prints one line per reason.
- * @param of number of encodes; a reason that all share is about the reference or the options
- */
-export function complainOfFailures(failed: readonly FailedEncode[], of: number, terminal: Terminal): void {
-  const reasons = new Map<string, string[]>();
-  for (const { distorted, message } of failed)
-    reasons.set(message, [...(reasons.get(message) ?? []), baseName(distorted)]);
-  for (const [message, names] of reasons) {
-    const named = names.length === of || names.every((name) => message.includes(name));
-    const line = `${named ? '' : `${names.join(', ')}: `}${message}`;
-    terminal.complain(line);
-  }
-  if (failed.length < of) {
-    const names = failed.map(({ distorted }) => baseName(distorted)).join(', ');
-    terminal.complain(`${failed.length} of ${of} encodes could not be scored: ${names}`);
-  }
 }

@@ -30,7 +30,7 @@ import type { ProgressBar } from '../command.js';
 import { completeReport, messageInFlags } from '../exit.js';
 import { gateOf } from '../gate.js';
 import { openOutput } from '../output.js';
-import { requestOf } from '../score-options.js';
+import { requestOf, videosIn } from '../score-options.js';
 import type { Terminal } from '../terminal.js';
 import type { BatchSettings, Job, OpenJob } from './table.js';
 
@@ -144,8 +144,8 @@ const ENDS = 64 * 1024;
  * signature of a URL whose content could be digested.
  */
 async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
-  const { reference, distorted, hosts } = settings;
-  const files = [...(reference === undefined ? [] : [reference]), ...distorted];
+  const { hosts } = settings;
+  const files = videosIn(settings);
   const facts = await Promise.all(
     files.map((file) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file))),
   );
@@ -159,8 +159,7 @@ async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<str
 
 /** Returns an `io` error if a file can be read only once, such as a named pipe; `undefined` if it is missing. */
 async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefined> {
-  const { reference, distorted } = settings;
-  for (const path of [...(reference === undefined ? [] : [reference]), ...distorted]) {
+  for (const path of videosIn(settings)) {
     const found = isUrl(path) ? undefined : await stat(path).catch(() => undefined);
     if (!found || found.isFile() || found.isDirectory()) continue;
     const what = found.isFIFO() ? 'a named pipe' : 'a device or a socket';

@@ -17,6 +17,37 @@ import type { Precision } from '../../report/write.js';
 import type { OptionSpec } from '../options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 
+export interface BatchSettings {
+  /** A table, or folders, patterns and names of encodes. */
+  readonly sources: readonly [string, ...string[]];
+  /** Scoring options of every job. */
+  readonly common: readonly LineOption[];
+  readonly output: string;
+  readonly frames: boolean;
+  readonly html?: string;
+  readonly junit?: string;
+  readonly summary?: string;
+  readonly githubSummary: boolean;
+  /**
+   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
+   * folder, and `{1}` to `{9}` for the groups of `match`.
+   */
+  readonly reference?: string;
+  /** Must match the path of each encode. */
+  readonly match?: RegExp | undefined;
+  readonly together?: number;
+  readonly retryFailed: boolean;
+  readonly precision: Precision;
+  readonly quiet: boolean;
+  /** URL of the queue whose workers score the jobs, instead of this process. */
+  readonly queue?: string;
+  /** Folder shared by workers and this machine. */
+  readonly results?: string;
+  readonly partLength?: PartLength;
+  readonly priority?: number;
+  readonly attempts?: number;
+}
+
 /** Options of a whole batch, or without meaning for one line. */
 const NOT_OF_LINES: ReadonlySet<string> = new Set([
   'distorted',
@@ -294,35 +325,4 @@ function referenceOf(distorted: string, { reference, match }: ReferenceRule): st
         '--match are available',
     );
   });
-}
-
-export interface BatchSettings {
-  /** A table, or folders, patterns and names of encodes. */
-  readonly sources: readonly [string, ...string[]];
-  /** Scoring options of every job. */
-  readonly common: readonly LineOption[];
-  readonly output: string;
-  readonly frames: boolean;
-  readonly html?: string;
-  readonly junit?: string;
-  readonly summary?: string;
-  readonly githubSummary: boolean;
-  /**
-   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
-   * folder, and `{1}` to `{9}` for the groups of `match`.
-   */
-  readonly reference?: string;
-  /** Must match the path of each encode. */
-  readonly match?: RegExp | undefined;
-  readonly together?: number;
-  readonly retryFailed: boolean;
-  readonly precision: Precision;
-  readonly quiet: boolean;
-  /** URL of the queue whose workers score the jobs, instead of this process. */
-  readonly queue?: string;
-  /** Folder shared by workers and this machine. */
-  readonly results?: string;
-  readonly partLength?: PartLength;
-  readonly priority?: number;
-  readonly attempts?: number;
 }

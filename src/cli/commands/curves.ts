@@ -138,8 +138,87 @@ function resultOf<Settings extends Partial<CurveSettings>>(
   return { result, options };
 }
 
+interface ResultSettings {
+  readonly source: string;
+  /** Files; the extension of each names its format. */
+  readonly outputs: readonly string[];
+  /** Format of standard output. */
+  readonly format: ResultFormat;
+  readonly quiet: boolean;
+}
+
+/**
+ * Measures curves, writes the result to files and prints it.
+ * @param columns of the table of points
+ * @param work `show` prints a point if the result is text
+ */
+async function curvesRun<Result extends CurveResult>(
+  settings: ResultSettings,
+  terminal: Terminal,
+  columns: readonly [curve: string, parameter: string, quality: string],
+  work: (tools: {
+    readonly signal: AbortSignal;
+    readonly onStage?: (stage: SearchStage) => void;
+    show(curve: string, point: CurvePoint): void;
+  }) => Promise<Result>,
+): Promise<Result> {
+  const { outputs, format } = settings;
+  const formats = outputs.map(formatOf);
+  return encodingRun(settings, outputs, terminal, async ({ files, signal, say, line, clear }) => {
+    const print = format === 'text' ? line : clear;
+    let begun = false;
+    const result = await work({
+      signal,
+      ...(say && { onStage: (stage) => say(stageText(stage)) }),
+      show: (curve, point) => {
+        if (!begun) print(`${columns[0].padEnd(CURVE_NAME)} ${pointsHead(columns[1], columns[2])}`);
+        begun = true;
+        print(curveLine(curve, point));
+      },
+    });
+    clear();
+    for (const [i, file] of files.entries())
+      await file?.write([await formatEncodingResult(result, formats[i] ?? 'json')], signal);
+    await terminal.print(await formatEncodingResult(result, format));
+    return result;
+  });
+}
+
+const FORMATS: Readonly<Record<string, ResultFormat>> = {
+  '.json': 'json',
+  '.csv': 'csv',
+  '.html': 'html',
+  '.htm': 'html',
+  '.txt': 'text',
+};
+
+/** @throws {AnyvmafError} `usage` for an unknown extension */
+function formatOf(path: string): ResultFormat {
+  const format = FORMATS[extname(path).toLowerCase()];
+  if (format !== undefined) return format;
+  throw usageError(
+    `the result cannot be written to ${shown(path)}; its name must end in ${Object.keys(FORMATS).join(', ')}.`,
+  );
+}
+
+const SHORT_BAR = 16;
+
+/** Columns of the name of a curve, which loses its middle if longer. */
+const CURVE_NAME = 24;
+
+type CurvePoint = EncodedPoint & { readonly quality: number };
+
+/** At most 80 columns. */
+export function curveLine(curve: string, { value, quality, kbps, cached }: CurvePoint): string {
+  const point = row(POINT, [value, quality.toFixed(2), Math.round(kbps)]);
+  const name = cut(printable(curve), CURVE_NAME, 'both').padEnd(CURVE_NAME);
+  return `${name} ${point}  ${bar(quality / 100, SHORT_BAR)}${cached ? ' cached' : ''}`;
+}
+
 const LADDER = 'anyvmaf ladder';
+
 const SPACINGS = ['rate', 'quality'] as const;
+
 const MOST_RUNGS = 32;
 
 interface LadderSettings
@@ -350,79 +429,3 @@ export const compareEncodersCommand = command(COMPARE, COMPARE_OPTIONS, compareP
   });
   return EXIT.ok;
 });
-
-interface ResultSettings {
-  readonly source: string;
-  /** Files; the extension of each names its format. */
-  readonly outputs: readonly string[];
-  /** Format of standard output. */
-  readonly format: ResultFormat;
-  readonly quiet: boolean;
-}
-
-/**
- * Measures curves, writes the result to files and prints it.
- * @param columns of the table of points
- * @param work `show` prints a point if the result is text
- */
-async function curvesRun<Result extends CurveResult>(
-  settings: ResultSettings,
-  terminal: Terminal,
-  columns: readonly [curve: string, parameter: string, quality: string],
-  work: (tools: {
-    readonly signal: AbortSignal;
-    readonly onStage?: (stage: SearchStage) => void;
-    show(curve: string, point: CurvePoint): void;
-  }) => Promise<Result>,
-): Promise<Result> {
-  const { outputs, format } = settings;
-  const formats = outputs.map(formatOf);
-  return encodingRun(settings, outputs, terminal, async ({ files, signal, say, line, clear }) => {
-    const print = format === 'text' ? line : clear;
-    let begun = false;
-    const result = await work({
-      signal,
-      ...(say && { onStage: (stage) => say(stageText(stage)) }),
-      show: (curve, point) => {
-        if (!begun) print(`${columns[0].padEnd(CURVE_NAME)} ${pointsHead(columns[1], columns[2])}`);
-        begun = true;
-        print(curveLine(curve, point));
-      },
-    });
-    clear();
-    for (const [i, file] of files.entries())
-      await file?.write([await formatEncodingResult(result, formats[i] ?? 'json')], signal);
-    await terminal.print(await formatEncodingResult(result, format));
-    return result;
-  });
-}
-
-const FORMATS: Readonly<Record<string, ResultFormat>> = {
-  '.json': 'json',
-  '.csv': 'csv',
-  '.html': 'html',
-  '.htm': 'html',
-  '.txt': 'text',
-};
-
-/** @throws {AnyvmafError} `usage` for an unknown extension */
-function formatOf(path: string): ResultFormat {
-  const format = FORMATS[extname(path).toLowerCase()];
-  if (format !== undefined) return format;
-  throw usageError(
-    `the result cannot be written to ${shown(path)}; its name must end in ${Object.keys(FORMATS).join(', ')}.`,
-  );
-}
-
-const SHORT_BAR = 16;
-/** Columns of the name of a curve, which loses its middle if longer. */
-const CURVE_NAME = 24;
-
-type CurvePoint = EncodedPoint & { readonly quality: number };
-
-/** At most 80 columns. */
-export function curveLine(curve: string, { value, quality, kbps, cached }: CurvePoint): string {
-  const point = row(POINT, [value, quality.toFixed(2), Math.round(kbps)]);
-  const name = cut(printable(curve), CURVE_NAME, 'both').padEnd(CURVE_NAME);
-  return `${name} ${point}  ${bar(quality / 100, SHORT_BAR)}${cached ? ' cached' : ''}`;
-}

@@ -27,7 +27,7 @@ import { scoreLive } from '../live.js';
 import { openOutput } from '../output.js';
 import { isPrinted } from '../output-options.js';
 import type { Failure, LiveLines, Outcome } from '../printed.js';
-import { pairRequest, SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
+import { pairRequest, SCORE_OPTIONS, type ScoreSettings, scoreSettings, videosIn } from '../score-options.js';
 import type { Terminal } from '../terminal.js';
 import { deliver, openOutputs } from './delivery.js';
 
@@ -96,9 +96,7 @@ async function scoreVideos(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const { reference, distorted } = settings;
-  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const outputs = await openOutputs(settings, inputs, settings.hosts);
+  const outputs = await openOutputs(settings, videosIn(settings), settings.hosts);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
     const outcome = await measure(settings, terminal, stop, live, outputs.gate);
@@ -186,8 +184,7 @@ async function measure(
     ...(live && { onFrame: live.frame }),
   };
   const bar = openProgressBar(terminal, quiet);
-  const names = [...(reference === undefined ? [] : [reference]), ...distorted];
-  bar?.say(withoutAccess(`reading ${names.join(', ')}`));
+  bar?.say(withoutAccess(`reading ${videosIn(settings).join(', ')}`));
   try {
     return distorted.length === 1 || reference === undefined
       ? await measureOne({ ...settings, options }, terminal, live, bar)
@@ -264,8 +261,8 @@ async function measurePart(
   settings: ScoreSettings & { readonly shard: ShardChoice },
   terminal: Terminal,
 ): Promise<number> {
-  const { reference, distorted, options, output, quiet, shard, ignored, hosts } = settings;
-  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
+  const { options, output, quiet, shard, ignored, hosts } = settings;
+  const inputs = videosIn(settings);
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
   return interruptible(async (stop) => {
     const api = await import('../../index.js');

@@ -100,11 +100,9 @@ function devices(list: readonly TinyDeviceStatus[], width: number): string {
 
 function describe(model: TinyModelDescription, width: number): string {
   const { registry, scaler, features, codecs } = model;
-  const rows: [string, string][] = [
+  const facts: readonly (readonly [name: string, value: string | null | undefined])[] = [
     ['kind', model.kind],
-    ...(registry?.experimental === undefined
-      ? []
-      : [['experimental', registry.experimental] as [string, string]]),
+    ['experimental', registry?.experimental],
     ['score', model.name ?? 'vmaf_tiny_model (no sidecar names it)'],
     ['file', `${model.file}, ${model.bytes} bytes`],
     ['sha256', `${model.sha256}${registry ? ' (as registered)' : ' (no registry lists it)'}`],
@@ -114,9 +112,9 @@ function describe(model: TinyModelDescription, width: number): string {
     ],
     ['inputs', model.inputs.map(portText).join('; ')],
     ['outputs', model.outputs.map(portText).join('; ')],
-    ...(features ? [['features', features.join(', ')] as [string, string]] : []),
-    ...(scaler ? [['scaler', scaler.inGraph ? 'in the graph' : 'in the sidecar'] as [string, string]] : []),
-    ...(codecs ? [['encoders', codecs.join(', ')] as [string, string]] : []),
+    ['features', features?.join(', ')],
+    ['scaler', scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar')],
+    ['encoders', codecs?.join(', ')],
     ['weights', `${model.parameters}, ${model.quantisation}`],
     [
       'operators',
@@ -125,17 +123,17 @@ function describe(model: TinyModelDescription, width: number): string {
         .join(', '),
     ],
     ['opset', `${model.opset}${model.producer === '' ? '' : `, by ${model.producer}`}`],
-    ...(registry?.licence === undefined ? [] : [['licence', registry.licence] as [string, string]]),
-    ...(registry?.card === undefined ? [] : [['card', `model/tiny/${registry.card}`] as [string, string]]),
+    ['licence', registry?.licence],
+    ['card', registry?.card && `model/tiny/${registry.card}`],
   ];
+  const rows = facts.flatMap(([name, value]): [string, string][] =>
+    value ? [[name, printable(value)]] : [],
+  );
   const about = registry?.description ?? registry?.notes;
   return [
     `${printable(model.source)}\n`,
     ...(about === undefined ? [] : [`${wrap(printable(about), width).join('\n')}\n`]),
-    `${twoColumns(
-      rows.map(([name, value]) => [name, printable(value)]),
-      width,
-    )}\n`,
+    `${twoColumns(rows, width)}\n`,
     ...model.warnings.map((warning) => `${wrap(printable(warning), width).join('\n')}\n`),
   ].join('\n');
 }
