@@ -85,7 +85,8 @@ export class QueueWorker {
   }
 
   async #run(job: Job, token: string): Promise<TaskEnd> {
-    const { UnrecoverableError, WaitingError } = this.#connection.errors;
+    const queue = this.#connection;
+    const { UnrecoverableError, WaitingError } = queue.errors;
     let task: Task;
     try {
       task = checkTask(job.data);
@@ -107,7 +108,8 @@ export class QueueWorker {
           `it took longer than ${this.#settings.maxSeconds} s, the limit of this worker (--max-seconds)`,
         ),
         own.signal,
-        (signal) => runTask(task, this.#tools(), signal),
+        (signal) =>
+          runTask(task, { queue, store: queue.store, scorer: this.#scorer, files: this.#files }, signal),
       );
       if (ended.settled !== undefined) this.metrics.settled++;
       end('done');
@@ -134,15 +136,6 @@ export class QueueWorker {
       this.metrics.active--;
       this.#running.delete(own);
     }
-  }
-
-  #tools() {
-    return {
-      queue: this.#connection,
-      store: this.#connection.store,
-      scorer: this.#scorer,
-      files: this.#files,
-    };
   }
 
   /** Settles the job of a task that is not retried. If this crashes, a sweep repairs it. */

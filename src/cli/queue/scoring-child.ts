@@ -39,6 +39,8 @@ function send(message: FromScoring): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
+type Call = Pick<QueuedRun['options'], 'signal' | 'onProgress'>;
+
 async function run(ticket: number, work: ScoringWork): Promise<void> {
   const own = new AbortController();
   running.set(ticket, own);
@@ -56,11 +58,6 @@ async function run(ticket: number, work: ScoringWork): Promise<void> {
   } finally {
     running.delete(ticket);
   }
-}
-
-interface Call {
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: { readonly framesDone: number }) => void;
 }
 
 async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
