@@ -301,26 +301,16 @@ async function pairsOf({ pairs }: FeatureTable): Promise<readonly DatasetPair[]>
   return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
 }
 
-const extractors = async () => (await import('../../index.js')).listExtractors();
-
 const listing = listingCommand({
   command: 'features',
   noun: 'feature extractor',
   about: 'Lists the extractors for --feature NAME, or describes one of them with its options and features.',
-  names: async () => (await extractors()).map(({ name }) => name),
-  list: async () => {
-    const list = await extractors();
-    const rows = list.map(({ name, description }): [string, string] => [name, description]);
-    return {
-      data: list,
-      text: (width) =>
-        `Extractors, for --feature NAME; 'anyvmaf features NAME' lists the options:\n\n${twoColumns(rows, width)}\n`,
-    };
+  items: async () => (await import('../../index.js')).listExtractors(),
+  list: (extractors, width) => {
+    const rows = extractors.map(({ name, description }): [string, string] => [name, description]);
+    return `Extractors, for --feature NAME; 'anyvmaf features NAME' lists the options:\n\n${twoColumns(rows, width)}\n`;
   },
-  describe: async (name) => {
-    const extractor = (await extractors()).find((candidate) => candidate.name === name);
-    return { data: extractor, text: (width) => (extractor ? describe(extractor, width) : '') };
-  },
+  describe: (extractor) => ({ data: extractor, text: (width) => describe(extractor, width) }),
 });
 
 const page: HelpPage = {
