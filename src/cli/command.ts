@@ -108,12 +108,6 @@ export interface HelpSection {
   readonly rows: readonly (readonly [string, string])[];
 }
 
-/** A progress bar if standard error can show it. */
-export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar | undefined {
-  if (!terminal.canDraw || quiet) return undefined;
-  return progressBar(terminal);
-}
-
 /** What `--json` prints. */
 export function asJson(data: unknown): string {
   return `${JSON.stringify(data, null, 2)}\n`;
@@ -193,23 +187,18 @@ export interface ProgressBar {
 /** Columns left free, so that the line never wraps, not even by the `^C` that a terminal echoes. */
 const MARGIN = 3;
 
-/** Reads the width at every redraw, since the window may be resized. */
-export function progressBar(terminal: Terminal): ProgressBar {
+/** Draws in the last line of standard error, if that can show it; its width may change meanwhile. */
+export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar | undefined {
+  if (!terminal.canDraw || quiet) return undefined;
   let shown = false;
+  const draw = (line: string) => {
+    terminal.draw(ERASE_LINE + line);
+    shown = true;
+  };
   return {
-    show: (progress) => {
-      const line = formatProgress(progress, {
-        width: terminal.errorColumns - MARGIN,
-        color: terminal.errorColour,
-      });
-      terminal.draw(ERASE_LINE + line);
-      shown = true;
-    },
-    say: (words) => {
-      const room = Math.max(0, terminal.errorColumns - MARGIN);
-      terminal.draw(ERASE_LINE + cut(printable(words), room, 'both'));
-      shown = true;
-    },
+    show: (progress) =>
+      draw(formatProgress(progress, { width: terminal.errorColumns - MARGIN, color: terminal.errorColour })),
+    say: (words) => draw(cut(printable(words), Math.max(0, terminal.errorColumns - MARGIN), 'both')),
     clear: () => {
       if (shown) terminal.draw(ERASE_LINE);
       shown = false;
@@ -258,42 +247,47 @@ export interface View {
   readonly text: (width: number) => string;
 }
 
-export interface Listing {
+interface Listing<Item> {
   /** Such as `models`. */
   readonly command: string;
   /** One item, such as `model`. */
   readonly noun: string;
   readonly usage?: readonly string[];
   readonly about: string;
-  readonly names: () => Promise<readonly string[]>;
+  readonly items: () => Promise<readonly Item[]>;
   /** Short names of some items. */
   readonly short?: ReadonlyMap<string, string>;
-  readonly list: () => Promise<View>;
-  readonly describe: (name: string) => Promise<View>;
+  readonly list: (items: readonly Item[], width: number) => string;
+  readonly describe: (item: Item) => View | Promise<View>;
 }
 
 /** Makes the command `anyvmaf COMMAND [NAME] [--json]`. */
-export function listingCommand(listing: Listing): Command {
-  const { noun, usage = [], about, names, short, list, describe } = listing;
+export function listingCommand<Item extends { readonly name: string }>(listing: Listing<Item>): Command {
+  const { noun, usage = [], about, short, list, describe } = listing;
   const name = `anyvmaf ${listing.command}`;
   const text = { usage: [`${name} [--json] [NAME]`, ...usage], about };
   return command(name, LISTING_OPTIONS, text, async ({ settings, positionals, terminal }) => {
-    const width = helpWidth(terminal.columns);
     const [typed, surplus] = positionals;
-    const wanted = typed === undefined ? undefined : (short?.get(typed.toLowerCase()) ?? typed);
-    if (surplus !== undefined) {
+    if (surplus !== undefined)
       throw usageError(`${quoted(surplus)} is one argument too many; name one ${noun} at a time`);
-    }
-    if (wanted !== undefined) await requireKnown(wanted, noun, names);
-    const view = wanted === undefined ? await list() : await describe(wanted);
-    await terminal.print(settings.json ? asJson(view.data) : view.text(width));
+    const items = await listing.items();
+    const view: View =
+      typed === undefined
+        ? { data: items, text: (width) => list(items, width) }
+        : await describe(itemNamed(short?.get(typed.toLowerCase()) ?? typed, items, noun));
+    await terminal.print(settings.json ? asJson(view.data) : view.text(helpWidth(terminal.columns)));
     return EXIT.ok;
   });
 }
 
-async function requireKnown(name: string, noun: string, names: Listing['names']): Promise<void> {
-  const all = await names();
-  if (all.includes(name)) return;
+function itemNamed<Item extends { readonly name: string }>(
+  name: string,
+  items: readonly Item[],
+  noun: string,
+): Item {
+  const found = items.find((item) => item.name === name);
+  if (found) return found;
+  const all = items.map((item) => item.name);
   const near = nearest(name, all);
   const hint =
     near === undefined

@@ -117,14 +117,8 @@ export interface LiveSettings {
   readonly allow: readonly string[];
 }
 
-export interface LiveOutcome {
-  readonly report: Report;
-  /** Number of alarms raised. */
-  readonly alarms: number;
-}
-
 /**
- * Scores a pair that is watched.
+ * Scores a pair that is watched, and counts the alarms that were raised.
  * @param lines prints a line for every second of video
  * @throws {AnyvmafError} as the public `score`; `usage` for an invalid rule, `io` if it cannot listen
  */
@@ -134,7 +128,7 @@ export async function scoreLive(
   settings: LiveSettings,
   { complain }: Pick<Terminal, 'complain'>,
   lines: boolean,
-): Promise<LiveOutcome> {
+): Promise<{ readonly report: Report; readonly alarms: number }> {
   const { listen, alarms, allow } = settings;
   const watching = {
     onAlarm: (alarm: Alarm) => complain(alarmText(alarm)),

@@ -142,22 +142,15 @@ export interface OutputSettings {
   readonly quiet: boolean;
 }
 
+/** True if the report goes to standard output. */
+export function isPrinted({ output, format }: Pick<OutputSettings, 'output' | 'format'>): boolean {
+  return output === '-' || (output === undefined && format !== undefined);
+}
+
 /** True if any option judges or writes verdicts. */
-export function isGated({
-  failUnder,
-  limits,
-  drops,
-  junit,
-  summary,
-  githubSummary,
-}: OutputSettings): boolean {
-  return (
-    failUnder !== undefined ||
-    limits !== undefined ||
-    drops !== undefined ||
-    junit !== undefined ||
-    summary !== undefined ||
-    githubSummary === true
+export function isGated(settings: OutputSettings): boolean {
+  return (['failUnder', 'limits', 'drops', 'junit', 'summary', 'githubSummary'] as const).some(
+    (name) => settings[name] !== undefined,
   );
 }
 
@@ -176,30 +169,19 @@ function limitsValue(use: OptionUse, before: Partial<OutputSettings>): Partial<O
  * @param option that writes something other than a report
  * @throws {AnyvmafError} `usage` for options of reports
  */
-export function refuseOutputs(
-  {
-    format,
-    html,
-    failUnder,
-    limits,
-    baseline,
-    drops,
-    junit,
-    summary,
-    githubSummary,
-  }: Partial<OutputSettings>,
-  option: string,
-): void {
-  const [other] = [
-    format === undefined ? '' : `--${format}`,
-    html === undefined ? '' : '--html',
-    failUnder === undefined && !limits ? '' : '--fail-under',
-    baseline === undefined ? '' : '--baseline',
-    drops ? '--max-drop' : '',
-    junit === undefined ? '' : '--junit',
-    summary === undefined ? '' : '--summary',
-    githubSummary ? '--github-summary' : '',
-  ].filter((name) => name !== '');
+export function refuseOutputs(settings: Partial<OutputSettings>, option: string): void {
+  const flags: readonly (readonly [keyof OutputSettings, string])[] = [
+    ['format', `--${settings.format}`],
+    ['html', '--html'],
+    ['failUnder', '--fail-under'],
+    ['limits', '--fail-under'],
+    ['baseline', '--baseline'],
+    ['drops', '--max-drop'],
+    ['junit', '--junit'],
+    ['summary', '--summary'],
+    ['githubSummary', '--github-summary'],
+  ];
+  const other = flags.find(([name]) => settings[name] !== undefined)?.[1];
   if (other === undefined) return;
   throw usageError(
     `${other} needs a report, but ${option} writes the record of a part; give it to 'anyvmaf merge', which writes ` +
@@ -238,7 +220,7 @@ export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
   const { output, html, htmlSize, failUnder, limits, baseline, drops, quiet = false } = settings;
   const { acceptUntrusted, noPictures, featuresTable } = settings;
   const format = settings.format ?? formatOf(output);
-  const isPrinted = output === '-' || (output === undefined && format !== undefined);
+  const printed = isPrinted({ output, format });
   if (acceptUntrusted && failUnder === undefined && !limits && !drops) {
     throw usageError(
       '--accept-untrusted requires --fail-under or --baseline; add one, or leave out --accept-untrusted',
@@ -259,10 +241,10 @@ export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
       '--html-size requires --html with pictures; add --html without --no-pictures, or leave out --html-size',
     );
   }
-  if (html === '-' && isPrinted) {
+  if (html === '-' && printed) {
     throw usageError('standard output cannot take both the page and the report; name a file for one');
   }
-  if (featuresTable && (quiet || html === '-' || isPrinted)) {
+  if (featuresTable && (quiet || html === '-' || printed)) {
     throw usageError(
       '--features-table needs standard output for itself; write other output to a file, and leave out -q',
     );

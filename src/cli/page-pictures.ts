@@ -41,14 +41,14 @@ export function pagePictures(
   signal: AbortSignal,
   limits: PageLimits = {},
 ): Promise<PagePictures> {
-  const writer = new PictureWriter(signal);
+  const write = pictureWriter(signal);
   const listed = encodes.map((encode) => ({
     ...encode,
     name: encode.report.distorted.name,
     frames: encode.reference === undefined ? [] : listedFrames(encode.report, encodes.length),
   }));
   return pagePicturesOf(listed, limits, {
-    momentsOf: (encode) => momentsOf(encode, writer),
+    momentsOf: (encode) => momentsOf(encode, write, signal),
     reasonOf,
     remedy: '--html-size',
     signal,
@@ -57,7 +57,8 @@ export function pagePictures(
 
 async function* momentsOf(
   { report, reference = '', distorted, raw, options, frames }: PicturedEncode & ListedEncode,
-  writer: PictureWriter,
+  write: ReturnType<typeof pictureWriter>,
+  signal: AbortSignal,
 ) {
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
   const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
@@ -69,7 +70,7 @@ async function* momentsOf(
     ...pairing,
     ...(offset !== undefined && { offset }),
     preflight: false,
-    signal: writer.signal,
+    signal,
   });
   const of = butteraugli ? 'butteraugli' : 'both';
   for await (const pair of pairs) {
@@ -77,31 +78,25 @@ async function* momentsOf(
     yield {
       frame: pair.index,
       aspect: pair.reference.displayAspect,
-      write: (one: PictureTry) => writer.write(maps, of, one),
+      write: (one: PictureTry) => write(maps, of, one),
     };
   }
 }
 
 /** Writes PNG if lossless, or without ffmpeg; else JPEG. */
-class PictureWriter {
-  readonly signal: AbortSignal;
-  #hasJpeg = true;
-
-  constructor(signal: AbortSignal) {
-    this.signal = signal;
-  }
-
-  async write(maps: QualityMaps, of: MapKind, one: PictureTry): Promise<PictureFiles | undefined> {
+function pictureWriter(signal: AbortSignal) {
+  let hasJpeg = true;
+  return async (maps: QualityMaps, of: MapKind, one: PictureTry): Promise<PictureFiles | undefined> => {
     const { reference, distorted } = maps.pair;
     const { width, height } = reference.format;
     const size = { maxSide: one.side };
     const first = reference.image(size);
-    if (this.#hasJpeg && one.quality === 1 && !one.fits(first.width * first.height)) return undefined;
+    if (hasJpeg && one.quality === 1 && !one.fits(first.width * first.height)) return undefined;
     const map = maps.render({ of, legend: false, ...size });
-    if (this.#hasJpeg && one.quality < 1) {
-      const made = await this.#jpegs([first, distorted.image(size), map.image], one.quality);
+    if (hasJpeg && one.quality < 1) {
+      const made = await jpegsOf([first, distorted.image(size), map.image], one.quality, signal);
       if (made) return made;
-      this.#hasJpeg = false;
+      hasJpeg = false;
     }
     // As PNG it would equal the lossless try.
     if (one.quality < 1 && one.side >= Math.max(width, height)) return undefined;
@@ -110,34 +105,37 @@ class PictureWriter {
       distorted: await distorted.png(size),
       map: await map.png(),
     };
-  }
+  };
+}
 
-  /** Encodes images of one size as JPEG with the installed ffmpeg; `undefined` if that fails. */
-  async #jpegs(images: readonly RgbImage[], quality: number): Promise<PictureFiles | undefined> {
-    const [{ width = 0, height = 0 } = {}] = images;
-    const input = `-v quiet -f rawvideo -pix_fmt rgb24 -s ${width}x${height} -i pipe:0`;
-    const output = '-pix_fmt yuvj420p -c:v mjpeg -threads 1 -f image2pipe pipe:1';
-    const scale = Math.round(2 + 20 * (1 - quality));
-    const child = startChild(
-      process.env.ANYVMAF_FFMPEG || 'ffmpeg',
-      `${input} -q:v ${scale} ${output}`.split(' '),
-      { stdio: ['pipe', 'pipe', 'ignore'] },
-    );
-    const ended = new Promise<void>((resolve) => {
-      child.once('error', () => resolve());
-      child.once('close', () => resolve());
-    });
-    const forget = onAbort(this.signal, () => void endChild(child, ended, [child.stdout]));
-    // Ignore a process that has ended.
-    child.stdin?.on('error', () => {}).end(Buffer.concat(images.map(({ data }) => data)));
-    const pieces: Buffer[] = [];
-    child.stdout?.on('data', (piece: Buffer) => pieces.push(piece));
-    await ended;
-    forget();
-    this.signal.throwIfAborted();
-    const [reference, distorted, map] = jpegsIn(Buffer.concat(pieces));
-    return reference && distorted && map && { reference, distorted, map };
-  }
+/** Encodes images of one size as JPEG with the installed ffmpeg; `undefined` if that fails. */
+async function jpegsOf(
+  images: readonly RgbImage[],
+  quality: number,
+  signal: AbortSignal,
+): Promise<PictureFiles | undefined> {
+  const [{ width = 0, height = 0 } = {}] = images;
+  const input = `-v quiet -f rawvideo -pix_fmt rgb24 -s ${width}x${height} -i pipe:0`;
+  const output = '-pix_fmt yuvj420p -c:v mjpeg -threads 1 -f image2pipe pipe:1';
+  const scale = Math.round(2 + 20 * (1 - quality));
+  const child = startChild(
+    process.env.ANYVMAF_FFMPEG || 'ffmpeg',
+    `${input} -q:v ${scale} ${output}`.split(' '),
+    { stdio: ['pipe', 'pipe', 'ignore'] },
+  );
+  const ended = new Promise<void>((resolve) => {
+    child.once('error', () => resolve()).once('close', () => resolve());
+  });
+  const forget = onAbort(signal, () => void endChild(child, ended, [child.stdout]));
+  // Ignore a process that has ended.
+  child.stdin?.on('error', () => {}).end(Buffer.concat(images.map(({ data }) => data)));
+  const pieces: Buffer[] = [];
+  child.stdout?.on('data', (piece: Buffer) => pieces.push(piece));
+  await ended;
+  forget();
+  signal.throwIfAborted();
+  const [reference, distorted, map] = jpegsIn(Buffer.concat(pieces));
+  return reference && distorted && map && { reference, distorted, map };
 }
 
 /** Splits at end-of-image markers, which never occur within a JPEG's data. */

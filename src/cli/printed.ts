@@ -1,15 +1,21 @@
 /**
  * @module cli/printed
- * What scoring prints: plain lines for scripts, several reports in one stream, frames as they are measured, and warnings.
+ * What scoring prints: a summary for people, plain lines for scripts, reports, frames as they are measured, and warnings.
  */
 
-import { writeTableCsv } from '../report/brief.js';
+import type { AnyvmafError } from '../core/errors.js';
+import { counted, printable } from '../core/printable.js';
+import { decideEncodes, ranking } from '../index.js';
+import { brief, encodesTable, unsaid, writeTableCsv } from '../report/brief.js';
 import { baseName } from '../report/facts.js';
+import { pooledText } from '../report/limits.js';
+import type { PagePictures } from '../report/picture-room.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from '../report/schema.js';
-import { type Remark, remarks, remedyText } from '../report/trust.js';
+import { wrap } from '../report/sections.js';
+import { summarize } from '../report/summary.js';
+import { type Remark, remarks, remedyText, trustOf } from '../report/trust.js';
 import {
   failureEntries,
-  type NdjsonLines,
   ndjsonLines,
   type Precision,
   pretty,
@@ -17,139 +23,122 @@ import {
   textNumber,
   writeReport,
 } from '../report/write.js';
+import { commandLine } from './options.js';
+import { isPrinted, type OutputSettings } from './output-options.js';
 import type { Terminal } from './terminal.js';
 
+export interface DeliverySettings extends OutputSettings {
+  /** One video, or several encodes to compare. */
+  readonly distorted: readonly string[];
+}
+
+export interface Outcome {
+  readonly reports: readonly Report[];
+  /** In order; empty unless there are several videos. */
+  readonly failures: readonly Failure[];
+  /** Number of alarms raised in a live run. */
+  readonly alarms?: number;
+}
+
+export interface Failure {
+  readonly index: number;
+  readonly error: AnyvmafError;
+  readonly failed: FailedEncode;
+}
+
+/** The report, or those of several encodes in command-line order. */
+export function reportText(
+  { reports, failures }: Outcome,
+  { distorted, format, precision }: DeliverySettings,
+): Iterable<string> {
+  const [only] = reports;
+  if (distorted.length === 1 && only) return writeReport(only, format ?? 'xml', { precision });
+  const results: (Report | FailedEncode)[] = [...reports];
+  for (const { index, failed } of failures) results.splice(index, 0, failed);
+  return writeReports(results, format, precision);
+}
+
 /**
- * Lines `vmaf_v0.6.1: 82.564227`: the model's source and its mean score. A bootstrap collection adds a line
- * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means; a tiny model adds `NAME: MEAN`. A run without models
- * gives the mean of every metric, and all aggregate metrics.
+ * @param args command line shown on the page
+ * @param pictures worst frames, and why some are missing
  */
-export function plainResult(report: Report, precision: Precision): string {
-  const number = textNumber(precision);
-  const mean = (metric: string) => number(report.pooled_metrics[metric]?.mean ?? Number.NaN);
-  if (report.models.length === 0) {
-    const whole = Object.entries(report.aggregate_metrics);
-    return [
-      ...report.metrics.map((metric) => `${metric}: ${mean(metric)}\n`),
-      ...whole.map(([name, value]) => `${name}: ${number(value)}\n`),
-    ].join('');
-  }
-  const tiny = (report.tiny ?? []).flatMap(({ metrics }) => metrics);
-  return report.models
-    .map(({ name, source, collection }) => {
-      const line = `${source}: ${mean(name)}\n`;
-      if (!collection) return line;
-      const interval = `[${mean(collection.ciLow)}, ${mean(collection.ciHigh)}]`;
-      return `${line}${source}: ${mean(collection.bagging)}, ci.p95: ${interval}, stddev: ${mean(collection.stddev)}\n`;
-    })
-    .concat(tiny.map((metric) => `${metric}: ${mean(metric)}\n`))
-    .join('');
+export async function htmlText(
+  { reports, failures }: Outcome,
+  args: readonly string[],
+  { pictures, lacking }: Partial<PagePictures> = {},
+): Promise<Iterable<string>> {
+  const { writeHtml } = await import('../report/html/document.js');
+  return writeHtml(reports, {
+    command: commandLine('anyvmaf', args),
+    written: `${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    failed: failures.map(({ failed }) => failed),
+    pictures,
+    picturesLacking: lacking,
+  });
 }
-
-/** Formats that can hold several reports. */
-export type SeveralFormat = Exclude<ReportFormat, 'xml' | 'sub'>;
 
 /**
- * `json` is an array of whole reports, `csv` a table with a row per encode, `ndjson` the lines of one report after the
- * other, each after its header. An encode that could not be scored has a record with its error.
+ * Prints the report on standard output, or a summary for people, or plain lines for scripts.
+ * @param done the report is printed already
  */
-export function* writeReports(
-  results: readonly (Report | FailedEncode)[],
-  format: SeveralFormat,
-  precision: Precision,
-): Generator<string, void, undefined> {
-  if (format === 'csv') yield* writeTableCsv(results, precision);
-  else if (format === 'ndjson') {
-    const lines = ndjsonLines(precision);
-    for (const result of results) {
-      if ('frames' in result) yield* writeReport(result, format, { precision });
-      else yield lines.failure(result);
-    }
-  } else {
-    for (const [i, result] of results.entries()) {
-      yield i === 0 ? '[\n' : ',\n';
-      if ('frames' in result) yield* writeReport(result, format, { precision });
-      else yield `${pretty({ map: failureEntries(result) })}\n`;
-    }
-    yield ']\n';
+export async function printResult(
+  outcome: Outcome,
+  settings: DeliverySettings,
+  terminal: Terminal,
+  done: boolean,
+): Promise<void> {
+  const { distorted, output, html, precision, quiet, featuresTable = false } = settings;
+  const { reports, failures } = outcome;
+  const [first] = reports;
+  const { columns: width, colour: color, interactive } = terminal;
+  const style = { width, color, precision };
+  const printed = isPrinted(settings);
+  const isTable = distorted.length > 1;
+  const free = html !== '-' && !printed;
+  const summary = free && !quiet && (interactive || featuresTable);
+  // The summary shows or counts the warnings; do not repeat them on the same terminal.
+  if (!summary || !terminal.canDraw) complainOf(reports, terminal);
+  if (printed && !done) {
+    for (const piece of reportText(outcome, settings)) await terminal.print(piece);
+  } else if (free && isTable && !quiet && (summary || output === undefined)) {
+    const failed = failures.map((failure) => failure.failed.distorted);
+    const notes = featuresTable && interactive ? 'all' : interactive ? 'causes' : 'none';
+    await terminal.print(encodesTable(reports, { ...style, notes, failed }));
+    if (interactive && reports.length > 1) await terminal.print(await decisionText(reports, settings, width));
+  } else if (summary && first && !featuresTable) {
+    await terminal.print(brief(first, style));
+  } else if (first && free && output === undefined) {
+    await terminal.print(isTable ? plainResults(reports, precision) : plainResult(first, precision));
   }
+  if (!summary) return;
+  if (featuresTable)
+    for (const [i, report] of reports.entries())
+      await terminal.print(`${i > 0 || isTable ? '\n' : ''}${summarize(report, style)}`);
+  const files = [output, html].filter((name) => name !== undefined);
+  const where = files.length > 0 ? `The report is in ${files.join(' and ')}` : '';
+  const last = [where, featuresTable ? '' : restText(reports)].filter((part) => part !== '').join('; ');
+  if (last !== '') await terminal.print(`${featuresTable || isTable ? '\n' : ''}${last}\n`);
 }
 
-/** The lines of `plainResult`, each after the name of its video. */
-export function plainResults(reports: readonly Report[], precision: Precision): string {
-  return reports
-    .map((report) =>
-      plainResult(report, precision)
-        .replace(/^/gm, `${report.distorted.name}: `)
-        .replace(/\n[^\n]*$/, '\n'),
-    )
-    .join('');
+/** Recommends an encode within the bounds of the gate; empty if no report has a score to rank by. */
+async function decisionText(
+  reports: readonly Report[],
+  { failUnder, limits = [] }: DeliverySettings,
+  width: number,
+): Promise<string> {
+  if (!reports.some((report) => ranking(report))) return '';
+  const bounds = limits.map((limit) => `${pooledText(limit)}${limit.relation}${limit.bound}`);
+  const targets = [...(failUnder === undefined ? [] : [String(failUnder)]), ...bounds];
+  const { explanation } = await decideEncodes(reports, { targets });
+  return `\n${wrap(printable(explanation), width).join('\n')}\n`;
 }
 
-/** Prints one report after the other; lines of later ones wait. */
-export class LiveLines {
-  readonly #lines: NdjsonLines;
-  readonly #print: (text: string) => Promise<void>;
-  readonly #broken: (reason: unknown) => void;
-  /** Per report: its metrics once it has started, the waiting lines, and whether it has ended. */
-  readonly #reports: { metrics?: readonly string[]; waiting: string[]; complete: boolean }[];
-  #turn = 0;
-  #written: Promise<void> = Promise.resolve();
-
-  /** @param broken called if printing fails */
-  constructor(
-    count: number,
-    precision: Precision,
-    print: (text: string) => Promise<void>,
-    broken: (reason: unknown) => void,
-  ) {
-    this.#lines = ndjsonLines(precision);
-    this.#print = print;
-    this.#broken = broken;
-    this.#reports = Array.from({ length: count }, () => ({ waiting: [], complete: false }));
-  }
-
-  readonly start = (head: ReportHead, index = 0): void => {
-    const report = this.#reports[index];
-    if (report) report.metrics = head.metrics;
-    this.#add(index, this.#lines.header(head));
-  };
-
-  readonly frame = (frame: FrameMetrics, index = 0): void => {
-    this.#add(index, this.#lines.frame(frame, this.#reports[index]?.metrics ?? []));
-  };
-
-  readonly end = (report: Report, index = 0): void => {
-    const state = this.#reports[index];
-    if (!state) return;
-    // A report without any scored frame has not started.
-    if (!state.metrics) this.start(report, index);
-    state.complete = true;
-    this.#add(index, this.#lines.summary(report));
-  };
-
-  readonly fail = (failed: FailedEncode, index: number): void => {
-    const state = this.#reports[index];
-    if (!state) return;
-    state.complete = true;
-    this.#add(index, this.#lines.failure(failed));
-  };
-
-  written(): Promise<void> {
-    return this.#written;
-  }
-
-  #add(index: number, line: string): void {
-    this.#reports[index]?.waiting.push(line);
-    for (; ; this.#turn++) {
-      const report = this.#reports[this.#turn];
-      if (!report) return;
-      const text = report.waiting.splice(0).join('');
-      if (text !== '') this.#written = this.#written.then(() => this.#print(text));
-      this.#written.catch(this.#broken);
-      if (!report.complete) return;
-    }
-  }
+/** Says how to see the remaining warnings and measurements. */
+function restText(reports: readonly Report[]): string {
+  const count = unsaid(reports);
+  const marked = reports.some((report) => trustOf(report).verdict !== 'fine');
+  const others = count > 0 ? `${counted(count, marked ? 'further note' : 'note')} and ` : '';
+  return `--features-table prints ${others}all measurements`;
 }
 
 /** Prints errors and warnings; findings of severity `info` stay in the report. */
@@ -187,4 +176,123 @@ export function complainOfFailures(failed: readonly FailedEncode[], of: number, 
     const names = failed.map(({ distorted }) => baseName(distorted)).join(', ');
     terminal.complain(`${failed.length} of ${of} encodes could not be scored: ${names}`);
   }
+}
+
+/**
+ * Lines `vmaf_v0.6.1: 82.564227`: the model's source and its mean score. A bootstrap collection adds a line
+ * `NAME: BAGGING, ci.p95: [LOW, HIGH], stddev: STDDEV` of means; a tiny model adds `NAME: MEAN`. A run without models
+ * gives the mean of every metric, and all aggregate metrics.
+ */
+export function plainResult(report: Report, precision: Precision): string {
+  const number = textNumber(precision);
+  const mean = (metric: string) => number(report.pooled_metrics[metric]?.mean ?? Number.NaN);
+  if (report.models.length === 0) {
+    const whole = Object.entries(report.aggregate_metrics);
+    return [
+      ...report.metrics.map((metric) => `${metric}: ${mean(metric)}\n`),
+      ...whole.map(([name, value]) => `${name}: ${number(value)}\n`),
+    ].join('');
+  }
+  const tiny = (report.tiny ?? []).flatMap(({ metrics }) => metrics);
+  return report.models
+    .map(({ name, source, collection }) => {
+      const line = `${source}: ${mean(name)}\n`;
+      if (!collection) return line;
+      const interval = `[${mean(collection.ciLow)}, ${mean(collection.ciHigh)}]`;
+      return `${line}${source}: ${mean(collection.bagging)}, ci.p95: ${interval}, stddev: ${mean(collection.stddev)}\n`;
+    })
+    .concat(tiny.map((metric) => `${metric}: ${mean(metric)}\n`))
+    .join('');
+}
+
+/** The lines of `plainResult`, each after the name of its video. */
+export function plainResults(reports: readonly Report[], precision: Precision): string {
+  return reports
+    .map((report) =>
+      plainResult(report, precision)
+        .replace(/^/gm, `${report.distorted.name}: `)
+        .replace(/\n[^\n]*$/, '\n'),
+    )
+    .join('');
+}
+
+/**
+ * `csv` is a table with a row per encode, `ndjson` the lines of one report after the other, each after its header; other
+ * formats hold one report, and several become a JSON array. An encode that could not be scored has a record with its
+ * error.
+ */
+export function* writeReports(
+  results: readonly (Report | FailedEncode)[],
+  format: ReportFormat | undefined,
+  precision: Precision,
+): Generator<string, void, undefined> {
+  if (format === 'csv') yield* writeTableCsv(results, precision);
+  else if (format === 'ndjson') {
+    const lines = ndjsonLines(precision);
+    for (const result of results) {
+      if ('frames' in result) yield* writeReport(result, format, { precision });
+      else yield lines.failure(result);
+    }
+  } else {
+    for (const [i, result] of results.entries()) {
+      yield i === 0 ? '[\n' : ',\n';
+      if ('frames' in result) yield* writeReport(result, 'json', { precision });
+      else yield `${pretty({ map: failureEntries(result) })}\n`;
+    }
+    yield ']\n';
+  }
+}
+
+export type LiveLines = ReturnType<typeof printLive>;
+
+/**
+ * Prints one report after the other as JSON lines, while they are measured; lines of later ones wait.
+ * @param broken called if printing fails
+ */
+export function printLive(
+  count: number,
+  precision: Precision,
+  print: (text: string) => Promise<void>,
+  broken: (reason: unknown) => void,
+) {
+  const lines = ndjsonLines(precision);
+  /** Per report: its metrics once it has started, the waiting lines, and whether it has ended. */
+  const states: { metrics?: readonly string[]; waiting: string; complete: boolean }[] = Array.from(
+    { length: count },
+    () => ({ waiting: '', complete: false }),
+  );
+  let turn = 0;
+  let written: Promise<void> = Promise.resolve();
+  const add = (index: number, line: string) => {
+    const added = states[index];
+    if (added) added.waiting += line;
+    for (let state = states[turn]; state; state = states[++turn]) {
+      const text = state.waiting;
+      state.waiting = '';
+      if (text !== '') written = written.then(() => print(text));
+      written.catch(broken);
+      if (!state.complete) return;
+    }
+  };
+  const start = (head: ReportHead, index = 0) => {
+    const state = states[index];
+    if (state) state.metrics = head.metrics;
+    add(index, lines.header(head));
+  };
+  const complete = (index: number, line: string) => {
+    const state = states[index];
+    if (state) state.complete = true;
+    add(index, line);
+  };
+  return {
+    start,
+    frame: (frame: FrameMetrics, index = 0) => add(index, lines.frame(frame, states[index]?.metrics ?? [])),
+    end: (report: Report, index = 0) => {
+      // A report without any scored frame has not started.
+      if (!states[index]?.metrics) start(report, index);
+      complete(index, lines.summary(report));
+    },
+    fail: (failed: FailedEncode, index: number) => complete(index, lines.failure(failed)),
+    written: () => written,
+  };
 }

@@ -53,8 +53,6 @@ const MAX_SHARDS = 100_000;
 /** Names of standard output that people put after a format option, although it takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
-const RUNNING = 'Running';
-
 const TINY = 'Tiny models';
 
 const MAX_THREADS = 1024;
@@ -164,6 +162,8 @@ const TINY_OPTIONS = grouped<TinySettings>(
   ],
   { ours: true },
 );
+
+const RUNNING = 'Running';
 
 /** Options before their combination is checked. */
 interface AskedSettings extends TableSettings, TinySettings {
@@ -297,6 +297,33 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   return { ...settings, ...(hosts && { hosts }) };
 }
 
+/** All videos that a run reads, the reference first. */
+export function videosIn({ reference, distorted }: Pick<ScoreSettings, 'reference' | 'distorted'>) {
+  return [...(reference === undefined ? [] : [reference]), ...distorted];
+}
+
+export function pairRequest({ reference, distorted, raw }: ScoreSettings) {
+  return {
+    ...(reference !== undefined && { reference }),
+    distorted: distorted[0],
+    ...(raw && { raw }),
+  };
+}
+
+/** A pair and its options, without those that the batch sets. */
+export function requestOf(settings: ScoreSettings): BatchJob {
+  const {
+    gate: _,
+    onProgress: __,
+    onStart: ___,
+    onFrame: ____,
+    signal: _____,
+    origin: ______,
+    ...own
+  } = settings.options;
+  return { ...pairRequest(settings), options: own };
+}
+
 /** Removes masks unless a native backend is asked for; returns a sentence for each that was set. */
 function ignoredMasks(options: OptionsDraft): string[] {
   const { backend = 'wasm' } = options;
@@ -349,6 +376,11 @@ function withJudged(
   const names = [...limits, ...drops, ...alarms.map(parseAlarm)].flatMap(({ metric }) => metric ?? []);
   const more = extractorsFor(names, features);
   return [...features, ...more.slice(0, Math.max(0, MAX_MODELS - features.length))];
+}
+
+function text(use: OptionUse): string {
+  if (use.value !== '') return use.value;
+  throw usageError(`${use.label} is empty, but it needs a value`);
 }
 
 /**
@@ -430,31 +462,4 @@ function shardValue(use: OptionUse): ShardChoice {
   const shard = { number: Number(number), count: Number(count) };
   if (shard.number <= shard.count && shard.count <= MAX_SHARDS) return shard;
   throw refusedValue(use, `a part and the number of parts, such as 2/7, of at most ${MAX_SHARDS} parts`);
-}
-
-export function pairRequest({ reference, distorted, raw }: ScoreSettings) {
-  return {
-    ...(reference !== undefined && { reference }),
-    distorted: distorted[0],
-    ...(raw && { raw }),
-  };
-}
-
-/** A pair and its options, without those that the batch sets. */
-export function requestOf(settings: ScoreSettings): BatchJob {
-  const {
-    gate: _,
-    onProgress: __,
-    onStart: ___,
-    onFrame: ____,
-    signal: _____,
-    origin: ______,
-    ...own
-  } = settings.options;
-  return { ...pairRequest(settings), options: own };
-}
-
-function text(use: OptionUse): string {
-  if (use.value !== '') return use.value;
-  throw usageError(`${use.label} is empty, but it needs a value`);
 }

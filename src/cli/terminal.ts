@@ -6,8 +6,8 @@ import type { WriteStream } from 'node:tty';
 import { unlessAborted } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import { sentence } from '../core/printable.js';
-import { agreeToParts, type PartsDoor } from '../parts/consent.js';
-import { megabytes, type Part, type PinnedPackage, packedSize, partsFolder } from '../parts/table.js';
+import { agreeToParts, megabytes, type PartsDoor } from '../parts/consent.js';
+import type { Part, PinnedPackage } from '../parts/table.js';
 import { ClosedPipe } from './exit.js';
 import type { Option } from './options.js';
 
@@ -107,7 +107,7 @@ export function partsDoor(terminal: Terminal, mayAsk: boolean): PartsDoor {
       process.stdin.isTTY && {
         async ask(part, signal) {
           erase();
-          terminal.complain(questionAbout(part));
+          terminal.complain(await questionAbout(part));
           terminal.draw('Fetch it? [y/N] ');
           return /^\s*y(es)?\s*$/i.test(await answer(signal));
         },
@@ -115,7 +115,8 @@ export function partsDoor(terminal: Terminal, mayAsk: boolean): PartsDoor {
   };
 }
 
-function questionAbout(part: Part): string {
+async function questionAbout(part: Part): Promise<string> {
+  const { packedSize, partsFolder } = await import('../parts/table.js');
   const { packages, size } = part;
   const fetched = packages.map(packageText).join(' and ');
   return (

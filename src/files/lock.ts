@@ -47,7 +47,7 @@ export async function lockFile(path: string): Promise<FileLock> {
       await drop(own);
       throw lockError(path, cause);
     }
-    if (!holder) return new Held(own, path);
+    if (!holder) return held(own, path);
     await drop(own);
     // The other process may have started at the same moment, and gives way too.
     if (tries >= TRIES) throw taken(path, holder);
@@ -61,41 +61,33 @@ interface Holder {
   readonly lock: string;
 }
 
-class Held implements FileLock {
-  readonly #own: string;
-  readonly #path: string;
-  readonly #beat: NodeJS.Timeout;
-
-  constructor(own: string, path: string) {
-    this.#own = own;
-    this.#path = path;
-    this.#beat = setInterval(() => {
-      const now = new Date();
-      try {
-        utimesSync(own, now, now);
-      } catch {
-        // The next write reports it.
-      }
-    }, BEAT);
-    this.#beat.unref();
-  }
-
-  require(): void {
+function held(own: string, path: string): FileLock {
+  const beat = setInterval(() => {
+    const now = new Date();
     try {
-      statSync(this.#own);
-    } catch (cause) {
-      throw new AnyvmafError(
-        'io',
-        `The lock on "${shown(this.#path)}" is gone, and another process may write it; run the batch again.`,
-        { cause },
-      );
+      utimesSync(own, now, now);
+    } catch {
+      // The next write reports it.
     }
-  }
-
-  async release(): Promise<void> {
-    clearInterval(this.#beat);
-    await drop(this.#own);
-  }
+  }, BEAT);
+  beat.unref();
+  return {
+    require() {
+      try {
+        statSync(own);
+      } catch (cause) {
+        throw new AnyvmafError(
+          'io',
+          `The lock on "${shown(path)}" is gone, and another process may write it; run the batch again.`,
+          { cause },
+        );
+      }
+    },
+    async release() {
+      clearInterval(beat);
+      await drop(own);
+    },
+  };
 }
 
 async function claim(own: string, path: string): Promise<void> {

@@ -22,7 +22,7 @@ export async function readText(name: string, most = MOST_REPORT_BYTES): Promise<
   }
 }
 
-export interface CsvLine {
+interface CsvLine {
   readonly fields: readonly string[];
   /** First line of the record, from 1. */
   readonly line: number;
@@ -33,7 +33,7 @@ export interface CsvLine {
  * @param list its name, for messages
  * @throws {AnyvmafError} `usage` for misplaced quotation marks
  */
-export function csvLines(text: string, list: string): CsvLine[] {
+function csvLines(text: string, list: string): CsvLine[] {
   const records: CsvLine[] = [];
   let fields: string[] = [];
   let line = 1;
@@ -57,6 +57,23 @@ export function csvLines(text: string, list: string): CsvLine[] {
     start = line;
   }
   return records;
+}
+
+/**
+ * The records of a CSV text with a header, by its columns.
+ * @throws {AnyvmafError} `usage` as {@link csvLines}, and for a record with other fields
+ */
+export function csvTable(text: string, list: string) {
+  const [head, ...records] = csvLines(text, list);
+  const columns = head?.fields ?? [];
+  const rows = records.map(({ fields, line }) => {
+    if (fields.length === columns.length)
+      return { line, entries: columns.map((column, i) => [column, fields[i]?.trim() ?? ''] as const) };
+    throw usageError(
+      `line ${line} of ${list} has ${fields.length} fields, but the first line names ${columns.length} columns`,
+    );
+  });
+  return { columns, rows };
 }
 
 /** Parses the field at `at`: `end` is its separator, `next` the start of the next field; `undefined` if malformed. */

@@ -97,18 +97,10 @@ interface Checked extends ServerSettings {
   readonly maxDrainPerFrame: number;
 }
 
-const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, true>> = {
-  queueDepth: true,
-  maxDrainPerFrame: true,
-  folders: true,
-  keepFrames: true,
-  keepSeconds: true,
-  alarms: true,
-  onAlarm: true,
-  onSecond: true,
-  name: true,
-  userAgent: true,
-};
+const OPTIONS: readonly (keyof EmbeddedServerOptions)[] = [
+  ...(['queueDepth', 'maxDrainPerFrame', 'folders', 'keepFrames', 'keepSeconds'] as const),
+  ...(['alarms', 'onAlarm', 'onSecond', 'name', 'userAgent'] as const),
+];
 
 /** Options of each transport. */
 const LISTENING: Readonly<Record<Listening['transport'], readonly string[]>> = {
@@ -126,7 +118,7 @@ function refuseUnknown(what: string, given: object, known: readonly string[]): v
 
 function checkServerOptions(options: EmbeddedServerOptions): Checked {
   requireObject('options', options);
-  refuseUnknown('server option', options, Object.keys(OPTIONS));
+  refuseUnknown('server option', options, OPTIONS);
   const { queueDepth = 64, maxDrainPerFrame = 4, folders = [], keepFrames, keepSeconds, userAgent } = options;
   count('queueDepth', queueDepth, MAX_DEPTH);
   count('maxDrainPerFrame', maxDrainPerFrame, MAX_DRAIN);

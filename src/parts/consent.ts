@@ -6,7 +6,7 @@ import { unlessAborted } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
 import { AnyvmafError, type InstallHint, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { isHere, megabytes, PARTS, type Part, type PinnedPackage, packedSize, specOf } from './table.js';
+import type { Part, PinnedPackage } from './table.js';
 
 export interface PartsDoor {
   /** Asks whether to fetch a part; absent if there is no user to ask. */
@@ -47,8 +47,10 @@ let questions: Promise<unknown> = Promise.resolve();
  * `ANYVMAF_INSTALL`; those of `installPart`; the signal's reason
  */
 export async function obtainPart(name: PartName, signal?: AbortSignal): Promise<void> {
-  if (isHere(PARTS[name])) return;
-  const known = asked.get(name) ?? begin(name);
+  const { isHere, PARTS } = await import('./table.js');
+  const part = PARTS[name];
+  if (isHere(part)) return;
+  const known = asked.get(name) ?? begin(part);
   known.waiting++;
   try {
     await unlessAborted(signal, known.work);
@@ -62,9 +64,10 @@ export async function obtainPart(name: PartName, signal?: AbortSignal): Promise<
   }
 }
 
-function begin(name: PartName): Asked {
+function begin(part: Part): Asked {
+  const { name } = part;
   const stop = new AbortController();
-  const one: Asked = { work: obtain(PARTS[name], stop.signal), stop, waiting: 0 };
+  const one: Asked = { work: obtain(part, stop.signal), stop, waiting: 0 };
   asked.set(name, one);
   // Remember only a refusal.
   one.work.then(
@@ -90,13 +93,13 @@ async function requireConsent(part: Part, signal: AbortSignal): Promise<void> {
   const policy = policyOf(process.env.ANYVMAF_INSTALL);
   if (agreed || policy === 'auto') return;
   const ask = policy === 'never' ? undefined : door?.ask;
-  if (!ask) throw new AnyvmafError('backend', notHere(part), remedy(part));
+  if (!ask) throw new AnyvmafError('backend', ...(await refusal(part)));
   const answer = questions.then(() => {
     signal.throwIfAborted();
     return ask(part, signal);
   });
   questions = answer.catch(() => {});
-  if (!(await unlessAborted(signal, answer))) throw new Refused('backend', notHere(part), remedy(part));
+  if (!(await unlessAborted(signal, answer))) throw new Refused('backend', ...(await refusal(part)));
 }
 
 function policyOf(value: string | undefined): 'auto' | 'never' | undefined {
@@ -105,11 +108,17 @@ function policyOf(value: string | undefined): 'auto' | 'never' | undefined {
   throw usageError(`ANYVMAF_INSTALL is ${quoted(value)}, but it must be auto or never.`);
 }
 
-function notHere(part: Part): string {
-  const [{ name, version }] = part.packages;
-  return `the package ${name} ${version} (${megabytes(packedSize(part))} to fetch), which ${part.use}, is not installed`;
+/** What an error says of a part that is not installed, and how to install it. */
+async function refusal(part: Part): Promise<[message: string, { readonly hints: readonly [InstallHint] }]> {
+  const { packedSize, specOf } = await import('./table.js');
+  const { name, version } = part.packages[0];
+  return [
+    `the package ${name} ${version} (${megabytes(packedSize(part))} to fetch), which ${part.use}, is not installed`,
+    { hints: [{ purpose: 'install', part: part.name, packages: specOf(part.packages[0]) }] },
+  ];
 }
 
-function remedy({ name, packages }: Part): { readonly hints: readonly [InstallHint] } {
-  return { hints: [{ purpose: 'install', part: name, packages: specOf(packages[0]) }] };
+/** `32.2 MB`, of 1,000,000 bytes each. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -36,7 +36,10 @@ export interface InstalledPart {
   readonly fetched: boolean;
 }
 
-export interface InstallOptions extends NpmOptions {
+export interface InstallOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds until npm is killed. */
+  readonly timeout?: number;
   /** Called for each package before it is fetched. */
   readonly onPackage?: ((one: PinnedPackage) => void) | undefined;
   /** Replaces the pinned part, in tests. */
@@ -133,12 +136,6 @@ const OPTIONS = [
   ...['--no-dry-run', '--no-global', '--install-strategy=hoisted', '--package-lock', '--omit=dev'],
 ];
 
-export interface NpmOptions {
-  readonly signal?: AbortSignal;
-  /** Milliseconds until npm is killed. */
-  readonly timeout?: number;
-}
-
 /**
  * Without scripts and dependencies, into an empty folder.
  * @throws {AnyvmafError} `io` if npm is missing, fails, is late, or gets unpinned content; the signal's reason
@@ -146,9 +143,8 @@ export interface NpmOptions {
 async function installPackages(
   packages: readonly PinnedPackage[],
   folder: string,
-  options: NpmOptions = {},
+  { signal, timeout = TIMEOUT }: InstallOptions,
 ): Promise<void> {
-  const { signal, timeout = TIMEOUT } = options;
   signal?.throwIfAborted();
   await writeLock(packages, folder);
   const [program, ...first] = npmCommand();

@@ -118,12 +118,10 @@ export function isOffered({ system }: Part): boolean {
 
 export function isKept({ keep }: PinnedPackage, path: string): boolean {
   return keep.some((pattern) => {
-    const star = pattern.indexOf('*');
-    if (star < 0) return path === pattern;
-    const [before, after] = [pattern.slice(0, star), pattern.slice(star + 1)];
-    if (!path.startsWith(before) || !path.endsWith(after) || path.length <= before.length + after.length)
-      return false;
-    return !path.slice(before.length, path.length - after.length).includes('/');
+    const [before = '', after] = pattern.split('*');
+    if (after === undefined) return path === pattern;
+    const between = path.slice(before.length, path.length - after.length);
+    return path === before + between + after && between !== '' && !between.includes('/');
   });
 }
 
@@ -134,11 +132,6 @@ export function specOf({ name, version }: PinnedPackage): string {
 
 export function packedSize({ packages }: Part): number {
   return packages.reduce((sum, { packed }) => sum + packed, 0);
-}
-
-/** `32.2 MB`, of 1,000,000 bytes each. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 /** Lists the files of a part, in its folder; written last. */

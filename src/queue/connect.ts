@@ -5,10 +5,92 @@
  */
 import type { Job, JobsOptions, Queue, QueueEvents, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
 import { shown, withoutAccess } from '../core/printable.js';
 import { checkTask, type DeadTask, type QueueCounts, type Task, type TaskQueue, taskId } from './job.js';
 import { RedisStore } from './store.js';
+
+export interface QueueAddress {
+  readonly host: string;
+  readonly port: number;
+  /** A Unix socket, used instead of host and port. */
+  readonly path?: string;
+  readonly database: number;
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls: boolean;
+  /** Several queues may share a database. */
+  readonly name: string;
+  /** Without the password, for messages. */
+  readonly shown: string;
+}
+
+/** Used if the address has no password. */
+const PASSWORD_VARIABLE = 'ANYVMAF_QUEUE_PASSWORD';
+
+const FORM =
+  'redis://HOST:PORT/DATABASE, rediss:// for TLS, or redis+unix:///PATH for a socket, each with USER@ if needed';
+
+/** @throws {AnyvmafError} `usage`, without the password */
+export function queueAddress(
+  text: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): QueueAddress {
+  const refuse = (why: string) => usageError(`--queue ${shown(withoutPassword(text))} ${why}; give ${FORM}`);
+  const scheme = /^(rediss?|valkeys?|redis\+unix):\/\//i.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined || !URL.canParse(text)) throw refuse('is not the URL of a Redis server');
+  const url = new URL(text);
+  const password = decoded(url.password) || env[PASSWORD_VARIABLE] || undefined;
+  const username = decoded(url.username) || undefined;
+  const name = url.searchParams.get('queue') ?? 'anyvmaf';
+  if (!/^[\w.-]{1,64}$/.test(name)) {
+    throw refuse('must have a queue name of 1 to 64 letters, digits, dots, dashes and underscores');
+  }
+  const unix = scheme === 'redis+unix';
+  // Other schemes have the database in their path.
+  const known = unix ? ['queue', 'db'] : ['queue'];
+  const others = [...url.searchParams.keys()].filter((key) => !known.includes(key));
+  if (others.length > 0)
+    throw refuse(`has ${shown(others.join(', '))} after the question mark, which takes ${known.join(', ')}`);
+  const path = unix ? decoded(url.pathname) : undefined;
+  if (unix && (!['', 'localhost'].includes(url.host) || path === undefined || path.length < 2))
+    throw refuse('must have the path of a socket and no host');
+  const number = unix ? (url.searchParams.get('db') ?? '') : url.pathname.replace(/^\//, '');
+  if (!/^\d{0,5}$/.test(number)) throw refuse('must have a database number of up to 5 digits');
+  if (!unix && url.hostname === '') throw refuse('has no host');
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 6379),
+    ...(path !== undefined && { path }),
+    database: Number(number),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    tls: scheme === 'rediss' || scheme === 'valkeys',
+    name,
+    shown: withoutPassword(text),
+  };
+}
+
+export function withoutPassword(text: string): string {
+  // A password may contain an at sign.
+  return text
+    .replace(/\b([a-z][a-z+]*:\/\/[^\s:/?#@]*):[^\s/]*@/gi, '$1:***@')
+    .replace(/\*\*\*@[^\s/]*@/g, '***@');
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Hides the command line from process lists if one of its URLs has a password or a signature. */
+export function hideArguments(): void {
+  if (process.argv.some((arg) => withoutPassword(arg) !== arg || withoutAccess(arg) !== arg))
+    process.title = 'anyvmaf';
+}
 
 export interface QueueLibraries {
   readonly bullmq: Pick<
@@ -20,11 +102,15 @@ export interface QueueLibraries {
 
 /** BullMQ's name of the queue; the address's queue name is the prefix of its keys. */
 const TASKS = 'tasks';
+
 /** Milliseconds for the server's first answer. */
 const PATIENCE = 10_000;
+
 /** Milliseconds until the first retry of a task; doubled each time, with jitter. */
 const BACKOFF = 2000;
+
 const AT_ONCE = 500;
+
 const ADVICE = 'npm install bullmq ioredis';
 
 export class QueueConnection implements TaskQueue {
@@ -58,7 +144,7 @@ export class QueueConnection implements TaskQueue {
    */
   static async open(address: QueueAddress, patience = false, load = loadLibraries): Promise<QueueConnection> {
     const libraries = await load().catch((cause: unknown) => {
-      const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+      const [why] = messageOf(cause).split('\n', 1);
       throw new AnyvmafError(
         'backend',
         `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: ${ADVICE}`,
@@ -195,7 +281,7 @@ export class QueueConnection implements TaskQueue {
 }
 
 function unusable({ shown: address }: QueueAddress, cause: unknown): AnyvmafError {
-  const why = withoutPassword(cause instanceof Error ? cause.message : String(cause));
+  const why = withoutPassword(messageOf(cause));
   return new AnyvmafError('io', `cannot use the queue at ${address}: ${why}`, { cause });
 }
 
@@ -287,86 +373,4 @@ function firstAnswer(redis: Redis, address: QueueAddress, patience: boolean): Pr
       },
     );
   });
-}
-
-export interface QueueAddress {
-  readonly host: string;
-  readonly port: number;
-  /** A Unix socket, used instead of host and port. */
-  readonly path?: string;
-  readonly database: number;
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls: boolean;
-  /** Several queues may share a database. */
-  readonly name: string;
-  /** Without the password, for messages. */
-  readonly shown: string;
-}
-
-/** Used if the address has no password. */
-const PASSWORD_VARIABLE = 'ANYVMAF_QUEUE_PASSWORD';
-
-const FORM =
-  'redis://HOST:PORT/DATABASE, rediss:// for TLS, or redis+unix:///PATH for a socket, each with USER@ if needed';
-
-/** @throws {AnyvmafError} `usage`, without the password */
-export function queueAddress(
-  text: string,
-  env: Readonly<Record<string, string | undefined>> = {},
-): QueueAddress {
-  const refuse = (why: string) => usageError(`--queue ${shown(withoutPassword(text))} ${why}; give ${FORM}`);
-  const scheme = /^(rediss?|valkeys?|redis\+unix):\/\//i.exec(text)?.[1]?.toLowerCase();
-  if (scheme === undefined || !URL.canParse(text)) throw refuse('is not the URL of a Redis server');
-  const url = new URL(text);
-  const password = decoded(url.password) || env[PASSWORD_VARIABLE] || undefined;
-  const username = decoded(url.username) || undefined;
-  const name = url.searchParams.get('queue') ?? 'anyvmaf';
-  if (!/^[\w.-]{1,64}$/.test(name)) {
-    throw refuse('must have a queue name of 1 to 64 letters, digits, dots, dashes and underscores');
-  }
-  const unix = scheme === 'redis+unix';
-  // Other schemes have the database in their path.
-  const known = unix ? ['queue', 'db'] : ['queue'];
-  const others = [...url.searchParams.keys()].filter((key) => !known.includes(key));
-  if (others.length > 0)
-    throw refuse(`has ${shown(others.join(', '))} after the question mark, which takes ${known.join(', ')}`);
-  const path = unix ? decoded(url.pathname) : undefined;
-  if (unix && (!['', 'localhost'].includes(url.host) || path === undefined || path.length < 2))
-    throw refuse('must have the path of a socket and no host');
-  const number = unix ? (url.searchParams.get('db') ?? '') : url.pathname.replace(/^\//, '');
-  if (!/^\d{0,5}$/.test(number)) throw refuse('must have a database number of up to 5 digits');
-  if (!unix && url.hostname === '') throw refuse('has no host');
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: Number(url.port || 6379),
-    ...(path !== undefined && { path }),
-    database: Number(number),
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    tls: scheme === 'rediss' || scheme === 'valkeys',
-    name,
-    shown: withoutPassword(text),
-  };
-}
-
-export function withoutPassword(text: string): string {
-  // A password may contain an at sign.
-  return text
-    .replace(/\b([a-z][a-z+]*:\/\/[^\s:/?#@]*):[^\s/]*@/gi, '$1:***@')
-    .replace(/\*\*\*@[^\s/]*@/g, '***@');
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Hides the command line from process lists if one of its URLs has a password or a signature. */
-export function hideArguments(): void {
-  if (process.argv.some((arg) => withoutPassword(arg) !== arg || withoutAccess(arg) !== arg))
-    process.title = 'anyvmaf';
 }

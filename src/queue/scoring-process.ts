@@ -7,8 +7,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { TimeLimitError } from '../core/abort.js';
 import { AnyvmafError, type ErrorCode } from '../core/errors.js';
-import type { QueueJob, Stored } from './job.js';
-import type { ScoredPair, Scorer } from './run-task.js';
+import type { QueueJob, Stored, Task } from './job.js';
+import type { Scorer } from './run-task.js';
 
 export interface ScoringRules {
   /** Real paths of readable folders. */
@@ -21,8 +21,7 @@ export interface ScoringRules {
 }
 
 export type ScoringWork =
-  | { readonly kind: 'pair'; readonly job: QueueJob }
-  | { readonly kind: 'part'; readonly job: QueueJob; readonly number: number; readonly count: number }
+  | Exclude<Task, { kind: 'merge' }>
   | {
       readonly kind: 'merge';
       readonly job: QueueJob;
@@ -34,12 +33,9 @@ export type ToScoring =
   | { readonly kind: 'work'; readonly ticket: number; readonly work: ScoringWork }
   | { readonly kind: 'stop'; readonly ticket: number };
 
-export interface ScoringResult {
-  readonly scored?: ScoredPair;
-  readonly count?: number;
-  readonly part?: Stored;
-  readonly lost?: readonly number[];
-}
+/** What a kind of work returns. */
+type ScoringResults = { [Kind in keyof Scorer]: Awaited<ReturnType<Scorer[Kind]>> };
+export type ScoringResult = ScoringResults[keyof Scorer];
 
 export type FromScoring =
   | { readonly kind: 'progress'; readonly ticket: number; readonly frames: number }
@@ -79,57 +75,39 @@ export class ScoringProcesses implements Scorer {
     this.#onFrames = onFrames;
   }
 
-  async pair(job: QueueJob, signal: AbortSignal): Promise<ScoredPair | { readonly count: number }> {
-    const { scored, count } = await this.#run({ kind: 'pair', job }, signal);
-    if (scored) return scored;
-    if (count !== undefined) return { count };
-    throw noResult();
+  pair(job: QueueJob, signal: AbortSignal) {
+    return this.#run({ kind: 'pair', job }, signal);
   }
 
-  async part(job: QueueJob, number: number, count: number, signal: AbortSignal): Promise<Stored> {
-    const { part } = await this.#run({ kind: 'part', job, number, count }, signal);
-    if (part) return part;
-    throw noResult();
+  part(job: QueueJob, number: number, count: number, signal: AbortSignal) {
+    return this.#run({ kind: 'part', job, number, count }, signal);
   }
 
-  async merge(
-    job: QueueJob,
-    parts: ReadonlyMap<number, Stored>,
-    signal: AbortSignal,
-  ): Promise<ScoredPair | { readonly lost: readonly number[] }> {
-    const { scored, lost } = await this.#run({ kind: 'merge', job, parts: [...parts] }, signal);
-    if (scored) return scored;
-    if (lost) return { lost };
-    throw noResult();
+  merge(job: QueueJob, parts: ReadonlyMap<number, Stored>, signal: AbortSignal) {
+    return this.#run({ kind: 'merge', job, parts: [...parts] }, signal);
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#all].map((one) => one.end()));
   }
 
-  async #run(work: ScoringWork, signal: AbortSignal): Promise<ScoringResult> {
+  async #run<Kind extends ScoringWork['kind']>(
+    work: ScoringWork & { readonly kind: Kind },
+    signal: AbortSignal,
+  ): Promise<ScoringResults[Kind]> {
     signal.throwIfAborted();
-    const one = this.#idle() ?? this.#start();
+    let one = this.#free.pop();
+    // It may have ended meanwhile.
+    for (; one && !one.usable; one = this.#free.pop()) this.#all.delete(one);
+    one ??= new OneProcess(this.#rules);
+    this.#all.add(one);
     try {
-      return await one.run(work, signal, this.#onFrames);
+      // The process answers with the result of this kind of work.
+      return (await one.run(work, signal, this.#onFrames)) as ScoringResults[Kind];
     } finally {
       if (one.usable) this.#free.push(one);
       else this.#all.delete(one);
     }
-  }
-
-  #idle(): OneProcess | undefined {
-    for (let one = this.#free.pop(); one; one = this.#free.pop()) {
-      if (one.usable) return one;
-      this.#all.delete(one);
-    }
-    return undefined;
-  }
-
-  #start(): OneProcess {
-    const one = new OneProcess(this.#rules);
-    this.#all.add(one);
-    return one;
   }
 }
 
@@ -230,8 +208,4 @@ class OneProcess {
     else if (message.late) running.fail(new TimeLimitError(message.message));
     else running.fail(new AnyvmafError(message.code, message.message));
   }
-}
-
-function noResult(): AnyvmafError {
-  return new AnyvmafError('internal', 'the scoring process returned no result.');
 }

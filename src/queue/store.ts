@@ -77,7 +77,7 @@ export class RedisStore implements JobStore {
     const found: (Outcome | undefined)[] = [];
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       const some = keys.slice(at, at + AT_ONCE);
-      const values = await this.#redis.mget(some.map((key) => this.#outcome(key)));
+      const values = await this.#redis.mget(some.map((key) => this.#key('outcome', key)));
       found.push(...values.map((value) => (value === null ? undefined : parsed(value, checkOutcome))));
     }
     return found;
@@ -92,7 +92,9 @@ export class RedisStore implements JobStore {
 
   async take(keys: readonly string[]): Promise<void> {
     const value = JSON.stringify({ kind: 'taken' } satisfies Outcome);
-    await Promise.all(keys.map((key) => this.#redis.set(this.#outcome(key), value, 'EX', REMEMBERED, 'XX')));
+    await Promise.all(
+      keys.map((key) => this.#redis.set(this.#key('outcome', key), value, 'EX', REMEMBERED, 'XX')),
+    );
   }
 
   async reopen(keys: readonly string[], parts: boolean): Promise<void> {
@@ -102,8 +104,8 @@ export class RedisStore implements JobStore {
   async begin(key: string, number?: number): Promise<Begun> {
     const fields = [COUNT, ...(number === undefined ? [] : [String(number)])];
     const [settled, [count, part]] = await Promise.all([
-      this.#redis.exists(this.#outcome(key)),
-      this.#redis.hmget(this.#parts(key), ...fields),
+      this.#redis.exists(this.#key('outcome', key)),
+      this.#redis.hmget(this.#key('parts', key), ...fields),
     ]);
     return {
       settled: settled === 1,
@@ -128,7 +130,7 @@ export class RedisStore implements JobStore {
   }
 
   async parts(key: string): Promise<{ count?: number; parts: ReadonlyMap<number, Stored> }> {
-    const fields = Object.entries(await this.#redis.hgetall(this.#parts(key)));
+    const fields = Object.entries(await this.#redis.hgetall(this.#key('parts', key)));
     const count = fields.find(([name]) => name === COUNT)?.[1];
     const parts = fields.flatMap(([name, value]) =>
       isNumber(name) ? [[Number(name), parsed(value, checkStored)] as const] : [],
@@ -138,24 +140,24 @@ export class RedisStore implements JobStore {
 
   async present(key: string): Promise<{ count?: number; numbers: ReadonlySet<number> }> {
     const [names, count] = await Promise.all([
-      this.#redis.hkeys(this.#parts(key)),
-      this.#redis.hget(this.#parts(key), COUNT),
+      this.#redis.hkeys(this.#key('parts', key)),
+      this.#redis.hget(this.#key('parts', key), COUNT),
     ]);
     const numbers = new Set(names.filter(isNumber).map(Number));
     return { numbers, ...(count !== null && { count: Number(count) }) };
   }
 
   async cutJob(key: string): Promise<QueueJob | undefined> {
-    const value = await this.#redis.hget(this.#parts(key), JOB);
+    const value = await this.#redis.hget(this.#key('parts', key), JOB);
     return value === null ? undefined : parsed(value, checkJob);
   }
 
   async dropParts(key: string, numbers: readonly number[]): Promise<number> {
-    const lost = this.#lost(key);
+    const lost = this.#key('lost', key);
     const [times] = await Promise.all([
       this.#redis.incr(lost),
       this.#redis.expire(lost, KEPT),
-      this.#redis.hdel(this.#parts(key), ...numbers.map(String)),
+      this.#redis.hdel(this.#key('parts', key), ...numbers.map(String)),
     ]);
     return times;
   }
@@ -170,7 +172,7 @@ export class RedisStore implements JobStore {
   }
 
   async #script(script: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
-    const keys = [this.#outcome(key), this.#parts(key), this.#open(), this.#lost(key)];
+    const keys = [this.#key('outcome', key), this.#key('parts', key), this.#open(), this.#key('lost', key)];
     try {
       return await this.#redis.evalsha(digestOf(script), keys.length, ...keys, ...args);
     } catch (error) {
@@ -179,16 +181,8 @@ export class RedisStore implements JobStore {
     }
   }
 
-  #outcome(key: string): string {
-    return `${this.#prefix}:outcome:${key}`;
-  }
-
-  #parts(key: string): string {
-    return `${this.#prefix}:parts:${key}`;
-  }
-
-  #lost(key: string): string {
-    return `${this.#prefix}:lost:${key}`;
+  #key(of: 'outcome' | 'parts' | 'lost', key: string): string {
+    return `${this.#prefix}:${of}:${key}`;
   }
 
   #open(): string {

@@ -119,22 +119,13 @@ class FollowedJobs {
     for (let at = 0; at < all.length; at += AT_ONCE) {
       signal.throwIfAborted();
       const some = all.slice(at, at + AT_ONCE);
-      const outcomes = await store.outcomes(some.map(({ key }) => key));
-      const kindOf = (job: QueueJob) => outcomes[some.indexOf(job)]?.kind;
-      const failed = retryFailed ? some.filter((job) => kindOf(job) === 'failed') : [];
-      const taken = some.filter((job) => kindOf(job) === 'taken');
+      const kinds = (await store.outcomes(some.map(({ key }) => key))).map((outcome) => outcome?.kind);
+      const again = (kind: Outcome['kind'] | undefined) => retryFailed && kind === 'failed';
+      const failed = some.filter((_, i) => again(kinds[i]));
       if (failed.length > 0) await this.#tools.retry(failed);
-      // Another file of results has it, this one does not.
-      if (taken.length > 0)
-        await store.reopen(
-          taken.map(({ key }) => key),
-          true,
-        );
-      const fresh = some.filter((job) => kindOf(job) === undefined);
-      await queue.add([...fresh, ...taken].map((job) => ({ kind: 'pair', job })));
-      const ended = some.filter(
-        (job) => kindOf(job) === 'scored' || (kindOf(job) === 'failed' && !retryFailed),
-      );
+      const fresh = some.filter((_, i) => kinds[i] === undefined);
+      await queue.add(fresh.map((job) => ({ kind: 'pair', job })));
+      const ended = some.filter((_, i) => kinds[i] !== undefined && !again(kinds[i]));
       yield* this.collect(ended.map(({ key }) => key));
     }
   }
@@ -146,6 +137,7 @@ class FollowedJobs {
       const [job, outcome] = [this.open.get(key), outcomes[i]];
       if (!job || !outcome) continue;
       if (outcome.kind === 'taken') {
+        // Another file of results has it, this one does not.
         await store.reopen([key], true);
         await queue.add([{ kind: 'pair', job }]);
         continue;

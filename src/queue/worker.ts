@@ -55,7 +55,9 @@ export class QueueWorker {
     this.#connection = connection;
     this.#settings = settings;
     this.#files = files;
-    this.#scorer = new ScoringProcesses(settings.rules, this.metrics.measured);
+    this.#scorer = new ScoringProcesses(settings.rules, (frames) => {
+      this.metrics.frames += frames;
+    });
     const lease = settings.lease * 1000;
     this.#worker = connection.worker((job, token) => this.#run(job, token), {
       name: settings.name,
@@ -83,12 +85,13 @@ export class QueueWorker {
   }
 
   async #run(job: Job, token: string): Promise<TaskEnd> {
-    const { UnrecoverableError, WaitingError } = this.#connection.errors;
+    const queue = this.#connection;
+    const { UnrecoverableError, WaitingError } = queue.errors;
     let task: Task;
     try {
       task = checkTask(job.data);
     } catch (error) {
-      throw new UnrecoverableError(reasonText('usage', error instanceof Error ? error.message : ''));
+      throw new UnrecoverableError(reasonText('usage', messageOf(error)));
     }
     const own = new AbortController();
     this.#running.set(own, task);
@@ -105,9 +108,10 @@ export class QueueWorker {
           `it took longer than ${this.#settings.maxSeconds} s, the limit of this worker (--max-seconds)`,
         ),
         own.signal,
-        (signal) => runTask(task, this.#tools(), signal),
+        (signal) =>
+          runTask(task, { queue, store: queue.store, scorer: this.#scorer, files: this.#files }, signal),
       );
-      if (ended.settled !== undefined) this.metrics.settled();
+      if (ended.settled !== undefined) this.metrics.settled++;
       end('done');
       return ended;
     } catch (error) {
@@ -132,15 +136,6 @@ export class QueueWorker {
       this.metrics.active--;
       this.#running.delete(own);
     }
-  }
-
-  #tools() {
-    return {
-      queue: this.#connection,
-      store: this.#connection.store,
-      scorer: this.#scorer,
-      files: this.#files,
-    };
   }
 
   /** Settles the job of a task that is not retried. If this crashes, a sweep repairs it. */
@@ -181,32 +176,23 @@ type TaskOutcome = 'done' | 'failed' | 'given_back' | 'cancelled';
 
 const PREFIX = 'anyvmaf_worker';
 
+/** Counters, by their labels. */
 class WorkerMetrics {
   readonly #tasks = new Map<string, number>();
-  readonly #errors = new Map<ErrorCode, number>();
-  readonly #seconds = new Map<Task['kind'], { count: number; sum: number }>();
-  #frames = 0;
-  #settled = 0;
+  readonly #seconds = new Map<string, number>();
+  readonly #errors = new Map<string, number>();
+  frames = 0;
+  settled = 0;
   active = 0;
 
   ended(kind: Task['kind'], outcome: TaskOutcome, seconds: number): void {
-    const key = `kind="${kind}",outcome="${outcome}"`;
-    this.#tasks.set(key, (this.#tasks.get(key) ?? 0) + 1);
-    const times = this.#seconds.get(kind) ?? { count: 0, sum: 0 };
-    this.#seconds.set(kind, { count: times.count + 1, sum: times.sum + seconds });
+    increase(this.#tasks, `kind="${kind}",outcome="${outcome}"`);
+    increase(this.#seconds, `kind="${kind}"`, seconds);
   }
 
   failed(code: ErrorCode): void {
-    this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
+    increase(this.#errors, `code="${code}"`);
   }
-
-  settled(): void {
-    this.#settled++;
-  }
-
-  readonly measured = (frames: number): void => {
-    this.#frames += frames;
-  };
 
   /** @param queue absent if the server does not answer */
   text(queue: QueueCounts | undefined, concurrency: number): string {
@@ -215,27 +201,22 @@ class WorkerMetrics {
       name: string,
       type: 'counter' | 'gauge',
       help: string,
-      values: readonly (readonly [string, number])[],
+      values: Iterable<readonly [string, number]>,
     ) => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
       for (const [labels, value] of values) lines.push(`${name}${labels && `{${labels}}`} ${value}`);
     };
     family('anyvmaf_build_info', 'gauge', 'Version of anyvmaf.', [[`version="${version}"`, 1]]);
-    family(`${PREFIX}_tasks_total`, 'counter', 'Tasks that ended on this worker.', [...this.#tasks]);
+    family(`${PREFIX}_tasks_total`, 'counter', 'Tasks that ended on this worker.', this.#tasks);
     family(
       `${PREFIX}_task_seconds_total`,
       'counter',
       'Total duration of ended tasks in seconds.',
-      [...this.#seconds].map(([kind, { sum }]) => [`kind="${kind}"`, sum] as const),
+      this.#seconds,
     );
-    family(
-      `${PREFIX}_errors_total`,
-      'counter',
-      'Failed attempts by error code.',
-      [...this.#errors].map(([code, count]) => [`code="${code}"`, count] as const),
-    );
-    family(`${PREFIX}_frames_total`, 'counter', 'Frame pairs measured.', [['', this.#frames]]);
-    family(`${PREFIX}_jobs_settled_total`, 'counter', 'Jobs settled by this worker.', [['', this.#settled]]);
+    family(`${PREFIX}_errors_total`, 'counter', 'Failed attempts by error code.', this.#errors);
+    family(`${PREFIX}_frames_total`, 'counter', 'Frame pairs measured.', [['', this.frames]]);
+    family(`${PREFIX}_jobs_settled_total`, 'counter', 'Jobs settled by this worker.', [['', this.settled]]);
     family(`${PREFIX}_tasks_active`, 'gauge', 'Running tasks.', [['', this.active]]);
     family(`${PREFIX}_concurrency`, 'gauge', 'Tasks that may run at once.', [['', concurrency]]);
     family('anyvmaf_queue_up', 'gauge', 'Whether the queue server answers.', [['', queue ? 1 : 0]]);
@@ -245,6 +226,10 @@ class WorkerMetrics {
     }
     return `${lines.join('\n')}\n`;
   }
+}
+
+function increase(counts: Map<string, number>, labels: string, by = 1): void {
+  counts.set(labels, (counts.get(labels) ?? 0) + by);
 }
 
 export interface MetricsAddress {

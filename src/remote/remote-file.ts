@@ -71,13 +71,7 @@ export class RemoteFile {
 
   /** @throws {AnyvmafError} `usage` if it is not allowed; `io` if it cannot be read in parts; the signal's reason */
   static async open(text: string, hosts: AllowedHosts, options: RemoteOptions = {}): Promise<RemoteFile> {
-    let url: URL;
-    try {
-      url = new URL(text);
-    } catch {
-      throw new AnyvmafError('usage', `${shown(text)} is not a URL.`);
-    }
-    const file = new RemoteFile(url, hosts, options);
+    const file = new RemoteFile(urlOf(text), hosts, options);
     await file.#fetch(0, 1, options.signal);
     return file;
   }
@@ -119,7 +113,11 @@ export class RemoteFile {
         next = end;
         const blocks = this.#blocksOf(position, end);
         if (ahead >= BLOCK && !this.#stopAhead.signal.aborted)
-          this.#fetchAhead(end, Math.min(this.size, end + ahead));
+          this.#ensure(
+            Math.ceil(end / BLOCK),
+            lastBlock(Math.min(this.size, end + ahead)),
+            this.#stopAhead.signal,
+          );
         let at = position;
         let [part = 0, filled] = [0, 0];
         for (const [number, block] of blocks) {
@@ -154,7 +152,7 @@ export class RemoteFile {
 
   #blocksOf(position: number, end: number): readonly (readonly [number, Promise<Uint8Array>])[] {
     const first = Math.floor(position / BLOCK);
-    const last = Math.floor((end - 1) / BLOCK);
+    const last = lastBlock(end);
     this.#ensure(first, last, undefined);
     const found: [number, Promise<Uint8Array>][] = [];
     for (let number = first; number <= last; number++) {
@@ -166,11 +164,6 @@ export class RemoteFile {
     }
     this.#forget(found.length);
     return found;
-  }
-
-  #fetchAhead(position: number, end: number): void {
-    const [first, last] = [Math.ceil(position / BLOCK), Math.floor((end - 1) / BLOCK)];
-    this.#ensure(first, last, this.#stopAhead.signal);
   }
 
   /** Fetches missing blocks, neighbours in one request. */
@@ -320,6 +313,11 @@ export class RemoteFile {
   }
 }
 
+/** The block of the byte before `end`. */
+function lastBlock(end: number): number {
+  return Math.floor((end - 1) / BLOCK);
+}
+
 function cut(got: number, wanted: number): Transient {
   return new Transient(`the server closed the connection after ${got} of ${wanted} bytes`);
 }
@@ -358,6 +356,12 @@ async function* paced(
   }
 }
 
+/** @throws {AnyvmafError} `usage` */
+function urlOf(text: string): URL {
+  if (URL.canParse(text)) return new URL(text);
+  throw usageError(`${shown(text)} is not a URL.`);
+}
+
 export interface RemotePlace {
   /** Retries, since a repeated PUT does no harm. @throws {AnyvmafError} `io`, also for a response without success */
   put(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
@@ -370,12 +374,7 @@ export function openPlace(
   patience: Patience = PATIENCE,
 ): RemotePlace {
   const allowed = new AllowedHosts(hosts);
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw usageError(`${shown(text)} is not a URL.`);
-  }
+  const url = urlOf(text);
   allowed.require(url);
   return {
     async put(body, signal) {

@@ -168,12 +168,8 @@ function readHost(entry: string): NamedHost {
   // An IPv6 address without a port may omit its brackets.
   const text =
     canonicalAddress(rest) !== undefined && rest.includes(':') ? `[${rest.replace(/^\[|\]$/g, '')}]` : rest;
-  let url: URL;
-  try {
-    url = new URL(`http://${text}`);
-  } catch {
-    throw refusedEntry(entry);
-  }
+  if (!URL.canParse(`http://${text}`)) throw refusedEntry(entry);
+  const url = new URL(`http://${text}`);
   const { hostname, pathname, search, hash, username, password } = url;
   const bare = pathname === '/' && !/[/?#@\\\s*]/.test(text) && search + hash + username + password === '';
   if (!bare || hostname === '') throw refusedEntry(entry);
@@ -268,11 +264,8 @@ export async function exchange(
 }
 
 function target(location: string | undefined, from: URL): URL {
-  try {
-    return new URL(location ?? '', from);
-  } catch {
-    throw new Permanent(`${shown(from.href)} redirects to ${shown(String(location))}, which is not a URL`);
-  }
+  if (URL.canParse(location ?? '', from.href)) return new URL(location ?? '', from);
+  throw new Permanent(`${shown(from.href)} redirects to ${shown(String(location))}, which is not a URL`);
 }
 
 /** @param credentials the URL whose user name and password may be sent */

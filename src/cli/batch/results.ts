@@ -18,19 +18,19 @@ import {
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isObject, jsonOf } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import { makeFolders } from '../../files/folders.js';
 import { type FileLock, lockFile } from '../../files/lock.js';
-import type { BatchProgress, BatchResult, Report } from '../../index.js';
+import type { BatchProgress, Report } from '../../index.js';
 import { failureLine, reportLine } from '../../report/batch.js';
 import type { FailedEncode } from '../../report/schema.js';
 import type { ProgressBar } from '../command.js';
 import { completeReport, messageInFlags } from '../exit.js';
 import { gateOf } from '../gate.js';
 import { openOutput } from '../output.js';
-import { requestOf } from '../score-options.js';
+import { requestOf, videosIn } from '../score-options.js';
 import type { Terminal } from '../terminal.js';
 import type { BatchSettings, Job, OpenJob } from './table.js';
 
@@ -133,8 +133,7 @@ function readLine(text: string, number: number, path: string): ResultLine {
 }
 
 function writeError(path: string, cause: unknown): AnyvmafError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new AnyvmafError('io', `cannot write "${shown(path)}": ${why}`, { cause });
+  return new AnyvmafError('io', `cannot write "${shown(path)}": ${messageOf(cause)}`, { cause });
 }
 
 /** Bytes digested at each end of a file. */
@@ -145,8 +144,8 @@ const ENDS = 64 * 1024;
  * signature of a URL whose content could be digested.
  */
 async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
-  const { reference, distorted, hosts } = settings;
-  const files = [...(reference === undefined ? [] : [reference]), ...distorted];
+  const { hosts } = settings;
+  const files = videosIn(settings);
   const facts = await Promise.all(
     files.map((file) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file))),
   );
@@ -160,8 +159,7 @@ async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<str
 
 /** Returns an `io` error if a file can be read only once, such as a named pipe; `undefined` if it is missing. */
 async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefined> {
-  const { reference, distorted } = settings;
-  for (const path of [...(reference === undefined ? [] : [reference]), ...distorted]) {
+  for (const path of videosIn(settings)) {
     const found = isUrl(path) ? undefined : await stat(path).catch(() => undefined);
     if (!found || found.isFile() || found.isDirectory()) continue;
     const what = found.isFIFO() ? 'a named pipe' : 'a device or a socket';
@@ -246,166 +244,145 @@ interface BatchWork {
   readonly bar: ProgressBar | undefined;
 }
 
-type JobFailure = Pick<FailedEncode, 'code' | 'message'>;
-
 /** Repeated lines that are named; further ones are only counted. */
 const MOST_REPEATS = 10;
 
-export class BatchRun {
-  readonly #work: BatchWork;
-  readonly #results: ResultsFile;
-  readonly #bar: ProgressBar | undefined;
-
-  constructor(work: BatchWork) {
-    this.#work = work;
-    this.#results = work.results;
-    this.#bar = work.bar;
+/**
+ * Scores the jobs that have no result yet.
+ * @returns the line of each distinct job in table order, and how many were there before
+ * @throws {AnyvmafError} `io` if results cannot be written; the signal's reason
+ */
+export async function scoreJobs(
+  work: BatchWork,
+): Promise<{ readonly lines: readonly ResultLine[]; readonly before: number }> {
+  const { jobs, settings, terminal, signal, results, bar } = work;
+  bar?.say(`checking the files of ${jobs.length} jobs`);
+  const ids = new Map<string, OpenJob>();
+  let repeats = 0;
+  for (const job of jobs) {
+    signal.throwIfAborted();
+    const id = await jobId(job, signal);
+    const earlier = ids.get(id);
+    if (!earlier) ids.set(id, { job, id });
+    else if (++repeats <= MOST_REPEATS)
+      terminal.complain(`line ${job.line} repeats line ${earlier.job.line}; it is scored once`);
   }
-
-  /**
-   * Scores the jobs that have no result yet.
-   * @returns the line of each distinct job in table order, and how many were there before
-   * @throws {AnyvmafError} `io` if results cannot be written; the signal's reason
-   */
-  async score(): Promise<{ readonly lines: readonly ResultLine[]; readonly before: number }> {
-    const { jobs, terminal, signal } = this.#work;
-    this.#bar?.say(`checking the files of ${jobs.length} jobs`);
-    const ids = new Map<string, OpenJob>();
-    let repeats = 0;
-    for (const job of jobs) {
-      signal.throwIfAborted();
-      const id = await jobId(job, signal);
-      const earlier = ids.get(id);
-      if (!earlier) ids.set(id, { job, id });
-      else if (++repeats <= MOST_REPEATS)
-        terminal.complain(`line ${job.line} repeats line ${earlier.job.line}; it is scored once`);
+  if (repeats > MOST_REPEATS)
+    terminal.complain(`${repeats - MOST_REPEATS} more lines repeat earlier ones; each job is scored once`);
+  const open = [...ids.values()].filter(({ id }) => !results.get(id));
+  try {
+    const fit: OpenJob[] = [];
+    for (const one of open) {
+      const error = await onceOnly(one.job);
+      if (error) await addFailure(work, one, error);
+      else fit.push(one);
     }
-    if (repeats > MOST_REPEATS)
-      terminal.complain(`${repeats - MOST_REPEATS} more lines repeat earlier ones; each job is scored once`);
-    const open = [...ids.values()].filter(({ id }) => !this.#results.get(id));
+    if (fit.length > 0)
+      await (settings.queue === undefined ? scoreOpen(work, fit) : followOpen(work, settings.queue, fit));
+  } finally {
+    bar?.clear();
+  }
+  const lines = [...ids.keys()].map((id) => results.get(id)).filter((line) => line !== undefined);
+  return { lines, before: ids.size - open.length };
+}
+
+async function scoreOpen(work: BatchWork, open: readonly OpenJob[]): Promise<void> {
+  const { jobs, settings, signal, bar } = work;
+  const before = jobs.length - open.length;
+  const { together } = settings;
+  const { scoreBatch } = await import('../../index.js');
+  const running = scoreBatch(
+    open.map(({ job }) => requestOf(job.settings)),
+    {
+      signal,
+      ...(together !== undefined && { together }),
+      ...(bar && { onProgress: (progress) => bar.say(progressText(progress, before)) }),
+    },
+  );
+  for await (const { index, report, error } of running) {
+    const done = open[index];
+    if (!done) continue;
     try {
-      const fit: OpenJob[] = [];
-      for (const one of open) {
-        const error = await onceOnly(one.job);
-        if (error) this.#say(one, await this.#addFailure(one, error), error.message);
-        else fit.push(one);
-      }
-      await this.#scoreOpen(fit);
-    } finally {
-      this.#bar?.clear();
-    }
-    const lines = [...ids.keys()].map((id) => this.#results.get(id)).filter((line) => line !== undefined);
-    return { lines, before: ids.size - open.length };
-  }
-
-  async #scoreOpen(open: readonly OpenJob[]): Promise<void> {
-    const { settings, signal } = this.#work;
-    const bar = this.#bar;
-    if (open.length === 0) return;
-    const before = this.#work.jobs.length - open.length;
-    if (settings.queue !== undefined) {
-      await this.#followOpen(settings.queue, open);
-      return;
-    }
-    const { together } = settings;
-    const { scoreBatch } = await import('../../index.js');
-    const running = scoreBatch(
-      open.map(({ job }) => requestOf(job.settings)),
-      {
-        signal,
-        ...(together !== undefined && { together }),
-        ...(bar && { onProgress: (progress) => bar.say(progressText(progress, before)) }),
-      },
-    );
-    for await (const result of running) {
-      const done = open[result.index];
-      if (!done) continue;
-      const added = await this.#add(done, result);
-      this.#say(done, added, result.error ? messageInFlags(result.error) : 'failed');
-    }
-  }
-
-  /** Follows the jobs that queue workers score, and adds their lines. */
-  async #followOpen(address: string, open: readonly OpenJob[]): Promise<void> {
-    const { settings, terminal, signal } = this.#work;
-    const bar = this.#bar;
-    const { followBatch } = await import('./queued.js');
-    const show = bar && ((text: string) => bar.say(text));
-    const complain = (text: string) => {
-      bar?.clear();
-      terminal.complain(text);
-    };
-    try {
-      for await (const ended of followBatch(address, { open, settings, signal, show, complain })) {
-        const { done, line, frames, failure } = ended;
-        if (frames) await this.#saveFrames(done.id, frames);
-        const added = failure ? await this.#addFailure(done, failure) : this.#results.add(line ?? '');
-        this.#say(done, added, failure?.message ?? '');
-      }
-    } finally {
-      if (signal.aborted) {
-        bar?.clear();
-        terminal.complain('the jobs stay in the queue; run the command again to follow them');
-      }
-    }
-  }
-
-  #say({ job }: OpenJob, added: ResultLine, failure: string): void {
-    if (!added.failed && !added.below) return;
-    this.#bar?.clear();
-    const said = added.failed ? `: ${failure}` : ' is below its limit or cannot be trusted';
-    this.#work.terminal.complain(`line ${job.line}, ${withoutAccess(job.settings.distorted[0])}${said}`);
-  }
-
-  async #addFailure({ job, id }: OpenJob, { code, message }: JobFailure): Promise<ResultLine> {
-    const { version } = await import('../../core/version.js');
-    const facts = { id, line: job.line, args: job.args };
-    const reference = withoutAccess(job.settings.reference ?? '');
-    const distorted = withoutAccess(job.settings.distorted[0]);
-    return this.#results.add(failureLine(facts, { version, reference, distorted, code, message }));
-  }
-
-  async #add(open: OpenJob, { report, error }: BatchResult): Promise<ResultLine> {
-    if (!report) {
-      const failure = error ?? new AnyvmafError('internal', 'The job ended without a report.');
-      return this.#addFailure(open, { code: failure.code, message: messageInFlags(failure) });
-    }
-    try {
-      return await this.#addReport(open, report);
+      if (report) await addReport(work, done, report);
+      else throw error ?? new AnyvmafError('internal', 'The job ended without a report.');
     } catch (thrown) {
       // A limit may name a metric that was not measured.
-      if (!(thrown instanceof AnyvmafError) || thrown.code !== 'usage') throw thrown;
-      return this.#addFailure(open, { code: thrown.code, message: messageInFlags(thrown) });
+      if (!(thrown instanceof AnyvmafError) || (report && thrown.code !== 'usage')) throw thrown;
+      await addFailure(work, done, { code: thrown.code, message: messageInFlags(thrown) });
     }
   }
+}
 
-  async #addReport({ job, id }: OpenJob, report: Report): Promise<ResultLine> {
-    const facts = { id, line: job.line, args: job.args };
-    const complete = completeReport(report, job.settings.ignored);
-    const { precision } = this.#work.settings;
-    const gate = gateOf(complete, job.settings);
-    const frames = await this.#writeFrames(id, complete);
-    return this.#results.add(reportLine(facts, complete, { precision, gate, frames }));
+/** Follows the jobs that queue workers score, and adds their lines. */
+async function followOpen(work: BatchWork, address: string, open: readonly OpenJob[]): Promise<void> {
+  const { settings, terminal, signal, results, bar } = work;
+  const { followBatch } = await import('./queued.js');
+  const show = bar && ((text: string) => bar.say(text));
+  const complain = (text: string) => {
+    bar?.clear();
+    terminal.complain(text);
+  };
+  try {
+    for await (const ended of followBatch(address, { open, settings, signal, show, complain })) {
+      const { done, line, frames, failure } = ended;
+      if (frames) await saveFrames(work, done.id, frames);
+      if (failure) await addFailure(work, done, failure);
+      else complainOfJob(work, done, results.add(line ?? ''));
+    }
+  } finally {
+    if (signal.aborted) complain('the jobs stay in the queue; run the command again to follow them');
   }
+}
 
-  /** Must precede the line that names the file: if killed in between, the next run replaces the file. */
-  async #writeFrames(id: string, report: Report): Promise<string | undefined> {
-    if (!this.#work.settings.frames) return undefined;
-    const { formatFrames } = await import('../../index.js');
-    return this.#saveFrames(id, await formatFrames(report));
-  }
+/** @param failure why a job failed */
+function complainOfJob(
+  { terminal, bar }: BatchWork,
+  { job }: OpenJob,
+  added: ResultLine,
+  failure = '',
+): void {
+  if (!added.failed && !added.below) return;
+  bar?.clear();
+  const said = added.failed ? `: ${failure}` : ' is below its limit or cannot be trusted';
+  terminal.complain(`line ${job.line}, ${withoutAccess(job.settings.distorted[0])}${said}`);
+}
 
-  async #saveFrames(id: string, bytes: Uint8Array): Promise<string> {
-    const { settings, inputs } = this.#work;
-    const folder = `${settings.output}.frames`;
-    await makeFolders(resolve(folder)).catch((cause: unknown) => {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new AnyvmafError('io', `cannot make the folder "${folder}": ${why}`, { cause });
-    });
-    const path = join(folder, `${id}.parquet`);
-    await (await openOutput(path, inputs)).write([bytes]);
-    return path;
-  }
+async function addFailure(
+  work: BatchWork,
+  open: OpenJob,
+  { code, message }: Pick<FailedEncode, 'code' | 'message'>,
+): Promise<void> {
+  const { version } = await import('../../core/version.js');
+  const { id, job } = open;
+  const { line, args, settings } = job;
+  const reference = withoutAccess(settings.reference ?? '');
+  const distorted = withoutAccess(settings.distorted[0]);
+  const text = failureLine({ id, line, args }, { version, reference, distorted, code, message });
+  complainOfJob(work, open, work.results.add(text), message);
+}
+
+async function addReport(work: BatchWork, open: OpenJob, report: Report): Promise<void> {
+  const { id, job } = open;
+  const { line, args } = job;
+  const complete = completeReport(report, job.settings.ignored);
+  const { precision, frames: wanted } = work.settings;
+  const gate = gateOf(complete, job.settings);
+  // Written before the line that names the file: if killed in between, the next run replaces the file.
+  const frames = wanted
+    ? await saveFrames(work, id, await (await import('../../index.js')).formatFrames(complete))
+    : undefined;
+  const text = reportLine({ id, line, args }, complete, { precision, gate, frames });
+  complainOfJob(work, open, work.results.add(text));
+}
+
+async function saveFrames({ settings, inputs }: BatchWork, id: string, bytes: Uint8Array): Promise<string> {
+  const folder = `${settings.output}.frames`;
+  await makeFolders(resolve(folder)).catch((cause: unknown) => {
+    throw new AnyvmafError('io', `cannot make the folder "${folder}": ${messageOf(cause)}`, { cause });
+  });
+  const path = join(folder, `${id}.parquet`);
+  await (await openOutput(path, inputs)).write([bytes]);
+  return path;
 }
 
 function progressText(

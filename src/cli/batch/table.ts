@@ -11,11 +11,42 @@ import { isUrl } from '../../core/names.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
 import { globTest } from '../../files/folders.js';
-import { csvLines } from '../../files/text-file.js';
+import { csvTable } from '../../files/text-file.js';
 import type { PartLength } from '../../queue/job.js';
 import type { Precision } from '../../report/write.js';
 import type { OptionSpec } from '../options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
+
+export interface BatchSettings {
+  /** A table, or folders, patterns and names of encodes. */
+  readonly sources: readonly [string, ...string[]];
+  /** Scoring options of every job. */
+  readonly common: readonly LineOption[];
+  readonly output: string;
+  readonly frames: boolean;
+  readonly html?: string;
+  readonly junit?: string;
+  readonly summary?: string;
+  readonly githubSummary: boolean;
+  /**
+   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
+   * folder, and `{1}` to `{9}` for the groups of `match`.
+   */
+  readonly reference?: string;
+  /** Must match the path of each encode. */
+  readonly match?: RegExp | undefined;
+  readonly together?: number;
+  readonly retryFailed: boolean;
+  readonly precision: Precision;
+  readonly quiet: boolean;
+  /** URL of the queue whose workers score the jobs, instead of this process. */
+  readonly queue?: string;
+  /** Folder shared by workers and this machine. */
+  readonly results?: string;
+  readonly partLength?: PartLength;
+  readonly priority?: number;
+  readonly attempts?: number;
+}
 
 /** Options of a whole batch, or without meaning for one line. */
 const NOT_OF_LINES: ReadonlySet<string> = new Set([
@@ -94,21 +125,10 @@ export function tableLines(text: string, name: string): readonly TableLine[] {
 }
 
 function linesOfCsv(text: string, name: string): readonly TableLine[] {
-  const [head, ...records] = csvLines(text, name);
-  const columns = head?.fields ?? [];
-  return records.map(({ fields, line }) => {
-    const where = `line ${line} of ${shown(name)}`;
-    if (fields.length !== columns.length) {
-      throw usageError(
-        `${where} has ${fields.length} fields, but the first line names ${columns.length} columns`,
-      );
-    }
-    const entries = columns.map((column, i) => [column, fields[i]?.trim() ?? ''] as const);
-    return lineOf(
-      entries.filter(([, value]) => value !== ''),
-      line,
-      where,
-    );
+  const list = shown(name);
+  return csvTable(text, list).rows.map(({ entries, line }) => {
+    const given = entries.filter(([, value]) => value !== '');
+    return lineOf(given, line, `line ${line} of ${list}`);
   });
 }
 
@@ -234,15 +254,8 @@ const VIDEOS: ReadonlySet<string> = new Set(
   ),
 );
 
-export interface ReferenceRule {
-  /**
-   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
-   * folder, and `{1}` to `{9}` for the groups of {@link match}.
-   */
-  readonly reference: string;
-  /** Must match the path of each encode. */
-  readonly match?: RegExp;
-}
+/** How the reference of an encode is found. */
+type ReferenceRule = Required<Pick<BatchSettings, 'reference'>> & Pick<BatchSettings, 'match'>;
 
 /**
  * Returns the jobs in the order of the names. Folders are not searched recursively.
@@ -285,8 +298,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
     const files = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink());
     return files.map(({ name }) => join(folder, name)).sort();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new AnyvmafError('io', `cannot read the folder "${shown(folder)}": ${why}`, { cause });
+    throw new AnyvmafError('io', `cannot read the folder "${shown(folder)}": ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -313,30 +325,4 @@ function referenceOf(distorted: string, { reference, match }: ReferenceRule): st
         '--match are available',
     );
   });
-}
-
-export interface BatchSettings {
-  /** A table, or folders, patterns and names of encodes. */
-  readonly sources: readonly [string, ...string[]];
-  /** Scoring options of every job. */
-  readonly common: readonly LineOption[];
-  readonly output: string;
-  readonly frames: boolean;
-  readonly html?: string;
-  readonly junit?: string;
-  readonly summary?: string;
-  readonly githubSummary: boolean;
-  readonly reference?: string;
-  readonly match?: RegExp;
-  readonly together?: number;
-  readonly retryFailed: boolean;
-  readonly precision: Precision;
-  readonly quiet: boolean;
-  /** URL of the queue whose workers score the jobs, instead of this process. */
-  readonly queue?: string;
-  /** Folder shared by workers and this machine. */
-  readonly results?: string;
-  readonly partLength?: PartLength;
-  readonly priority?: number;
-  readonly attempts?: number;
 }

@@ -8,7 +8,7 @@ import { hasScheme } from '../../core/names.js';
 import { counted, quoted } from '../../core/printable.js';
 import { readText } from '../../files/text-file.js';
 import { MOST_ATTEMPTS, MOST_PRIORITY, type PartLength } from '../../queue/job.js';
-import { BatchRun, ResultsFile } from '../batch/results.js';
+import { ResultsFile, scoreJobs } from '../batch/results.js';
 import {
   type BatchSettings,
   encodeLines,
@@ -19,6 +19,7 @@ import {
 } from '../batch/table.js';
 import { type Command, type HelpPage, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
+import { appendSummary, stepSummaryFile } from '../gate.js';
 import {
   betweenValue,
   commandLine,
@@ -289,7 +290,7 @@ async function runBatch(
     const bar = openProgressBar(terminal, settings.quiet);
     try {
       const work = { jobs, settings, terminal, inputs: kept, signal: stop.signal, results, bar };
-      const { lines, before } = await new BatchRun(work).score();
+      const { lines, before } = await scoreJobs(work);
       await summarize(
         lines.map(({ text }) => text),
         stop.signal,
@@ -328,24 +329,21 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
   );
 }
 
-/** @param lines of results, in table order */
-type WriteSummaries = (lines: readonly string[], signal: AbortSignal) => Promise<void>;
-
 /**
  * Opens the summary files before anything is scored.
  * @param args of the batch, for the page
+ * @returns writes them; takes the lines of results in table order
  * @throws {AnyvmafError} `io`, `usage`
  */
 async function openSummaries(
   { html, junit, summary, githubSummary, sources }: BatchSettings,
   inputs: readonly string[],
   args: readonly string[],
-): Promise<WriteSummaries> {
+): Promise<(lines: readonly string[], signal: AbortSignal) => Promise<void>> {
   const open = async (path: string | undefined) =>
     path === undefined ? undefined : openOutput(path, inputs);
   const [htmlPage, cases, markdown] = [await open(html), await open(junit), await open(summary)];
-  const gate = githubSummary ? await import('../gate.js') : undefined;
-  const github = await gate?.stepSummaryFile();
+  const github = githubSummary ? await stepSummaryFile() : undefined;
   return async (lines, signal) => {
     if (htmlPage) {
       const { batchPage } = await import('../../report/html/markup.js');
@@ -355,10 +353,10 @@ async function openSummaries(
       const { writeBatchJunit } = await import('../../report/ci.js');
       await cases.write(writeBatchJunit(sources.join(' '), lines), signal);
     }
-    if (!markdown && !gate) return;
+    if (!markdown && github === undefined) return;
     const { writeBatchSummary } = await import('../../report/ci.js');
     const pieces = [...writeBatchSummary(lines)];
     await markdown?.write(pieces, signal);
-    if (github !== undefined) await gate?.appendSummary(github, pieces.join(''));
+    if (github !== undefined) await appendSummary(github, pieces.join(''));
   };
 }

@@ -8,8 +8,7 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { asJson, command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
-import { grouped, HELP_OPTION, orList } from '../options.js';
-import type { Terminal } from '../terminal.js';
+import { choiceValue, grouped, HELP_OPTION, orList } from '../options.js';
 
 const NAME = 'anyvmaf bench';
 const GROUP = 'Options';
@@ -36,7 +35,7 @@ const BENCH_OPTIONS = grouped<BenchSettings>(GROUP, [
     name: 'backend',
     argument: 'NAME',
     help: `only this backend beside the portable core: ${orList(BACKENDS)}. May be repeated. Default: all that work`,
-    read: ({ value }, { backends = [] }) => ({ backends: [...backends, backendOf(value)] }),
+    read: (use, { backends = [] }) => ({ backends: [...backends, choiceValue(use, BACKENDS)] }),
   },
   {
     name: 'threads',
@@ -68,26 +67,7 @@ export const bench = command(NAME, BENCH_OPTIONS, page, async ({ settings, posit
     throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
   }
   const { json = false, ...options } = settings;
-  return report(options, json, terminal);
-});
-
-function backendOf(value: string): BenchBackend {
-  const found = BACKENDS.find((name) => name === value);
-  if (found !== undefined) return found;
-  throw usageError(`--backend is ${quoted(value)}, but it must be ${orList(BACKENDS)}`);
-}
-
-function threadsOf(label: string, value: string): number {
-  const threads = Number(value);
-  if (/^\d+$/.test(value) && threads >= 1 && threads <= 1024) return threads;
-  throw usageError(`${label} is ${quoted(value)}, but it must be a whole number from 1 to 1024`);
-}
-
-async function report(options: BenchOptions, json: boolean, terminal: Terminal): Promise<number> {
-  const [{ runBenchmark }, { benchData, benchOutput }] = await Promise.all([
-    import('../../bench/run.js'),
-    import('../../bench/run.js'),
-  ]);
+  const { benchData, benchOutput, runBenchmark } = await import('../../bench/run.js');
   const bar = openProgressBar(terminal);
   return interruptible(async ({ signal }) => {
     const result = await runBenchmark({
@@ -103,4 +83,10 @@ async function report(options: BenchOptions, json: boolean, terminal: Terminal):
     await terminal.print(json ? asJson(benchData(result)) : stdout);
     return exitCode === 0 ? EXIT.ok : EXIT.failed;
   });
+});
+
+function threadsOf(label: string, value: string): number {
+  const threads = Number(value);
+  if (/^\d+$/.test(value) && threads >= 1 && threads <= 1024) return threads;
+  throw usageError(`${label} is ${quoted(value)}, but it must be a whole number from 1 to 1024`);
 }

@@ -63,7 +63,7 @@ import {
   WORK_OPTIONS,
 } from './encoding.js';
 
-export interface CurveSettings extends EncodingSettings {
+interface CurveSettings extends EncodingSettings {
   readonly targets: readonly number[];
   readonly metric: string;
   readonly statistic: Statistic;
@@ -72,7 +72,7 @@ export interface CurveSettings extends EncodingSettings {
   readonly quiet: boolean;
 }
 
-export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
+const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
   {
     name: 'target',
     argument: 'QUALITY',
@@ -87,7 +87,7 @@ export const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
   },
 ];
 
-export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
+const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
   {
     name: 'output',
     short: 'o',
@@ -99,7 +99,7 @@ export const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
   { name: 'csv', help: 'print all points as CSV', read: () => ({ format: 'csv' }) },
 ];
 
-export function betweenOption(
+function betweenOption(
   help: string,
 ): Option<{ readonly between?: { readonly min: number; readonly max: number } | undefined }> {
   return {
@@ -127,7 +127,7 @@ function measureValue(use: OptionUse): Partial<Pick<CurveSettings, 'metric' | 's
  * Splits the source and the output settings from the options of the API.
  * @throws {AnyvmafError} `usage` unless there is exactly one source
  */
-export function resultOf<Settings extends Partial<CurveSettings>>(
+function resultOf<Settings extends Partial<CurveSettings>>(
   command: string,
   positionals: readonly string[],
   settings: Settings,
@@ -138,8 +138,87 @@ export function resultOf<Settings extends Partial<CurveSettings>>(
   return { result, options };
 }
 
+interface ResultSettings {
+  readonly source: string;
+  /** Files; the extension of each names its format. */
+  readonly outputs: readonly string[];
+  /** Format of standard output. */
+  readonly format: ResultFormat;
+  readonly quiet: boolean;
+}
+
+/**
+ * Measures curves, writes the result to files and prints it.
+ * @param columns of the table of points
+ * @param work `show` prints a point if the result is text
+ */
+async function curvesRun<Result extends CurveResult>(
+  settings: ResultSettings,
+  terminal: Terminal,
+  columns: readonly [curve: string, parameter: string, quality: string],
+  work: (tools: {
+    readonly signal: AbortSignal;
+    readonly onStage?: (stage: SearchStage) => void;
+    show(curve: string, point: CurvePoint): void;
+  }) => Promise<Result>,
+): Promise<Result> {
+  const { outputs, format } = settings;
+  const formats = outputs.map(formatOf);
+  return encodingRun(settings, outputs, terminal, async ({ files, signal, say, line, clear }) => {
+    const print = format === 'text' ? line : clear;
+    let begun = false;
+    const result = await work({
+      signal,
+      ...(say && { onStage: (stage) => say(stageText(stage)) }),
+      show: (curve, point) => {
+        if (!begun) print(`${columns[0].padEnd(CURVE_NAME)} ${pointsHead(columns[1], columns[2])}`);
+        begun = true;
+        print(curveLine(curve, point));
+      },
+    });
+    clear();
+    for (const [i, file] of files.entries())
+      await file?.write([await formatEncodingResult(result, formats[i] ?? 'json')], signal);
+    await terminal.print(await formatEncodingResult(result, format));
+    return result;
+  });
+}
+
+const FORMATS: Readonly<Record<string, ResultFormat>> = {
+  '.json': 'json',
+  '.csv': 'csv',
+  '.html': 'html',
+  '.htm': 'html',
+  '.txt': 'text',
+};
+
+/** @throws {AnyvmafError} `usage` for an unknown extension */
+function formatOf(path: string): ResultFormat {
+  const format = FORMATS[extname(path).toLowerCase()];
+  if (format !== undefined) return format;
+  throw usageError(
+    `the result cannot be written to ${shown(path)}; its name must end in ${Object.keys(FORMATS).join(', ')}.`,
+  );
+}
+
+const SHORT_BAR = 16;
+
+/** Columns of the name of a curve, which loses its middle if longer. */
+const CURVE_NAME = 24;
+
+type CurvePoint = EncodedPoint & { readonly quality: number };
+
+/** At most 80 columns. */
+export function curveLine(curve: string, { value, quality, kbps, cached }: CurvePoint): string {
+  const point = row(POINT, [value, quality.toFixed(2), Math.round(kbps)]);
+  const name = cut(printable(curve), CURVE_NAME, 'both').padEnd(CURVE_NAME);
+  return `${name} ${point}  ${bar(quality / 100, SHORT_BAR)}${cached ? ' cached' : ''}`;
+}
+
 const LADDER = 'anyvmaf ladder';
+
 const SPACINGS = ['rate', 'quality'] as const;
+
 const MOST_RUNGS = 32;
 
 interface LadderSettings
@@ -236,13 +315,9 @@ export const ladder = command(
     if (encoder === undefined) throw usageError(`${LADDER} needs an encoder, for instance --encoder libx264`);
     if (sizes === undefined) throw usageError(`${LADDER} needs sizes, for instance --sizes 1080,720,540,360`);
     const { buildLadder } = await import('../../index.js');
-    const { command, warnings } = await curvesRun(result, terminal, ({ line, ...listeners }) => {
-      let first = true;
-      const onPoint = (point: LadderPoint) => {
-        if (first) line(curveHead('size', options.parameter ?? 'value', options.metric ?? 'quality'));
-        first = false;
-        line(curveLine(`${point.width}x${point.height}`, point));
-      };
+    const columns = ['size', options.parameter ?? 'value', options.metric ?? 'quality'] as const;
+    const { command, warnings } = await curvesRun(result, terminal, columns, ({ show, ...listeners }) => {
+      const onPoint = (point: LadderPoint) => show(`${point.width}x${point.height}`, point);
       return buildLadder(result.source, { ...others, encoder, sizes, ...listeners, onPoint });
     });
     if (result.format === 'text')
@@ -347,87 +422,10 @@ export const compareEncodersCommand = command(COMPARE, COMPARE_OPTIONS, compareP
     );
   }
   const { compareEncoders } = await import('../../index.js');
-  await curvesRun(result, line.terminal, ({ line: print, ...listeners }) => {
-    let first = true;
-    const onPoint = (point: ComparedPoint) => {
-      if (first) print(curveHead('encoder', 'value', options.metric ?? 'quality'));
-      first = false;
-      print(curveLine(point.name, point));
-    };
+  const columns = ['encoder', 'value', options.metric ?? 'quality'] as const;
+  await curvesRun(result, line.terminal, columns, ({ show, ...listeners }) => {
+    const onPoint = (point: ComparedPoint) => show(point.name, point);
     return compareEncoders(result.source, { ...others, encoders, ...listeners, onPoint });
   });
   return EXIT.ok;
 });
-
-export interface ResultSettings {
-  readonly source: string;
-  /** Files; the extension of each names its format. */
-  readonly outputs: readonly string[];
-  /** Format of standard output. */
-  readonly format: ResultFormat;
-  readonly quiet: boolean;
-}
-
-/**
- * Measures curves, writes the result to files and prints it.
- * @param work `line` prints a line if the result is text
- */
-export async function curvesRun<Result extends CurveResult>(
-  settings: ResultSettings,
-  terminal: Terminal,
-  work: (tools: {
-    readonly signal: AbortSignal;
-    readonly onStage?: (stage: SearchStage) => void;
-    line(text: string): void;
-  }) => Promise<Result>,
-): Promise<Result> {
-  const { outputs, format } = settings;
-  const formats = outputs.map(formatOf);
-  return encodingRun(settings, outputs, terminal, async ({ files, signal, say, line, clear }) => {
-    const result = await work({
-      signal,
-      ...(say && { onStage: (stage) => say(stageText(stage)) }),
-      line: format === 'text' ? line : clear,
-    });
-    clear();
-    for (const [i, file] of files.entries())
-      await file?.write([await formatEncodingResult(result, formats[i] ?? 'json')], signal);
-    await terminal.print(await formatEncodingResult(result, format));
-    return result;
-  });
-}
-
-const FORMATS: Readonly<Record<string, ResultFormat>> = {
-  '.json': 'json',
-  '.csv': 'csv',
-  '.html': 'html',
-  '.htm': 'html',
-  '.txt': 'text',
-};
-
-/** @throws {AnyvmafError} `usage` for an unknown extension */
-function formatOf(path: string): ResultFormat {
-  const format = FORMATS[extname(path).toLowerCase()];
-  if (format !== undefined) return format;
-  throw usageError(
-    `the result cannot be written to ${shown(path)}; its name must end in ${Object.keys(FORMATS).join(', ')}.`,
-  );
-}
-
-const SHORT_BAR = 16;
-
-const CURVE_NAME = 24;
-
-export function curveHead(curve: string, parameter: string, quality: string): string {
-  return `${curve.padEnd(CURVE_NAME)} ${pointsHead(parameter, quality)}`;
-}
-
-/** At most 80 columns. */
-export function curveLine(
-  curve: string,
-  { value, quality, kbps, cached }: EncodedPoint & { readonly quality: number },
-): string {
-  const point = row(POINT, [value, quality.toFixed(2), Math.round(kbps)]);
-  const name = cut(printable(curve), CURVE_NAME, 'both').padEnd(CURVE_NAME);
-  return `${name} ${point}  ${bar(quality / 100, SHORT_BAR)}${cached ? ' cached' : ''}`;
-}

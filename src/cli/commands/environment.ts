@@ -3,17 +3,18 @@
  * `anyvmaf backends` lists backends; `anyvmaf doctor` reports what is installed, what works, and how to get the rest;
  * `anyvmaf setup` fetches, lists or removes optional components.
  */
+
 import { arch, cpus, platform, release } from 'node:os';
 import { OWN_GPU_BACKENDS, PART_NAMES, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import type { BackendHealth, BackendList, Diagnosis } from '../../index.js';
+import { megabytes } from '../../parts/consent.js';
 import {
   hasPackage,
   isHere,
   isOffered,
-  megabytes,
   PARTS,
   type Part,
   packedSize,
@@ -22,7 +23,15 @@ import {
   specOf,
 } from '../../parts/table.js';
 import { wrap } from '../../report/sections.js';
-import { asJson, type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
+import {
+  asJson,
+  type Command,
+  command,
+  type HelpText,
+  helpWidth,
+  twoColumns,
+  type View,
+} from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import { grouped, HELP_OPTION, JSON_OPTION, orList } from '../options.js';
 import { type TableSettings, tableReader } from '../table-options.js';
@@ -40,24 +49,14 @@ const OPTIONS = grouped<TableSettings & { readonly json: boolean }>('Options', [
   HELP_OPTION,
 ]);
 
-interface EnvironmentRequest {
-  /** Native program to run; default: VMAF_BIN, then PATH. */
-  readonly vmafBin: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-interface EnvironmentReport {
-  /** Printed with `--json`. */
-  readonly data: unknown;
-  /** Lines have at most `width` characters. */
-  text(width: number): string;
-  readonly code: number;
-}
-
+/** @param report the data for `--json`, and its text for a width in columns */
 function environmentCommand(
   name: string,
   about: string,
-  report: (request: EnvironmentRequest) => Promise<EnvironmentReport>,
+  report: (request: {
+    readonly vmafBin: string | undefined;
+    readonly signal: AbortSignal;
+  }) => Promise<View & { readonly code: number }>,
 ): Command {
   const page = { usage: [`${name} [--json] [--vmaf-bin FILE]`], about };
   return command(name, OPTIONS, page, async ({ settings, positionals: [surplus], terminal }) => {
@@ -113,20 +112,6 @@ const PART_OF: Readonly<Record<string, PartName>> = {
   webgpu: 'webgpu',
 };
 
-interface PackageState {
-  readonly name: string;
-  readonly installed: boolean;
-  readonly use: string;
-}
-
-/** Facts that the library does not report. */
-interface MachineFacts {
-  readonly node: string;
-  readonly system: string;
-  readonly processor: string;
-  readonly packages: readonly PackageState[];
-}
-
 export const doctor = environmentCommand(
   'anyvmaf doctor',
   'Lists what is installed here and tests it: the built-in core, the video decoders, and every backend of an installed ' +
@@ -143,7 +128,8 @@ export const doctor = environmentCommand(
   },
 );
 
-function machineFacts(): MachineFacts {
+/** Facts that the library does not report. */
+function machineFacts() {
   return {
     node: process.versions.node,
     system: `${platform()} ${release()} ${arch()}`,
@@ -170,7 +156,7 @@ function runtimeRow(node: string): [string, string] {
   return deno === undefined ? ['Node.js', node] : ['Deno', `${deno}, as Node.js ${node}`];
 }
 
-function diagnosisText(found: Diagnosis, facts: MachineFacts, width: number): string {
+function diagnosisText(found: Diagnosis, facts: ReturnType<typeof machineFacts>, width: number): string {
   const { version, cores, decoders, backends, health } = found;
   const core = health.find(({ backend }) => backend === 'cpu');
   const machine: [string, string][] = [
@@ -253,21 +239,7 @@ const setupPage: HelpText = {
   ],
 };
 
-interface PartState {
-  readonly part: PartName;
-  readonly use: string;
-  readonly packages: readonly string[];
-  readonly licences: readonly string[];
-  /** Bytes to download, and bytes on disk. */
-  readonly download: number;
-  readonly size: number;
-  readonly installed: boolean;
-  /** The package is installed beside anyvmaf, and is used instead of the part. */
-  readonly own: boolean;
-  /** Set if the part was requested. */
-  readonly fetched?: boolean;
-  readonly place: string;
-}
+type PartState = ReturnType<typeof stateOf>;
 
 export const setup = command(SETUP, SETUP_OPTIONS, setupPage, async ({ settings, positionals, terminal }) => {
   const { json = false } = settings;
@@ -275,7 +247,11 @@ export const setup = command(SETUP, SETUP_OPTIONS, setupPage, async ({ settings,
   if (settings.remove) return remove(names, json, terminal);
   return interruptible(async (stop) => {
     const fetched = new Map<PartName, boolean>();
-    for (const name of names) fetched.set(name, await fetch(name, stop.signal, terminal));
+    const onPackage = partsDoor(terminal, false).say;
+    for (const name of names) {
+      const { installPart } = await import('../../parts/install.js');
+      fetched.set(name, (await installPart(name, { signal: stop.signal, onPackage })).fetched);
+    }
     const wanted = names.length > 0 ? names : PART_NAMES;
     const states = wanted.map((name) => stateOf(PARTS[name], fetched.get(name)));
     const text = names.length > 0 ? states.map(fetchedText).join('') : listText(states, terminal.columns);
@@ -293,12 +269,6 @@ function partName(text: string): PartName {
   );
 }
 
-async function fetch(name: PartName, signal: AbortSignal, terminal: Terminal): Promise<boolean> {
-  const { installPart } = await import('../../parts/install.js');
-  const { fetched } = await installPart(name, { signal, onPackage: partsDoor(terminal, false).say });
-  return fetched;
-}
-
 async function remove(names: readonly PartName[], json: boolean, terminal: Terminal): Promise<number> {
   const removed: string[] = [];
   for (const name of names.length > 0 ? names : PART_NAMES) removed.push(...(await removePart(name)));
@@ -308,16 +278,19 @@ async function remove(names: readonly PartName[], json: boolean, terminal: Termi
   return EXIT.ok;
 }
 
-function stateOf(part: Part, fetched: boolean | undefined): PartState {
+/** @param fetched undefined if the part was not requested */
+function stateOf(part: Part, fetched: boolean | undefined) {
   const { name, use, packages, size } = part;
   return {
     part: name,
     use,
     packages: packages.map(specOf),
     licences: packages.map(({ licence }) => licence),
+    /** Bytes to download, and bytes on disk. */
     download: packedSize(part),
     size,
     installed: isHere(part),
+    /** The package is installed beside anyvmaf, and is used instead of the part. */
     own: hasPackage(packages[0].name),
     ...(fetched !== undefined && { fetched }),
     place: placeOf(part),

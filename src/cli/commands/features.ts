@@ -5,7 +5,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { csvLines, readText } from '../../files/text-file.js';
+import { csvTable, readText } from '../../files/text-file.js';
 import type { DatasetOptions, DatasetPair, DatasetSummary, ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/sections.js';
 import {
@@ -121,14 +121,7 @@ const NAME = 'anyvmaf features';
 /** Options that lists of extractors take too. */
 const OF_LISTS = new Set(['json', 'help']);
 
-export type FeaturesSettings =
-  | { readonly kind: 'help' }
-  /** All extractors, or one. */
-  | { readonly kind: 'list'; readonly args: readonly string[] }
-  | FeatureTable;
-
 export interface FeatureTable {
-  readonly kind: 'table';
   readonly output: string;
   /** The pairs, or the file that lists them. */
   readonly pairs: readonly DatasetPair[] | { readonly list: string; readonly raw?: DatasetPair['raw'] };
@@ -138,12 +131,12 @@ export interface FeatureTable {
 }
 
 /**
- * Parses the command line: writes a table exactly if `--parquet` is given.
+ * Parses the command line: writes a table exactly if `--parquet` is given; otherwise lists extractors.
  * @throws {AnyvmafError} `usage`
  */
-export function featuresSettings(args: readonly string[]): FeaturesSettings {
+export function featuresSettings(args: readonly string[]): FeatureTable | 'list' | 'help' {
   const parsed = parseArguments(args, FEATURES_OPTIONS, NAME);
-  if (parsed.options.at(-1)?.name === 'help') return { kind: 'help' };
+  if (parsed.options.at(-1)?.name === 'help') return 'help';
   if (!parsed.options.some(({ name }) => name === 'parquet')) {
     const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
     if (stray) {
@@ -157,7 +150,7 @@ export function featuresSettings(args: readonly string[]): FeaturesSettings {
           'measure videos and write a table',
       );
     }
-    return { kind: 'list', args };
+    return 'list';
   }
   return tableOf(settingsOf(parsed.options, FEATURES_OPTIONS), parsed.positionals);
 }
@@ -175,7 +168,7 @@ function tableOf(asked: Partial<AskedSettings>, positionals: readonly string[]):
           asked,
           positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined),
         );
-  return { kind: 'table', output, options, quiet, json, pairs };
+  return { output, options, quiet, json, pairs };
 }
 
 /** @param surplus an argument that names videos beside the list */
@@ -240,8 +233,8 @@ export function parsePairs(
   locate: (path: string) => string,
   raw: DatasetPair['raw'],
 ): DatasetPair[] {
-  const [head, ...lines] = csvLines(text, list);
-  const names = head?.fields.map((name) => name.trim().toLowerCase()) ?? [];
+  const { columns, rows } = csvTable(text, list);
+  const names = columns.map((name) => name.trim().toLowerCase());
   const unknown = names.find((name) => !COLUMNS.includes(name));
   if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted')) {
     throw usageError(
@@ -249,14 +242,9 @@ export function parsePairs(
         `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
     );
   }
-  if (lines.length === 0) throw usageError(`${list} lists no pairs of videos`);
-  return lines.map(({ fields, line }) => {
-    if (fields.length !== names.length) {
-      throw usageError(
-        `line ${line} of ${list} has ${fields.length} fields, but the first line names ${names.length}`,
-      );
-    }
-    const field = (name: string) => fields[names.indexOf(name)]?.trim() || undefined;
+  if (rows.length === 0) throw usageError(`${list} lists no pairs of videos`);
+  return rows.map(({ entries, line }) => {
+    const field = (name: string) => entries[names.indexOf(name)]?.[1] || undefined;
     const video = (name: string) => {
       const path = field(name);
       if (path === undefined) throw usageError(`line ${line} of ${list} names no ${name} video`);
@@ -313,26 +301,16 @@ async function pairsOf({ pairs }: FeatureTable): Promise<readonly DatasetPair[]>
   return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
 }
 
-const extractors = async () => (await import('../../index.js')).listExtractors();
-
 const listing = listingCommand({
   command: 'features',
   noun: 'feature extractor',
   about: 'Lists the extractors for --feature NAME, or describes one of them with its options and features.',
-  names: async () => (await extractors()).map(({ name }) => name),
-  list: async () => {
-    const list = await extractors();
-    const rows = list.map(({ name, description }): [string, string] => [name, description]);
-    return {
-      data: list,
-      text: (width) =>
-        `Extractors, for --feature NAME; 'anyvmaf features NAME' lists the options:\n\n${twoColumns(rows, width)}\n`,
-    };
+  items: async () => (await import('../../index.js')).listExtractors(),
+  list: (extractors, width) => {
+    const rows = extractors.map(({ name, description }): [string, string] => [name, description]);
+    return `Extractors, for --feature NAME; 'anyvmaf features NAME' lists the options:\n\n${twoColumns(rows, width)}\n`;
   },
-  describe: async (name) => {
-    const extractor = (await extractors()).find((candidate) => candidate.name === name);
-    return { data: extractor, text: (width) => (extractor ? describe(extractor, width) : '') };
-  },
+  describe: (extractor) => ({ data: extractor, text: (width) => describe(extractor, width) }),
 });
 
 const page: HelpPage = {
@@ -352,9 +330,8 @@ export const features: Command = {
   page,
   run: async (args, terminal) => {
     const settings = featuresSettings(args);
-    if (settings.kind === 'list') return listing.run(settings.args, terminal);
-    if (settings.kind === 'help') return page;
-    return writeTable(settings, terminal);
+    if (settings === 'help') return page;
+    return settings === 'list' ? listing.run(args, terminal) : writeTable(settings, terminal);
   },
 };
 

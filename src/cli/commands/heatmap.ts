@@ -8,7 +8,7 @@ import { MAP_KINDS, type MapKind } from '../../core/choices.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
-import type { QualityMapOptions, QualityMaps, ScoreRequest } from '../../index.js';
+import type { QualityMapOptions, QualityMaps } from '../../index.js';
 import { command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import {
@@ -106,25 +106,12 @@ const page: HelpText = {
   ],
 };
 
-interface HeatmapSettings {
-  readonly request: ScoreRequest & { readonly reference: string; readonly distorted: string };
-  readonly options: QualityMapOptions;
-  /** Frame numbers, or how many of the worst. */
-  readonly frames: readonly number[] | number;
-  readonly output: string;
-  readonly of: MapKind;
-  readonly neg: boolean;
-}
-
 export const heatmap = command(NAME, HEATMAP_OPTIONS, page, async ({ settings, positionals, terminal }) =>
   draw(heatmapSettings(settings, positionals), terminal),
 );
 
 /** @throws {AnyvmafError} `usage` for conflicting options */
-export function heatmapSettings(
-  asked: Partial<AskedSettings>,
-  positionals: readonly string[],
-): HeatmapSettings {
+export function heatmapSettings(asked: Partial<AskedSettings>, positionals: readonly string[]) {
   const { frames, worst, output = '.', of = 'both', blockSize, neg = false } = asked;
   if (frames && worst !== undefined) {
     throw usageError('--frame names the frames to draw and --worst finds them; leave one of them out');
@@ -153,12 +140,15 @@ export function heatmapSettings(
       ...(neg && { enhnGainLimit: 1 }),
       ...(of === 'butteraugli' && { butteraugli: true }),
     },
+    /** Frame numbers, or how many of the worst. */
     frames: chosen,
     output,
     of,
     neg,
   };
 }
+
+type HeatmapSettings = ReturnType<typeof heatmapSettings>;
 
 async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<number> {
   const { request, output, of } = settings;
@@ -180,28 +170,26 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
     const paths = drawn.map(({ index }) =>
       single ? output : join(output, `heatmap_${String(index).padStart(6, '0')}.png`),
     );
-    await writePictures(
-      drawn.map(({ png }) => png),
-      { paths, inputs, single, signal: stop.signal },
-    );
+    const pictures = drawn.map(({ png }) => png);
+    await writePictures(pictures, paths, inputs, single, stop.signal);
     for (const [i, { index, line }] of drawn.entries())
       await terminal.print(`frame ${index}: ${line}: ${paths[i]}\n`);
     return EXIT.ok;
   });
 }
 
-interface Places {
-  readonly paths: readonly string[];
-  /** Files that must not be overwritten. */
-  readonly inputs: readonly string[];
-  /** The one output file, already checked; without it, pictures go into a folder, created if needed. */
-  readonly single: OutputFile | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** Writes all files or none: they are renamed into place together. */
-async function writePictures(pictures: readonly Uint8Array[], places: Places): Promise<void> {
-  const { paths, inputs, single, signal } = places;
+/**
+ * Writes all files or none: they are renamed into place together.
+ * @param inputs files that must not be overwritten
+ * @param single the one output file, already checked; without it, pictures go into a folder, created if needed
+ */
+async function writePictures(
+  pictures: readonly Uint8Array[],
+  paths: readonly string[],
+  inputs: readonly string[],
+  single: OutputFile | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   const folders: string[] = [];
   const files: PreparedFile[] = [];
   try {

@@ -17,6 +17,7 @@ const OTHER = 'Other';
 
 interface McpSettings {
   readonly allow: readonly string[];
+  readonly addresses: readonly string[];
   readonly tokens: readonly string[];
   readonly origins: readonly string[];
   readonly vmafBin: string;
@@ -40,7 +41,10 @@ const MCP_OPTIONS: readonly Option<McpSettings>[] = [
   ...grouped<McpSettings>(HTTP, [
     {
       name: 'http',
-      help: 'serve Streamable HTTP at the address that follows, HOST:PORT, HOST or PORT (default: 127.0.0.1:8765)',
+      argument: 'HOST:PORT',
+      optional: (next) => !next.startsWith('-'),
+      help: 'serve Streamable HTTP at this address, HOST:PORT, HOST or PORT (default: 127.0.0.1:8765)',
+      read: ({ value }, { addresses = [] }) => ({ addresses: [...addresses, value] }),
     },
     {
       name: 'token',
@@ -107,7 +111,8 @@ const page: HelpPage = {
   ],
 };
 
-export interface McpArguments extends Partial<Omit<McpSettings, 'tokens' | 'origins' | 'allow'>> {
+export interface McpArguments
+  extends Partial<Omit<McpSettings, 'addresses' | 'tokens' | 'origins' | 'allow'>> {
   readonly allow: readonly string[];
   readonly origins: readonly string[];
   /** The address as written, empty for the default; `undefined` for standard input and output. */
@@ -116,37 +121,24 @@ export interface McpArguments extends Partial<Omit<McpSettings, 'tokens' | 'orig
 }
 
 /**
- * Parses the command line. `--http` takes the next argument as its address unless that is an option; other positional
- * arguments are folders, which MCP hosts append.
+ * Parses the command line. Positional arguments are folders, which MCP hosts append.
  * @throws {AnyvmafError} `usage`
  */
 export function readMcpArguments(args: readonly string[]): McpArguments | 'help' {
-  const at = args.findIndex((arg) => arg === '--http' || arg.startsWith('--http='));
-  const glued = args[at]?.slice('--http='.length);
-  const next = args[at + 1];
-  const address = glued !== '' ? glued : next?.startsWith('-') ? '' : (next ?? '');
-  const taken = at >= 0 && glued === '' && address !== '' ? 2 : 1;
-  const rest = at < 0 ? args : [...args.slice(0, at), '--http', ...args.slice(at + taken)];
-  const { options, positionals } = parseArguments(rest, MCP_OPTIONS, NAME);
+  const { options, positionals } = parseArguments(args, MCP_OPTIONS, NAME);
   if (options.at(-1)?.name === 'help') return 'help';
-  const listens = options.filter(({ name }) => name === 'http').length;
-  if (listens > 1) throw usageError('give --http once; a server listens at one address');
   const {
     allow = [],
+    addresses: [http, ...others] = [],
     tokens: [token, ...more] = [],
     origins = [],
-    ...others
+    ...settings
   } = settingsOf(options, MCP_OPTIONS);
+  if (others.length > 0) throw usageError('give --http once; a server listens at one address');
   if (token === '' || more.length > 0) throw usageError('give --token once, with a token that is not empty');
-  if (listens === 0 && (token !== undefined || origins.length > 0))
+  if (http === undefined && (token !== undefined || origins.length > 0))
     throw usageError('--token and --cors require --http, which was not given');
-  return {
-    ...others,
-    allow: [...allow, ...positionals],
-    http: listens > 0 ? address : undefined,
-    token,
-    origins,
-  };
+  return { ...settings, allow: [...allow, ...positionals], http, token, origins };
 }
 
 export const mcp: Command = {

@@ -8,11 +8,11 @@ import { withoutAccess } from '../../core/printable.js';
 import { MOST_REPORT_BYTES, readText } from '../../files/text-file.js';
 import type { Shard } from '../../index.js';
 import { command, type HelpText } from '../command.js';
-import { EXIT, findingsInFlags, interruptible } from '../exit.js';
+import { completeReport, interruptible } from '../exit.js';
 import { grouped, HELP_OPTION, HOSTS_OPTION, type Option } from '../options.js';
 import { OUTPUT_OPTIONS, type OutputSettings, outputsOf } from '../output-options.js';
 import { hostsOf, type TableSettings, tableReader } from '../table-options.js';
-import { type DeliverySettings, deliver, htmlText, openOutputs, reportText, sayVerdict } from './delivery.js';
+import { deliver, openOutputs } from './delivery.js';
 
 const NAME = 'anyvmaf merge';
 
@@ -59,11 +59,7 @@ export const merge = command(
     }
     const settings = outputsOf(reported);
     const hosts = hostsOf(options, [...positionals, settings.output, settings.html]) ?? [];
-    const {
-      file,
-      page: pageFile,
-      gate,
-    } = await openOutputs({ ...settings, distorted: [] }, positionals, hosts);
+    const outputs = await openOutputs({ ...settings, distorted: [] }, positionals, hosts);
     return interruptible(async (stop) => {
       const api = await import('../../index.js');
       const shards: Shard[] = [];
@@ -72,18 +68,11 @@ export const merge = command(
         shards.push(await api.readShard(await textOf(name, hosts, stop.signal), withoutAccess(name)));
       }
       const merged = await api.mergeShards(shards, { signal: stop.signal });
-      const { preflight } = merged;
-      const report = { ...merged, ...(preflight && { preflight: findingsInFlags(preflight) }) };
+      const report = completeReport(merged, []);
       const outcome = { reports: [report], failures: [] };
-      const delivery: DeliverySettings = { ...settings, distorted: [report.distorted.name] };
-      if (file) await file.write(await reportText(outcome, delivery), stop.signal);
-      const text = settings.html === undefined ? undefined : await htmlText(outcome, ['merge', ...args]);
-      if (pageFile && text) await pageFile.write(text, stop.signal);
-      const verdict = await gate?.judge(outcome, stop.signal);
-      stop.release();
-      await deliver(outcome, delivery, terminal, false);
-      if (text && !pageFile) for (const piece of text) await terminal.print(piece);
-      return verdict ? sayVerdict(verdict, terminal) : EXIT.ok;
+      const makePage = async () => (await import('../printed.js')).htmlText(outcome, ['merge', ...args]);
+      const delivery = { ...settings, distorted: [report.distorted.name] };
+      return deliver(outcome, delivery, outputs, { terminal, stop, makePage });
     });
   },
 );

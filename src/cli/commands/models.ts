@@ -56,8 +56,6 @@ const modelsPull = command(
   },
 );
 
-const api = () => import('../../index.js');
-
 const listing = listingCommand({
   command: 'models',
   noun: 'model',
@@ -66,22 +64,14 @@ const listing = listingCommand({
     'Lists the models for --model version=NAME, or describes one of them. Those that do not ship with the package ' +
     "need 'anyvmaf models pull NAME' first.",
   short: SHORT_MODEL_NAMES,
-  names: async () => (await (await api()).listModels()).map(({ name }) => name),
-  list: async () => {
-    const list = await (await api()).listModels();
-    return {
-      data: list,
-      text: (width) =>
-        `Models, for --model version=NAME; 'anyvmaf models NAME' describes one:\n\n${tables(list, width)}`,
-    };
-  },
-  describe: async (name) => {
-    const { describeModel, listModels } = await api();
-    const summary = (await listModels()).find((candidate) => candidate.name === name);
-    if (summary?.availability === 'to be pulled') {
+  items: async () => (await import('../../index.js')).listModels(),
+  list: (models, width) =>
+    `Models, for --model version=NAME; 'anyvmaf models NAME' describes one:\n\n${tables(models, width)}`,
+  describe: async (summary) => {
+    if (summary.availability === 'to be pulled')
       return { data: summary, text: (width) => describeAbsent(summary, width) };
-    }
-    const model = await describeModel(name);
+    const { describeModel } = await import('../../index.js');
+    const model = await describeModel(summary.name);
     return { data: model, text: (width) => describe(model, width) };
   },
 });

@@ -10,9 +10,12 @@ import { usageError } from '../../core/errors.js';
 import { counted, printable, quoted, shown } from '../../core/printable.js';
 import { realFolders } from '../../files/allowed-paths.js';
 import { authority, isLoopback } from '../../mcp/guard.js';
-import { hideArguments, type QueueConnection, queueAddress } from '../../queue/connect.js';
+import { hideArguments, QueueConnection, queueAddress, queueError } from '../../queue/connect.js';
 import type { DeadTask, QueueCounts } from '../../queue/job.js';
-import type { MetricsAddress, MetricsServer, QueueWorker } from '../../queue/worker.js';
+import { ResultsFolder } from '../../queue/results-folder.js';
+import { cancelJobs, retryDead } from '../../queue/submit.js';
+import { type MetricsAddress, type MetricsServer, QueueWorker, serveMetrics } from '../../queue/worker.js';
+import { AllowedHosts } from '../../remote/request.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT, interruptible, interruption } from '../exit.js';
 import {
@@ -46,7 +49,7 @@ interface QueueSettings {
   readonly all: boolean;
 }
 
-export const QUEUE_OPTION: Option<{ readonly queue: string }> = {
+const QUEUE_OPTION: Option<{ readonly queue: string }> = {
   name: 'queue',
   argument: 'URL',
   help: 'the queue: redis://USER@HOST:PORT/DB, rediss:// for TLS; ?queue=NAME for one of several',
@@ -90,7 +93,6 @@ export const queue = command(QUEUE, QUEUE_OPTIONS, queuePage, async ({ settings,
   const task = { ...actionOf(positionals, settings.all === true), settings };
   const address = queueAddress(requireQueue(settings.queue, QUEUE), process.env);
   hideArguments();
-  const { QueueConnection, queueError } = await import('../../queue/connect.js');
   const connection = await QueueConnection.open(address);
   try {
     return await act(task, connection, terminal);
@@ -122,7 +124,7 @@ function actionOf(
 }
 
 /** @throws {AnyvmafError} `usage` if no queue is named */
-export function requireQueue(address: string | undefined, command: string): string {
+function requireQueue(address: string | undefined, command: string): string {
   if (address !== undefined) return address;
   const variable = process.env.ANYVMAF_QUEUE;
   if (variable !== undefined && variable !== '') return variable;
@@ -143,10 +145,6 @@ async function act(
     await terminal.print(json ? `${JSON.stringify({ dead: dead.map(deadJson) })}\n` : deadText(dead));
     return EXIT.ok;
   }
-  const [{ retryDead, cancelJobs }, { ResultsFolder }] = await Promise.all([
-    import('../../queue/submit.js'),
-    import('../../queue/results-folder.js'),
-  ]);
   const files = await ResultsFolder.open(results, hosts);
   const selection = all || ids.length === 0 ? 'all' : ids;
   const count = await (action === 'retry' ? retryDead : cancelJobs)(connection, files, selection);
@@ -340,14 +338,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   const folders = await realFolders(allow, process.cwd(), (folder) =>
     usageError(`--allow ${quoted(folder)} is not a readable folder`),
   );
-  const [{ QueueConnection }, { ResultsFolder }, { QueueWorker }, { serveMetrics }, { AllowedHosts }] =
-    await Promise.all([
-      import('../../queue/connect.js'),
-      import('../../queue/results-folder.js'),
-      import('../../queue/worker.js'),
-      import('../../queue/worker.js'),
-      import('../../remote/request.js'),
-    ]);
+  // Refuses what is no host before anything starts.
   new AllowedHosts(hosts);
   const files = await ResultsFolder.open(settings.results, hosts);
   const stop = interruption(PATIENCE);
@@ -366,17 +357,19 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
       ...(files.path !== undefined && { results: files.path }),
     };
     const worker = new QueueWorker(connection, files, { name, concurrency, lease, maxSeconds, rules, say });
+    let served: MetricsServer | undefined;
     try {
-      const start = [
-        `worker ${name} of ${address.shown}, ${concurrency} at a time`,
-        ...(files.path === undefined ? ['without --results, long pairs are not split'] : []),
-      ];
-      const served = metrics && {
-        address: metrics,
-        server: await serveMetrics(metrics, () => metricsText(worker, connection, concurrency)),
-      };
-      await untilAborted(stop.signal, say, start, served);
+      served = metrics && (await serveMetrics(metrics, () => metricsText(worker, connection, concurrency)));
+      say(`worker ${name} of ${address.shown}, ${concurrency} at a time`);
+      if (files.path === undefined) say('without --results, long pairs are not split');
+      if (metrics && served) {
+        const open = isLoopback(metrics.host) ? '' : ', reachable from other machines';
+        say(`metrics at http://${authority({ host: metrics.host, port: served.port })}/metrics${open}`);
+      }
+      await new Promise((resolve) => onAbort(stop.signal, resolve));
+      say('returning running tasks');
     } finally {
+      await served?.close();
       await worker.stop();
       await connection.close();
     }
@@ -397,24 +390,4 @@ async function metricsText(
     new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined)),
   ]);
   return metrics.text(counts, concurrency);
-}
-
-async function untilAborted(
-  signal: AbortSignal,
-  say: (sentence: string) => void,
-  start: readonly string[],
-  served: { readonly address: MetricsAddress; readonly server: MetricsServer } | undefined,
-): Promise<void> {
-  try {
-    for (const sentence of start) say(sentence);
-    if (served) {
-      const { address, server } = served;
-      const open = isLoopback(address.host) ? '' : ', reachable from other machines';
-      say(`metrics at http://${authority({ host: address.host, port: server.port })}/metrics${open}`);
-    }
-    await new Promise((resolve) => onAbort(signal, resolve));
-    say('returning running tasks');
-  } finally {
-    await served?.server.close();
-  }
 }

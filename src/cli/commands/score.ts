@@ -25,19 +25,11 @@ import {
 import type { Gate } from '../gate.js';
 import { scoreLive } from '../live.js';
 import { openOutput } from '../output.js';
-import type { LiveLines } from '../printed.js';
-import { pairRequest, SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
+import { isPrinted } from '../output-options.js';
+import type { Failure, LiveLines, Outcome } from '../printed.js';
+import { pairRequest, SCORE_OPTIONS, type ScoreSettings, scoreSettings, videosIn } from '../score-options.js';
 import type { Terminal } from '../terminal.js';
-import {
-  deliver,
-  type Failure,
-  htmlText,
-  isPrinted,
-  type Outcome,
-  openOutputs,
-  reportText,
-  sayVerdict,
-} from './delivery.js';
+import { deliver, openOutputs } from './delivery.js';
 
 const page: HelpPage = {
   usage: [
@@ -104,12 +96,10 @@ async function scoreVideos(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<number> {
-  const { reference, distorted } = settings;
-  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
-  const { file, page: pageFile, gate } = await openOutputs(settings, inputs, settings.hosts);
+  const outputs = await openOutputs(settings, videosIn(settings), settings.hosts);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
-    const outcome = await measure(settings, terminal, stop, live, gate);
+    const outcome = await measure(settings, terminal, stop, live, outputs.gate);
     const [failure] = outcome.failures;
     if (failure)
       (await import('../printed.js')).complainOfFailures(
@@ -119,23 +109,12 @@ async function scoreVideos(
       );
     if (failure && outcome.reports.length === 0) {
       await live?.written();
-      await gate?.judge(outcome, stop.signal);
+      await outputs.gate?.judge(outcome, stop.signal);
       return exitCodeOf(failure.error);
     }
-    if (file) await file.write(await reportText(outcome, settings), stop.signal);
-    const pageText =
-      settings.html === undefined
-        ? undefined
-        : await pictured(outcome, settings, args, terminal, stop.signal);
-    if (pageFile && pageText) await pageFile.write(pageText, stop.signal);
-    const verdict = await gate?.judge(outcome, stop.signal);
-    // Nothing is left to clean up, and Ctrl-C must work while a slow reader takes the output.
-    stop.release();
-    await live?.written();
-    await deliver(outcome, settings, terminal, live !== undefined);
-    if (pageText && !pageFile) for (const piece of pageText) await terminal.print(piece);
-    const judged = verdict ? sayVerdict(verdict, terminal) : EXIT.ok;
-    if (outcome.failures.length > 0) return EXIT.failed;
+    const makePage = () => pictured(outcome, settings, args, terminal, stop.signal);
+    const judged = await deliver(outcome, settings, outputs, { terminal, stop, live, makePage });
+    if (failure) return EXIT.failed;
     return judged === EXIT.ok && outcome.alarms ? EXIT.alarm : judged;
   });
 }
@@ -149,6 +128,7 @@ async function pictured(
   signal: AbortSignal,
 ): Promise<Iterable<string>> {
   const { reports, failures } = outcome;
+  const { htmlText } = await import('../printed.js');
   const plain = await htmlText(outcome, args);
   if (noPictures || reference === undefined) return plain;
   let bytes = 0;
@@ -173,8 +153,8 @@ async function liveLines(
 ): Promise<LiveLines | undefined> {
   const { distorted, format, precision } = settings;
   if (format !== 'ndjson' || !isPrinted(settings)) return undefined;
-  const { LiveLines } = await import('../printed.js');
-  return new LiveLines(distorted.length, precision, print, fail);
+  const { printLive } = await import('../printed.js');
+  return printLive(distorted.length, precision, print, fail);
 }
 
 async function measure(
@@ -197,55 +177,43 @@ async function measure(
   // Each run of a sampled video has its own start; its gate is checked at the end.
   const observed = live || (gate && !settings.options.samples) ? onStart : undefined;
   const { reference, distorted, quiet } = settings;
+  const options = {
+    ...settings.options,
+    signal,
+    ...(observed && { onStart: observed }),
+    ...(live && { onFrame: live.frame }),
+  };
   const bar = openProgressBar(terminal, quiet);
-  const names = [...(reference === undefined ? [] : [reference]), ...distorted];
-  bar?.say(withoutAccess(`reading ${names.join(', ')}`));
+  bar?.say(withoutAccess(`reading ${videosIn(settings).join(', ')}`));
   try {
     return distorted.length === 1 || reference === undefined
-      ? await measureOne(settings, terminal, signal, live, observed, bar)
-      : await measureMany({ ...settings, reference }, signal, live, observed, bar);
+      ? await measureOne({ ...settings, options }, terminal, live, bar)
+      : await measureMany({ ...settings, reference, options }, live, bar);
   } finally {
     bar?.clear();
   }
 }
 
-type StartListener = (head: ReportHead, index?: number) => void;
-
 async function measureOne(
   settings: ScoreSettings,
   terminal: Terminal,
-  signal: AbortSignal,
   live: LiveLines | undefined,
-  onStart: StartListener | undefined,
   bar: ProgressBar | undefined,
 ): Promise<Outcome> {
-  const { options, ignored, quiet } = settings;
   const request = pairRequest(settings);
-  const all = {
-    ...options,
-    signal,
-    ...(onStart && { onStart }),
-    ...(live && { onFrame: live.frame }),
-    ...(bar && { onProgress: bar.show }),
-  };
-  if (settings.live) {
-    const lines = !quiet && bar === undefined;
-    const { report, alarms } = await scoreLive(request, all, settings.live, terminal, lines);
-    const complete = completeReport(report, ignored);
-    live?.end(complete);
-    return { reports: [complete], failures: [], alarms };
-  }
-  const api = await import('../../index.js');
-  const complete = completeReport(await api.score(request, all), ignored);
+  const options = { ...settings.options, ...(bar && { onProgress: bar.show }) };
+  const lines = !settings.quiet && bar === undefined;
+  const { report, alarms } = settings.live
+    ? await scoreLive(request, options, settings.live, terminal, lines)
+    : { report: await (await import('../../index.js')).score(request, options), alarms: 0 };
+  const complete = completeReport(report, settings.ignored);
   live?.end(complete);
-  return { reports: [complete], failures: [] };
+  return { reports: [complete], failures: [], alarms };
 }
 
 async function measureMany(
   { reference, distorted, raw, options, ignored }: ScoreSettings & { readonly reference: string },
-  signal: AbortSignal,
   live: LiveLines | undefined,
-  onStart: StartListener | undefined,
   bar: ProgressBar | undefined,
 ): Promise<Outcome> {
   const api = await import('../../index.js');
@@ -253,16 +221,11 @@ async function measureMany(
   const failures: Failure[] = [];
   const reports = await api.scoreMany(reference, distorted, {
     ...options,
-    signal,
-    ...(onStart && { onStart }),
-    ...(live && {
-      onFrame: live.frame,
-      onReport: (report, index) =>
-        live.end(
-          completeReport(report, ignored, () => false),
-          index,
-        ),
-    }),
+    onReport: (report, index) =>
+      live?.end(
+        completeReport(report, ignored, () => false),
+        index,
+      ),
     ...(raw && { raw }),
     ...(sum && { onProgress: sum }),
     onFailure(error, index) {
@@ -298,8 +261,8 @@ async function measurePart(
   settings: ScoreSettings & { readonly shard: ShardChoice },
   terminal: Terminal,
 ): Promise<number> {
-  const { reference, distorted, options, output, quiet, shard, ignored, hosts } = settings;
-  const inputs = [...(reference === undefined ? [] : [reference]), ...distorted];
+  const { options, output, quiet, shard, ignored, hosts } = settings;
+  const inputs = videosIn(settings);
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);
   return interruptible(async (stop) => {
     const api = await import('../../index.js');

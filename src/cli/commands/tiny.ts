@@ -23,7 +23,7 @@ import { grid, wrap } from '../../report/sections.js';
 import { asJson, type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import { choiceValue, grouped, HELP_OPTION, numberValue, type Option, unsignedValue } from '../options.js';
-import { type Terminal, YES_OPTION } from '../terminal.js';
+import { YES_OPTION } from '../terminal.js';
 
 const NAME = 'anyvmaf tiny';
 
@@ -100,11 +100,9 @@ function devices(list: readonly TinyDeviceStatus[], width: number): string {
 
 function describe(model: TinyModelDescription, width: number): string {
   const { registry, scaler, features, codecs } = model;
-  const rows: [string, string][] = [
+  const facts: readonly (readonly [name: string, value: string | null | undefined])[] = [
     ['kind', model.kind],
-    ...(registry?.experimental === undefined
-      ? []
-      : [['experimental', registry.experimental] as [string, string]]),
+    ['experimental', registry?.experimental],
     ['score', model.name ?? 'vmaf_tiny_model (no sidecar names it)'],
     ['file', `${model.file}, ${model.bytes} bytes`],
     ['sha256', `${model.sha256}${registry ? ' (as registered)' : ' (no registry lists it)'}`],
@@ -114,9 +112,9 @@ function describe(model: TinyModelDescription, width: number): string {
     ],
     ['inputs', model.inputs.map(portText).join('; ')],
     ['outputs', model.outputs.map(portText).join('; ')],
-    ...(features ? [['features', features.join(', ')] as [string, string]] : []),
-    ...(scaler ? [['scaler', scaler.inGraph ? 'in the graph' : 'in the sidecar'] as [string, string]] : []),
-    ...(codecs ? [['encoders', codecs.join(', ')] as [string, string]] : []),
+    ['features', features?.join(', ')],
+    ['scaler', scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar')],
+    ['encoders', codecs?.join(', ')],
     ['weights', `${model.parameters}, ${model.quantisation}`],
     [
       'operators',
@@ -125,17 +123,17 @@ function describe(model: TinyModelDescription, width: number): string {
         .join(', '),
     ],
     ['opset', `${model.opset}${model.producer === '' ? '' : `, by ${model.producer}`}`],
-    ...(registry?.licence === undefined ? [] : [['licence', registry.licence] as [string, string]]),
-    ...(registry?.card === undefined ? [] : [['card', `model/tiny/${registry.card}`] as [string, string]]),
+    ['licence', registry?.licence],
+    ['card', registry?.card && `model/tiny/${registry.card}`],
   ];
+  const rows = facts.flatMap(([name, value]): [string, string][] =>
+    value ? [[name, printable(value)]] : [],
+  );
   const about = registry?.description ?? registry?.notes;
   return [
     `${printable(model.source)}\n`,
     ...(about === undefined ? [] : [`${wrap(printable(about), width).join('\n')}\n`]),
-    `${twoColumns(
-      rows.map(([name, value]) => [name, printable(value)]),
-      width,
-    )}\n`,
+    `${twoColumns(rows, width)}\n`,
     ...model.warnings.map((warning) => `${wrap(printable(warning), width).join('\n')}\n`),
   ].join('\n');
 }
@@ -273,11 +271,19 @@ const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, position
     throw usageError(`eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`);
   }
   const { json = false, ...asked } = settings;
+  const width = helpWidth(terminal.columns);
+  const { compareModels, evaluateModel } = await import('../../index.js');
   return interruptible(async ({ signal }) => {
     const options: EvaluateOptions = { ...asked, signal };
-    return action === 'eval'
-      ? await evaluateOne(model, features, options, json, terminal)
-      : await compareAll(files, features, options, json, terminal);
+    if (action === 'eval') {
+      const found = await evaluateModel(model, features, options);
+      await terminal.print(json ? asJson(found) : evaluationText(found, width));
+      return EXIT.ok;
+    }
+    const comparison = await compareModels(files, features, options);
+    for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
+    await terminal.print(json ? asJson(comparison) : comparisonText(comparison, width));
+    return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
   });
 });
 
@@ -285,37 +291,6 @@ export const tiny: Command = {
   page: evaluation.page,
   run: (args, terminal) => (LISTINGS.includes(args[0] ?? '') ? tinyListing : evaluation).run(args, terminal),
 };
-
-async function evaluateOne(
-  model: string,
-  features: string,
-  options: EvaluateOptions,
-  json: boolean,
-  terminal: Terminal,
-): Promise<number> {
-  const { evaluateModel } = await import('../../index.js');
-  const evaluation = await evaluateModel(model, features, options);
-  await terminal.print(json ? asJson(evaluation) : evaluationText(evaluation, helpWidth(terminal.columns)));
-  return EXIT.ok;
-}
-
-/** @returns failure only if no model could be evaluated */
-async function compareAll(
-  models: readonly string[],
-  features: string,
-  options: EvaluateOptions,
-  json: boolean,
-  terminal: Terminal,
-): Promise<number> {
-  const { compareModels } = await import('../../index.js');
-  const comparison = await compareModels(models, features, options);
-  for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
-  if (json) await terminal.print(asJson(comparison));
-  else if (comparison.ranked.length > 0) {
-    await terminal.print(comparisonText(comparison, helpWidth(terminal.columns)));
-  }
-  return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
-}
 
 function unknownAction(action: string | undefined): AnyvmafError {
   const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);

@@ -7,16 +7,9 @@ import { usageError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted } from '../../core/printable.js';
 import { openPartsDoor } from '../../parts/consent.js';
-import {
-  COMMANDS,
-  type Command,
-  type CommandName,
-  type HelpPage,
-  helpWidth,
-  renderHelp,
-} from '../command.js';
+import { COMMANDS, type Command, type CommandName, command, helpWidth, renderHelp } from '../command.js';
 import { EXIT, endProcess, errorLine, exitCodeOf } from '../exit.js';
-import { HELP_OPTION, orList, parseArguments } from '../options.js';
+import { HELP_OPTION, orList } from '../options.js';
 import { openTerminal, partsDoor, type Terminal } from '../terminal.js';
 
 const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
@@ -97,27 +90,24 @@ export function chooseCommand(
   return named && !isFile(named.name) ? [named.name, rest] : [COMMANDS[0].name, args];
 }
 
-const helpPage: HelpPage = {
-  usage: ['anyvmaf help [COMMAND]'],
-  about: 'Shows the help of a command; without a name, of scoring, with all commands.',
-  options: [HELP_OPTION],
-};
-
-const help: Command = {
-  page: helpPage,
-  run: async (args, terminal) => {
-    const { options, positionals } = parseArguments(args, helpPage.options, 'anyvmaf help');
-    const name = options.length > 0 ? 'help' : (positionals[0] ?? COMMANDS[0].name);
-    const entry = COMMANDS.find((candidate) => candidate.name === name);
-    if (entry === undefined) {
-      const names = COMMANDS.map((candidate) => candidate.name);
+const help = command(
+  'anyvmaf help',
+  [HELP_OPTION],
+  {
+    usage: ['anyvmaf help [COMMAND]'],
+    about: 'Shows the help of a command; without a name, of scoring, with all commands.',
+  },
+  async ({ positionals: [name = COMMANDS[0].name], terminal }) => {
+    const names = COMMANDS.map((entry) => entry.name);
+    const wanted = names.find((one) => one === name);
+    if (wanted === undefined) {
       const near = nearest(name, names);
       throw usageError(
         `there is no command ${quoted(name)}; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
       );
     }
-    const { page: shown } = await loadCommand(entry.name);
-    await terminal.print(renderHelp(shown, helpWidth(terminal.columns)));
+    const { page } = await loadCommand(wanted);
+    await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
     return EXIT.ok;
   },
-};
+);

@@ -8,7 +8,7 @@ import { hasScheme, isUrl } from '../../core/names.js';
 import { optionsOf } from '../../core/options.js';
 import { quoted, shown, withoutAccess } from '../../core/printable.js';
 import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
-import type { BatchJob, Origin, ScoreOptions } from '../../index.js';
+import type { BatchJob, Origin, Report, ScoreOptions } from '../../index.js';
 import type { QueueJob } from '../../queue/job.js';
 import type { ScoringRules } from '../../queue/scoring-process.js';
 import { completeReport } from '../exit.js';
@@ -132,10 +132,7 @@ async function allowedFile(named: string, files: AllowedPaths, hosts: readonly s
 }
 
 /** Restores the names that the submitter gave, which may be links, without the credentials of URLs. */
-export function submittedReport(
-  report: Parameters<typeof completeReport>[0],
-  settings: ScoreSettings,
-): Parameters<typeof completeReport>[0] {
+export function submittedReport(report: Report, settings: ScoreSettings): Report {
   const { reference, distorted } = settings;
   const complete = completeReport(report, settings.ignored);
   return {

@@ -39,6 +39,8 @@ function send(message: FromScoring): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
+type Call = Pick<QueuedRun['options'], 'signal' | 'onProgress'>;
+
 async function run(ticket: number, work: ScoringWork): Promise<void> {
   const own = new AbortController();
   running.set(ticket, own);
@@ -58,11 +60,6 @@ async function run(ticket: number, work: ScoringWork): Promise<void> {
   }
 }
 
-interface Call {
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: { readonly framesDone: number }) => void;
-}
-
 async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
   const found = await queuedRun(work.job, rules);
   const { threads } = found.options;
@@ -77,7 +74,7 @@ async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
       const { number, count } = work;
       const shard = await scoreShard(queued.request, { number, count }, queued.options);
       const text = await formatShard(shard);
-      return { part: await (await folder).keep(work.job.key, `part-${number}-${count}`, text) };
+      return (await folder).keep(work.job.key, `part-${number}-${count}`, text);
     }
     case 'merge':
       return merge(work.job, queued, work.parts);
@@ -88,7 +85,7 @@ async function pair(job: QueueJob, { request, options, settings }: QueuedRun): P
   const { score } = await import('../../index.js');
   const count = await partsOf(job.part, request, options);
   if (count > 1) return { count };
-  return { scored: await kept(job, settings, await score(request, options)) };
+  return kept(job, settings, await score(request, options));
 }
 
 /** Into how many parts to cut a pair; 1 if it is short, or cannot be cut. */
@@ -143,7 +140,7 @@ async function merge(
   if (lost.length > 0) return { lost };
   const { origin, signal } = options;
   const report = await mergeShards(shards, { origin, ...(signal && { signal }) });
-  return { scored: await kept(job, settings, report) };
+  return kept(job, settings, report);
 }
 
 async function kept(job: QueueJob, settings: QueuedRun['settings'], scored: Report): Promise<ScoredPair> {

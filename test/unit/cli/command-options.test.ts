@@ -209,14 +209,14 @@ it('--no still abbreviates the option of the vmaf tool', () => {
 describe('features', () => {
   function table(line: string): FeatureTable {
     const found = featuresSettings(line.split(' '));
-    if (found.kind !== 'table') throw new Error(`it asked for ${found.kind}`);
+    if (typeof found === 'string') throw new Error(`it asked for ${found}`);
     return found;
   }
 
   it('lists without --parquet, whatever the name', () => {
-    expect(featuresSettings([])).toEqual({ kind: 'list', args: [] });
-    expect(featuresSettings(['psnr', '--json'])).toEqual({ kind: 'list', args: ['psnr', '--json'] });
-    expect(featuresSettings(['--help'])).toEqual({ kind: 'help' });
+    expect(featuresSettings([])).toBe('list');
+    expect(featuresSettings(['psnr', '--json'])).toBe('list');
+    expect(featuresSettings(['--help'])).toBe('help');
   });
 
   it('measures with it: the reference, then distorted videos', () => {

@@ -7,7 +7,8 @@ import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import {
   COMMANDS,
   helpWidth,
-  progressBar,
+  openProgressBar,
+  type ProgressBar,
   progressSum,
   renderHelp,
   twoColumns,
@@ -21,9 +22,10 @@ import {
   Interrupted,
   interruption,
 } from '../../../src/cli/exit.js';
-import { modelsBelow, objection } from '../../../src/cli/gate.js';
+import { judgeReport, objection } from '../../../src/cli/gate.js';
 import { complainOfFailures, plainResult, plainResults, writeReports } from '../../../src/cli/printed.js';
 import { chooseCommand, loadCommand } from '../../../src/cli/program/program.js';
+import type { Terminal } from '../../../src/cli/terminal.js';
 import { AnyvmafError, type ErrorCode, type Hint } from '../../../src/core/errors.js';
 import { limitError } from '../../../src/core/system-limits.js';
 import type { Progress } from '../../../src/engine/contract/types.js';
@@ -46,6 +48,12 @@ function fakeTerminal() {
   });
   Object.defineProperty(terminal, 'errorColumns', { get: () => size.columns });
   return { terminal, drawn, said, size };
+}
+
+function openBar(terminal: Terminal): ProgressBar {
+  const bar = openProgressBar(terminal);
+  if (!bar) throw new Error('there is no bar');
+  return bar;
 }
 
 describe.each(COMMANDS.map(({ name }) => name))('help of %s', (name) => {
@@ -177,8 +185,14 @@ describe('plain lines of a run', () => {
 
   test('the gate opens at the limit and not below; no mean does not pass', () => {
     const models = [model('a', 'A'), model('b', 'B'), model('c', 'C')];
-    const below = modelsBelow(run({ a: 90, b: 89.999999, c: null }, models), 90);
-    expect(below.map(({ model: { source } }) => source)).toEqual(['B', 'C']);
+    const settings = { failUnder: 90, precision: 'legacy' } as const;
+    expect(judgeReport(run({ a: 90, b: 89.999999, c: null }, models), settings)).toMatchObject({
+      passed: false,
+      complaints: [
+        'the mean of B is 89.999999, below --fail-under 90',
+        'the mean of C is -nan, below --fail-under 90',
+      ],
+    });
   });
 
   test('an objection to a score fails the gate for a wrong pair only, and not where that is accepted', () => {
@@ -315,7 +329,7 @@ describe('progress', () => {
     (columns) => {
       const { terminal, drawn, size } = fakeTerminal();
       size.columns = columns;
-      progressBar(terminal).show(half);
+      openBar(terminal).show(half);
       const line = drawn.join('').replace('\r\u001b[K', '');
       expect(line.length + 2).toBeLessThan(Math.max(columns, 3));
       expect(line).not.toContain('\n');
@@ -324,7 +338,7 @@ describe('progress', () => {
 
   test('takes the width of the moment at every redraw', () => {
     const { terminal, drawn, size } = fakeTerminal();
-    const bar = progressBar(terminal);
+    const bar = openBar(terminal);
     bar.show(half);
     size.columns = 30;
     bar.show(half);
@@ -334,7 +348,7 @@ describe('progress', () => {
 
   test('is erased once, and only when it was shown', () => {
     const { terminal, drawn } = fakeTerminal();
-    const bar = progressBar(terminal);
+    const bar = openBar(terminal);
     bar.clear();
     expect(drawn).toEqual([]);
     bar.show(half);
@@ -347,7 +361,7 @@ describe('progress', () => {
   test('is preceded by words that fit the line, steer no terminal, and are taken away', () => {
     const { terminal, drawn, size } = fakeTerminal();
     size.columns = 30;
-    const bar = progressBar(terminal);
+    const bar = openBar(terminal);
     bar.say(`reading ${'long '.repeat(20)}\u001b[31m\n.mp4`);
     const line = (drawn[0] ?? '').replace('\r\u001b[K', '');
     expect(line).toMatch(/^reading long.*…/);
