@@ -373,7 +373,7 @@ export function findingValues(finding: Finding | undefined): string {
 const WORDS = { ...TRUST_WORDS, doubtful: 'doubtful' } as const;
 
 /** One doubt as a paragraph, several in a line or two each, in at most `most` lines. Empty `names` are not printed. */
-export function doubtLines(
+function doubtLines(
   reports: readonly Report[],
   names: readonly string[],
   layout: Layout,

@@ -208,8 +208,6 @@ export function compact(json: Json): string {
   return `{${json.map.map(([key, value]) => `${quote(key)}:${compact(value)}`).join(',')}}`;
 }
 
-export type NdjsonLines = ReturnType<typeof ndjsonLines>;
-
 /**
  * Writes a report while it is measured; every line ends with a line feed.
  * @throws {AnyvmafError} `usage` if the precision is invalid
