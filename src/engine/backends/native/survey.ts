@@ -218,6 +218,7 @@ export function release(version: string | null | undefined): readonly [number, n
 /** Pixels. CUDA's ADM gives no score below 36. */
 const SIDE = 64;
 const GREY = 128;
+export const GREY_FORMAT = { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } as const;
 
 /** Milliseconds; a GPU compiles its programs first. */
 const PROBE_TIME = 20_000;
@@ -281,7 +282,7 @@ function probeTask(
     input: {
       reference: picture,
       distorted: picture,
-      ...(raw && { raw: { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } }),
+      ...(raw && { raw: GREY_FORMAT }),
     },
     models,
     features: [],
@@ -326,7 +327,7 @@ export function mismatchedBackend(used: string | null, asked: NativeBackend): st
   return used === null || used === expected ? undefined : used;
 }
 
-function greyFrame(): Uint8Array {
+export function greyFrame(): Uint8Array {
   return new Uint8Array((SIDE * SIDE * 3) / 2).fill(GREY);
 }
 
