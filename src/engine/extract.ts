@@ -3,7 +3,7 @@
  * Extracts single pairs of frames, paired as for scoring; decoding starts near each requested frame.
  */
 import { unlessAborted } from '../core/abort.js';
-import { isArray, requireObject } from '../core/arguments.js';
+import { isArray, requireObject, wrongType } from '../core/arguments.js';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
@@ -178,13 +178,8 @@ async function take(
   signal: AbortSignal,
 ): Promise<FramePair> {
   signal.throwIfAborted();
-  const { info } = pair.reference;
-  const format: VideoFormat = {
-    width: info.width,
-    height: info.height,
-    bitDepth: info.bitDepth,
-    chroma: info.chroma,
-  };
+  const { width, height, bitDepth, chroma } = pair.reference.info;
+  const format: VideoFormat = { width, height, bitDepth, chroma };
   const [reference, distorted] = [allocateFrame(format), allocateFrame(format)];
   const ended = await unlessAborted(signal, Promise.resolve(readPair(pair, at, reference, distorted)));
   if (ended) throw beyond(known, index, null);
@@ -252,9 +247,7 @@ function refuseNumber(frame: unknown): void {
 
 /** Ascending, without duplicates. */
 function checkFrames(frames: readonly number[]): number[] {
-  if (!isArray(frames)) {
-    throw usageError(`frames is ${showValue(frames)}, but it must be an array of frame numbers.`);
-  }
+  if (!isArray(frames)) throw wrongType('frames', frames, 'an array of frame numbers');
   for (const frame of frames) refuseNumber(frame);
   return [...new Set(frames)].sort((a, b) => a - b);
 }

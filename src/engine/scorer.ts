@@ -133,7 +133,7 @@ interface Facts {
   readonly platform: Platform;
   readonly format: ScoredFormat;
   readonly plan: RunPlan;
-  readonly checked: Pick<CheckedOptions, 'compat' | 'implementation' | 'subsample'>;
+  readonly checked: CheckedOptions;
   /** Frames to keep for the report, `undefined` for all. */
   readonly keep: number | undefined;
   readonly threads: number;

@@ -26,7 +26,6 @@ import { type CheckedOptions, checkOptions, checkRequest } from '../contract/opt
 import type { Platform } from '../contract/platform.js';
 import { type InputContext, inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
-import type { SignatureSink } from '../inputs/frame-observer.js';
 import { identifyPair, openPair, PairChecks, RunInputs } from '../inputs/open.js';
 import { type CoreMeasurement, openCore } from '../measure/core.js';
 import {
@@ -104,7 +103,6 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
 }
 
 interface Call extends InputContext {
-  readonly checked: CheckedOptions;
   readonly request: ScoreRequest;
   readonly shard: ShardChoice;
   readonly options: ScoreShardOptions;
@@ -114,13 +112,12 @@ class ShardRun {
   readonly #call: Call;
   readonly #scope: Scope;
   readonly #checks: PairChecks;
-  readonly #records = new OrderedRecords();
-  readonly #signatures: OrderedSignatures;
+  readonly #records: Part<Float64Array>[] = [];
+  readonly #signatures: Part<Uint8Array>[] = [];
 
   constructor(call: Call, scope: Scope) {
     this.#call = call;
     this.#scope = scope;
-    this.#signatures = new OrderedSignatures();
     this.#checks = scope.own(new PairChecks(call));
   }
 
@@ -196,11 +193,13 @@ class ShardRun {
     const isFar = (pairs: number) => planned.isAside(pairs);
     const described = describePair(ready) !== undefined;
     const inThread = !(isFar(range.end - range.first) && described);
-    this.#signatures.first = range.first;
     const pair = await this.#checks.observeShard(known, ready, {
       requested,
       inThread,
-      signatures: this.#signatures,
+      signatures: {
+        first: range.first,
+        take: (first, data) => this.#signatures.push({ first, count: data.length / PAIR_BYTES, data }),
+      },
       ...(whole && {
         whole: {
           pair: whole,
@@ -220,7 +219,7 @@ class ShardRun {
         meter,
         continuity: inThread ? undefined : this.#checks.continuity,
       },
-      (first, count, records) => this.#records.take(first, count, records),
+      (first, count, data) => count > 0 && this.#records.push({ first, count, data }),
     );
     if (range.first === 0 && recorded.extent.pairs === 0) refuseEmpty(pair, recorded.extent);
     meter.finish();
@@ -270,9 +269,22 @@ class ShardRun {
       ...(recorded?.measurers && { measurers: recorded.measurers }),
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
-      records: this.#records.joined(range.first, pairs, layout.length),
-      signatures: this.#signatures.joined(),
+      records: this.#joined(range.first, pairs * layout.length),
+      signatures: joinBytes(consecutive(this.#signatures, range.first)),
     };
+  }
+
+  /** @param length doubles of the measured pairs */
+  #joined(first: number, length: number): Float64Array<ArrayBuffer> {
+    const all = new Float64Array(length);
+    let at = 0;
+    for (const part of consecutive(this.#records, first)) {
+      const wanted = part.subarray(0, length - at);
+      all.set(wanted, at);
+      at += wanted.length;
+    }
+    if (at < length) throw new AnyvmafError('internal', 'Records of some pairs are missing.');
+    return all;
   }
 }
 
@@ -301,8 +313,7 @@ function refuseUnreadable({ sides }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     if (canReadAgain(side)) continue;
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the ${role} ${quoted(nameOf(side))} can be read only once and in order, so it cannot be divided into shards; ` +
         'give it as a file.',
     );
@@ -318,46 +329,23 @@ function refuseApart({ apart }: Pair): void {
   );
 }
 
-/** Records by their first pair; chunks arrive in any order. */
-class OrderedRecords {
-  readonly #chunks = new Map<number, { readonly count: number; readonly records: Float64Array }>();
-
-  take(first: number, count: number, records: Float64Array): void {
-    if (count > 0) this.#chunks.set(first, { count, records });
-  }
-
-  /** Joins the records of consecutive pairs. @param fields doubles per pair */
-  joined(first: number, pairs: number, fields: number): Float64Array<ArrayBuffer> {
-    const all = new Float64Array(pairs * fields);
-    for (let next = first; next < first + pairs; ) {
-      const chunk = this.#chunks.get(next);
-      if (!chunk) throw new AnyvmafError('internal', `The record of pair ${next} is missing.`);
-      const count = Math.min(chunk.count, first + pairs - next);
-      all.set(chunk.records.subarray(0, count * fields), (next - first) * fields);
-      next += count;
-    }
-    return all;
-  }
+/** Data of `count` consecutive pairs. */
+interface Part<T> {
+  readonly first: number;
+  readonly count: number;
+  readonly data: T;
 }
 
-class OrderedSignatures implements SignatureSink {
-  readonly #parts = new Map<number, Uint8Array>();
-  first = 0;
-
-  take(first: number, signatures: Uint8Array): void {
-    this.#parts.set(first, signatures);
-  }
-
-  /** Joins the signatures of consecutive pairs from the first on, up to a missing one. */
-  joined(): Uint8Array<ArrayBuffer> {
-    const parts: Uint8Array[] = [];
-    let pairs = 0;
-    for (let part = this.#parts.get(this.first); part; part = this.#parts.get(this.first + pairs)) {
-      parts.push(part);
-      pairs += part.length / PAIR_BYTES;
-    }
-    return joinBytes(parts);
-  }
+/** Puts parts, which arrive in any order, in order from pair `first` on, up to a missing one. */
+function consecutive<T>(parts: readonly Part<T>[], first: number): T[] {
+  let next = first;
+  return [...parts]
+    .sort((a, b) => a.first - b.first)
+    .flatMap((part) => {
+      if (part.first !== next) return [];
+      next += part.count;
+      return [part.data];
+    });
 }
 
 export interface ShardRange {
