@@ -391,7 +391,3 @@ function addSamples(
   sums[2] += across >>> 0;
   sums[3] += down >>> 0;
 }
-
-export function addTallies(a: ContentTally, b: ContentTally): ContentTally {
-  return { frames: a.frames + b.frames, flat: a.flat + b.flat, noise: a.noise + b.noise };
-}
