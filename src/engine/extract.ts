@@ -108,15 +108,7 @@ async function* decode(
   wanted: Iterable<Asked> | AsyncIterable<Asked>,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
-  let run:
-    | {
-        readonly part: PairingPlan;
-        readonly start: number;
-        next: number;
-        last: number;
-        readonly pair: OpenPair;
-      }
-    | undefined;
+  let run: { part: PairingPlan; start: number; next: number; last: number; pair: OpenPair } | undefined;
   try {
     for await (const { index, last } of wanted) {
       const leads = run && index >= run.next && index - run.next <= PASSED_OVER && index <= run.last;

@@ -133,15 +133,15 @@ class ShardRun {
     refuseApart(known);
     const light = lightOf(known);
     const backend = openCore(await loading, { platform, checked, options, light, notes: [] });
-    const leads = shard.number === shard.count;
-    await this.#checks.refuse(known, backend.requested, leads);
+    // The last shard inspects the pair.
+    await this.#checks.refuse(known, backend.requested, shard.number === shard.count);
     signal.throwIfAborted();
     const planned = this.#scope.own(backend.planFor(formatOf(known)));
     const range = this.#cut(known, planned);
     const parts = this.#scope.own(new ShardInputs(known, platform.files, inputs));
     const [files, measured] = await Promise.all([
       this.#identify(known),
-      this.#measure(known, backend.requested, { parts, range, planned, leads }),
+      this.#measure(known, backend.requested, { parts, range, planned }),
     ]);
     return this.#record(known, { files, measured, range, planned });
   }
@@ -175,24 +175,18 @@ class ShardRun {
   async #measure(
     known: Pair,
     requested: Parameters<PairChecks['observe']>[1],
-    {
-      parts,
-      range,
-      planned,
-      leads,
-    }: { parts: ShardInputs; range: ShardRange; planned: CoreMeasurement; leads: boolean },
+    { parts, range, planned }: { parts: ShardInputs; range: ShardRange; planned: CoreMeasurement },
   ): Promise<Measured> {
     const { options } = this.#call;
-    const whole = leads ? await parts.whole() : undefined;
+    const whole = range.last ? await parts.whole() : undefined;
     const limit = whole ? expectPairs(whole) : { expected: range.end, bound: range.end };
     const meter = new Meter(options.onProgress, range.end - range.first);
     if (range.first === range.end && !range.last) return { meter };
     if (whole) await refuseTruncated(whole);
     const ready = known.plan ? await parts.part(range) : await parts.stored();
     this.#call.signal.throwIfAborted();
-    const isFar = (pairs: number) => planned.isAside(pairs);
     const described = describePair(ready) !== undefined;
-    const inThread = !(isFar(range.end - range.first) && described);
+    const inThread = !(planned.isAside(range.end - range.first) && described);
     const pair = await this.#checks.observeShard(known, ready, {
       requested,
       inThread,
@@ -205,8 +199,8 @@ class ShardRun {
           pair: whole,
           expected: limit.expected,
           part: (first: number) => parts.again(first),
-          inThread: !(isFar(range.total) && described),
-          inspectStored: options.preflight === true && isFar(range.total),
+          inThread: !(planned.isAside(range.total) && described),
+          inspectStored: options.preflight === true && planned.isAside(range.total),
         },
       }),
     });
@@ -214,8 +208,8 @@ class ShardRun {
       {
         pair,
         first: range.first,
-        expected: Math.max(range.first, range.last ? (limit.expected ?? range.end) : range.end),
-        bound: range.last ? limit.bound : range.end,
+        expected: Math.max(range.first, limit.expected ?? range.end),
+        bound: limit.bound,
         meter,
         continuity: inThread ? undefined : this.#checks.continuity,
       },
