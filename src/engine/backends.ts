@@ -2,14 +2,20 @@
  * @module engine/backends
  * Lists backends and what runs them, probes whether they work, and diagnoses the installation.
  */
-import { requireObject } from '../core/arguments.js';
+import { requireObject, wrongType } from '../core/arguments.js';
 import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
-import { AnyvmafError, capital, messageOf } from '../core/errors.js';
-import { showValue } from '../core/printable.js';
+import { capital, messageOf } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { DecoderAvailability } from '../media/decoder.js';
 import type { TinyDeviceStatus } from '../tiny/types.js';
-import { NO_BACKENDS, probeNative, type Survey, survey } from './backends/native/survey.js';
+import {
+  GREY_FORMAT,
+  greyFrame,
+  NO_BACKENDS,
+  probeNative,
+  type Survey,
+  survey,
+} from './backends/native/survey.js';
 import {
   BACKEND_CHOICES,
   type BackendDetail,
@@ -36,9 +42,8 @@ const OWN_GPU: Readonly<Record<OwnGpuBackend, string>> = {
 };
 const NOWHERE = 'Programs can run in Node only.';
 
-/** The probed frame, as in engine/backends/native/survey. */
-const GREY_FRAME = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
-const GREY = 128;
+/** Of a probe that failed before it measured. */
+const UNHEALTHY = { runtime_healthy: false, latency_ms: null, score: null } as const;
 
 /** @throws the signal's reason */
 export async function listBackends(platform: Platform, options: NativeOptions): Promise<BackendList> {
@@ -120,16 +125,10 @@ export async function probeBackend(
   const { timeout, signal } = options;
   const names = BACKEND_CHOICES.filter((name) => name !== 'auto');
   if (!names.includes(backend)) {
-    throw new AnyvmafError(
-      'usage',
-      `backend is ${showValue(backend)}, but it must be one of ${names.join(', ')}.`,
-    );
+    throw wrongType('backend', backend, `one of ${names.join(', ')}`);
   }
   if (timeout !== undefined && !(timeout > 0 && timeout <= 2 ** 31 - 1)) {
-    throw new AnyvmafError(
-      'usage',
-      `timeout is ${showValue(timeout)}, but it must be a number of milliseconds from 1 to ${2 ** 31 - 1}.`,
-    );
+    throw wrongType('timeout', timeout, `a number of milliseconds from 1 to ${2 ** 31 - 1}`);
   }
   if (isOwnBackend(backend)) return probeOwn(platform, backend === 'wasm' ? 'cpu' : backend, signal);
   const host = await platform.native?.();
@@ -145,14 +144,7 @@ function absent(backend: NativeBackend, found: Survey | undefined): BackendHealt
   const why = built
     ? `${programName(built)} was built without ${backend}. ${howToGet(backend)}`
     : describe(found).error;
-  return {
-    backend,
-    compiled_in: false,
-    runtime_healthy: false,
-    latency_ms: null,
-    score: null,
-    error: why,
-  };
+  return { ...UNHEALTHY, backend, compiled_in: false, error: why };
 }
 
 /** Scores the same grey frame in this thread, or on a worker for `hybrid`. */
@@ -162,10 +154,10 @@ async function probeOwn(
   signal: AbortSignal | undefined,
 ): Promise<BackendHealth> {
   const start = performance.now();
-  const frame = new Uint8Array((GREY_FRAME.width * GREY_FRAME.height * 3) / 2).fill(GREY);
+  const frame = greyFrame();
   const health = { backend, compiled_in: backend === 'cpu' || platform.gpu?.here === true };
   try {
-    const request = { reference: frame, distorted: frame, raw: GREY_FRAME };
+    const request = { reference: frame, distorted: frame, raw: GREY_FORMAT };
     const options = { backend, threads: backend === 'hybrid' ? 1 : 0, ...(signal && { signal }) };
     const report = await scorePair(platform, request, options);
     const score = report.frames[0]?.metrics.vmaf ?? Number.NaN;
@@ -177,8 +169,7 @@ async function probeOwn(
     return { ...measured, runtime_healthy: false, score: null, error };
   } catch (error) {
     signal?.throwIfAborted();
-    const message = messageOf(error);
-    return { ...health, runtime_healthy: false, latency_ms: null, score: null, error: message };
+    return { ...UNHEALTHY, ...health, error: messageOf(error) };
   }
 }
 

@@ -3,7 +3,7 @@
  * Extracts single pairs of frames, paired as for scoring; decoding starts near each requested frame.
  */
 import { unlessAborted } from '../core/abort.js';
-import { isArray, requireObject } from '../core/arguments.js';
+import { isArray, requireObject, wrongType } from '../core/arguments.js';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
@@ -106,15 +106,7 @@ async function* decode(
   wanted: Iterable<Asked> | AsyncIterable<Asked>,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
-  let run:
-    | {
-        readonly part: PairingPlan;
-        readonly start: number;
-        next: number;
-        last: number;
-        readonly pair: OpenPair;
-      }
-    | undefined;
+  let run: { part: PairingPlan; start: number; next: number; last: number; pair: OpenPair } | undefined;
   try {
     for await (const { index, last } of wanted) {
       const leads = run && index >= run.next && index - run.next <= PASSED_OVER && index <= run.last;
@@ -176,13 +168,8 @@ async function take(
   signal: AbortSignal,
 ): Promise<FramePair> {
   signal.throwIfAborted();
-  const { info } = pair.reference;
-  const format: VideoFormat = {
-    width: info.width,
-    height: info.height,
-    bitDepth: info.bitDepth,
-    chroma: info.chroma,
-  };
+  const { width, height, bitDepth, chroma } = pair.reference.info;
+  const format: VideoFormat = { width, height, bitDepth, chroma };
   const [reference, distorted] = [allocateFrame(format), allocateFrame(format)];
   const ended = await unlessAborted(signal, Promise.resolve(readPair(pair, at, reference, distorted)));
   if (ended) throw beyond(known, index, null);
@@ -250,9 +237,7 @@ function refuseNumber(frame: unknown): void {
 
 /** Ascending, without duplicates. */
 function checkFrames(frames: readonly number[]): number[] {
-  if (!isArray(frames)) {
-    throw usageError(`frames is ${showValue(frames)}, but it must be an array of frame numbers.`);
-  }
+  if (!isArray(frames)) throw wrongType('frames', frames, 'an array of frame numbers');
   for (const frame of frames) refuseNumber(frame);
   return [...new Set(frames)].sort((a, b) => a - b);
 }

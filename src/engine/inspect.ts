@@ -9,9 +9,9 @@ import { checkMeasurable, closeInput } from '../media/pair.js';
 import type { AlignResult } from '../media/pairing/types.js';
 import type { SideFacts } from '../media/preflight/findings.js';
 import type { VideoInput } from '../media/types.js';
-import { type CheckedOptions, checkOptions, checkRequest, type InputOptions } from './contract/options.js';
+import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { type InputContext, Scope } from './contract/scope.js';
+import { type InputContext, withScope } from './contract/scope.js';
 import type {
   AlignOptions,
   DescribeVideoOptions,
@@ -34,14 +34,15 @@ export async function inspectPair(
   known: Pick<InputContext, 'shared' | 'alignment'> = {},
 ): Promise<Inspection> {
   requireObject('options', options);
-  return withPair(request, options, { ...known, platform }, async (pair, context, checked) => {
+  return withPair(request, options, { ...known, platform }, async (pair, context) => {
+    const { checked } = context;
     await refuseUnscorable(pair, checked);
     const size = () => pair.plan?.format ?? { width: 1920, height: 1080 };
     const requested = await loadRequested(checked, platform, size);
     // Preflight must not treat defaults as requested.
     const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
     const preflight = new Preflight({ ...context, checked: asked }, pair, requested);
-    preflight.readAgain(context.signal);
+    preflight.readAgain();
     try {
       return await preflight.inspection();
     } finally {
@@ -60,8 +61,7 @@ export async function describeVideo(
   const { signal, ...others } = options;
   if (!isStored(video)) throw wrongType('video', video, 'a path, a URL or a Blob');
   const { pairing } = checkOptions(others, 'look');
-  const scope = new Scope(signal);
-  try {
+  return withScope(signal, async (scope) => {
     const urls = pairing.urls === true;
     const input = await openInput(video, {
       raw: undefined,
@@ -74,11 +74,7 @@ export async function describeVideo(
     const decoders = pairing.decoder === 'none' ? [] : await platform.decoders({ urls });
     const { facts } = await chooseDecoder(input, { choice: pairing.decoder, decoders, signal: scope.signal });
     return { ...facts, timestamps: null };
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
-  } finally {
-    await scope.close();
-  }
+  });
 }
 
 /** Whether opening a video does not use it up. */
@@ -93,7 +89,7 @@ function isStored(video: unknown): boolean {
 }
 
 /** @throws {AnyvmafError} as scoring before it decodes: a truncated file, pictures too small */
-async function refuseUnscorable(pair: Pair, checked: InputOptions): Promise<void> {
+async function refuseUnscorable(pair: Pair, checked: CheckedOptions): Promise<void> {
   const { plan } = pair;
   checkMeasurable(formatOf(pair), checked.colours);
   if (plan) (await import('../media/pairing/prepare.js')).refuseCutOffs(plan);
@@ -117,20 +113,14 @@ async function withPair<T>(
   request: ScoreRequest,
   options: ScoreOptions,
   reading: Pick<InputContext, 'platform' | 'shared' | 'alignment'>,
-  use: (pair: Pair, context: InputContext, checked: CheckedOptions) => Promise<T>,
+  use: (pair: Pair, context: InputContext) => Promise<T>,
 ): Promise<T> {
-  const { signal } = options;
   const checked = checkOptions({ scale: 'bicubic', ...options }, 'look');
   checkRequest(request);
-  const scope = new Scope(signal);
-  try {
+  return withScope(options.signal, async (scope) => {
     const context = { ...reading, checked, signal: scope.signal };
     const pair = await identifyPair(request, context);
     scope.own({ close: () => closePair(pair) });
-    return await use(pair, context, checked);
-  } catch (error) {
-    throw signal?.aborted ? signal.reason : error;
-  } finally {
-    await scope.close();
-  }
+    return use(pair, context);
+  });
 }

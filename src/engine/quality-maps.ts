@@ -2,11 +2,10 @@
  * @module engine/quality-maps
  * Locates and draws where VMAF's features lose quality, and where Butteraugli sees differences.
  */
-import { requireObject } from '../core/arguments.js';
+import { oneOf, requireObject, wrongType } from '../core/arguments.js';
 import { MAP_KINDS, type MapKind } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
-import { showValue } from '../core/printable.js';
 import type { ExtractorInstance } from '../metrics/metric.js';
 import { parseFeature } from '../metrics/options.js';
 import type { FramePair } from '../pictures/frame-pair.js';
@@ -366,46 +365,37 @@ function titleOf(of: LossKind, scale: number | undefined, total: number): string
   return `${name}${only} LOSS DENSITY  MEAN ${Math.max(0, total).toFixed(3)}`;
 }
 
-type Asked = { readonly [K in keyof MapOptions]: MapOptions[K] | undefined };
-
 interface CheckedMaps {
   readonly cells: CellOptions;
   /** Butteraugli, if requested. */
   readonly instance: ExtractorInstance | undefined;
 }
 
-function checkMaps({ blockSize = 16, enhnGainLimit = 100, butteraugli = false }: Asked): CheckedMaps {
+function checkMaps({ blockSize = 16, enhnGainLimit = 100, butteraugli = false }: MapOptions): CheckedMaps {
   if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
-    throw usageError(
-      `blockSize is ${showValue(blockSize)}, but it must be 4, 8, 16, 32, 64, 128 or 256 pixels.`,
-    );
+    throw wrongType('blockSize', blockSize, '4, 8, 16, 32, 64, 128 or 256 pixels');
   }
   if (!(enhnGainLimit >= 1 && enhnGainLimit <= 100)) {
-    throw usageError(`enhnGainLimit is ${showValue(enhnGainLimit)}, but it must be from 1 to 100.`);
+    throw wrongType('enhnGainLimit', enhnGainLimit, 'from 1 to 100');
   }
   const text = butteraugli === true ? 'butteraugli' : butteraugli;
   const instance = typeof text === 'string' ? parseFeature(text) : undefined;
   if ((text !== false && !instance) || (instance && instance.spec.name !== 'butteraugli')) {
-    throw usageError(
-      `butteraugli is ${showValue(butteraugli)}, but it must be true, false, or the extractor with its options, such as ` +
-        'butteraugli=intensity_target=203.',
-    );
+    const expected =
+      'true, false, or the extractor with its options, such as butteraugli=intensity_target=203';
+    throw wrongType('butteraugli', butteraugli, expected);
   }
   return { cells: { blockSize, enhnGainLimit }, instance };
 }
 
 function checkRender(options: RenderOptions): RenderOptions {
   const { of = 'both', scale, full } = options;
-  if (!MAP_KINDS.includes(of)) {
-    throw usageError(`of is ${showValue(of)}, but it must be both, vif, adm or butteraugli.`);
-  }
+  oneOf('of', of, MAP_KINDS);
   if (scale !== undefined && !((of === 'vif' || of === 'adm') && [0, 1, 2, 3].includes(scale))) {
-    throw usageError(
-      `scale is ${showValue(scale)}, but it must be 0, 1, 2 or 3, and goes with of vif or adm.`,
-    );
+    throw wrongType('scale', scale, '0, 1, 2 or 3, and goes with of vif or adm');
   }
   if (full !== undefined && !(full > 0 && full < Number.POSITIVE_INFINITY)) {
-    throw usageError(`full is ${showValue(full)}, but it must be a loss above 0.`);
+    throw wrongType('full', full, 'a loss above 0');
   }
   return options;
 }

@@ -83,7 +83,7 @@ export async function scoreSampled(
     const { strict, preflight } = checked.pairing;
     const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), read) : undefined;
     const findings = inspection?.findings;
-    if (findings) refuseFindings(findings, strict ? ['error', 'warning'] : ['error']);
+    if (findings) refuseFindings(findings, strict);
     return scoreDrawn({ options: all, score, whole, drawn, seed: sizes.seed, findings });
   });
 }
@@ -107,10 +107,7 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
   }
 }
 
-async function identifyWhole(
-  request: ScoreRequest,
-  context: InputContext & { readonly checked: CheckedOptions },
-): Promise<Whole> {
+async function identifyWhole(request: ScoreRequest, context: InputContext): Promise<Whole> {
   const { platform, checked } = context;
   const range = checked.pairing.range ?? { unit: 'frames' as const, start: 0 };
   const pairing = { ...checked.pairing, range };

@@ -4,10 +4,10 @@
  * its own options, in which jobs that share a reference run together.
  */
 import { onAbort, TimeLimitError } from '../core/abort.js';
-import { requireArray, requireObject } from '../core/arguments.js';
+import { requireArray, requireObject, wrongType } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
+import { checkCount } from '../core/option-checks.js';
 import { changed } from '../core/options.js';
-import { showValue } from '../core/printable.js';
 import { openDecoded } from '../media/decoders.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
@@ -22,7 +22,7 @@ import { SharedInputs } from './contract/scope.js';
 import type { Progress, ScoreManyOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
 
-export interface RunsApart {
+interface RunsApart {
   /** Options of each run; they override the common ones. */
   readonly each?: readonly ScoreOptions[];
   /** Whether an error concerns its own run only, unless it is an abort. */
@@ -39,11 +39,20 @@ export async function scoreEach(
   reference: VideoInput,
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
-  { each, isolated = false }: RunsApart = {},
 ): Promise<Report[]> {
   requireObject('options', options);
+  checkMany(reference, distorted, options);
+  return runEach(platform, reference, distorted, options);
+}
+
+async function runEach(
+  platform: Platform,
+  reference: VideoInput | undefined,
+  distorted: readonly VideoInput[],
+  options: ScoreManyOptions,
+  { each, isolated = false }: RunsApart = {},
+): Promise<Report[]> {
   const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...forAll } = options;
-  checkMany(reference, distorted, forAll, signal);
   const several = distorted.length > 1;
   const fans = new ReferenceFans(distorted.length);
   // One signal per run: Node warns of many listeners on one signal.
@@ -63,8 +72,8 @@ export async function scoreEach(
     };
     const seat = fans.seat();
     try {
-      const request = { reference, distorted: video, ...(raw && { raw }) };
-      const report = await scorePair(platform, request, own, { openDecoder: seat.open, shared });
+      const variant = several ? { openDecoder: seat.open, shared } : {};
+      const report = await scorePair(platform, { reference, distorted: video, raw }, own, variant);
       onReport?.(report, index);
       return report;
     } catch (error) {
@@ -115,8 +124,7 @@ function threadsEach({ parallelism }: Platform, runs: number, most = Number.POSI
 function checkMany(
   reference: VideoInput,
   distorted: readonly VideoInput[],
-  shared: Omit<ScoreOptions, 'onProgress' | 'onStart' | 'onFrame' | 'signal'>,
-  signal: AbortSignal | undefined,
+  { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...shared }: ScoreManyOptions,
 ): void {
   requireVideo('reference', reference);
   requireArray('distorted', distorted, 'an array of videos');
@@ -245,15 +253,11 @@ export async function* scoreJobs(
   requireObject('options', options);
   const { together: asked, onProgress, signal, ...shared } = options;
   if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw usageError(`onProgress is ${showValue(onProgress)}, but it must be a function.`);
+    throw wrongType('onProgress', onProgress, 'a function');
   }
   checkOptions({ ...shared, ...(signal && { signal }) }, 'batch');
   const together = asked ?? Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism));
-  if (!Number.isInteger(together) || together < 1 || together > MOST_TOGETHER) {
-    throw usageError(
-      `together is ${showValue(together)}, but it must be a whole number from 1 to ${MOST_TOGETHER}.`,
-    );
-  }
+  checkCount('together', together, 1, MOST_TOGETHER);
   const stop = new AbortController();
   const forget = onAbort(signal, (reason) => stop.abort(reason));
   const counter = new Counter(jobs.length, onProgress);
@@ -345,60 +349,35 @@ interface Group {
   readonly settle: Settle;
 }
 
-async function runGroup(work: Group): Promise<void> {
-  const { platform, jobs, shared, group, signal, counter, settle } = work;
+async function runGroup({ platform, jobs, shared, group, signal, counter, settle }: Group): Promise<void> {
   const done = (result: BatchResult) => {
     counter.done(result.index, result.error !== undefined);
     settle(result);
   };
-  const fit = group.filter((index) => {
-    const error = unfit({ ...shared, ...jobs[index]?.options }) ?? misnamed(jobs[index]);
+  const fit = group.flatMap((index) => {
+    const { options: own, ...request } = jobs[index] as BatchJob;
+    const options = { ...shared, ...own };
+    const error = unfit(options);
     if (error) done({ index, error });
-    return !error;
+    return error ? [] : { index, request, options };
   });
   const [first] = fit;
-  const reference = first === undefined ? undefined : jobs[first]?.reference;
-  if (first === undefined) return;
-  if (fit.length === 1 || reference === undefined) {
-    for (const index of fit) done(await runAlone(work, index));
-    return;
-  }
-  const { raw } = jobs[first] ?? {};
-  const at = (place: number) => fit[place] ?? -1;
-  await scoreEach(
+  if (!first) return;
+  const at = (place: number) => fit[place]?.index ?? -1;
+  const { reference, raw } = first.request;
+  await runEach(
     platform,
     reference,
-    fit.map((index) => jobs[index]?.distorted ?? ''),
+    fit.map(({ request }) => request.distorted),
     {
-      ...(raw && { raw }),
-      ...(shared.gate && { gate: shared.gate }),
+      raw,
       signal,
       onProgress: (progress, place) => counter.running(at(place), progress),
       onReport: (report, place) => done({ index: at(place), report }),
       onFailure: (error, place) => done({ index: at(place), error }),
     },
-    { each: fit.map((index) => ({ ...shared, ...jobs[index]?.options })), isolated: true },
+    { each: fit.map(({ options }) => options), isolated: true },
   );
-}
-
-async function runAlone(
-  { platform, jobs, shared, signal, counter }: Group,
-  index: number,
-): Promise<BatchResult> {
-  const { options, ...request } = jobs[index] ?? { distorted: '' };
-  try {
-    const report = await scorePair(platform, request, {
-      ...shared,
-      ...options,
-      signal,
-      onProgress: (progress) => counter.running(index, progress),
-    });
-    return { index, report };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof AnyvmafError) return { index, error };
-    throw error;
-  }
 }
 
 /** Returns an error if the job writes to a folder whose files other jobs would replace. */
@@ -414,18 +393,6 @@ function unfit({
     : usageError(
         `${folder} names a folder, whose files other jobs would replace; score this pair on its own.`,
       );
-}
-
-/** Checks the job's file names here, so that a bad one fails this job alone. */
-function misnamed(job: BatchJob | undefined): AnyvmafError | undefined {
-  try {
-    for (const side of ['reference', 'distorted'] as const)
-      if (typeof job?.[side] === 'string') requireVideo(side, job[side]);
-    return undefined;
-  } catch (error) {
-    if (error instanceof AnyvmafError) return error;
-    throw error;
-  }
 }
 
 class Counter {

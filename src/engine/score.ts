@@ -9,7 +9,7 @@ import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/schema.js';
 import { isOwnBackend } from './backends/native/types.js';
-import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
+import { checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { type InputContext, inScope, type Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest, ScoreRun } from './contract/types.js';
@@ -190,7 +190,7 @@ export async function scorePair(
  * @returns a function that opens the backend for the pair and throws errors of loading or choosing
  */
 function prepareBackend(
-  { platform, checked, signal }: InputContext & { readonly checked: CheckedOptions },
+  { platform, checked, signal }: InputContext,
   options: ScoreOptions,
   pair: Promise<Pair>,
   steering: Steering | undefined,

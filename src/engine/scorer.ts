@@ -18,7 +18,6 @@ import { coreMeasurers } from './backends/core/extractor.js';
 import {
   createHeatmaps,
   type ExtractionPlan,
-  type FrameSlot,
   type Measurer,
   type PlaneName,
   planeBytes,
@@ -119,10 +118,10 @@ async function prepareQueue(
   setup: WorkerSetup,
   threads: number,
 ): Promise<(sink: RecordSink) => PairQueue> {
-  if (threads > 0) return (sink) => new WorkerQueue(platform, setup, threads, sink);
+  if (threads > 0) return (sink) => workerQueue(platform, setup, threads, sink);
   const pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
   const core = await coreMeasurers(setup.modules, setup.implementation);
-  return (sink) => new LocalQueue(core.open(setup.plan), setup, sink, pictures);
+  return (sink) => localQueue(core.open(setup.plan), setup, sink, pictures);
 }
 
 function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoFormat): VideoInfo {
@@ -133,7 +132,7 @@ interface Facts {
   readonly platform: Platform;
   readonly format: ScoredFormat;
   readonly plan: RunPlan;
-  readonly checked: Pick<CheckedOptions, 'compat' | 'implementation' | 'subsample'>;
+  readonly checked: CheckedOptions;
   /** Frames to keep for the report, `undefined` for all. */
   readonly keep: number | undefined;
   readonly threads: number;
@@ -193,12 +192,12 @@ class PushScorer implements Scorer, Steerable {
       await this.#steering?.gate();
       this.#requireOpen('push');
       if (this.#steering?.stopped) return this.#ready.splice(0);
-      const room = await this.#queue.room();
-      this.#requireOpen('push');
-      copyPlanes(first, room.reference);
-      copyPlanes(second, room.distorted);
-      this.#pushed++;
-      await this.#queue.submit();
+      await this.#queue.push((room) => {
+        this.#requireOpen('push');
+        copyPlanes(first, room.reference);
+        copyPlanes(second, room.distorted);
+        this.#pushed++;
+      });
       return this.#ready.splice(0);
     });
   }
@@ -371,94 +370,70 @@ function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: Vid
   );
 }
 
+/** Measures pairs that are pushed one by one, in the calling thread or on workers. */
 interface PairQueue {
-  /** Returns planes for the next pair, once there is room. */
-  room(): Promise<FramePair> | FramePair;
-  submit(): Promise<void> | void;
   readonly sessions: readonly TinySessionFacts[];
+  /** Waits for room, has the next pair written there, and measures it. */
+  push(write: (pair: FramePair) => void): Promise<void>;
   finish(): Promise<void>;
   /** Frees everything. May be called twice. */
   close(): Promise<void>;
 }
 
-class LocalQueue implements PairQueue {
-  readonly #measurer: Measurer;
-  readonly #pairs: PairMeasurer;
-  readonly #sink: RecordSink;
-  readonly #pictures: PictureScorers | undefined;
-  #slot: FrameSlot | undefined;
-  #index = 0;
-  #closed = false;
-
-  constructor(measurer: Measurer, { subsample }: WorkerSetup, sink: RecordSink, pictures?: PictureScorers) {
-    this.#pictures = pictures;
-    this.#measurer = measurer;
-    this.#pairs = new PairMeasurer(this.#measurer, subsample, { pictures });
-    this.#sink = sink;
-  }
-
-  room(): FramePair {
-    this.#slot = this.#measurer.slot(this.#index);
-    return this.#slot;
-  }
-
-  get sessions(): readonly TinySessionFacts[] {
-    return this.#pictures?.facts ?? [];
-  }
-
-  async submit(): Promise<void> {
-    if (!this.#slot) throw new Error('submit needs a pair written where room said');
-    const index = this.#index++;
-    const record = new Float64Array(this.#measurer.layout.length);
-    await this.#pairs.measure(this.#slot, record);
-    await this.#pairs.settle();
-    this.#sink.measured(1);
-    this.#sink.add(index, 1, record);
-  }
-
-  async finish(): Promise<void> {}
-
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#measurer.close();
-    await this.#pictures?.close();
-  }
+function localQueue(
+  measurer: Measurer,
+  { subsample }: WorkerSetup,
+  sink: RecordSink,
+  pictures?: PictureScorers,
+): PairQueue {
+  const pairs = new PairMeasurer(measurer, subsample, { pictures });
+  let next = 0;
+  let closed = false;
+  return {
+    get sessions() {
+      return pictures?.facts ?? [];
+    },
+    async push(write) {
+      const slot = measurer.slot(next);
+      write(slot);
+      next++;
+      const record = new Float64Array(measurer.layout.length);
+      await pairs.measure(slot, record);
+      await pairs.settle();
+      sink.measured(1);
+      sink.add(slot.index, 1, record);
+    },
+    finish: async () => {},
+    async close() {
+      if (closed) return;
+      closed = true;
+      measurer.close();
+      await pictures?.close();
+    },
+  };
 }
 
-class WorkerQueue implements PairQueue {
-  readonly #pool: WorkerPool;
-  readonly #feeder: Feeder;
-
-  constructor(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink) {
-    this.#pool = new WorkerPool();
-    try {
-      this.#pool.start(() => platform.startWorker(), threads, setup);
-    } catch (error) {
-      void this.close();
-      throw error;
-    }
-    this.#feeder = new Feeder(this.#pool, setup.plan, sink);
+function workerQueue(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink): PairQueue {
+  const pool = new WorkerPool();
+  try {
+    pool.start(() => platform.startWorker(), threads, setup);
+  } catch (error) {
+    void pool.terminate();
+    throw error;
   }
-
-  get sessions(): readonly TinySessionFacts[] {
-    return this.#pool.sessions;
-  }
-
-  room(): Promise<FramePair> {
-    return this.#feeder.room();
-  }
-
-  submit(): void {
-    this.#feeder.submit();
-  }
-
-  async finish(): Promise<void> {
-    await this.#feeder.finish();
-    await this.#pool.stop();
-  }
-
-  close(): Promise<void> {
-    return this.#pool.terminate();
-  }
+  const feeder = new Feeder(pool, setup.plan, sink);
+  return {
+    get sessions() {
+      return pool.sessions;
+    },
+    async push(write) {
+      write(await feeder.room());
+      feeder.submit();
+    },
+    async finish() {
+      await feeder.finish();
+      await pool.stop();
+    },
+    close: () => pool.terminate(),
+  };
 }

@@ -3,6 +3,8 @@
  * Measures defects of a frame from its luma and the reference's (block grid, detail, contrast, noise, banding, and where the
  * two differ most) and says them in words; docs/worst-frames.md explains each fact.
  */
+
+import { capital } from '../core/errors.js';
 import { samplesOf, type VideoFormat } from '../core/frame.js';
 
 /** How visible a defect is. */
@@ -130,7 +132,7 @@ function summarizeFacts(facts: WordlessFacts): string {
     .sort((a, b) => WEIGHT[facts[b].level] - WEIGHT[facts[a].level])
     .map((name) => `${facts[name].level} ${TEXTS[name](facts)}`);
   const clauses = [...found, ...asides(facts)];
-  const what = clauses.length === 0 ? 'No measured defect stands out' : capitalized(clauses.join('; '));
+  const what = clauses.length === 0 ? 'No measured defect stands out' : capital(clauses.join('; '));
   const where = difference.share >= GATHERED ? `, mostly in the ${difference.part} of the picture` : '';
   return `${what}. Luma differs by ${difference.mean.toFixed(1)} of 255 levels on average${where}.`;
 }
@@ -153,10 +155,6 @@ function asides({ blur, noise, brightness }: WordlessFacts): string[] {
 
 function percent(share: number): string {
   return `${Math.round(100 * share)} %`;
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Luma in 8-bit levels; deeper video has fractions of them. */

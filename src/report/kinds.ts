@@ -67,7 +67,7 @@ type FieldsOf<T> = {
     : Kind<T[K]>;
 };
 
-function kindOf<T>(type: string, parts: Pick<Kind<T>, 'json' | 'read'> & Partial<Kind<T>>): Kind<T> {
+export function kindOf<T>(type: string, parts: Pick<Kind<T>, 'json' | 'read'> & Partial<Kind<T>>): Kind<T> {
   return {
     type,
     entries: (key, value, number) => [[key, parts.json(value, number)]],

@@ -171,8 +171,12 @@ export class TinyPictureScorer {
   #count(planes: FramePlanes): void {
     const { width, height, bitDepth } = this.#format;
     const content = contentOf(samplesOf(planes.y, bitDepth), width, height, bitDepth);
-    const [flat, noise] = [content === 'flat' ? 1 : 0, content === 'noise' ? 1 : 0];
-    this.#tally = addTallies(this.#tally, { frames: 1, flat, noise });
+    const { frames, flat, noise } = this.#tally;
+    this.#tally = {
+      frames: frames + 1,
+      flat: flat + (content === 'flat' ? 1 : 0),
+      noise: noise + (content === 'noise' ? 1 : 0),
+    };
   }
 
   #fill(planes: FramePlanes, into: Float32Array): void {
@@ -380,8 +384,4 @@ function addSamples(
   sums[1] += squares >>> 0;
   sums[2] += across >>> 0;
   sums[3] += down >>> 0;
-}
-
-export function addTallies(a: ContentTally, b: ContentTally): ContentTally {
-  return { frames: a.frames + b.frames, flat: a.flat + b.flat, noise: a.noise + b.noise };
 }

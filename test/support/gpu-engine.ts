@@ -7,7 +7,7 @@
 import { copyPlanes } from '../../src/core/frame.js';
 import type { CoreCall } from '../../src/core/module.js';
 import type { AdapterFacts, GpuKind } from '../../src/engine/backends/composite.js';
-import { coreMeasurers, wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
+import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
 import {
   allocateFrame,
   type ExtractionPlan,
@@ -179,7 +179,6 @@ function localWorker(openGpu: () => Promise<GpuKind>): WorkerHandle {
     post: (message) => setImmediate(() => ended || listener(message)),
     reopen: (descriptor) => reopen(descriptor, nodeFiles),
     runtimes: async () => (await nodePlatform.tiny()).runtimes,
-    measurers: coreMeasurers,
     openGpu,
   });
   return {

@@ -24,13 +24,6 @@ import {
 /** Milliseconds to wait for pairs in flight when a measurer is closed. */
 const END_TIME = 1000;
 
-/** Takes over from a measurer that stops. */
-interface Rescue {
-  readonly kind: InstantKind;
-  /** Called once, with the reason why the measurer stopped. */
-  onLoss(reason: string): void;
-}
-
 export interface MeasuredPart {
   readonly part: PlanPart;
   readonly measurer: Measurer;
@@ -39,8 +32,11 @@ export interface MeasuredPart {
    * such a measurer counts as its loss, too.
    */
   readonly lost?: Promise<string>;
-  /** Without it, a measurer that stops ends the run. */
-  readonly rescue?: Rescue;
+  /**
+   * Takes over from a measurer that stops; `onLoss` is called once, with the reason why it stopped. Without it, a
+   * measurer that stops ends the run.
+   */
+  readonly rescue?: { readonly kind: InstantKind; onLoss(reason: string): void };
   /** Called for each pair that the measurer itself, not its rescue, has measured. */
   readonly onMeasured?: () => void;
 }
@@ -434,17 +430,12 @@ export async function openGpuMeasurer(
   use: GpuUse,
   onLoss: () => void = () => {},
 ): Promise<GpuMeasurer> {
-  let gpu: GpuKind;
+  let gpu: GpuKind | undefined;
   try {
     gpu = await openGpu();
-  } catch (error) {
-    if (use !== 'tried') throw error;
-    return NO_GPU;
-  }
-  try {
     return await open(gpu, core, plan, use, onLoss);
   } catch (error) {
-    gpu.close();
+    gpu?.close();
     if (use !== 'tried') throw error;
     return NO_GPU;
   }

@@ -6,7 +6,6 @@
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
-import type { CoreCall } from '../../core/module.js';
 import type { FeatureSpec } from '../../metrics/extractors.js';
 import { metricOf } from '../../metrics/index.js';
 import {
@@ -59,9 +58,11 @@ export function planFeatures(
   pictures: { readonly names: readonly string[]; readonly chroma: boolean } = { names: [], chroma: false },
 ): FeaturePlan {
   const { distinct, warnings } = registerOnce(instances);
-  const demand = new Demand();
-  const places = distinct.map((instance) => demand.add(instance, measured(instance, format, compat)));
-  const { calls, placeOf } = demand.plan(format);
+  const variants = new Map<Metric, Variant[]>();
+  const places = distinct.map((instance) =>
+    addVariant(variants, metricOf(instance), measured(instance, format, compat)),
+  );
+  const { calls, columns } = layOut(variants, format);
   const extraction = {
     format,
     calls,
@@ -72,7 +73,7 @@ export function planFeatures(
   const layout = recordLayout(extraction);
   const extractors = distinct.map((instance, i) => ({
     instance,
-    ...placeOf(places[i]),
+    ...placeOf(columns.get(metricOf(instance)), places[i]),
     features: emittedFeatures(instance, compat, format),
   }));
   const namesOf = (...emitted: readonly FeatureSpec['emitted'][]): string[] =>
@@ -158,52 +159,38 @@ function registerOnce(instances: readonly ExtractorInstance[]): {
   return { distinct: [...registered.values()], warnings: [...warnings] };
 }
 
-/** A variant's place among those of its metric. */
-interface Place {
-  readonly metric: Metric;
-  readonly index: number;
+type Columns = Pick<BoundExtractor, 'column' | 'fields'>;
+
+/** Finds or adds a variant of a metric. @returns its number; `undefined` if there is nothing to measure */
+function addVariant(all: Map<Metric, Variant[]>, metric: Metric, wanted: Variant | null): number | undefined {
+  if (wanted === null) return undefined;
+  const variants = all.get(metric) ?? [];
+  all.set(metric, variants);
+  const index = variants.findIndex((have) => sameVariant(have, wanted));
+  const have = variants[index];
+  if (!have) return variants.push(wanted) - 1;
+  const extent = have.extent.map((part, i) => Math.max(part, wanted.extent[i] ?? part));
+  variants[index] = { ...have, extent };
+  return index;
 }
 
-class Demand {
-  readonly #variants = new Map<Metric, Variant[]>();
+/** The calls for all variants, and the doubles of each metric's first variant in a record. */
+function layOut(all: ReadonlyMap<Metric, readonly Variant[]>, format: ScoredFormat) {
+  let length = 0;
+  const columns = new Map<Metric, Columns>();
+  const calls = [...all].flatMap(([metric, variants]) => {
+    const own = coreCalls(metric, variants, format);
+    const fields = own.reduce((sum, call) => sum + call.fields, 0);
+    columns.set(metric, { column: length, fields: fields / variants.length });
+    length += fields;
+    return own;
+  });
+  return { calls, columns };
+}
 
-  /** Finds or adds a variant; `undefined` if there is nothing to measure. */
-  add(instance: ExtractorInstance, wanted: Variant | null): Place | undefined {
-    if (wanted === null) return undefined;
-    const metric = metricOf(instance);
-    const variants = this.#variants.get(metric) ?? [];
-    this.#variants.set(metric, variants);
-    const index = variants.findIndex((have) => sameVariant(have, wanted));
-    const have = variants[index];
-    if (!have) return { metric, index: variants.push(wanted) - 1 };
-    const extent = have.extent.map((part, i) => Math.max(part, wanted.extent[i] ?? part));
-    variants[index] = { ...have, extent };
-    return { metric, index };
-  }
-
-  /** The calls for all variants, and the position of each place's doubles in a record. */
-  plan(format: ScoredFormat): {
-    readonly calls: readonly CoreCall[];
-    placeOf(place: Place | undefined): Pick<BoundExtractor, 'column' | 'fields'>;
-  } {
-    let length = 0;
-    const columns = new Map<Metric, Pick<BoundExtractor, 'column' | 'fields'>>();
-    const calls = [...this.#variants].flatMap(([metric, variants]) => {
-      const own = coreCalls(metric, variants, format);
-      const fields = own.reduce((sum, call) => sum + call.fields, 0);
-      columns.set(metric, { column: length, fields: fields / variants.length });
-      length += fields;
-      return own;
-    });
-    return {
-      calls,
-      placeOf(place) {
-        const first = place && columns.get(place.metric);
-        if (!first) return { column: -1, fields: 0 };
-        return { ...first, column: first.column + place.index * first.fields };
-      },
-    };
-  }
+function placeOf(first: Columns | undefined, variant: number | undefined): Columns {
+  if (!first || variant === undefined) return { column: -1, fields: 0 };
+  return { ...first, column: first.column + variant * first.fields };
 }
 
 /** Whether one measurement serves both; measurements that write files are never shared. */

@@ -76,20 +76,20 @@ export async function attachTiny(
 ): Promise<TinyRequest> {
   const tiny = await platform();
   const attached = await Promise.all(
-    wanted.map(async (options) => {
+    wanted.map(async (options): Promise<AttachedTiny> => {
       const { files, verify = false, precision = 'auto' } = options;
-      const model = await loadTinyModel(options.model, tiny, {
-        verify,
-        precision,
-        ...(files && { files }),
-      });
+      const model = await loadTinyModel(options.model, tiny, { verify, precision, files });
       const binding = bindTinyModel(model, options);
       if (single) requireAlone(binding);
       if (binding.kind === 'features') checkSize(model, featureShapes(binding));
       return { options, model, binding };
     }),
   );
-  return { extractors: extractorsOf(attached), plan: (format) => planTiny(attached, format) };
+  const columns = attached.filter(isOfFeatures).flatMap(({ binding }) => binding.columns);
+  return {
+    extractors: columns.map(({ instance }) => instance),
+    plan: (format) => planTiny(attached, format),
+  };
 }
 
 /** @throws {AnyvmafError} `usage` if a model needs the missing reference */
@@ -107,12 +107,6 @@ function requireAlone(binding: TinyBinding): void {
   );
 }
 
-function extractorsOf(attached: readonly AttachedTiny[]): readonly ExtractorInstance[] {
-  return attached
-    .filter(isOfFeatures)
-    .flatMap(({ binding }) => binding.columns.map(({ instance }) => instance));
-}
-
 export interface TinyPlan {
   readonly attached: readonly AttachedTiny[];
   /** Names of picture models' scores, which records hold. */
@@ -127,13 +121,13 @@ function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyP
     checkPicture(binding, format);
     checkSize(model, pictureShapes(binding, format));
   }
+  const metricsOf = (some: readonly AttachedTiny[]) =>
+    some.flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric));
   return {
     attached,
-    pictureMetrics: pictures.flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
+    pictureMetrics: metricsOf(pictures),
     chroma: pictures.some(({ binding }) => binding.channels === 3),
-    featureMetrics: attached
-      .filter(isOfFeatures)
-      .flatMap(({ binding }) => binding.outputs.map(({ metric }) => metric)),
+    featureMetrics: metricsOf(attached.filter(isOfFeatures)),
   };
 }
 
@@ -151,52 +145,46 @@ function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   return attached.filter(isPicture).map(({ model: { source, program, graph }, binding, options }) => ({
     model: { source, program, graph },
     binding,
-    session: {
-      device: options.device ?? 'auto',
-      // Workers already run in parallel.
-      threads: options.threads ?? 1,
-      fp16: options.fp16 ?? false,
-    },
+    session: sessionOptions(options),
   }));
 }
 
+function sessionOptions({
+  device = 'auto',
+  threads = 1,
+  fp16 = false,
+}: TinyModelOptions): TinySessionOptions {
+  // Workers already run in parallel, hence one thread.
+  return { device, threads, fp16 };
+}
+
 function factsOf(name: string, { runtime, device, adapter, threads, notes }: TinySession): TinySessionFacts {
-  return {
-    name,
-    runtime,
-    device,
-    ...(adapter !== undefined && { adapter }),
-    ...(threads !== undefined && { threads }),
-    notes,
-  };
+  return { name, runtime, device, adapter, threads, notes };
+}
+
+interface OpenPicture {
+  readonly scorer: TinyPictureScorer;
+  readonly session: TinySession;
+  readonly facts: TinySessionFacts;
+  /** Number of its outputs. */
+  readonly width: number;
 }
 
 export class PictureScorers {
-  readonly #scorers: readonly TinyPictureScorer[];
-  readonly #widths: readonly number[];
-  readonly #facts: readonly TinySessionFacts[];
+  readonly #open: readonly OpenPicture[];
 
-  private constructor(
-    scorers: readonly TinyPictureScorer[],
-    widths: readonly number[],
-    facts: readonly TinySessionFacts[],
-  ) {
-    this.#scorers = scorers;
-    this.#widths = widths;
-    this.#facts = facts;
+  private constructor(open: readonly OpenPicture[]) {
+    this.#open = open;
   }
 
   /** Facts about the sessions, and the tally of the pictures so far. */
   get facts(): readonly TinySessionFacts[] {
-    return this.#facts.map((facts, i) => {
-      const content = this.#scorers[i]?.content;
-      return content ? { ...facts, content } : facts;
-    });
+    return this.#open.map(({ scorer: { content }, facts }) => (content ? { ...facts, content } : facts));
   }
 
   /** Whether {@link facts} change as pictures are taken. */
   get counts(): boolean {
-    return this.#scorers.some(({ content }) => content !== undefined);
+    return this.#open.some(({ scorer }) => scorer.content !== undefined);
   }
 
   /** @throws {AnyvmafError} `backend` if a device is not available or does not start */
@@ -205,49 +193,52 @@ export class PictureScorers {
     runtimes: () => Promise<TinyRuntimes>,
     format: VideoFormat,
   ): Promise<PictureScorers> {
-    const opened = await openAll(models, async ({ model, session, binding }) => {
+    const open = await openAll(models, async ({ model, session: options, binding }) => {
       const here = await runtimes();
-      await here.obtain?.(session.device);
-      const started = await here.open(model, session);
-      return { session: started, scorer: new TinyPictureScorer(binding, started, format), binding };
+      await here.obtain?.(options.device);
+      const session = await here.open(model, options);
+      const scorer = new TinyPictureScorer(binding, session, format);
+      return { scorer, session, facts: factsOf(binding.name, session), width: binding.outputs.length };
     });
-    return new PictureScorers(
-      opened.map(({ scorer }) => scorer),
-      opened.map(({ binding }) => binding.outputs.length),
-      opened.map(({ session, binding }) => factsOf(binding.name, session)),
-    );
+    return new PictureScorers(open);
   }
 
   /** Copies the pictures of a frame; the caller may reuse the planes. */
   take(reference: FramePlanes, distorted: FramePlanes): void {
-    for (const scorer of this.#scorers) scorer.take(reference, distorted);
+    for (const { scorer } of this.#open) scorer.take(reference, distorted);
   }
 
   /** @param frame for messages @param into receives a value per output of every model, from `offset` */
   async score(frame: number, into: Float64Array, offset: number): Promise<void> {
     let at = offset;
-    for (const [i, scorer] of this.#scorers.entries()) {
+    for (const { scorer, width } of this.#open) {
       await scorer.score(frame, into, at);
-      at += this.#widths[i] ?? 0;
+      at += width;
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#scorers.map((scorer) => scorer.close()));
+    await Promise.all(this.#open.map(({ scorer }) => scorer.close()));
   }
 }
 
-/** Running feature models, each with its columns of a row. */
-export class TinyRegressors {
-  readonly #models: readonly { readonly regressor: TinyRegressor; readonly at: readonly number[] }[];
-  readonly metrics: readonly string[];
+interface OpenRegressor {
+  readonly regressor: TinyRegressor;
+  readonly session: TinySession;
+  /** Places of its columns in a row. */
+  readonly at: readonly number[];
+}
 
-  private constructor(
-    models: readonly { readonly regressor: TinyRegressor; readonly at: readonly number[] }[],
-    readonly facts: readonly TinySessionFacts[],
-  ) {
-    this.#models = models;
-    this.metrics = models.flatMap(({ regressor }) => regressor.binding.outputs.map(({ metric }) => metric));
+/** Running feature models. */
+export class TinyRegressors {
+  readonly #open: readonly OpenRegressor[];
+  readonly metrics: readonly string[];
+  readonly facts: readonly TinySessionFacts[];
+
+  private constructor(open: readonly OpenRegressor[]) {
+    this.#open = open;
+    this.metrics = open.flatMap(({ regressor }) => regressor.binding.outputs.map(({ metric }) => metric));
+    this.facts = open.map(({ regressor, session }) => factsOf(regressor.binding.name, session));
   }
 
   /** @param names of a row's values @throws {AnyvmafError} `backend` if a device is not available or does not start */
@@ -256,17 +247,12 @@ export class TinyRegressors {
     platform: () => Promise<TinyPlatform>,
     names: readonly string[],
   ): Promise<TinyRegressors> {
-    const opened = await openAll(attached.filter(isOfFeatures), async ({ model, binding, options }) => {
+    const open = await openAll(attached.filter(isOfFeatures), async ({ model, binding, options }) => {
       const { runtimes } = await platform();
-      const device = options.device ?? 'auto';
+      const { device, threads, fp16 } = sessionOptions(options);
       await runtimes.obtain?.(device);
-      const session = await runtimes.open(model, {
-        device,
-        threads: options.threads ?? 1,
-        fp16: options.fp16 ?? false,
-        // Rows are few and small: a GPU would wait longer than it computes.
-        only: 'cpu',
-      });
+      // Rows are few and small: a GPU would wait longer than it computes.
+      const session = await runtimes.open(model, { device, threads, fp16, only: 'cpu' });
       const at = binding.columns.map(({ logName, feature }) => {
         const found = names.indexOf(logName);
         if (found >= 0) return found;
@@ -275,37 +261,28 @@ export class TinyRegressors {
           `The tiny model ${quoted(binding.source)} reads ${feature}, which this run does not measure.`,
         );
       });
-      return { session, regressor: new TinyRegressor(binding, session), at };
+      return { regressor: new TinyRegressor(binding, session), session, at };
     });
-    return new TinyRegressors(
-      opened,
-      opened.map(({ session, regressor }) => factsOf(regressor.binding.name, session)),
-    );
+    return new TinyRegressors(open);
   }
 
   /** Returns {@link metrics} per row; the values of rows are in the order of the names passed to {@link open}. */
   async predict(rows: readonly Float64Array[], frames: readonly number[]): Promise<Float64Array[]> {
     const results = rows.map(() => new Float64Array(this.metrics.length));
     let column = 0;
-    for (const { regressor, at } of this.#models) {
-      const input = new Float64Array(rows.length * at.length);
-      rows.forEach((row, i) => {
-        at.forEach((place, j) => {
-          input[i * at.length + j] = row[place] ?? Number.NaN;
-        });
-      });
+    for (const { regressor, at } of this.#open) {
+      const input = Float64Array.from(rows.flatMap((row) => at.map((place) => row[place] ?? Number.NaN)));
       const width = regressor.binding.outputs.length;
       const scores = await regressor.predict(input, (row) => frames[row] ?? row);
-      for (const [i, result] of results.entries()) {
+      for (const [i, result] of results.entries())
         result.set(scores.subarray(i * width, (i + 1) * width), column);
-      }
       column += width;
     }
     return results;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#models.map(({ regressor }) => regressor.session.close()));
+    await Promise.all(this.#open.map(({ session }) => session.close()));
   }
 }
 
@@ -333,7 +310,17 @@ export class TinyRun {
   /** @param sessions of picture models, in all threads */
   report(sessions: readonly TinySessionFacts[]): Required<Pick<Report, 'tiny' | 'warnings'>> {
     const facts = [...(this.regressors?.facts ?? []), ...sessions];
-    return { tiny: reportTiny(this.#plan, facts), warnings: tinyWarnings(this.#plan, facts) };
+    const used = this.#plan.attached.map((one): UsedTiny => {
+      const session = facts.find(({ name }) => name === one.binding.name);
+      return { ...one, session, notices: noticesOf(one.model, session) };
+    });
+    const warnings = [
+      ...used.flatMap(({ model }) => model.warnings),
+      ...used.flatMap(({ notices }) => notices.map(({ message }) => message)),
+      ...facts.flatMap(({ notes }) => notes),
+      ...used.flatMap(unusedHalves),
+    ];
+    return { tiny: used.map(reportOf), warnings: [...new Set(warnings)] };
   }
 
   async close(): Promise<void> {
@@ -356,41 +343,38 @@ async function openAll<T, R extends { readonly session: TinySession }>(
   }
 }
 
-function reportTiny(
-  { attached }: Pick<TinyPlan, 'attached'>,
-  facts: readonly TinySessionFacts[],
-): readonly ReportTinyModel[] {
-  return attached.map(({ options, model, binding }) => {
-    const session = facts.find(({ name }) => name === binding.name);
-    const { codec, preset, crf } = options;
-    const notices = noticesOf(model, session);
-    return {
-      name: binding.name,
-      source: model.source,
-      file: model.file,
-      sha256: model.sha256,
-      manifest_sha256: model.manifestSha256,
-      parts: model.parts,
-      registered: model.registered,
-      kind: model.kind === 'nr' ? 'nr' : 'fr',
-      precision_requested: options.precision ?? 'auto',
-      quantisation: model.quantisation,
-      metrics: binding.outputs.map(({ metric }) => metric),
-      features:
-        binding.kind === 'features' ? [...new Set(binding.columns.map(({ logName }) => logName))] : [],
-      better: model.sidecar.better ?? 'higher',
-      device_requested: options.device ?? 'auto',
-      device: session?.device ?? null,
-      runtime: session?.runtime ?? null,
-      ...(session?.adapter !== undefined && { adapter: session.adapter }),
-      ...(session?.threads !== undefined && { threads: session.threads }),
-      ...(codec !== undefined && { codec }),
-      ...(preset !== undefined && { preset }),
-      ...(crf !== undefined && { crf }),
-      ...(binding.kind === 'picture' && binding.resize !== 'disabled' && { resize: binding.resize }),
-      ...(notices.length > 0 && { notices }),
-    };
-  });
+interface UsedTiny extends AttachedTiny {
+  readonly session: TinySessionFacts | undefined;
+  readonly notices: readonly ReportTinyNotice[];
+}
+
+function reportOf({ options, model, binding, session, notices }: UsedTiny): ReportTinyModel {
+  const { codec, preset, crf } = options;
+  return {
+    name: binding.name,
+    source: model.source,
+    file: model.file,
+    sha256: model.sha256,
+    manifest_sha256: model.manifestSha256,
+    parts: model.parts,
+    registered: model.registered,
+    kind: model.kind === 'nr' ? 'nr' : 'fr',
+    precision_requested: options.precision ?? 'auto',
+    quantisation: model.quantisation,
+    metrics: binding.outputs.map(({ metric }) => metric),
+    features: binding.kind === 'features' ? [...new Set(binding.columns.map(({ logName }) => logName))] : [],
+    better: model.sidecar.better ?? 'higher',
+    device_requested: options.device ?? 'auto',
+    device: session?.device ?? null,
+    runtime: session?.runtime ?? null,
+    ...(session?.adapter !== undefined && { adapter: session.adapter }),
+    ...(session?.threads !== undefined && { threads: session.threads }),
+    ...(codec !== undefined && { codec }),
+    ...(preset !== undefined && { preset }),
+    ...(crf !== undefined && { crf }),
+    ...(binding.kind === 'picture' && binding.resize !== 'disabled' && { resize: binding.resize }),
+    ...(notices.length > 0 && { notices }),
+  };
 }
 
 function noticesOf(
@@ -416,26 +400,13 @@ function noticesOf(
   return notices;
 }
 
-function tinyWarnings(
-  { attached }: Pick<TinyPlan, 'attached'>,
-  facts: readonly TinySessionFacts[],
-): readonly string[] {
-  const notes = facts.flatMap((session) => session.notes);
-  const unused = attached.flatMap(({ options, model, binding }) => {
-    const device = facts.find(({ name }) => name === binding.name)?.device;
-    const halves = device === 'tensorrt' || device?.startsWith('openvino') === true;
-    const typed = model.graph.inputs.some(({ type }) => type === 10);
-    return options.fp16 === true && device !== undefined && !halves && !typed
-      ? [
-          `tiny_fp16 had no effect: ${device} runs the tiny model ${quoted(model.source)} at its stored precision.`,
-        ]
-      : [];
-  });
-  const notices = attached.flatMap(({ model, binding }) =>
-    noticesOf(
-      model,
-      facts.find(({ name }) => name === binding.name),
-    ).map(({ message }) => message),
-  );
-  return [...new Set([...attached.flatMap(({ model }) => model.warnings), ...notices, ...notes, ...unused])];
+function unusedHalves({ options, model, session }: UsedTiny): readonly string[] {
+  if (options.fp16 !== true || !session) return [];
+  const { device } = session;
+  const halves = device === 'tensorrt' || device.startsWith('openvino');
+  // Halves of its own.
+  if (halves || model.graph.inputs.some(({ type }) => type === 10)) return [];
+  return [
+    `tiny_fp16 had no effect: ${device} runs the tiny model ${quoted(model.source)} at its stored precision.`,
+  ];
 }

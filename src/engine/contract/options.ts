@@ -2,7 +2,7 @@
  * @module engine/contract/options
  * Checks options and fills in defaults.
  */
-import { isObject, requireObject } from '../../core/arguments.js';
+import { isObject, requireObject, wrongType } from '../../core/arguments.js';
 import {
   type BackendChoice,
   TINY_DEVICE_CHOICES,
@@ -32,7 +32,8 @@ import type { DeviceOptions } from '../backends/native/types.js';
 import type { Keep, PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
 /** Options with all fixed defaults filled in. */
-export interface CheckedOptions {
+export interface CheckedOptions
+  extends Pick<Completed, 'compat' | 'v1Settings' | 'threads' | 'chunkFrames' | 'implementation'> {
   /** `undefined`: the default model, if models predict. */
   readonly models: readonly string[] | undefined;
   readonly alsoModels: readonly string[];
@@ -44,55 +45,19 @@ export interface CheckedOptions {
   readonly tiny: readonly TinyModelOptions[];
   /** Scores the distorted video without a reference. */
   readonly single: boolean;
-  readonly compat: NonNullable<ScoreOptions['compat']>;
-  readonly v1Settings: NonNullable<ScoreOptions['v1Settings']>;
   /** At least 1. */
   readonly subsample: number;
   /** `Infinity` for all. */
   readonly frameCount: number;
   /** Leading frames to discard. */
   readonly skip: Readonly<Record<InputRole, number>>;
-  /** `undefined`: chosen later. */
-  readonly threads: number | undefined;
   /** Upper limit when workers are chosen; `Infinity`: the number of cores. */
   readonly maxThreads: number;
-  /** `undefined`: chosen later. */
-  readonly chunkFrames: number | undefined;
-  readonly implementation: NonNullable<ScoreOptions['implementation']>;
   readonly keep: Keep | undefined;
   readonly backend: BackendChoice;
   readonly native: CheckedNative;
   readonly pairing: CheckedPairing;
 }
-
-export type ModelOptions = Pick<
-  CheckedOptions,
-  'models' | 'alsoModels' | 'features' | 'predicts' | 'single' | 'tiny' | 'v1Settings'
->;
-
-export type InputOptions = Pick<
-  CheckedOptions,
-  'pairing' | 'single' | 'skip' | 'frameCount' | 'colours' | 'subsample'
->;
-
-export type CoreOptions = Pick<
-  CheckedOptions,
-  'backend' | 'compat' | 'implementation' | 'keep' | 'subsample' | 'threads' | 'maxThreads' | 'chunkFrames'
->;
-
-export type ProgramOptions = Pick<
-  CheckedOptions,
-  | 'backend'
-  | 'native'
-  | 'models'
-  | 'features'
-  | 'predicts'
-  | 'compat'
-  | 'subsample'
-  | 'threads'
-  | 'maxThreads'
-  | 'v1Settings'
->;
 
 export interface CheckedNative {
   readonly vmafBin: string | undefined;
@@ -177,9 +142,7 @@ function checkKeep(keep: Keep | undefined): Keep | undefined {
   }
   const seconds: unknown = 'seconds' in keep ? keep.seconds : undefined;
   if (typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS) return { seconds };
-  throw usageError(
-    `keep is ${showValue(keep)}, but it must be { frames: N } from 1 on, or { seconds: N } up to ${MAX_SECONDS}.`,
-  );
+  throw wrongType('keep', keep, `{ frames: N } from 1 on, or { seconds: N } up to ${MAX_SECONDS}`);
 }
 
 /** Frames to keep; `undefined` for all. @throws {AnyvmafError} `usage` for seconds without a known frame rate */

@@ -10,7 +10,7 @@ import type { RecordedThumbs } from '../../media/align/thumbs.js';
 import type { Side } from '../../media/pair.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { SideMeasurements } from '../../media/preflight/findings.js';
-import type { CheckedPairing, InputOptions } from './options.js';
+import type { CheckedOptions, CheckedPairing } from './options.js';
 import type { Platform } from './platform.js';
 import type { ScoreOptions } from './types.js';
 
@@ -60,6 +60,21 @@ export class Scope {
   }
 }
 
+/** Runs `work` in a scope. @throws the signal's reason if aborted; otherwise what `work` throws */
+export async function withScope<T>(
+  signal: AbortSignal | undefined,
+  work: (scope: Scope) => Promise<T>,
+): Promise<T> {
+  const scope = new Scope(signal);
+  try {
+    return await work(scope);
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    await scope.close();
+  }
+}
+
 /**
  * Runs `work` in a scope, within {@link ScoreOptions.maxSeconds} if set; `work` gets the options without it. When the
  * promise settles, everything that the scope owns is closed.
@@ -70,14 +85,8 @@ export function inScope<Options extends Pick<ScoreOptions, 'maxSeconds' | 'signa
   work: (options: Options, scope: Scope) => Promise<T>,
 ): Promise<T> {
   const { maxSeconds, signal } = options;
-  const scoped = async (limited: Options) => {
-    const scope = new Scope(limited.signal);
-    try {
-      return await unlessAborted(limited.signal, work(limited, scope));
-    } finally {
-      await scope.close();
-    }
-  };
+  const scoped = (limited: Options) =>
+    withScope(limited.signal, (scope) => unlessAborted(limited.signal, work(limited, scope)));
   if (maxSeconds === undefined) return scoped(options);
   const late = new TimeLimitError(
     `is ${maxSeconds}, but scoring took longer and was stopped; allow more, or score less, such as a range.`,
@@ -90,7 +99,7 @@ export function inScope<Options extends Pick<ScoreOptions, 'maxSeconds' | 'signa
 
 export interface InputContext {
   readonly platform: Platform;
-  readonly checked: InputOptions;
+  readonly checked: CheckedOptions;
   readonly signal: AbortSignal;
   /** Absent if no other run reads these videos. */
   readonly shared?: SharedInputs;
@@ -121,26 +130,22 @@ export class SharedInputs {
     identify: (signal: AbortSignal) => Promise<Side>,
   ): Promise<Side> | undefined {
     if (!this.#roles.includes(role)) return undefined;
-    const key = JSON.stringify([role, decoder, urls, rate, tracks[role], grain]);
-    const side = this.#sides.get(key) ?? identify(this.#signal);
-    this.#sides.set(key, side);
-    return side;
+    return once(this.#sides, JSON.stringify([role, decoder, urls, rate, tracks[role], grain]), () =>
+      identify(this.#signal),
+    );
   }
 
   /** Thumbnails of the reference after its skipped frames; `undefined` if runs see different pictures of it. */
   thumbs(
-    { pairing, skip }: InputOptions,
+    { pairing, skip }: CheckedOptions,
     record: (signal: AbortSignal) => RecordedThumbs,
   ): RecordedThumbs | undefined {
-    if (!seesSame(pairing)) return undefined;
-    const thumbs = this.#thumbs.get(skip.reference) ?? record(this.#signal);
-    this.#thumbs.set(skip.reference, thumbs);
-    return thumbs;
+    return seesSame(pairing) ? once(this.#thumbs, skip.reference, () => record(this.#signal)) : undefined;
   }
 
   /** Borders and sharpness of a few frames of the reference; `undefined` as {@link thumbs}. */
   measured(
-    { pairing }: InputOptions,
+    { pairing }: CheckedOptions,
     measure: (signal: AbortSignal) => Promise<SideMeasurements>,
   ): Promise<SideMeasurements> | undefined {
     if (!seesSame(pairing)) return undefined;
@@ -152,4 +157,10 @@ export class SharedInputs {
 /** Whether runs see the same pictures of the reference: filters and tracks may differ between runs. */
 function seesSame({ filters, tracks }: CheckedPairing): boolean {
   return filters === undefined && tracks.reference === undefined;
+}
+
+function once<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
 }

@@ -28,15 +28,12 @@ export async function findingsOfBytes(
   try {
     for (const input of inputs) lent.push(await lend(input, files));
     const [reference, distorted] = lent;
-    const findings: Finding[] = [];
-    if (reference && distorted && reference.reader.size === distorted.reader.size) {
-      findings.push(...(await sameInputFindings(reference, distorted)));
-    }
-    if (reference?.raw || distorted?.raw) {
-      const sides = [rawSide('reference', reference), rawSide('distorted', distorted)];
-      findings.push(...(await rawFindings(sides.filter((side) => side !== undefined))));
-    }
-    return findings;
+    const same = reference && distorted ? await sameInputFindings(reference, distorted) : [];
+    const sides = (['reference', 'distorted'] as const).flatMap((role, i) => {
+      const one = lent[i];
+      return one?.raw ? { role, name: one.name, reader: one.reader, format: one.raw } : [];
+    });
+    return [...same, ...(await rawFindings(sides))];
   } finally {
     for (const each of lent) each?.reader.close();
   }
@@ -46,13 +43,6 @@ async function lend(input: OpenedInput, files: FilePlatform): Promise<Lent | und
   const bytes = await bytesOfInput(input, files);
   if (!bytes || 'kind' in input || input.info.container !== 'yuv') return bytes;
   return { ...bytes, raw: input.info };
-}
-
-function rawSide(role: 'reference' | 'distorted', lent: Lent | undefined) {
-  if (!lent?.raw) return undefined;
-  const { name, reader, raw } = lent;
-  const { width, height, bitDepth, chroma } = raw;
-  return { role, name, format: { width, height, bitDepth, chroma }, reader };
 }
 
 /** Places to compare, start and end included, and bytes at each. */
@@ -98,22 +88,17 @@ const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 interface RawSide {
   readonly role: 'reference' | 'distorted';
   readonly name: string;
-  readonly format: RawVideoFormat;
+  readonly format: VideoInfo;
   readonly reader: ByteReader;
 }
 
 /** Samples a few rows of each video; warns if one or both look more like another geometry. */
 async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
-  const wrong: {
-    readonly side: RawSide;
-    readonly found: string;
-    readonly fits: RawVideoFormat;
-  }[] = [];
+  const wrong: { readonly side: RawSide; readonly found: string; readonly fits: RawVideoFormat }[] = [];
   for (const side of sides) {
     const looked = await findWrongGeometry(new BlockReader(side.reader, BLOCKS), side.format);
     if (!looked) continue;
-    const { fits } = looked;
-    wrong.push({ side, fits, found: describeFormat(fits) });
+    wrong.push({ side, fits: looked.fits, found: describeFormat(looked.fits) });
   }
   const [first, second] = wrong;
   if (!first) return [];

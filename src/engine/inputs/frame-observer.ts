@@ -55,17 +55,36 @@ interface Search {
   readonly maxFrames: number;
 }
 
+/** What is taken of one video. */
+interface Side {
+  readonly thumbs: PassingThumbs;
+  readonly meter: FrameMeter;
+  /** Pairs measured so far. */
+  readonly seen: Set<number>;
+}
+
+/** Observes until that fails once; the error is kept, so that reading does not fail. */
+class Guard {
+  defect: { readonly error: unknown } | undefined;
+
+  attempt<T>(observe: () => T): T | undefined {
+    if (this.defect) return undefined;
+    try {
+      return observe();
+    } catch (error) {
+      this.defect = { error };
+      return undefined;
+    }
+  }
+}
+
 export class FrameObserver {
   readonly #options: ObserverOptions;
   readonly #at: ReadonlySet<number>;
-  readonly #thumbs: PassingThumbs[] = [];
-  readonly #meters: FrameMeter[] = [];
+  readonly #sides: Side[] = [];
   readonly #alignment: Promise<AlignResult>;
-  /** Pairs measured so far, per video. */
-  readonly #seen: Set<number>[] = [];
   #settled = false;
-  /** Error of observing; {@link result} throws it, so that reading does not fail. */
-  #defect: { readonly error: unknown } | undefined;
+  readonly #guard = new Guard();
   /** The observed pair: read it instead of the given one. */
   readonly pair: OpenPair;
 
@@ -92,15 +111,15 @@ export class FrameObserver {
   }
 
   unmeasured(): readonly number[] {
-    return [...this.#at].filter((frame) => this.#seen.some((seen) => !seen.has(frame)));
+    return [...this.#at].filter((frame) => this.#sides.some(({ seen }) => !seen.has(frame)));
   }
 
   /** Measures a pair that was read elsewhere, after all with smaller numbers. */
   measure(frame: number, reference: FramePlanes, distorted: FramePlanes): void {
-    this.#attempt(() => {
-      for (const [i, planes] of [reference, distorted].entries()) {
-        if (!this.#seen[i]?.has(frame)) this.#meters[i]?.add(frame, planes);
-        this.#seen[i]?.add(frame);
+    this.#guard.attempt(() => {
+      for (const [i, { meter, seen }] of this.#sides.entries()) {
+        if (!seen.has(frame)) meter.add(frame, i === 0 ? reference : distorted);
+        seen.add(frame);
       }
     });
   }
@@ -109,8 +128,8 @@ export class FrameObserver {
   async result(): Promise<Observed> {
     this.#end();
     const alignment = await this.#alignment;
-    if (this.#defect) throw this.#defect.error;
-    const [reference, distorted] = this.#meters.map(({ result }) => result);
+    if (this.#guard.defect) throw this.#guard.defect.error;
+    const [reference, distorted] = this.#sides.map(({ meter }) => meter.result);
     if (!reference || !distorted) throw new Error('both videos are observed');
     const { facts } = this.#options;
     const format = this.pair.reference.info;
@@ -122,13 +141,18 @@ export class FrameObserver {
   }
 
   async #search({ offset, rateRatio, partners, window, maxFrames }: Search): Promise<AlignResult> {
-    const [first, second] = this.#thumbs;
+    const [first, second] = this.#sides;
     if (!first || !second) throw new Error('both videos are observed');
-    return alignThumbs(first, second, { rateRatio, window, maxFrames }, { base: offset, partners });
+    return alignThumbs(
+      first.thumbs,
+      second.thumbs,
+      { rateRatio, window, maxFrames },
+      { base: offset, partners },
+    );
   }
 
   #end(): void {
-    for (const thumbs of this.#thumbs) thumbs.end();
+    for (const { thumbs } of this.#sides) thumbs.end();
   }
 
   #observed(
@@ -147,36 +171,29 @@ export class FrameObserver {
     let [shown, wanted] = [0, true];
     mapped?.showAll(
       (luma) =>
-        this.#attempt(() => {
+        this.#guard.attempt(() => {
           const follows = whole && shown < MAPPED_FIELDS;
           if (follows) meter.addFields(shown++, luma);
           if (wanted) wanted = thumbs.add(luma);
           return wanted || follows;
         }) ?? false,
     );
-    this.#thumbs.push(thumbs);
-    this.#meters.push(meter);
     const seen = new Set<number>();
-    this.#seen.push(seen);
-    let next = skip;
+    this.#sides.push({ thumbs, meter, seen });
     let planes: FramePlanes | undefined;
-    const measured = (index: number) => index === next && this.#at.has(index - skip);
+    const observe = (frame: number, found: FramePlanes) => {
+      if (!mapped) thumbs.add(found.y);
+      if (!mapped && whole && this.#isFieldOf(frame)) meter.addFields(frame, found.y);
+      if (!this.#at.has(frame)) return;
+      seen.add(frame);
+      meter.add(frame, found);
+    };
     return observedSource(
       source,
-      (index, found) => {
-        // A frame may be read again, as history of later frames.
-        if (index !== next) return;
-        this.#attempt(() => {
-          if (!mapped) thumbs.add(found.y);
-          if (!mapped && whole && this.#isFieldOf(index - skip)) meter.addFields(index - skip, found.y);
-          if (!measured(index)) return;
-          seen.add(index - skip);
-          meter.add(index - skip, found);
-        });
-        next++;
-      },
+      skip,
+      (index, found) => this.#guard.attempt(() => observe(index - skip, found)),
       (index) => {
-        if (!measured(index)) return undefined;
+        if (!this.#at.has(index - skip)) return undefined;
         planes ??= measuredPlanes(source.info);
         return planes;
       },
@@ -186,17 +203,6 @@ export class FrameObserver {
   #isFieldOf(frame: number): boolean {
     for (let before = 0; before < FIELD_RUN; before++) if (this.#at.has(frame - before)) return true;
     return false;
-  }
-
-  /** Observes unless observing failed before. */
-  #attempt<T>(observe: () => T): T | undefined {
-    if (this.#defect) return undefined;
-    try {
-      return observe();
-    } catch (error) {
-      this.#defect = { error };
-      return undefined;
-    }
   }
 }
 
@@ -239,7 +245,7 @@ export class Continuity {
   /** Pairs with one signature so far. */
   readonly #half = new Map<number, Uint8Array>();
   #next = 0;
-  #defect: { readonly error: unknown } | undefined;
+  readonly #guard = new Guard();
   readonly #rules: ContinuityRules;
   readonly #sink: SignatureSink | undefined;
 
@@ -264,7 +270,7 @@ export class Continuity {
       const ready = this.#early.get(this.#next);
       if (!ready) return;
       this.#early.delete(this.#next);
-      this.#attempt(() => {
+      this.#guard.attempt(() => {
         for (let at = 0; at < ready.length; at += PAIR_BYTES) this.#slips.add(ready, at);
       });
       this.#next += ready.length / PAIR_BYTES;
@@ -291,7 +297,8 @@ export class Continuity {
 
   /** The finding of a defect in taking signatures, which ends the check. */
   get defect(): Finding | undefined {
-    return this.#defect && uncheckedFinding('all frames', this.#defect.error);
+    const { defect } = this.#guard;
+    return defect && uncheckedFinding('all frames', defect.error);
   }
 
   #found(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
@@ -307,14 +314,10 @@ export class Continuity {
 
   #observed(source: FrameSource, skip: number, at: number): FrameSource {
     const signer = new Signer(source.info);
-    let next = skip + (this.#sink?.first ?? 0);
     const { checkFrame } = source;
-    const observed = observedSource(source, (index, { y: luma }) => {
-      // A frame may be read again, as history of later frames.
-      if (index !== next) return;
-      next++;
-      this.#attempt(() => this.#take(index - skip, (pair) => signer.sign(luma, pair, at)));
-    });
+    const observed = observedSource(source, skip + (this.#sink?.first ?? 0), (index, { y: luma }) =>
+      this.#guard.attempt(() => this.#take(index - skip, (pair) => signer.sign(luma, pair, at))),
+    );
     // Do not read a frame only for its signature.
     return checkFrame ? { ...observed, checkFrame: checkFrame.bind(source) } : observed;
   }
@@ -330,31 +333,30 @@ export class Continuity {
       this.add(index, pair);
     } else this.#half.set(index, pair);
   }
-
-  /** Takes a signature unless an earlier one failed; {@link findings} reports the defect. */
-  #attempt(take: () => void): void {
-    if (this.#defect) return;
-    try {
-      take();
-    } catch (error) {
-      this.#defect = { error };
-    }
-  }
 }
 
-/** Reports planes as frames are read; `all` adds planes that the reader does not want. Workers cannot open it. */
-export function observedSource(
+/**
+ * Reports planes as frames are read from number `first` on, each frame once; `all` adds planes that the reader does not
+ * want. Workers cannot open it.
+ */
+function observedSource(
   source: FrameSource,
+  first: number,
   observe: (index: number, planes: FramePlanes) => void,
   all?: (index: number) => FramePlanes | undefined,
 ): FrameSource {
+  let next = first;
   return {
     info: source.info,
     seekable: source.seekable,
     readFrame(index, asked) {
-      const into = { ...(asked.cb ? undefined : all?.(index)), ...asked };
+      const into = { ...(asked.cb || index !== next ? undefined : all?.(index)), ...asked };
       const observed = (found: boolean) => {
-        if (found) observe(index, into);
+        // A frame may be read again, as history of later frames.
+        if (found && index === next) {
+          next++;
+          observe(index, into);
+        }
         return found;
       };
       const reading = source.readFrame(index, into);

@@ -176,8 +176,8 @@ export class PairChecks {
     const preflight = await this.#open(known, requested);
     preflight.refuseErrors();
     if (!strict || !inspects) return;
-    preflight.readAgain(this.#inputs.signal);
-    await preflight.refuseWarnings();
+    preflight.readAgain();
+    preflight.refuse((await preflight.inspection()).findings);
   }
 
   /** Starts the checks that run while frames are read; returns the pair to read. */
@@ -187,41 +187,44 @@ export class PairChecks {
     ready: OpenPair,
     { expected, inThread, inspectStored }: Reading,
   ): Promise<OpenPair> {
-    if (!this.#loading) return ready;
-    const { pairing, subsample } = this.#inputs.checked;
-    let pair = ready;
-    if (this.#preflight && known.plan && !pairing.strict) {
-      const observed = inThread ? this.#preflight.observe(pair, expected) : undefined;
-      if (!observed) this.#preflight.readAgain(this.#inputs.signal);
-      pair = observed ?? pair;
-    }
-    const { Continuity, continuityRules } = await this.#loading;
-    this.#continuity = new Continuity(continuityRules(known, subsample));
-    if (inThread) pair = this.#continuity.observe(pair);
-    if (!known.plan && !pairing.strict) {
-      this.#stored = this.#checkStored(known, requested, inspectStored);
-      this.#stored.catch(() => {});
-    }
-    return pair;
+    const observed =
+      inThread && this.#observes(known) ? this.#preflight?.observe(ready, expected) : undefined;
+    this.#inspect(known, requested, observed !== undefined, inspectStored);
+    return this.#sign(known, observed ?? ready, inThread);
   }
 
   /** Starts the checks of a shard, which takes signatures of its own pairs only; returns the pair to read. */
   async observeShard(known: Pair, ready: OpenPair, work: ShardChecks): Promise<OpenPair> {
-    if (!this.#loading) return ready;
-    const { pairing, subsample } = this.#inputs.checked;
-    const { Continuity, continuityRules } = await this.#loading;
-    this.#continuity = new Continuity(continuityRules(known, subsample), work.signatures);
-    const { whole, requested } = work;
-    if (whole && !pairing.strict) {
-      if (known.plan) {
-        if (!(whole.inThread && this.#preflight?.observeAhead(whole, this.#inputs.signal)))
-          this.#preflight?.readAgain(this.#inputs.signal);
-      } else {
-        this.#stored = this.#checkStored(known, requested, whole.inspectStored);
-        this.#stored.catch(() => {});
-      }
+    const { whole, requested, inThread, signatures } = work;
+    if (whole) {
+      const ahead = whole.inThread && this.#observes(known) && this.#preflight?.observeAhead(whole);
+      this.#inspect(known, requested, ahead === true, whole.inspectStored);
     }
-    return work.inThread ? this.#continuity.observe(ready) : ready;
+    return this.#sign(known, ready, inThread, signatures);
+  }
+
+  /** Whether to inspect the pictures while they are read for scoring; with `strict` they have been before. */
+  #observes({ plan }: Pair): boolean {
+    return plan !== undefined && !this.#inputs.checked.pairing.strict;
+  }
+
+  /** Inspects the pictures by reading them again, unless they are observed. */
+  #inspect(known: Pair, requested: RequestedModels, observed: boolean, inspectStored: boolean): void {
+    if (!this.#loading || this.#inputs.checked.pairing.strict) return;
+    if (known.plan) {
+      if (!observed) this.#preflight?.readAgain();
+      return;
+    }
+    this.#stored = this.#checkStored(known, requested, inspectStored);
+    this.#stored.catch(() => {});
+  }
+
+  /** Takes signatures of the pairs. */
+  async #sign(known: Pair, pair: OpenPair, inThread: boolean, sink?: SignatureSink): Promise<OpenPair> {
+    if (!this.#loading) return pair;
+    const { Continuity, continuityRules } = await this.#loading;
+    this.#continuity = new Continuity(continuityRules(known, this.#inputs.checked.subsample), sink);
+    return inThread ? this.#continuity.observe(pair) : pair;
   }
 
   /** Findings once its pairs are measured; `known` only from the shard that inspects the whole pair. */
@@ -262,7 +265,7 @@ export class PairChecks {
   /** Inspecting pictures would take much of a stored pair's short run, so it is done on request only. */
   async #checkStored(known: Pair, requested: RequestedModels, inspect: boolean) {
     const preflight = this.#preflight ?? (await this.#open(known, requested));
-    if (inspect) preflight.readAgain(this.#inputs.signal);
+    if (inspect) preflight.readAgain();
   }
 
   async #open(known: Pair, requested: RequestedModels): Promise<Preflight> {

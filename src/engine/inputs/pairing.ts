@@ -4,7 +4,7 @@
  * blank reference frames. Not loaded for two Y4M or raw videos of one format.
  */
 
-import { type InputRole, ofInput, usageError } from '../../core/errors.js';
+import { capital, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
 import { chooseTrack } from '../../media/decoder.js';
@@ -23,10 +23,9 @@ import {
   type Sides,
 } from '../../media/pair.js';
 import { planPairing } from '../../media/pairing/prepare.js';
-import type { AlignResult } from '../../media/pairing/types.js';
 import { blankSource } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
-import type { InputOptions } from '../contract/options.js';
+import type { CheckedOptions } from '../contract/options.js';
 import type { InputContext } from '../contract/scope.js';
 import type { Pair } from '../pair/pair.js';
 import { asRead, coloursOf, deliveryOf, limitedPicture } from './pictures.js';
@@ -40,8 +39,11 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
   const warnings = storedWarnings(sides, checked);
   const framing = pairing.preflight ? await framingOfSides(context, sides) : undefined;
+  const search = { assumed: 0, window: pairing.window };
   const alignment =
-    pairing.offset === 'auto' ? (context.alignment ?? (await align(context, sides))) : undefined;
+    pairing.offset === 'auto'
+      ? (context.alignment ?? (await (await import('./few-frames.js')).findOffset(context, sides, search)))
+      : undefined;
   if (!pairing.preflight) warnings.push(...(await setBackWarnings({ reference, distorted })));
   if (alignment?.ambiguous && !pairing.preflight) {
     const { doubtText } = await import('../../media/preflight/moments.js');
@@ -57,7 +59,7 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
 }
 
 /** Warnings of stored videos. Both must have one format unless they may be scaled. */
-function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: InputOptions): string[] {
+function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: CheckedOptions): string[] {
   const scales = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
   if (!scales && reference.kind === 'frames' && distorted.kind === 'frames')
     return checkPair(reference.source.info, distorted.source.info, {
@@ -67,11 +69,6 @@ function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: I
   return [reference, distorted].flatMap((side) =>
     side.kind === 'frames' ? [...side.source.info.warnings] : [],
   );
-}
-
-async function align(context: InputContext, sides: Sides): Promise<AlignResult> {
-  const { findOffset } = await import('./few-frames.js');
-  return findOffset(context, sides, { assumed: 0, window: context.checked.pairing.window });
 }
 
 async function framingOfSides(context: InputContext, sides: Sides): Promise<Framing | undefined> {
@@ -169,7 +166,7 @@ async function setBackWarnings(sides: Readonly<Record<string, Side>>): Promise<s
   if (jumping.length === 0) return [];
   const { setBackText } = await import('../../media/preflight/moments.js');
   const text = setBackText(Object.fromEntries(jumping));
-  return text === undefined ? [] : [`${text.charAt(0).toUpperCase()}${text.slice(1)}`];
+  return text === undefined ? [] : [capital(text)];
 }
 
 /** Pairs a video with blank reference frames. */

@@ -40,12 +40,10 @@ export async function asRead(
     keeps && asPng ? { foreign: false, ...pairing.filters, ...pngFilters(identified) } : pairing.filters;
   const filtered = filters && (await (await import('./filters.js')).filterSides(context, found, filters));
   const sides = filtered && keeps ? keepRgb(filtered) : (filtered ?? found);
-  const converted = asStored && (asPng || anyKept(identified) || differ(found, identified));
+  const { reference, distorted } = identified;
+  const changed = found.reference !== reference || found.distorted !== distorted;
+  const converted = asStored && (asPng || [reference, distorted].some(isKept) || changed);
   return { sides, apart: colours === 'also' && (converted || areUnlike(identified)) };
-}
-
-function differ(some: Sides, others: Sides): boolean {
-  return some.reference !== others.reference || some.distorted !== others.distorted;
 }
 
 /** Whether a common format made by shifts and repetition would mislead colour metrics. */
@@ -127,10 +125,6 @@ function isKept(side: Side): side is Side & { readonly kind: 'encoded' } {
 
 function isRgb(side: Side): boolean {
   return side.kind === 'encoded' && deliveryOf(side.video).fromRgb !== undefined;
-}
-
-function anyKept({ reference, distorted }: Sides): boolean {
-  return isKept(reference) || isKept(distorted);
 }
 
 export function deliveryOf({ facts }: EncodedVideo): Delivery {

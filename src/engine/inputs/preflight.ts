@@ -90,18 +90,12 @@ export class Preflight {
 
   /** @throws {AnyvmafError} `mismatch` for videos that cannot be compared as requested */
   refuseErrors(): void {
-    refuseFindings(this.#declared, ['error']);
-  }
-
-  /** @throws {AnyvmafError} `mismatch` for warnings too, after inspecting the pictures */
-  async refuseWarnings(): Promise<void> {
-    const { findings } = await this.inspection();
-    this.refuse(findings);
+    refuseFindings(this.#declared, false);
   }
 
   /** @throws {AnyvmafError} `mismatch` for errors and warnings, as `strict` asks */
   refuse(findings: readonly Finding[]): void {
-    refuseFindings(findings, ['error', 'warning']);
+    refuseFindings(findings, true);
   }
 
   /**
@@ -115,22 +109,23 @@ export class Preflight {
   }
 
   /** Like {@link observe}, for a run that reads only a part: reads frames again. False if they show too little. */
-  observeAhead(whole: WholePair, signal: AbortSignal): boolean {
+  observeAhead(whole: WholePair): boolean {
     const { pair, expected } = whole;
-    if (signal.aborted || !this.#showsEnough(pair, expected)) return false;
-    const forget = onAbort(signal, (reason) => this.#stop.abort(reason));
-    const inspecting = unlessUnreadable(this.#lookAhead(whole), this.#stop.signal);
-    this.#inspecting = this.#unlessDefect(inspecting).finally(forget);
-    this.#inspecting.catch(() => {});
+    if (this.#inputs.signal.aborted || !this.#showsEnough(pair, expected)) return false;
+    this.#start(() => unlessUnreadable(this.#lookAhead(whole), this.#stop.signal));
     return true;
   }
 
   /** Starts to inspect the pictures by opening both videos again, if possible. */
-  readAgain(signal: AbortSignal): void {
+  readAgain(): void {
     const { reference, distorted } = this.#known.sides;
-    if (signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
-    const forget = onAbort(signal, (reason) => this.#stop.abort(reason));
-    this.#inspecting = this.#unlessDefect(this.#inspectAgain()).finally(forget);
+    if (this.#inputs.signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
+    this.#start(() => this.#inspectAgain());
+  }
+
+  #start(inspect: () => Promise<Inspection | undefined>): void {
+    const forget = onAbort(this.#inputs.signal, (reason) => this.#stop.abort(reason));
+    this.#inspecting = this.#unlessDefect(inspect()).finally(forget);
     this.#inspecting.catch(() => {});
   }
 
@@ -285,12 +280,11 @@ async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promi
 /** Codes of errors that the run itself meets when it reads the same frames. */
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 
-/** @throws {AnyvmafError} `mismatch` for findings of the severities, naming all of them */
-export function refuseFindings(
-  findings: readonly Finding[],
-  severities: readonly Finding['severity'][],
-): void {
-  const against = findings.filter(({ severity }) => severities.includes(severity));
+/** @throws {AnyvmafError} `mismatch` for errors, naming all of them; if `strict`, for warnings too */
+export function refuseFindings(findings: readonly Finding[], strict: boolean): void {
+  const against = findings.filter(
+    ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
+  );
   if (against.length === 0) return;
   const objections = against.map(({ message, hint }) => ({ message, ...(hint && { hints: [hint] }) }));
   throw new AnyvmafError('mismatch', objectionsText(objections), { objections });

@@ -3,7 +3,7 @@
  * Chooses the backend of a run: this package's core, or an installed program that supports the request and works; and the
  * models that the program gets: its built-in ones, and files for those that it lacks.
  */
-import { AnyvmafError, capital, type Remedy } from '../../core/errors.js';
+import { AnyvmafError, capital, type Remedy, usageError } from '../../core/errors.js';
 import { parseFeature } from '../../metrics/options.js';
 import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
@@ -21,7 +21,6 @@ import {
   type BackendHealth,
   type BackendName,
   GPU_BACKENDS,
-  type GpuBackend,
   isOwnBackend,
   type NativeBackend,
   type NativeHost,
@@ -30,7 +29,7 @@ import {
   oneLine,
   programName,
 } from '../backends/native/types.js';
-import type { ProgramOptions } from '../contract/options.js';
+import type { CheckedOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import {
   chooseModel,
@@ -41,8 +40,6 @@ import {
   settle,
   textsForEncode,
 } from '../plan/plan.js';
-
-type ChoiceOptions = Pick<ProgramOptions, 'backend' | 'native'>;
 
 export interface NativeChoice {
   readonly host: NativeHost;
@@ -78,7 +75,7 @@ export function howToGet(backend: NativeBackend): string {
  */
 export async function chooseBackend(
   platform: Platform,
-  checked: ChoiceOptions,
+  checked: CheckedOptions,
   signal: AbortSignal,
 ): Promise<BackendChosen> {
   const { backend, native } = checked;
@@ -87,8 +84,7 @@ export async function chooseBackend(
   if (backend === 'auto') return host ? chooseGpu(host, checked, signal) : { notes: [] };
   const [refused] = native.coreOnly;
   if (refused !== undefined) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the backend ${backend} does not support ${refused}, which only the core has; leave it out, or use the backend cpu.`,
     );
   }
@@ -125,7 +121,7 @@ export async function chooseBackend(
 
 async function chooseGpu(
   host: NativeHost,
-  { native }: ChoiceOptions,
+  { native }: CheckedOptions,
   signal: AbortSignal,
 ): Promise<BackendChosen> {
   const { vmafBin, devices, coreOnly } = native;
@@ -178,20 +174,16 @@ function reasons(rejected: readonly Rejected[]): string | undefined {
 
 async function available(
   host: NativeHost,
-  { native: { vmafBin } }: ChoiceOptions,
+  { native: { vmafBin } }: CheckedOptions,
   signal: AbortSignal,
   except?: BackendName,
 ): Promise<string> {
   const { programs } = await survey(host, { vmafBin, signal });
-  const gpus = programs.flatMap((program) =>
-    GPU_BACKENDS.filter((backend): backend is GpuBackend => program.build_flags[backend]).map(
-      (backend) => [backend, program] as const,
-    ),
-  );
-  const [first] = programs;
-  const there = [...(first ? [['native-cpu', first] as const] : []), ...gpus]
-    .filter(([name]) => name !== except)
-    .map(([name, program]) => `${name} (${programName(program)})`);
+  const there = programs.flatMap((program, i) => {
+    const gpus = GPU_BACKENDS.filter((backend) => program.build_flags[backend]);
+    const names = i === 0 ? (['native-cpu', ...gpus] as const) : gpus;
+    return names.filter((name) => name !== except).map((name) => `${name} (${programName(program)})`);
+  });
   return `Available: ${["cpu (this package's own core)", ...there].join(', ')}.`;
 }
 
@@ -218,7 +210,7 @@ export interface NativeModels {
  */
 export async function loadNative(
   choice: NativeChoice,
-  checked: ProgramOptions,
+  checked: CheckedOptions,
   store: ModelStore,
   size: () => Promise<ScoredSize> | ScoredSize,
   signal: AbortSignal,
@@ -235,16 +227,12 @@ export async function loadNative(
   const files: Record<string, string> = {};
   const names = new Map<string, string>();
   const models = await Promise.all(
-    requests.map(async (request, i): Promise<NativeModel> => {
-      const name = PLAIN.test(request.name) ? request.name : `anyvmaf_score_${i}`;
-      if (name !== request.name) names.set(name, request.name);
-      const nativeModel = (source: NativeModel['source']): NativeModel => {
-        const { disableClip, enableTransform, overloads } = request;
-        return { source, name, disableClip, enableTransform, overloads };
-      };
-      if (request.source.kind === 'version') return nativeModel({ version: request.source.version });
-      files[`model${i}.json`] = await store.readFile(request.source.path);
-      return nativeModel({ file: `model${i}.json` });
+    requests.map(async ({ text: _, name: asked, source, ...flags }, i): Promise<NativeModel> => {
+      const name = PLAIN.test(asked) ? asked : `anyvmaf_score_${i}`;
+      if (name !== asked) names.set(name, asked);
+      if (source.kind === 'version') return { ...flags, name, source: { version: source.version } };
+      files[`model${i}.json`] = await store.readFile(source.path);
+      return { ...flags, name, source: { file: `model${i}.json` } };
     }),
   );
   await haveAll(choice, models, files, checked, store, signal);
@@ -256,11 +244,9 @@ export async function loadNative(
     models,
     files,
     names,
-    reported: !checked.predicts
-      ? []
-      : loaded
-        ? loaded.map((model) => reportModel(model, reasons))
-        : requests.map(unknownModel),
+    reported: checked.predicts
+      ? (loaded?.map((model) => reportModel(model, reasons)) ?? requests.map(unknownModel))
+      : [],
     requested: { models: predicting, chosen: reasons },
   };
 }
@@ -309,7 +295,7 @@ async function haveAll(
   choice: NativeChoice,
   models: NativeModel[],
   files: Record<string, string>,
-  { native: { devices } }: ProgramOptions,
+  { native: { devices } }: CheckedOptions,
   store: ModelStore,
   signal: AbortSignal,
 ): Promise<void> {

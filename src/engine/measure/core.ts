@@ -9,11 +9,11 @@ import type { CoreModules } from '../../core/module.js';
 import { quotientOf } from '../../core/numbers.js';
 import { adapterName } from '../../report/facts.js';
 import type { ReportMeasurer } from '../../report/schema.js';
-import type { GpuMeasurer, GpuState, GpuUse } from '../backends/composite.js';
+import type { GpuState, GpuUse } from '../backends/composite.js';
 import { createHeatmaps, type ExtractionPlan, type HeatmapRun, heatmapFiles } from '../backends/measurer.js';
 import type { BackendChoice } from '../backends/native/types.js';
 import type { TinyRun, TinySessionFacts } from '../backends/tiny.js';
-import { type CoreOptions, framesToKeep } from '../contract/options.js';
+import { type CheckedOptions, framesToKeep } from '../contract/options.js';
 import type { Platform, WorkerSetup } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { Steering } from '../live/steering.js';
@@ -34,16 +34,15 @@ import type {
   Recorded,
 } from '../results/report-parts.js';
 import { Scoring } from '../results/scoring.js';
-import type { BackendProbe, RecordSink } from '../workers/dispatch.js';
-import { measureHere, measureOnWorkers } from '../workers/run.js';
-import type { WorkerPool } from '../workers/worker-pool.js';
+import type { RecordSink } from '../workers/dispatch.js';
+import { measureHere, measureOnWorkers, type Started } from '../workers/run.js';
 
 /** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
 
 interface CoreRun {
   readonly platform: Platform;
-  readonly checked: CoreOptions;
+  readonly checked: CheckedOptions;
   readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   readonly steering?: Steering;
@@ -76,14 +75,8 @@ export class CoreMeasurement implements PlannedMeasurement {
   readonly #run: CoreRun;
   readonly #plan: RunPlan;
   #tiny: TinyRun | undefined;
-  #pool: WorkerPool | undefined;
-  /** GPU of a run in the calling thread. */
-  #gpu: GpuMeasurer | undefined;
-  #probe: BackendProbe | undefined;
+  readonly #started: Started = { sessions: [] };
   #heatmaps: HeatmapRun | undefined;
-  /** Picture models in the calling thread. */
-  #sessions: readonly TinySessionFacts[] = [];
-
   /** Frames to keep for the report; `undefined` for all. */
   readonly #keep: number | undefined;
 
@@ -144,7 +137,7 @@ export class CoreMeasurement implements PlannedMeasurement {
       implementation,
       threads,
       ...reportGpu(this.#gpuRun(), extent.pairs - (work.first ?? 0)),
-      sessions: [...this.#sessions, ...(this.#pool?.sessions ?? [])],
+      sessions: this.#sessions,
       warnings: [...this.#run.notes, ...this.#notes()],
     };
   }
@@ -154,8 +147,8 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   async close(): Promise<void> {
-    await this.#gpu?.close();
-    await this.#pool?.terminate();
+    await this.#started.gpu?.close();
+    await this.#started.pool?.terminate();
     await this.#heatmaps?.discard();
     await this.#tiny?.close();
   }
@@ -244,26 +237,9 @@ export class CoreMeasurement implements PlannedMeasurement {
     const pairs = expected === null ? null : expected - first;
     const threads = this.#threads(pairs);
     const gpu = this.#gpuUse(pairs, threads);
-    if (threads === 0) {
-      return measureHere(gpu ? { ...task, setup: { ...task.setup, gpu } } : task, {
-        onSessions: (sessions) => {
-          this.#sessions = sessions;
-        },
-        onGpu: (opened) => {
-          this.#gpu = opened;
-        },
-      });
-    }
-    return measureOnWorkers(task, {
-      threads,
-      gpu,
-      onPool: (pool) => {
-        this.#pool = pool;
-      },
-      onProbe: (probe) => {
-        this.#probe = probe;
-      },
-    });
+    return threads === 0
+      ? measureHere(task, gpu, this.#started)
+      : measureOnWorkers(task, { threads, gpu }, this.#started);
   }
 
   #steer({ pair, expected, meter }: PairWork, scoring: Scoring): Steering | undefined {
@@ -323,21 +299,28 @@ export class CoreMeasurement implements PlannedMeasurement {
 
   /** Number of workers, without those that found no GPU. */
   #threadsUsed(): number {
-    const idle = [...(this.#pool?.gpus.values() ?? [])].filter((state) => !state?.adapter);
-    return (this.#pool?.size ?? 0) - idle.length;
+    const { pool } = this.#started;
+    const idle = [...(pool?.gpus.values() ?? [])].filter((state) => !state?.adapter);
+    return (pool?.size ?? 0) - idle.length;
   }
 
   #gpuRun(): GpuRun {
-    const states = this.#gpu ? [this.#gpu.state] : [...(this.#pool?.gpus.values() ?? [])];
+    const { gpu, pool } = this.#started;
+    const states = gpu ? [gpu.state] : [...(pool?.gpus.values() ?? [])];
     return { plan: this.#plan.features.extraction, states: states.filter((state) => state !== null) };
   }
 
   #notes(): readonly string[] {
-    return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#probe?.result);
+    return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#started.probe?.result);
+  }
+
+  /** Sessions of picture models. */
+  get #sessions(): readonly TinySessionFacts[] {
+    return [...this.#started.sessions, ...(this.#started.pool?.sessions ?? [])];
   }
 
   #reportTiny() {
-    return this.#tiny?.report([...this.#sessions, ...(this.#pool?.sessions ?? [])]);
+    return this.#tiny?.report(this.#sessions);
   }
 }
 

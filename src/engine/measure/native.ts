@@ -39,7 +39,7 @@ import {
   oneLine,
   programName,
 } from '../backends/native/types.js';
-import type { ProgramOptions } from '../contract/options.js';
+import type { CheckedOptions } from '../contract/options.js';
 import type { EndOfPair, Platform } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
 import { planRun, type ScoredSize } from '../plan/plan.js';
@@ -86,7 +86,7 @@ export interface NativeRequest {
 export async function openNative(
   platform: Platform,
   choice: NativeChoice,
-  checked: ProgramOptions,
+  checked: CheckedOptions,
   request: NativeRequest,
 ): Promise<OpenBackend> {
   const { stored, notes, onFrame, size, signal } = request;
@@ -100,7 +100,17 @@ export async function openNative(
       return {
         isAside: () => true,
         async measure({ pair, bound, meter, onStart }) {
-          running = measureNative(choice, { platform, pair, stored, checked, loaded, bound, meter, signal });
+          running = measureNative({
+            ...choice,
+            platform,
+            pair,
+            stored,
+            checked,
+            loaded,
+            bound,
+            meter,
+            signal,
+          });
           const measured = await running;
           const { models, compat, backend_used, implementation, native, threads, series } = measured;
           const metrics = series.map(({ name }) => name);
@@ -116,11 +126,11 @@ export async function openNative(
   };
 }
 
-interface NativeRun {
+interface NativeRun extends NativeChoice {
   readonly platform: Platform;
   readonly pair: PairSources;
   readonly stored: boolean;
-  readonly checked: ProgramOptions;
+  readonly checked: CheckedOptions;
   readonly loaded: NativeModels;
   readonly bound: number | null;
   readonly meter: Meter;
@@ -128,13 +138,12 @@ interface NativeRun {
 }
 
 /** @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading frames */
-async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Measured> {
-  const { program, backend } = choice;
-  const { checked, loaded, bound, meter } = run;
+async function measureNative(run: NativeRun): Promise<Measured> {
+  const { program, backend, checked, loaded, bound, meter } = run;
   const { flavour, path, version } = program;
-  const files = await readableFiles(choice, run);
-  const task = taskOf(choice, run, files);
-  const { output, extent: fed, counted } = await runProgram(choice, run, task, files !== undefined);
+  const files = await readableFiles(run);
+  const task = taskOf(run, files);
+  const { output, extent: fed, counted } = await runProgram(run, task, files !== undefined);
   const name = programName(program);
   const log = renamed(parseLog(output, name), loaded.names);
   const ran = mismatchedBackend(log.backendUsed, backend);
@@ -147,7 +156,7 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
   return {
     extent,
     frameNumbers: log.frameNumbers,
-    series: ordered(log, loaded, run, task.threads),
+    series: ordered(log, run, task.threads),
     aggregates: log.aggregates,
     pooled: log.pooled,
     models: loaded.reported,
@@ -169,9 +178,8 @@ async function measureNative(choice: NativeChoice, run: NativeRun): Promise<Meas
 }
 
 /** @param files if the program reads them itself @throws {AnyvmafError} `backend` if frames cannot be piped */
-function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undefined): NativeTask {
-  const { host, program, backend } = choice;
-  const { pair, checked, loaded, bound } = run;
+function taskOf(run: NativeRun, files: NativeInput | undefined): NativeTask {
+  const { host, program, backend, pair, checked, loaded, bound } = run;
   if (!files && !host.pipes) {
     throw new AnyvmafError(
       'backend',
@@ -182,12 +190,12 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
   const { features, predicts, subsample, native } = checked;
   return {
     backend,
-    input: files ?? pipedInput(choice, pair.reference.info),
+    input: files ?? pipedInput(run),
     models: loaded.models,
     features,
     predicts,
     subsample,
-    threads: threadsFor(choice, run),
+    threads: threadsFor(run),
     devices: native.devices,
     log: LOG,
     ...(files && { ...(bound !== null && { frameCount: bound }), skip: pair.skip }),
@@ -195,9 +203,8 @@ function taskOf(choice: NativeChoice, run: NativeRun, files: NativeInput | undef
 }
 
 /** Returns the log, the pairs fed, and how many of these were counted already. */
-async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask, readsFiles: boolean) {
-  const { host, program } = choice;
-  const { pair, loaded, bound, meter, signal } = run;
+async function runProgram(run: NativeRun, task: NativeTask, readsFiles: boolean) {
+  const { host, program, pair, loaded, bound, meter, signal } = run;
   const name = programName(program);
   // A pair in the pipe is not yet measured; the one before it nearly is.
   let taken = 0;
@@ -206,7 +213,7 @@ async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask
   };
   const feed = readsFiles
     ? undefined
-    : new PairFeed(pair, formOf(choice, pair.reference.info), bound ?? Number.POSITIVE_INFINITY, onPair);
+    : new PairFeed(pair, formOf(run), bound ?? Number.POSITIVE_INFINITY, onPair);
   const { reference, distorted } = task.input;
   const outcome = await host.run({
     path: program.path,
@@ -232,39 +239,40 @@ async function runProgram(choice: NativeChoice, run: NativeRun, task: NativeTask
   return { output: outcome.output, extent, counted: Math.max(0, taken - 1) };
 }
 
-function threadsFor({ backend }: NativeChoice, { checked, platform }: NativeRun): number {
+function threadsFor({ backend, checked, platform }: NativeRun): number {
   if (checked.threads !== undefined) return checked.threads;
   if (backend !== 'native-cpu') return 0;
   return Math.min(platform.parallelism, checked.maxThreads, MOST_THREADS);
 }
 
-function pipedInput({ program }: NativeChoice, format: VideoFormat): NativeInput {
-  const { width, height, bitDepth, chroma } = format;
+function pipedInput({ program, pair }: NativeRun): NativeInput {
   if (program.flavour !== 'vmaf') return { reference: 'reference.y4m', distorted: 'distorted.y4m' };
-  return { reference: 'reference.yuv', distorted: 'distorted.yuv', raw: { width, height, bitDepth, chroma } };
+  return { reference: 'reference.yuv', distorted: 'distorted.yuv', raw: pair.reference.info };
 }
 
-function formOf({ program: { flavour, version } }: NativeChoice, format: VideoFormat) {
+function formOf({ program: { flavour, version }, pair }: NativeRun): PipeForm {
   // From 3.2 on the tool reads chroma of odd sizes as if it had been rounded down.
   const [major, minor] = release(version) ?? [0, 0];
   const roundsDown = flavour === 'vmaf' && (major > 3 || (major === 3 && minor >= 2));
-  const { width, height, bitDepth, chroma } = format;
-  return { format: { width, height, bitDepth, chroma }, roundedUp: !roundsDown, y4m: flavour !== 'vmaf' };
+  return { format: pair.reference.info, roundedUp: !roundsDown, y4m: flavour !== 'vmaf' };
 }
 
 /** The files, if the tool can read them directly; otherwise frames are piped. */
-async function readableFiles(
-  { program: { flavour } }: NativeChoice,
-  { pair, stored, platform, bound }: NativeRun,
-): Promise<NativeInput | undefined> {
+async function readableFiles({
+  program: { flavour },
+  pair,
+  stored,
+  platform,
+  bound,
+}: NativeRun): Promise<NativeInput | undefined> {
   if (flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
   const [reference, distorted] = [fileOf(pair.reference), fileOf(pair.distorted)];
   // The program opens files by name; foreign names are read only as opened and checked here.
   if (reference?.origin?.by === 'foreign' || distorted?.origin?.by === 'foreign') return undefined;
   if (!reference || !distorted || reference.info.container !== distorted.info.container) return undefined;
   const names = { reference: reference.path, distorted: distorted.path };
-  const { container, width, height, bitDepth, chroma } = reference.info;
-  if (container === 'yuv') return { ...names, raw: { width, height, bitDepth, chroma } };
+  const { container } = reference.info;
+  if (container === 'yuv') return { ...names, raw: reference.info };
   if (container !== 'y4m') return undefined;
   const read = await Promise.all([reference, distorted].map((file) => readsY4m(platform, file)));
   return read.every(Boolean) ? names : undefined;
@@ -325,14 +333,9 @@ function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name:
 }
 
 /** Sorts the series in libvmaf's order: with threads, the tool writes metrics as they become ready. */
-function ordered(
-  log: NativeLog,
-  { reported, requested }: NativeModels,
-  { checked, pair }: NativeRun,
-  threads: number,
-): readonly MetricSeries[] {
-  const planned = plannedNames(requested, checked, pair.reference.info);
-  const models = reported.map(({ name }) => name);
+function ordered(log: NativeLog, run: NativeRun, threads: number): readonly MetricSeries[] {
+  const planned = plannedNames(run);
+  const models = run.loaded.reported.map(({ name }) => name);
   const rank = ({ name }: MetricSeries) => {
     const place = planned.indexOf(name);
     const score = models.some((model) => name === model || name.startsWith(`${model}_`));
@@ -344,15 +347,12 @@ function ordered(
 }
 
 /** Names of the metrics in libvmaf's order; empty if this package's core lacks an extractor. */
-function plannedNames(
-  { models, chosen }: NativeModels['requested'],
-  { compat, features }: ProgramOptions,
-  format: VideoFormat,
-): readonly string[] {
+function plannedNames({ loaded, checked, pair }: NativeRun): readonly string[] {
+  const { models, chosen = new Map() } = loaded.requested;
   try {
-    const named = features.map((text) => parseFeature(text));
+    const named = checked.features.map((text) => parseFeature(text));
     const extractors = [...models.flatMap((model) => model.extractors), ...named];
-    return planRun({ models, chosen: chosen ?? new Map(), extractors }, format, compat).metrics;
+    return planRun({ models, chosen, extractors }, pair.reference.info, checked.compat).metrics;
   } catch (error) {
     if (error instanceof AnyvmafError) return [];
     throw error;

@@ -203,10 +203,10 @@ export interface ExpectedPairs {
 
 export function expectPairs(pair: OpenPair): ExpectedPairs {
   const { limit } = pair;
-  const [reference, distorted] = framesLeft(pair);
-  const known = Math.min(limit, reference ?? limit, distorted ?? limit);
+  const left = sidesOf(pair).map((side) => side.left);
+  const known = Math.min(limit, ...left.map((frames) => frames ?? limit));
   const finite = (count: number) => (Number.isFinite(count) ? count : null);
-  return { expected: finite(known), bound: finite(reference !== null && distorted !== null ? known : limit) };
+  return { expected: finite(known), bound: finite(left.includes(null) ? limit : known) };
 }
 
 /**
@@ -215,45 +215,34 @@ export function expectPairs(pair: OpenPair): ExpectedPairs {
  * @throws {MediaError} naming the video and the frame
  */
 export async function refuseTruncated(pair: OpenPair): Promise<void> {
-  const [reference, distorted] = framesLeft(pair);
-  if (reference === null || distorted === null) return;
-  const scored = Math.min(
-    pair.limit,
-    withIncomplete(pair.reference, reference),
-    withIncomplete(pair.distorted, distorted),
-  );
-  const inputs = [
-    { role: 'reference', source: pair.reference, whole: reference },
-    { role: 'distorted', source: pair.distorted, whole: distorted },
-  ] as const;
-  for (const { role, source, whole } of inputs) {
+  const sides = sidesOf(pair).flatMap(({ left, ...side }) => (left === null ? [] : { ...side, left }));
+  if (sides.length < 2) return;
+  const withIncomplete = sides.map(({ left, source }) => left + (source.info.incompleteFrame ? 1 : 0));
+  const scored = Math.min(pair.limit, ...withIncomplete);
+  for (const { role, source, left } of sides) {
     const { incompleteFrame } = source.info;
-    if (!incompleteFrame || whole >= scored || !source.seekable) continue;
+    if (!incompleteFrame || left >= scored || !source.seekable) continue;
     const into = { y: new Uint8Array(lumaBytes(source.info)) };
     await ofInput(role, () => source.readFrame(incompleteFrame.index, into));
   }
 }
 
-function withIncomplete(source: FrameSource, whole: number): number {
-  return whole + (source.info.incompleteFrame ? 1 : 0);
-}
-
-/** Frames of each without those to skip; `null` while unknown. */
-function framesLeft(pair: PairSources): readonly [number | null, number | null] {
-  const left = ({ info }: FrameSource, skip: number) =>
-    info.frameCount && Math.max(0, info.frameCount - skip);
-  return [left(pair.reference, pair.skip.reference), left(pair.distorted, pair.skip.distorted)];
+/** Both videos, with their number of frames without those to skip; `null` while unknown. */
+function sidesOf(pair: PairSources) {
+  return (['reference', 'distorted'] as const).map((role) => {
+    const [source, skip] = [pair[role], pair.skip[role]];
+    const { frameCount } = source.info;
+    return { role, source, skip, left: frameCount && Math.max(0, frameCount - skip) };
+  });
 }
 
 /** @throws {AnyvmafError} `media` if no pair was measured */
 export function refuseEmpty(pair: PairSources, extent: Extent): void {
   if (extent.pairs > 0) return;
-  const sides = [
-    { role: 'reference', source: pair.reference, skip: pair.skip.reference, ended: extent.ended?.reference },
-    { role: 'distorted', source: pair.distorted, skip: pair.skip.distorted, ended: extent.ended?.distorted },
-  ];
-  const reasons = sides
-    .filter(({ source, skip, ended }) => ended || (source.info.frameCount ?? skip + 1) <= skip)
+  const reasons = sidesOf(pair)
+    .filter(({ role, source, skip }) => {
+      return extent.ended?.[role] || (source.info.frameCount ?? skip + 1) <= skip;
+    })
     .map(({ role, source, skip }) => {
       const { name, frameCount } = source.info;
       const none = skip > 0 ? 'no frames left' : 'no frames';
@@ -279,7 +268,7 @@ export interface PairLengths {
 
 /** @param pair read from its start */
 export function lengthsOf(pair: OpenPair): PairLengths {
-  const [reference, distorted] = framesLeft(pair);
+  const [reference = null, distorted = null] = sidesOf(pair).map(({ left }) => left);
   return {
     left: { reference, distorted },
     mapped: pair.mapped !== undefined,

@@ -20,7 +20,7 @@ import type { ReportModel } from '../../report/schema.js';
 import { type FeaturePlan, planFeatures } from '../backends/features.js';
 import type { ExtractionPlan } from '../backends/measurer.js';
 import type { TinyPlan, TinyRequest } from '../backends/tiny.js';
-import type { ModelOptions } from '../contract/options.js';
+import type { CheckedOptions } from '../contract/options.js';
 import type { Chunk, Platform } from '../contract/platform.js';
 import { formatOf, type Pair } from '../pair/pair.js';
 
@@ -57,7 +57,7 @@ const NOTHING = 'No model or feature was requested, so pairs were only counted; 
  * @throws {AnyvmafError} `model`, `feature` or `io` for a model or feature that cannot be loaded
  */
 export async function loadRequested(
-  options: ModelOptions,
+  options: CheckedOptions,
   platform: Pick<Platform, 'models' | 'tiny'>,
   size: () => Promise<ScoredSize> | ScoredSize,
 ): Promise<Requested> {
@@ -71,7 +71,10 @@ export async function loadRequested(
   const plain = await loadModels(settled, platform.models);
   const told = await textsForEncode(settled, plain, options, size);
   const models = told === settled ? plain : await loadModels(told, platform.models);
-  const tiny = options.tiny.length > 0 ? await attach(options, platform) : undefined;
+  const tiny =
+    options.tiny.length > 0
+      ? await (await import('../backends/tiny.js')).attachTiny(options.tiny, platform.tiny, options.single)
+      : undefined;
   const open = choice ? models.filter((_, i) => isOpen(texts[i] ?? '')) : [];
   return {
     chosen: new Map(open.map(({ name }) => [name, choice?.reason ?? ''])),
@@ -89,7 +92,7 @@ export async function loadRequested(
 export async function textsForEncode(
   texts: readonly string[],
   models: readonly LoadedModel[],
-  { v1Settings }: Pick<ModelOptions, 'v1Settings'>,
+  { v1Settings }: CheckedOptions,
   size: () => Promise<ScoredSize> | ScoredSize,
 ): Promise<readonly string[]> {
   if (v1Settings === 'plain' || !models.some(isOpenToEncode)) return texts;
@@ -99,15 +102,6 @@ export async function textsForEncode(
     const model = models[i];
     return model && isOpenToEncode(model) ? withEncode(text, model, encode) : text;
   });
-}
-
-/** Imports the code of tiny models only if there are any. */
-async function attach(
-  { tiny, single }: ModelOptions,
-  platform: Pick<Platform, 'tiny'>,
-): Promise<TinyRequest> {
-  const { attachTiny } = await import('../backends/tiny.js');
-  return attachTiny(tiny, platform.tiny, single);
 }
 
 /** @throws {AnyvmafError} `feature` for an unsupported format, `model` if two metrics have one name */

@@ -85,8 +85,6 @@ export interface MeasurementWork {
 
 type Inputs = Pick<Report, 'reference' | 'distorted'>;
 
-type HeadOptions = Pick<CheckedOptions, 'backend' | 'single' | 'subsample'>;
-
 /** The report's inputs, as far as they are known before reading. */
 export function inputsOf(known: Pair): Inputs {
   const skipped = known.plan?.first ?? known.skip;
@@ -99,7 +97,7 @@ export function inputsOf(known: Pair): Inputs {
 /** The report's description of the request. @param extent of the run, once it is over */
 export function headOf(
   inputs: Inputs,
-  { backend, single, subsample }: HeadOptions,
+  { backend, single, subsample }: CheckedOptions,
   extent?: Extent,
 ): Pick<
   ReportHead,
@@ -131,7 +129,7 @@ interface Said {
 /** Reports different lengths once: of stored pairs as a warning with their number, else as a finding if any. */
 export function sayLengths(
   { inputs, lengths, extent, planned }: Said,
-  { pairing, single, frameCount }: Pick<CheckedOptions, 'pairing' | 'single' | 'frameCount'>,
+  { pairing, single, frameCount }: CheckedOptions,
   findings: Report['preflight'],
 ): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
   // A finding of many lost frames already explains it.

@@ -52,9 +52,17 @@ export async function mergeRun(
       'a model differs from the one the shards were measured for; merge them with the models that they were measured for.',
     );
   }
-  const result = await predict(platform, { parts, plan, checked, options });
-  const findings = findingsOf(all, parts, extent, checked);
-  return report({ all, parts, extent, checked, plan, result, findings });
+  const run: Merged = { all, parts, extent, checked, plan };
+  return report(run, await predict(platform, run, options), findingsOf(run));
+}
+
+interface Merged {
+  readonly all: readonly [Shard, ...Shard[]];
+  /** The shards up to the end of a video. */
+  readonly parts: readonly Shard[];
+  readonly extent: Extent;
+  readonly checked: CheckedOptions;
+  readonly plan: RunPlan;
 }
 
 function coloursOf({ reference, distorted }: Shard): Pick<ScoredFormat, 'colours'> {
@@ -62,8 +70,7 @@ function coloursOf({ reference, distorted }: Shard): Pick<ScoredFormat, 'colours
   return { colours: { reference: reference.colour, distorted: distorted.colour } };
 }
 
-/** The shards up to the end of a video, and the extent of the run. */
-function untilEnd(all: readonly Shard[]): { readonly parts: readonly Shard[]; readonly extent: Extent } {
+function untilEnd(all: readonly Shard[]): Pick<Merged, 'parts' | 'extent'> {
   const parts: Shard[] = [];
   let pairs = 0;
   for (const shard of all) {
@@ -79,16 +86,10 @@ interface Predicted extends Awaited<ReturnType<Scoring['finish']>> {
   readonly tiny?: NonNullable<Report['tiny']>;
 }
 
-interface Prediction {
-  readonly parts: readonly Shard[];
-  readonly plan: RunPlan;
-  readonly checked: CheckedOptions;
-  readonly options: MergeOptions;
-}
-
 async function predict(
   platform: Platform,
-  { parts, plan, checked, options }: Prediction,
+  { parts, plan, checked }: Merged,
+  options: MergeOptions,
 ): Promise<Predicted> {
   const tiny = plan.tiny && new (await import('../backends/tiny.js')).TinyRun(plan.tiny);
   try {
@@ -115,12 +116,7 @@ async function predict(
 }
 
 /** All findings; `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` with `strict` */
-function findingsOf(
-  all: readonly Shard[],
-  parts: readonly Shard[],
-  extent: Extent,
-  { pairing }: CheckedOptions,
-): readonly Finding[] | undefined {
+function findingsOf({ all, parts, extent, checked }: Merged): readonly Finding[] | undefined {
   const known = all.at(-1)?.whole?.findings;
   const rules = all[0]?.continuity;
   if (!known || !rules) return known;
@@ -129,7 +125,7 @@ function findingsOf(
   const continuity = new Continuity(rules);
   for (const { pairs, signatures } of parts) continuity.add(pairs.first, signatures);
   const found = continuity.findings(extent.pairs, known, backendOf(parts));
-  if (pairing.strict) refuseFindings(found, ['error', 'warning']);
+  if (checked.pairing.strict) refuseFindings(found, true);
   return found;
 }
 
@@ -140,17 +136,11 @@ function backendOf(parts: readonly Shard[]): string {
   return used.size === 1 ? only : 'hybrid';
 }
 
-interface Merged {
-  readonly all: readonly [Shard, ...Shard[]];
-  readonly parts: readonly Shard[];
-  readonly extent: Extent;
-  readonly checked: CheckedOptions;
-  readonly plan: RunPlan;
-  readonly result: Predicted;
-  readonly findings: readonly Finding[] | undefined;
-}
-
-function report({ all, parts, extent, checked, plan, result, findings }: Merged): Report {
+function report(
+  { all, parts, extent, checked, plan }: Merged,
+  result: Predicted,
+  findings: readonly Finding[] | undefined,
+): Report {
   const [first] = all;
   const whole = all.at(-1)?.whole;
   if (!whole)

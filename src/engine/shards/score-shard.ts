@@ -24,7 +24,6 @@ import { type CheckedOptions, checkOptions, checkRequest } from '../contract/opt
 import type { Platform } from '../contract/platform.js';
 import { type InputContext, inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
-import type { SignatureSink } from '../inputs/frame-observer.js';
 import { identifyPair, openPair, PairChecks, RunInputs } from '../inputs/open.js';
 import { type CoreMeasurement, openCore } from '../measure/core.js';
 import {
@@ -102,7 +101,6 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
 }
 
 interface Call extends InputContext {
-  readonly checked: CheckedOptions;
   readonly request: ScoreRequest;
   readonly shard: ShardChoice;
   readonly options: ScoreShardOptions;
@@ -112,13 +110,12 @@ class ShardRun {
   readonly #call: Call;
   readonly #scope: Scope;
   readonly #checks: PairChecks;
-  readonly #records = new OrderedRecords();
-  readonly #signatures: OrderedSignatures;
+  readonly #records: Part<Float64Array>[] = [];
+  readonly #signatures: Part<Uint8Array>[] = [];
 
   constructor(call: Call, scope: Scope) {
     this.#call = call;
     this.#scope = scope;
-    this.#signatures = new OrderedSignatures();
     this.#checks = scope.own(new PairChecks(call));
   }
 
@@ -134,15 +131,15 @@ class ShardRun {
     refuseApart(known);
     const light = lightOf(known);
     const backend = openCore(await loading, { platform, checked, options, light, notes: [] });
-    const leads = shard.number === shard.count;
-    await this.#checks.refuse(known, backend.requested, leads);
+    // The last shard inspects the pair.
+    await this.#checks.refuse(known, backend.requested, shard.number === shard.count);
     signal.throwIfAborted();
     const planned = this.#scope.own(backend.planFor(formatOf(known)));
     const range = this.#cut(known, planned);
     const parts = this.#scope.own(new ShardInputs(known, platform.files, inputs));
     const [files, measured] = await Promise.all([
       this.#identify(known),
-      this.#measure(known, backend.requested, { parts, range, planned, leads }),
+      this.#measure(known, backend.requested, { parts, range, planned }),
     ]);
     return this.#record(known, { files, measured, range, planned });
   }
@@ -176,36 +173,32 @@ class ShardRun {
   async #measure(
     known: Pair,
     requested: Parameters<PairChecks['observe']>[1],
-    {
-      parts,
-      range,
-      planned,
-      leads,
-    }: { parts: ShardInputs; range: ShardRange; planned: CoreMeasurement; leads: boolean },
+    { parts, range, planned }: { parts: ShardInputs; range: ShardRange; planned: CoreMeasurement },
   ): Promise<Measured> {
     const { options } = this.#call;
-    const whole = leads ? await parts.whole() : undefined;
+    const whole = range.last ? await parts.whole() : undefined;
     const limit = whole ? expectPairs(whole) : { expected: range.end, bound: range.end };
     const meter = new Meter(options.onProgress, range.end - range.first);
     if (range.first === range.end && !range.last) return { meter };
     if (whole) await refuseTruncated(whole);
     const ready = known.plan ? await parts.part(range) : await parts.stored();
     this.#call.signal.throwIfAborted();
-    const isFar = (pairs: number) => planned.isAside(pairs);
     const described = describePair(ready) !== undefined;
-    const inThread = !(isFar(range.end - range.first) && described);
-    this.#signatures.first = range.first;
+    const inThread = !(planned.isAside(range.end - range.first) && described);
     const pair = await this.#checks.observeShard(known, ready, {
       requested,
       inThread,
-      signatures: this.#signatures,
+      signatures: {
+        first: range.first,
+        take: (first, data) => this.#signatures.push({ first, count: data.length / PAIR_BYTES, data }),
+      },
       ...(whole && {
         whole: {
           pair: whole,
           expected: limit.expected,
           part: (first: number) => parts.again(first),
-          inThread: !(isFar(range.total) && described),
-          inspectStored: options.preflight === true && isFar(range.total),
+          inThread: !(planned.isAside(range.total) && described),
+          inspectStored: options.preflight === true && planned.isAside(range.total),
         },
       }),
     });
@@ -213,12 +206,12 @@ class ShardRun {
       {
         pair,
         first: range.first,
-        expected: Math.max(range.first, range.last ? (limit.expected ?? range.end) : range.end),
-        bound: range.last ? limit.bound : range.end,
+        expected: Math.max(range.first, limit.expected ?? range.end),
+        bound: limit.bound,
         meter,
         continuity: inThread ? undefined : this.#checks.continuity,
       },
-      (first, count, records) => this.#records.take(first, count, records),
+      (first, count, data) => count > 0 && this.#records.push({ first, count, data }),
     );
     if (range.first === 0 && recorded.extent.pairs === 0) refuseEmpty(pair, recorded.extent);
     meter.finish();
@@ -268,9 +261,22 @@ class ShardRun {
       ...(recorded?.measurers && { measurers: recorded.measurers }),
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
-      records: this.#records.joined(range.first, pairs, layout.length),
-      signatures: this.#signatures.joined(),
+      records: this.#joined(range.first, pairs * layout.length),
+      signatures: joinBytes(consecutive(this.#signatures, range.first)),
     };
+  }
+
+  /** @param length doubles of the measured pairs */
+  #joined(first: number, length: number): Float64Array<ArrayBuffer> {
+    const all = new Float64Array(length);
+    let at = 0;
+    for (const part of consecutive(this.#records, first)) {
+      const wanted = part.subarray(0, length - at);
+      all.set(wanted, at);
+      at += wanted.length;
+    }
+    if (at < length) throw new AnyvmafError('internal', 'Records of some pairs are missing.');
+    return all;
   }
 }
 
@@ -299,8 +305,7 @@ function refuseUnreadable({ sides }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     if (canReadAgain(side)) continue;
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       `the ${role} ${quoted(nameOf(side))} can be read only once and in order, so it cannot be divided into shards; ` +
         'give it as a file.',
     );
@@ -316,46 +321,23 @@ function refuseApart({ apart }: Pair): void {
   );
 }
 
-/** Records by their first pair; chunks arrive in any order. */
-class OrderedRecords {
-  readonly #chunks = new Map<number, { readonly count: number; readonly records: Float64Array }>();
-
-  take(first: number, count: number, records: Float64Array): void {
-    if (count > 0) this.#chunks.set(first, { count, records });
-  }
-
-  /** Joins the records of consecutive pairs. @param fields doubles per pair */
-  joined(first: number, pairs: number, fields: number): Float64Array<ArrayBuffer> {
-    const all = new Float64Array(pairs * fields);
-    for (let next = first; next < first + pairs; ) {
-      const chunk = this.#chunks.get(next);
-      if (!chunk) throw new AnyvmafError('internal', `The record of pair ${next} is missing.`);
-      const count = Math.min(chunk.count, first + pairs - next);
-      all.set(chunk.records.subarray(0, count * fields), (next - first) * fields);
-      next += count;
-    }
-    return all;
-  }
+/** Data of `count` consecutive pairs. */
+interface Part<T> {
+  readonly first: number;
+  readonly count: number;
+  readonly data: T;
 }
 
-class OrderedSignatures implements SignatureSink {
-  readonly #parts = new Map<number, Uint8Array>();
-  first = 0;
-
-  take(first: number, signatures: Uint8Array): void {
-    this.#parts.set(first, signatures);
-  }
-
-  /** Joins the signatures of consecutive pairs from the first on, up to a missing one. */
-  joined(): Uint8Array<ArrayBuffer> {
-    const parts: Uint8Array[] = [];
-    let pairs = 0;
-    for (let part = this.#parts.get(this.first); part; part = this.#parts.get(this.first + pairs)) {
-      parts.push(part);
-      pairs += part.length / PAIR_BYTES;
-    }
-    return joinBytes(parts);
-  }
+/** Puts parts, which arrive in any order, in order from pair `first` on, up to a missing one. */
+function consecutive<T>(parts: readonly Part<T>[], first: number): T[] {
+  let next = first;
+  return [...parts]
+    .sort((a, b) => a.first - b.first)
+    .flatMap((part) => {
+      if (part.first !== next) return [];
+      next += part.count;
+      return [part.data];
+    });
 }
 
 export interface ShardRange {

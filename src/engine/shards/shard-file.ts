@@ -16,6 +16,7 @@ import {
   fraction,
   integer,
   type Kind,
+  kindOf,
   list,
   named,
   nullable,
@@ -88,42 +89,21 @@ const session = objectOf<TinySessionFacts>({
   ),
 });
 
-function nullableObject<T extends object>(
-  kind: Kind<T>,
-): Pick<Kind<T | null>, 'json' | 'read' | 'entries' | 'take'> {
-  const json: Kind<T | null>['json'] = (value, write) => (value === null ? 'null' : kind.json(value, write));
-  const read: Kind<T | null>['read'] = (value) => (value === null ? null : kind.read(value));
-  return {
-    json,
-    read,
-    entries: (key, value, write) => [[key, json(value, write)]],
-    take: (source, key) => read(source[key]),
-  };
-}
+const bothEnds = objectOf<EndOfPair>({ reference: flag, distorted: flag });
+const ended = kindOf<EndOfPair | null>('ended', {
+  json: (value, write) => (value === null ? 'null' : bothEnds.json(value, write)),
+  read: (value) => (value === null ? null : bothEnds.read(value)),
+});
 
-const ended: Kind<EndOfPair | null> = {
-  ...verbatim,
-  ...nullableObject(objectOf<EndOfPair>({ reference: flag, distorted: flag })),
-};
-
-const bytes64: Kind<Uint8Array<ArrayBuffer>> = {
-  ...verbatim,
-  json: (value) => `"${toBase64(value as Uint8Array)}"`,
-  entries: (key, value) => [[key, `"${toBase64(value)}"`]],
+const bytes64 = kindOf<Uint8Array<ArrayBuffer>>('base64', {
+  json: (value) => `"${toBase64(value)}"`,
   read: (value) => (typeof value === 'string' ? fromBase64(value) : undefined),
-  take: (source, key) => {
-    const value = source[key];
-    return typeof value === 'string' ? fromBase64(value) : undefined;
-  },
-};
+});
 
-const doubles64: Kind<Float64Array<ArrayBuffer>> = {
-  ...verbatim,
-  json: (value) => `"${toBase64(bytesOf(value as Float64Array))}"`,
-  entries: (key, value) => [[key, `"${toBase64(bytesOf(value))}"`]],
+const doubles64 = kindOf<Float64Array<ArrayBuffer>>('base64', {
+  json: (value) => `"${toBase64(bytesOf(value))}"`,
   read: doublesOf,
-  take: (source, key) => doublesOf(source[key]),
-};
+});
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
@@ -134,12 +114,11 @@ function doublesOf(value: unknown): Float64Array<ArrayBuffer> | undefined {
   return bytes && bytes.length % 8 === 0 ? new Float64Array(bytes.buffer) : undefined;
 }
 
-const options: Kind<ShardOptions> = {
-  ...verbatim,
-  // Merging checks them like the options of any call.
+// Merging checks them like the options of any call.
+const options = kindOf<ShardOptions>('options', {
+  json: verbatim.json,
   read: (value) => (isObject(value) ? value : undefined),
-  take: (source, key) => (isObject(source[key]) ? source[key] : undefined),
-};
+});
 
 const lengths = objectOf<PairLengths>({
   left: objectOf<PairLengths['left']>({ reference: nullable(integer), distorted: nullable(integer) }),

@@ -6,7 +6,7 @@
  */
 import { isObject, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
 import { nameOf, type Side } from '../../media/pair.js';
@@ -129,23 +129,11 @@ export function cutShard({ number, count }: ShardChoice, total: number): { first
 /** @throws {AnyvmafError} `usage` */
 export function requireShard(name: string, value: Shard): void {
   requireObject(name, value, 'a shard from scoreShard or readShard');
-  const {
-    version,
-    shard,
-    pairs,
-    files,
-    reference,
-    distorted,
-    warnings,
-    records,
-    signatures,
-    sessions,
-    options,
-  } = value;
-  const objects = [shard, pairs, files, reference, distorted, warnings, options];
+  const { version, records, signatures, sessions } = value;
+  const objects = ['shard', 'pairs', 'files', 'reference', 'distorted', 'warnings', 'options'] as const;
   const whole =
     typeof version === 'string' &&
-    objects.every(isObject) &&
+    objects.every((key) => isObject(value[key])) &&
     records instanceof Float64Array &&
     signatures instanceof Uint8Array &&
     Array.isArray(sessions);
@@ -210,8 +198,7 @@ function placesOf(size: number): [start: number, end: number][] {
 /** Hexadecimal. @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests */
 async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (!globalThis.crypto?.subtle) {
-    throw new AnyvmafError(
-      'usage',
+    throw usageError(
       'shards need SHA-256 digests, which browsers compute on https pages only; open this page over https.',
     );
   }

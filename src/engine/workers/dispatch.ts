@@ -31,24 +31,22 @@ interface Pace {
 /** Estimates from the workers' rates when each will be done. */
 class Balance {
   readonly #pool: WorkerPool;
-  readonly #now: () => number;
   readonly #paces: Pace[];
 
-  constructor(pool: WorkerPool, now: () => number = () => performance.now()) {
+  constructor(pool: WorkerPool) {
     this.#pool = pool;
-    this.#now = now;
     this.#paces = Array.from({ length: pool.size }, () => ({ pairs: 0, busy: 0, since: 0, measured: 0 }));
   }
 
   give(worker: number, pairs: number): void {
     const pace = this.#paces[worker] as Pace;
-    if (pace.pairs === 0) pace.since = this.#now();
+    if (pace.pairs === 0) pace.since = performance.now();
     pace.pairs += pairs;
   }
 
   take(worker: number, measured: number): void {
     const pace = this.#paces[worker] as Pace;
-    const now = this.#now();
+    const now = performance.now();
     pace.busy += now - pace.since;
     pace.since = now;
     pace.measured += measured;

@@ -5,7 +5,7 @@
 
 import { AnyvmafError } from '../../core/errors.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
-import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/composite.js';
+import type { GpuMeasurer, GpuUse } from '../backends/composite.js';
 import { coreMeasurers } from '../backends/core/extractor.js';
 import type { ExtractionPlan, HeatmapWriter, InstantKind } from '../backends/measurer.js';
 import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
@@ -46,37 +46,41 @@ const LOCAL_CHUNK = 16;
 /** Milliseconds of measuring in the calling thread before it yields. */
 const LOCAL_SLICE = 15;
 
-export interface LocalListener {
-  /** Facts of picture models' sessions, before the first frame and after the last. */
-  onSessions?(sessions: readonly TinySessionFacts[]): void;
-  /** Its GPU, to close when the run is aborted. */
-  onGpu?(gpu: GpuMeasurer): void;
+/** What a run has started, to close when it is aborted, and for its report. */
+export interface Started {
+  pool?: WorkerPool;
+  /** GPU in the calling thread. */
+  gpu?: GpuMeasurer;
+  /** Decides between GPU and core, if a GPU is only `tried`. */
+  probe?: BackendProbe;
+  /** Picture models in the calling thread. */
+  sessions: readonly TinySessionFacts[];
 }
 
 async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: GpuUse): Promise<GpuMeasurer> {
   const { openGpuMeasurer } = await import('../backends/composite.js');
-  return openGpuMeasurer(() => openGpu(platform), core, setup.plan, use);
+  const open = async () => {
+    if (platform.gpu) return platform.gpu.open();
+    throw new AnyvmafError('backend', 'A GPU cannot be used here', { hints: ['use the backend cpu'] });
+  };
+  return openGpuMeasurer(open, core, setup.plan, use);
 }
 
 /** Measures in the calling thread, which yields between frames. */
-export async function measureHere(run: Run, listener: LocalListener = {}): Promise<Extent> {
+export async function measureHere(run: Run, use: GpuUse | undefined, started: Started): Promise<Extent> {
   const { platform, setup, pair, sink, signal, steered } = run;
   const { modules, implementation, plan, subsample } = setup;
   const core = await coreMeasurers(modules, implementation);
-  const gpu = setup.gpu && (await openGpuHere(run, core, setup.gpu));
-  if (gpu) listener.onGpu?.(gpu);
+  const gpu = use && (await openGpuHere(run, core, use));
+  started.gpu = gpu;
   const measurer = gpu?.measurer ?? core.open(plan);
   let pictures: PictureScorers | undefined;
   let heatmaps: HeatmapWriter | undefined;
   try {
     heatmaps = setup.heatmaps && (await platform.heatmaps?.())?.open(setup.heatmaps);
     pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
-    if (pictures) listener.onSessions?.(pictures.facts);
-    const chunks = new ChunkMeasurer(measurer, plan, pair, {
-      subsample,
-      pictures,
-      heatmaps,
-    });
+    if (pictures) started.sessions = pictures.facts;
+    const chunks = new ChunkMeasurer(measurer, plan, pair, { subsample, pictures, heatmaps });
     let rested = performance.now();
     const measured = () => {
       sink.measured(1);
@@ -101,7 +105,7 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
     }
     return { pairs, ended: null };
   } finally {
-    if (pictures?.counts) listener.onSessions?.(pictures.facts);
+    if (pictures) started.sessions = pictures.facts;
     if (gpu) await gpu.close();
     else measurer.close();
     heatmaps?.close();
@@ -109,35 +113,26 @@ export async function measureHere(run: Run, listener: LocalListener = {}): Promi
   }
 }
 
-/** @throws {AnyvmafError} `backend` if there is no GPU */
-async function openGpu(platform: Platform): Promise<GpuKind> {
-  if (platform.gpu) return platform.gpu.open();
-  throw new AnyvmafError('backend', 'A GPU cannot be used here', { hints: ['use the backend cpu'] });
-}
-
 /** Pairs per chunk beside a GPU, which must not wait at the end for a worker with a long chunk. */
 const BESIDE_A_GPU = 4;
 /** Most workers with GPUs; each has a device and frames of its own. */
 const MOST_GPU_WORKERS = 4;
 
-export interface WorkerChoice {
-  /** Workers with the core; if a GPU is `required`, workers that may help with what it cannot measure. */
+/** `threads`: workers with the core; if a GPU is `required`, workers that may help with what it cannot measure. */
+interface WorkerChoice {
   readonly threads: number;
   /** Absent: all workers have the core. */
   readonly gpu?: GpuUse;
-  /** Receives the workers before they start, to terminate them on abort. */
-  onPool(pool: WorkerPool): void;
-  /** Receives the probe that decides between GPU and core, if a GPU is only `tried`. */
-  onProbe?(probe: BackendProbe): void;
 }
 
 /** Measures on workers, which read for themselves if they can; starts no more than get a chunk. */
-export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<Extent> {
+export async function measureOnWorkers(run: Run, choice: WorkerChoice, started: Started): Promise<Extent> {
   const { pair, first, bound, chunkFrames, sink, gate, steered } = run;
   const descriptor = describePair(pair);
   const pool = new WorkerPool();
-  choice.onPool(pool);
-  await startWorkers(pool, descriptor ? { ...run, setup: { ...run.setup, pair: descriptor } } : run, choice);
+  started.pool = pool;
+  const described = { ...run, setup: { ...run.setup, pair: descriptor } };
+  await startWorkers(pool, described, choice, started);
   const workers = pool.size;
   // With a gate, hand out no more than is being measured.
   const dispatching = {
@@ -164,7 +159,8 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice): Promise<
 async function startWorkers(
   pool: WorkerPool,
   run: Run,
-  { threads, gpu, onProbe }: WorkerChoice,
+  { threads, gpu }: WorkerChoice,
+  started: Started,
 ): Promise<void> {
   const { platform, setup, chunkFrames } = run;
   const expected = run.expected === null ? null : run.expected - run.first;
@@ -173,7 +169,7 @@ async function startWorkers(
     pool.start(() => platform.startWorker(), size, use ? { ...setup, gpu: use } : setup);
   if (gpu) start(1, gpu);
   if (gpu !== 'required') start(usefulThreads(threads, expected, longest));
-  if (gpu === 'tried') onProbe?.(new BackendProbe(pool));
+  if (gpu === 'tried') started.probe = new BackendProbe(pool);
   if (gpu === undefined || gpu === 'tried') return;
   await pool.unlessFailed(pool.until(() => ![...pool.gpus.values()].includes(null)));
   if (gpu !== 'required') return;

@@ -5,11 +5,11 @@
 
 import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
 import { copyPlanes } from '../../core/frame.js';
-import type { CoreModules, Implementation } from '../../core/module.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/composite.js';
+import { coreMeasurers } from '../backends/core/extractor.js';
 import {
   type ExtractionPlan,
   type HeatmapStore,
@@ -36,7 +36,6 @@ export interface WorkerTools {
   /** Opens a video that the engine described. */
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
-  measurers(modules: CoreModules, implementation: Implementation): Promise<InstantKind> | InstantKind;
   /** Opens a GPU of this machine. @throws {AnyvmafError} `backend` if there is none, with how to get one */
   openGpu(): Promise<GpuKind>;
   /** Absent if heatmaps cannot be written. */
@@ -150,7 +149,7 @@ class Work {
   /** @returns `null` if a GPU was only tried and there is none: the worker then gets no work */
   static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work | null> {
     const { pair, plan } = setup;
-    const core = await tools.measurers(setup.modules, setup.implementation);
+    const core = await coreMeasurers(setup.modules, setup.implementation);
     const gpu = setup.gpu && (await openGpu(tools, core, plan, setup.gpu));
     if (gpu && !gpu.measurer) return null;
     const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];

@@ -4,7 +4,6 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { limitError } from '../../core/system-limits.js';
-import { addTallies } from '../../tiny/scorers.js';
 import type { GpuState } from '../backends/composite.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/platform.js';
@@ -17,16 +16,22 @@ export const GPU_SHARE = 4;
 /** Milliseconds that a worker may take to close its GPU. */
 const GPU_END_TIME = 10_000;
 
+interface PoolWorker {
+  readonly handle: WorkerHandle;
+  /** Pairs measured, and those of them whose records are still to come. */
+  measured: number;
+  counted: number;
+  /** See {@link WorkerPool.share}. */
+  share: number;
+  stopped: boolean;
+  /** Sessions of picture models: alike for all workers, but each counts its own pictures. */
+  sessions: readonly TinySessionFacts[];
+}
+
 /** A run's workers, numbered from 0. */
 export class WorkerPool {
-  readonly #workers: WorkerHandle[] = [];
-  /** Sessions of picture models by worker: all alike, but each counts its own pictures. */
-  readonly #sessions: (readonly TinySessionFacts[])[] = [];
+  readonly #workers: PoolWorker[] = [];
   readonly #gpus = new Map<number, GpuState | null>();
-  /** Pairs measured by each worker, and those of them whose records are still to come. */
-  readonly #pairs: { measured: number; counted: number }[] = [];
-  readonly #shares: number[] = [];
-  readonly #stopped = new Set<number>();
   #failure: Error | null = null;
   readonly #failed: Promise<never>;
   #rejectFailed: (reason: Error) => void = () => {};
@@ -45,13 +50,13 @@ export class WorkerPool {
   /** @throws {AnyvmafError} `resource` if the system starts no more; {@link terminate} then ends those already made */
   start(startWorker: () => WorkerHandle, size: number, setup: WorkerSetup): void {
     for (let started = 0; started < size; started++) {
-      const worker = this.#make(startWorker);
+      const handle = this.#make(startWorker);
+      const share = setup.gpu ? 0 : 1;
+      const worker = { handle, measured: 0, counted: 0, share, stopped: false, sessions: [] };
       const number = this.#workers.push(worker) - 1;
       if (setup.gpu) this.#gpus.set(number, null);
-      this.#pairs.push({ measured: 0, counted: 0 });
-      this.#shares.push(setup.gpu ? 0 : 1);
       this.#listen(number, worker);
-      worker.post({ kind: 'start', setup });
+      handle.post({ kind: 'start', setup });
     }
   }
 
@@ -73,21 +78,22 @@ export class WorkerPool {
   }
 
   measured(worker: number): number {
-    return this.#pairs[worker]?.measured ?? 0;
+    return this.#workers[worker]?.measured ?? 0;
   }
 
   /** Chunks that a worker takes at once: 0 for none now, 1 with the core, {@link GPU_SHARE} with an open GPU. */
   share(worker: number): number {
-    return this.#shares[worker] ?? 0;
+    return this.#workers[worker]?.share ?? 0;
   }
 
-  setShare(worker: number, share: number): void {
-    this.#shares[worker] = share;
+  setShare(number: number, share: number): void {
+    const worker = this.#workers[number];
+    if (worker) worker.share = share;
   }
 
   /** Sessions of picture models, with the counts of all workers together. */
   get sessions(): readonly TinySessionFacts[] {
-    return joinSessions(this.#sessions);
+    return joinSessions(this.#workers.map(({ sessions }) => sessions));
   }
 
   /** Sets the one receiver of what workers send. */
@@ -101,7 +107,7 @@ export class WorkerPool {
   }
 
   post(worker: number, message: ToWorker, transfer?: ArrayBuffer[]): void {
-    this.#workers[worker]?.post(message, transfer);
+    this.#workers[worker]?.handle.post(message, transfer);
   }
 
   /** Awaits `work`. @throws what stopped a worker, as soon as one fails */
@@ -125,10 +131,9 @@ export class WorkerPool {
 
   /** Lets every worker release its memory and files, then terminates it. For a run that succeeded. */
   async stop(): Promise<void> {
-    for (const worker of this.#workers) worker.post({ kind: 'stop' });
+    for (const { handle } of this.#workers) handle.post({ kind: 'stop' });
     // A failure now cannot affect the results, which are complete.
-    const stopped = (_: unknown, number: number) =>
-      this.#stopped.has(number) || this.#gpus.get(number) === null;
+    const stopped = ({ stopped }: PoolWorker, number: number) => stopped || this.#gpus.get(number) === null;
     await this.until(() => this.#workers.every(stopped)).catch(() => {});
     await this.terminate();
   }
@@ -138,16 +143,16 @@ export class WorkerPool {
     this.#fail(new AnyvmafError('aborted', 'The run was aborted before it was done.'));
     this.#wake();
     await Promise.all([...this.#gpus.keys()].map((number) => this.#endGpu(number)));
-    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+    await Promise.all(this.#workers.map(({ handle }) => handle.terminate()));
   }
 
   /** Waits until a worker has closed its GPU. */
   async #endGpu(number: number): Promise<void> {
     const worker = this.#workers[number];
-    if (!worker || this.#stopped.has(number)) return;
-    worker.post({ kind: 'abort' });
+    if (!worker || worker.stopped) return;
+    worker.handle.post({ kind: 'abort' });
     const late = performance.now() + GPU_END_TIME;
-    while (!this.#stopped.has(number) && performance.now() < late) {
+    while (!worker.stopped && performance.now() < late) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, late - performance.now());
         this.#waiting.push(() => {
@@ -158,14 +163,14 @@ export class WorkerPool {
     }
   }
 
-  #listen(number: number, worker: WorkerHandle): void {
-    worker.listen(
+  #listen(number: number, worker: PoolWorker): void {
+    worker.handle.listen(
       (message) => {
         if (message.kind === 'failed') this.#fail(new AnyvmafError(message.code, message.message, message));
-        else if (message.kind === 'stopped') this.#stopped.add(number);
-        else if (message.kind === 'sessions') this.#sessions[number] = message.sessions;
+        else if (message.kind === 'stopped') worker.stopped = true;
+        else if (message.kind === 'sessions') worker.sessions = message.sessions;
         else {
-          this.#count(number, message);
+          this.#count(number, worker, message);
           this.#observe();
           this.#take(number, message);
         }
@@ -173,28 +178,27 @@ export class WorkerPool {
       },
       (how) => {
         const died = 'A worker died while measuring frames';
-        this.#stopped.add(number);
+        worker.stopped = true;
         this.#fail(limitError(how, died) ?? new AnyvmafError('internal', `${died}: ${how}`));
         this.#wake();
       },
     );
   }
 
-  #count(number: number, message: PoolMessage): void {
-    const pairs = this.#pairs[number];
+  #count(number: number, worker: PoolWorker, message: PoolMessage): void {
     if (message.kind === 'gpu') {
       const known = this.#gpus.get(number);
       this.#gpus.set(number, message.state);
-      if (!known && message.state.adapter) this.#shares[number] = GPU_SHARE;
+      if (!known && message.state.adapter) worker.share = GPU_SHARE;
       // The core has taken over.
-      if (message.state.lost !== null) this.#shares[number] = Math.min(1, this.share(number));
-    } else if (pairs && message.kind === 'records') {
-      pairs.measured += message.count - pairs.counted;
-      pairs.counted = 0;
-    } else if (pairs && (message.kind === 'progress' || message.kind === 'measured')) {
+      if (message.state.lost !== null) worker.share = Math.min(1, worker.share);
+    } else if (message.kind === 'records') {
+      worker.measured += message.count - worker.counted;
+      worker.counted = 0;
+    } else if (message.kind === 'progress' || message.kind === 'measured') {
       const count = message.kind === 'progress' ? message.pairs : 1;
-      pairs.measured += count;
-      pairs.counted += count;
+      worker.measured += count;
+      worker.counted += count;
     }
   }
 
@@ -222,6 +226,10 @@ export function joinSessions(lists: readonly (readonly TinySessionFacts[])[]): r
   return first.map((facts, i) => {
     if (!facts.content) return facts;
     const tallies = others.flatMap((sessions) => sessions[i]?.content ?? []);
-    return { ...facts, content: tallies.reduce(addTallies, facts.content) };
+    const content = tallies.reduce(
+      (a, b) => ({ frames: a.frames + b.frames, flat: a.flat + b.flat, noise: a.noise + b.noise }),
+      facts.content,
+    );
+    return { ...facts, content };
   });
 }

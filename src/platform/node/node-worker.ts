@@ -3,7 +3,6 @@
  * Worker thread of Node that measures frames.
  */
 import { parentPort } from 'node:worker_threads';
-import { coreMeasurers } from '../../engine/backends/core/extractor.js';
 import { createWorkerBody } from '../../engine/workers/worker-body.js';
 import { reopen } from '../../media/open.js';
 import { nodeFiles } from './files.js';
@@ -17,7 +16,6 @@ port.on(
   createWorkerBody({
     post: (message, transfer) => port.postMessage(message, transfer),
     reopen: (descriptor) => reopen(descriptor, nodeFiles),
-    measurers: coreMeasurers,
     openGpu: async () => (await import('./gpu.js')).nodeGpu.open(),
     heatmaps: async () => (await import('./heatmaps.js')).nodeHeatmaps,
     async runtimes() {

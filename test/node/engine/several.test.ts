@@ -322,6 +322,11 @@ describe('a batch', () => {
     }
   });
 
+  it('fails a job alone whose video is none, also beside others of its reference', async () => {
+    const results = await all([one, { ...one, distorted: true as never }]);
+    expect(results.map(({ error, report }) => error?.code ?? report?.frameCount)).toEqual([4, 'usage']);
+  });
+
   it('refuses a wrong number of jobs at a time', async () => {
     await expect(all([one], { together: 0 })).rejects.toThrow('together is 0');
   });

@@ -248,18 +248,15 @@ export function parseLog(text: string, program: string): NativeLog {
   };
 }
 
+const STATISTICS = ['min', 'max', 'mean', 'harmonic_mean'] as const satisfies (keyof PooledMetric)[];
+
 function statistics(pooled: unknown): ReadonlyMap<string, PooledMetric> {
   const all = new Map<string, PooledMetric>();
   for (const [name, found] of membersOf(pooled)) {
     if (!isObject(found)) continue;
-    const { min, max, mean, harmonic_mean } = found;
-    if ([min, max, mean, harmonic_mean].some((value) => value === undefined)) continue;
-    all.set(name, {
-      min: number(min),
-      max: number(max),
-      mean: number(mean),
-      harmonic_mean: number(harmonic_mean),
-    });
+    const values = STATISTICS.map((key) => [key, found[key]] as const);
+    if (values.some(([, value]) => value === undefined)) continue;
+    all.set(name, Object.fromEntries(values.map(([key, value]) => [key, number(value)])) as PooledMetric);
   }
   return all;
 }

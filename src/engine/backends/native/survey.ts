@@ -124,17 +124,9 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   const flavour = flavourOf(text);
   if (flavour === 'vmaf') {
     const options = vmafOptions(text);
-    const version = await run('--version');
-    return {
-      program: {
-        flavour,
-        path,
-        key,
-        options,
-        version: failure(version) === undefined ? vmafVersion(said(version)) : null,
-        build_flags: buildFlags(options),
-      },
-    };
+    const answer = await run('--version');
+    const version = failure(answer) === undefined ? vmafVersion(said(answer)) : null;
+    return { program: { flavour, path, key, options, version, build_flags: buildFlags(options) } };
   }
   if (flavour) {
     const filter = await run('-hide_banner', '-h', 'filter=libvmaf');
@@ -146,16 +138,8 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
         problem: `the libvmaf filter of ${name} belongs to ffmpeg older than 5.0, which cannot load models by name`,
       };
     }
-    return {
-      program: {
-        flavour,
-        path,
-        key,
-        options,
-        version: ffmpegVersion(text),
-        build_flags: buildFlags(new Set()),
-      },
-    };
+    const version = ffmpegVersion(text);
+    return { program: { flavour, path, key, options, version, build_flags: buildFlags(new Set()) } };
   }
   // The tool exits with an error after showing its help.
   if (help.kind !== 'ended' || help.signal !== null) return { problem: `${oneLine(path)} ${failure(help)}` };
@@ -218,6 +202,7 @@ export function release(version: string | null | undefined): readonly [number, n
 /** Pixels. CUDA's ADM gives no score below 36. */
 const SIDE = 64;
 const GREY = 128;
+export const GREY_FORMAT = { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } as const;
 
 /** Milliseconds; a GPU compiles its programs first. */
 const PROBE_TIME = 20_000;
@@ -281,7 +266,7 @@ function probeTask(
     input: {
       reference: picture,
       distorted: picture,
-      ...(raw && { raw: { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } }),
+      ...(raw && { raw: GREY_FORMAT }),
     },
     models,
     features: [],
@@ -326,7 +311,7 @@ export function mismatchedBackend(used: string | null, asked: NativeBackend): st
   return used === null || used === expected ? undefined : used;
 }
 
-function greyFrame(): Uint8Array {
+export function greyFrame(): Uint8Array {
   return new Uint8Array((SIDE * SIDE * 3) / 2).fill(GREY);
 }
 

@@ -24,13 +24,13 @@ import wavelet from './adm-wavelet.wgsl';
 import waveletNarrow from './adm-wavelet-s0.wgsl';
 import waveletWide from './adm-wavelet-s123.wgsl';
 import {
-  BufferUsage,
-  bindGroup,
+  Buffers,
+  dispatchOf,
   type Encode,
-  type Gpu,
   type GpuFunction,
   type GpuKernel,
   type GpuPair,
+  type OpenDevice,
   pipelineOf,
 } from './device.js';
 import wide from './wide.wgsl';
@@ -72,7 +72,7 @@ export const ADM_ON_GPU: GpuFunction = {
 type Pipelines = Awaited<ReturnType<typeof makePipelines>>;
 
 /** Pipelines; arrays have one per scale. */
-async function makePipelines(gpu: Gpu) {
+async function makePipelines(gpu: OpenDevice) {
   const make = (label: string, constants: Record<string, number>, ...files: readonly string[]) =>
     pipelineOf(gpu.device, gpu.module(label, scaleText, ...files), constants);
   const measured = { TILES };
@@ -118,10 +118,11 @@ class AdmKernel implements GpuKernel {
   readonly #pipelines: Pipelines;
   readonly #variants: readonly AdmVariant[];
   readonly #scales: readonly ScaleMemory[];
-  readonly #buffers: GPUBuffer[] = [];
+  readonly #buffers: Buffers;
 
-  constructor(gpu: Gpu, { parameters }: CoreCall, format: VideoFormat, pipelines: Pipelines) {
+  constructor(gpu: OpenDevice, { parameters }: CoreCall, format: VideoFormat, pipelines: Pipelines) {
     this.#device = gpu.device;
+    this.#buffers = new Buffers(gpu.device);
     this.#pipelines = pipelines;
     this.#variants = readVariants(parameters);
     this.#scales = admScales(format).map((scale) => this.#prepare(scale, format));
@@ -131,10 +132,8 @@ class AdmKernel implements GpuKernel {
   #prepare(scale: AdmScale, { bitDepth }: VideoFormat): ScaleMemory {
     const count = this.#variants.length;
     const places = { segments: segmentsOf(scale), results: scale.scale * sumsOf(count) };
-    const words = scaleUniform(scale, bitDepth, this.#variants, places);
-    const uniform = this.#buffer('uniform', words.byteLength, BufferUsage.UNIFORM | BufferUsage.COPY_DST);
-    this.#device.queue.writeBuffer(uniform, 0, words);
-    const storage = (label: string, bytes: number) => this.#buffer(label, bytes, BufferUsage.STORAGE);
+    const uniform = this.#buffers.uniform(scaleUniform(scale, bitDepth, this.#variants, places));
+    const storage = (label: string, bytes: number) => this.#buffers.scratch(`adm ${label}`, bytes);
     return {
       scale,
       uniform,
@@ -144,21 +143,12 @@ class AdmKernel implements GpuKernel {
     };
   }
 
-  #buffer(label: string, size: number, usage: GPUBufferUsageFlags): GPUBuffer {
-    const buffer = this.#device.createBuffer({ label: `adm ${label}`, size, usage });
-    this.#buffers.push(buffer);
-    return buffer;
-  }
-
-  bind({ reference, distorted }: GpuPair, results: GPUBufferBinding): Encode {
-    const pictures = [reference[0]?.planes[0], distorted[0]?.planes[0]];
-    const steps = [
+  bind({ reference, distorted }: GpuPair, results: GPUBufferBinding): readonly Encode[] {
+    const pictures = [reference[0]?.[0], distorted[0]?.[0]];
+    return [
       ...pictures.flatMap((picture, side) => (picture ? this.#wavelets(picture, side) : [])),
       ...this.#scales.flatMap((memory) => this.#sums(memory, results)),
     ];
-    return (pass) => {
-      for (const step of steps) step(pass);
-    };
   }
 
   #wavelets(picture: GPUBuffer, side: number): Encode[] {
@@ -166,15 +156,9 @@ class AdmKernel implements GpuKernel {
     return this.#scales.flatMap(({ scale, uniform, bands }, i) => {
       const [pipeline, target] = [this.#pipelines.wavelet[i], bands[side]];
       if (!pipeline || !target) return [];
-      const step = this.#step(
-        pipeline,
-        [uniform, source, target],
-        [
-          Math.ceil(scale.columns.size / WAVELET_TILE.columns),
-          Math.ceil(scale.rows.size / WAVELET_TILE.rows),
-          1,
-        ],
-      );
+      const across = Math.ceil(scale.columns.size / WAVELET_TILE.columns);
+      const down = Math.ceil(scale.rows.size / WAVELET_TILE.rows);
+      const step = dispatchOf(this.#device, pipeline, [uniform, source, target], [across, down]);
       source = target;
       return [step];
     });
@@ -190,29 +174,12 @@ class AdmKernel implements GpuKernel {
     const [toContrast, toCubes] = [contrasts[scale.scale], powers[scale.scale]];
     if (!toContrast || !toCubes) return [];
     const high = measuredRows(scale);
+    const tiles = [segmentsOf(scale), Math.ceil(high / CONTRAST_TILE.rows), count] as const;
     return [
-      this.#step(
-        toContrast,
-        [uniform, o, t, pieces],
-        [segmentsOf(scale), Math.ceil(high / CONTRAST_TILE.rows), count],
-      ),
-      this.#step(toCubes, [uniform, o, undefined, denominator], [high, 1, 1]),
-      this.#step(sums, [uniform, pieces, denominator, results], [sumsOf(count), 1, 1]),
+      dispatchOf(this.#device, toContrast, [uniform, o, t, pieces], tiles),
+      dispatchOf(this.#device, toCubes, [uniform, o, undefined, denominator], [high]),
+      dispatchOf(this.#device, sums, [uniform, pieces, denominator, results], [sumsOf(count)]),
     ];
-  }
-
-  /** A dispatch with resources from binding 0 on; gaps are unused. */
-  #step(
-    pipeline: GPUComputePipeline,
-    bindings: readonly (GPUBuffer | GPUBufferBinding | undefined)[],
-    [x, y, z]: readonly [number, number, number],
-  ): Encode {
-    const group = bindGroup(this.#device, pipeline, bindings);
-    return (pass) => {
-      pass.setPipeline(pipeline);
-      pass.setBindGroup(0, group);
-      pass.dispatchWorkgroups(x, y, z);
-    };
   }
 
   read(words: Uint32Array, fields: Float64Array): void {
@@ -237,7 +204,7 @@ class AdmKernel implements GpuKernel {
   }
 
   close(): void {
-    for (const buffer of this.#buffers) buffer.destroy();
+    this.#buffers.close();
   }
 }
 

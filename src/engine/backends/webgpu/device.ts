@@ -11,19 +11,11 @@ import type { CoreCall } from '../../../core/module.js';
 import type { PictureSize } from '../../../core/size.js';
 import { type ExtractionPlan, placeOf, planeSizes, planesRead } from '../measurer.js';
 
-export interface Gpu {
-  readonly device: GPUDevice;
-  /** Compiles the concatenated WGSL files, once for all kernels. */
-  module(label: string, ...files: readonly string[]): GPUShaderModule;
-}
-
 /**
- * A picture in GPU memory: luma and, if a call reads them, Cb and Cr. A plane has no gaps between rows; samples have
- * 8 bits for 8-bit video, else 16 bits little-endian; zeros pad the buffer to whole words.
+ * Planes of a picture in GPU memory: luma and, if a call reads them, Cb and Cr. They have no gaps between rows; samples
+ * have 8 bits for 8-bit video, else 16 bits little-endian; zeros pad the buffer to whole words.
  */
-export interface GpuPicture {
-  readonly planes: readonly GPUBuffer[];
-}
+type GpuPicture = readonly GPUBuffer[];
 
 /** Pictures of a pair, newest first, as far as the plan looks back. */
 export interface GpuPair {
@@ -31,7 +23,7 @@ export interface GpuPair {
   readonly distorted: readonly GpuPicture[];
 }
 
-/** Records the dispatches of one pair. */
+/** Records a dispatch. */
 export type Encode = (pass: GPUComputePassEncoder) => void;
 
 /** One call of the plan on a device. Scratch memory belongs to the kernel: pairs pass through it one by one. */
@@ -39,10 +31,10 @@ export interface GpuKernel {
   /** 32-bit words of results per pair. */
   readonly words: number;
   /**
-   * Makes the bind groups for one arrangement of pictures; the measurer keeps one per slot.
+   * Makes the dispatches, in order, for one arrangement of pictures; the measurer keeps one per slot.
    * @param results range of a storage buffer for the words, at a multiple of 256 bytes
    */
-  bind(pair: GpuPair, results: GPUBufferBinding): Encode;
+  bind(pair: GpuPair, results: GPUBufferBinding): readonly Encode[];
   /** Turns the words into the call's fields: doubles that equal the core's to the last bit. */
   read(words: Uint32Array, fields: Float64Array): void;
   close(): void;
@@ -54,7 +46,7 @@ export interface GpuFunction {
   readonly run: string;
   /** Bytes of the largest buffer that it binds besides planes; the device must support it. */
   largestBuffer?(call: CoreCall, format: VideoFormat): number;
-  open(gpu: Gpu, call: CoreCall, format: VideoFormat): Promise<GpuKernel>;
+  open(gpu: OpenDevice, call: CoreCall, format: VideoFormat): Promise<GpuKernel>;
 }
 
 /** WebGPU's `GPUBufferUsage`, which is not a global in Node. */
@@ -83,7 +75,7 @@ export class GpuLostError extends AnyvmafError {
 /** Features that kernels use if the adapter has them. */
 const FEATURES = ['timestamp-query', 'subgroups'] as const;
 
-export class OpenDevice implements Gpu {
+export class OpenDevice {
   readonly device: GPUDevice;
   /** Bytes of the largest buffer that shaders can bind. */
   readonly mostBytes: number;
@@ -127,6 +119,7 @@ export class OpenDevice implements Gpu {
     return () => this.#onFailure.delete(listener);
   }
 
+  /** Compiles the concatenated WGSL files, once for all kernels. */
   module(label: string, ...files: readonly string[]): GPUShaderModule {
     const code = files.join('\n');
     const known = this.#modules.get(code);
@@ -216,17 +209,63 @@ function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** A bind group of resources from binding 0 on; `undefined` leaves a gap. */
-export function bindGroup(
+/** A dispatch with resources from binding 0 on; `undefined` leaves a gap. */
+export function dispatchOf(
   device: GPUDevice,
   pipeline: GPUComputePipeline,
   resources: readonly (GPUBuffer | GPUBufferBinding | undefined)[],
-): GPUBindGroup {
+  groups: readonly [x: number, y?: number, z?: number],
+): Encode {
   const entries = resources.flatMap((bound, binding) => {
     if (!bound) return [];
     return [{ binding, resource: 'buffer' in bound ? bound : { buffer: bound } }];
   });
-  return device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
+  const group = device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries });
+  return (pass) => {
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, group);
+    pass.dispatchWorkgroups(...groups);
+  };
+}
+
+/** The buffers of a kernel. */
+export class Buffers {
+  readonly #device: GPUDevice;
+  readonly #all: GPUBuffer[] = [];
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+  }
+
+  /** For results between passes. */
+  scratch(label: string, bytes: number): GPUBuffer {
+    return this.#made({ label, size: bytes, usage: BufferUsage.STORAGE });
+  }
+
+  uniform(data: Uint32Array): GPUBuffer {
+    return this.#filled(data, BufferUsage.UNIFORM);
+  }
+
+  storage(data: Uint32Array): GPUBuffer {
+    return this.#filled(data, BufferUsage.STORAGE);
+  }
+
+  #filled(data: Uint32Array, usage: number): GPUBuffer {
+    const buffer = this.#made({ size: data.byteLength, usage, mappedAtCreation: true });
+    new Uint32Array(buffer.getMappedRange()).set(data);
+    buffer.unmap();
+    return buffer;
+  }
+
+  #made(descriptor: GPUBufferDescriptor): GPUBuffer {
+    const buffer = this.#device.createBuffer(descriptor);
+    this.#all.push(buffer);
+    return buffer;
+  }
+
+  close(): void {
+    for (const buffer of this.#all) buffer.destroy();
+  }
 }
 
 const pipelines = new WeakMap<GPUShaderModule, Map<string, Promise<GPUComputePipeline>>>();
@@ -338,9 +377,9 @@ export class Pictures {
   /** Places on the GPU of a picture and of those before it, newest first. */
   newestFirst(index: number): GpuPicture[] {
     const count = this.#uploaded.length;
-    return this.#uploaded.map((_, back) => ({
-      planes: placeOf(this.#uploaded, index + count - back).map(({ buffer }) => buffer),
-    }));
+    return this.#uploaded.map((_, back) =>
+      placeOf(this.#uploaded, index + count - back).map(({ buffer }) => buffer),
+    );
   }
 
   close(): void {

@@ -52,7 +52,7 @@ interface Bound {
   /** Byte offset of its words in the results. */
   readonly offset: number;
   /** One for each place of a pair on the GPU. */
-  readonly encodes: readonly Encode[];
+  readonly encodes: readonly (readonly Encode[])[];
 }
 
 /** Measures on a GPU; rejects its promises with a {@link GpuLostError} if the GPU is lost. */
@@ -199,7 +199,9 @@ export class GpuMeasurer implements Measurer {
       this.dispatches++;
       dispatch(...groups);
     };
-    for (const [i] of due) this.#bound[i]?.encodes[index % this.#places]?.(pass);
+    for (const [i] of due) {
+      for (const encode of this.#bound[i]?.encodes[index % this.#places] ?? []) encode(pass);
+    }
     pass.end();
     transfer.submit(encoder, this.#results);
   }
@@ -286,7 +288,6 @@ export class WebgpuKind implements GpuKind {
 
   problem(call: CoreCall, format: VideoFormat): string | undefined {
     const found = GPU_FUNCTIONS.get(call.run);
-    if (call.heatmaps) return `GPUs write no heatmaps of ${call.metric}`;
     if (!found) return `there is no shader for ${call.metric}`;
     return this.limit(call, format);
   }

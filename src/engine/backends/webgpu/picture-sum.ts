@@ -5,12 +5,12 @@
 import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
 import {
-  BufferUsage,
-  bindGroup,
-  type Gpu,
+  Buffers,
+  dispatchOf,
   type GpuFunction,
   type GpuKernel,
   type GpuPair,
+  type OpenDevice,
   pipelineOf,
 } from './device.js';
 import motionShader from './motion.wgsl';
@@ -40,7 +40,7 @@ const SUM_BYTES = 2 * WORD_BYTES;
 
 /** The planes that the call names are the first bindings of the pass, in their order. */
 async function openSum(
-  gpu: Gpu,
+  gpu: OpenDevice,
   call: CoreCall,
   format: VideoFormat,
   { shaders, readsFormat, groups: [across, down], read }: SumPass,
@@ -52,37 +52,25 @@ async function openSum(
     pipelineOf(device, gpu.module(run, samples, sum, ...shaders), constants),
     pipelineOf(device, gpu.module('reduce', sum, reduce)),
   ]);
-  const { STORAGE, UNIFORM, COPY_DST } = BufferUsage;
-  const parts = device.createBuffer({ label: run, size: across * down * SUM_BYTES, usage: STORAGE });
-  const video = device.createBuffer({ label: run, size: 4 * WORD_BYTES, usage: UNIFORM | COPY_DST });
-  device.queue.writeBuffer(video, 0, Uint32Array.of(format.width, format.height, format.bitDepth));
+  const buffers = new Buffers(device);
+  const parts = buffers.scratch(run, across * down * SUM_BYTES);
+  const video = buffers.uniform(Uint32Array.of(format.width, format.height, format.bitDepth, 0));
   return {
     words: SUM_BYTES / WORD_BYTES,
     bind(pair, results) {
-      const buffers = [...planesOf(call, pair), parts, ...(readsFormat ? [video] : [])];
-      const inputs = bindGroup(device, first, buffers);
-      const outputs = bindGroup(device, last, [parts, { ...results, size: SUM_BYTES }]);
-      return (pass) => {
-        pass.setPipeline(first);
-        pass.setBindGroup(0, inputs);
-        pass.dispatchWorkgroups(across, down);
-        pass.setPipeline(last);
-        pass.setBindGroup(0, outputs);
-        pass.dispatchWorkgroups(1);
-      };
+      const inputs = [...planesOf(call, pair), parts, ...(readsFormat ? [video] : [])];
+      return [
+        dispatchOf(device, first, inputs, [across, down]),
+        dispatchOf(device, last, [parts, { ...results, size: SUM_BYTES }], [1]),
+      ];
     },
     read,
-    close() {
-      parts.destroy();
-      video.destroy();
-    },
+    close: () => buffers.close(),
   };
 }
 
 function planesOf({ args }: CoreCall, pair: GpuPair): GPUBuffer[] {
-  return args.flatMap((arg) =>
-    typeof arg === 'object' ? (pair[arg.of][arg.back]?.planes[arg.plane] ?? []) : [],
-  );
+  return args.flatMap((arg) => (typeof arg === 'object' ? (pair[arg.of][arg.back]?.[arg.plane] ?? []) : []));
 }
 
 /** Samples per workgroup of motion: `TILE_WIDTH` and `TILE_HEIGHT` of motion-tile.wgsl. */

@@ -5,13 +5,13 @@
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
 import {
-  BufferUsage,
-  bindGroup,
+  Buffers,
+  dispatchOf,
   type Encode,
-  type Gpu,
   type GpuFunction,
   type GpuKernel,
   type GpuPair,
+  type OpenDevice,
   pipelineOf,
 } from './device.js';
 import common from './vif.wgsl';
@@ -72,26 +72,29 @@ export const VIF: GpuFunction = {
 };
 
 interface Ground {
-  readonly gpu: Gpu;
-  readonly memory: Memory;
+  readonly gpu: OpenDevice;
+  readonly buffers: Buffers;
   readonly bitDepth: number;
 }
 
-async function openVif(gpu: Gpu, { args, parameters }: CoreCall, format: VideoFormat): Promise<GpuKernel> {
+async function openVif(
+  gpu: OpenDevice,
+  { args, parameters }: CoreCall,
+  format: VideoFormat,
+): Promise<GpuKernel> {
   const limits = [...new Float64Array(Uint8Array.from(parameters ?? []).buffer)];
   const firstScale = Number(args.at(-1));
   const sums = PLAIN_SUMS + limits.length;
-  const memory = new Memory(gpu.device);
-  const ground: Ground = { gpu, memory, bitDepth: format.bitDepth };
+  const buffers = new Buffers(gpu.device);
+  const ground: Ground = { gpu, buffers, bitDepth: format.bitDepth };
   const levels = levelsOf(format, firstScale, sums);
   const planes = levels.map(({ scale, width, height }) =>
-    scale === 0 ? undefined : memory.scratch(`vif: scale ${scale}`, width * height),
+    scale === 0 ? undefined : buffers.scratch(`vif: scale ${scale}`, WORD_BYTES * width * height),
   );
-  const partials = memory.scratch(
-    'vif: sums',
-    levels.reduce((words, each) => words + sums * groupsOf(each), 0),
-  );
-  const others = [partials, memory.storage(vifLogOffsets()), memory.uniform(limitsData(limits))];
+  const groups = levels.reduce((sum, each) => sum + groupsOf(each), 0);
+  const partials = buffers.scratch('vif: sums', WORD_BYTES * sums * groups);
+  const offsets = buffers.storage(new Uint32Array(vifLogOffsets().buffer));
+  const others = [partials, offsets, buffers.uniform(limitsData(limits))];
   const passes = levels.flatMap((each, scale) => {
     const [above, plane] = [levels[scale - 1], planes[scale]];
     return [
@@ -100,24 +103,20 @@ async function openVif(gpu: Gpu, { args, parameters }: CoreCall, format: VideoFo
     ];
   });
   const adding = pipelineOf(gpu.device, gpu.module('vif: reduce', wide, reduce), { SUMS: sums });
-  const scales = memory.uniform(
+  const scales = buffers.uniform(
     Uint32Array.from(levels.flatMap((each) => [each.partials, groupsOf(each), 0, 0])),
   );
   const [reducing, ...steps] = await Promise.all([adding, ...passes]);
   return {
     words: 2 * SCALES.length * sums,
     bind(pair, results) {
-      const bound = steps.map((pass) => bindPass(gpu.device, pass, sourcesOf(pair, planes[pass.from])));
-      const total = bindGroup(gpu.device, reducing, [scales, partials, results]);
-      return (encoder) => {
-        for (const encode of bound) encode(encoder);
-        encoder.setPipeline(reducing);
-        encoder.setBindGroup(0, total);
-        encoder.dispatchWorkgroups(sums, SCALES.length);
-      };
+      return [
+        ...steps.flatMap((pass) => bindPass(gpu.device, pass, sourcesOf(pair, planes[pass.from]))),
+        dispatchOf(gpu.device, reducing, [scales, partials, results], [sums, SCALES.length]),
+      ];
     },
     read: (words, fields) => readScores(words, limits.length, firstScale, fields),
-    close: () => memory.close(),
+    close: () => buffers.close(),
   };
 }
 
@@ -177,7 +176,7 @@ function weightsOf(scale: number, step: 1 | 2): Uint32Array {
 
 /** Splits a pass so that a slow GPU finishes each part soon; each has its uniform (`Level` of vif.wgsl). */
 function dispatchesOf(
-  { memory, bitDepth }: Ground,
+  { buffers, bitDepth }: Ground,
   each: Level,
   reach: number,
   [across, down]: readonly [number, number],
@@ -188,7 +187,7 @@ function dispatchesOf(
     const first = i * rows;
     const samples = [bitDepth > 8 ? 1 : 2, 16 - bitDepth];
     const head = [each.width, each.height, ...samples, reach, first, each.partials, groupsOf(each)];
-    const uniform = memory.uniform(Uint32Array.from([...head, ...weights]));
+    const uniform = buffers.uniform(Uint32Array.from([...head, ...weights]));
     return { uniform, groups: [across, Math.min(rows, down - first)] as const };
   });
 }
@@ -197,61 +196,18 @@ function dispatchesOf(
 function sourcesOf({ reference, distorted }: GpuPair, plane: GPUBuffer | undefined): GPUBuffer[] {
   if (plane) return [plane];
   return [reference, distorted].map(([newest]) => {
-    const luma = newest?.planes[0];
+    const luma = newest?.[0];
     if (!luma) throw new RangeError('a pair has no luma');
     return luma;
   });
 }
 
 /** Binds each dispatch of a pass: 0 is its uniform, 1 and 2 the sources, 3 and on its buffers. */
-function bindPass(device: GPUDevice, pass: Pass, sources: readonly GPUBuffer[]): Encode {
+function bindPass(device: GPUDevice, pass: Pass, [source, other]: readonly GPUBuffer[]): Encode[] {
   const { pipeline, buffers, dispatches } = pass;
-  const bound = dispatches.map(({ uniform, groups }) => {
-    const resources = [uniform, sources[0], sources[1], ...buffers];
-    return { group: bindGroup(device, pipeline, resources), groups };
-  });
-  return (encoder) => {
-    encoder.setPipeline(pipeline);
-    for (const { group, groups } of bound) {
-      encoder.setBindGroup(0, group);
-      encoder.dispatchWorkgroups(...groups);
-    }
-  };
-}
-
-class Memory {
-  readonly #device: GPUDevice;
-  readonly #buffers: GPUBuffer[] = [];
-
-  constructor(device: GPUDevice) {
-    this.#device = device;
-  }
-
-  scratch(label: string, words: number): GPUBuffer {
-    const buffer = this.#device.createBuffer({ label, size: WORD_BYTES * words, usage: BufferUsage.STORAGE });
-    this.#buffers.push(buffer);
-    return buffer;
-  }
-
-  uniform(data: Uint32Array): GPUBuffer {
-    return this.#filled(data, BufferUsage.UNIFORM);
-  }
-
-  storage(data: Uint8Array): GPUBuffer {
-    return this.#filled(new Uint32Array(data.buffer), BufferUsage.STORAGE);
-  }
-
-  #filled(data: Uint32Array, usage: number): GPUBuffer {
-    const buffer = this.#device.createBuffer({ size: data.byteLength, usage, mappedAtCreation: true });
-    new Uint32Array(buffer.getMappedRange()).set(data);
-    buffer.unmap();
-    this.#buffers.push(buffer);
-    return buffer;
-  }
-
-  close(): void {
-    for (const buffer of this.#buffers) buffer.destroy();
-  }
+  return dispatches.map(({ uniform, groups }) =>
+    dispatchOf(device, pipeline, [uniform, source, other, ...buffers], groups),
+  );
 }
 
 /**
