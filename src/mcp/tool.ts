@@ -431,8 +431,11 @@ function requireSize(value: unknown, name: string, depth = 0): void {
   // Deeper values fail to parse, since no schema nests as deep.
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
   const members = Object.entries(value);
-  const count = `${shown(name, SHOWN)} has ${grouped(members.length)} members`;
-  if (members.length > MAX_MEMBERS) throw usageError(`${count}; at most ${MAX_MEMBERS} are allowed.`);
+  if (members.length > MAX_MEMBERS) {
+    throw usageError(
+      `${shown(name, SHOWN)} has ${grouped(members.length)} members; at most ${MAX_MEMBERS} are allowed.`,
+    );
+  }
   for (const [key, member] of members) {
     requireLength(`The name of a parameter in ${shown(name, SHOWN)}`, key);
     requireSize(member, Array.isArray(value) ? name : key, depth + 1);
