@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { Compat } from '../../src/core/choices.js';
 import type { ChromaFormat, FramePlanes, VideoFormat } from '../../src/core/frame.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
-import { openModel } from '../../src/index.js';
+import type { openModel } from '../../src/index.js';
 import type { Report } from '../../src/report/schema.js';
 import { sampleSource } from '../../src/sample/files.js';
 import {
@@ -383,12 +383,15 @@ export function compareWithGolden(report: Report, { expected, scoreTolerance }: 
   return tally;
 }
 
-/** What a model reads in each frame that libvmaf measured for it, and the score that libvmaf gave. */
-export async function* measuredFrames() {
+/**
+ * What a model reads in each frame that libvmaf measured for it, and the score that libvmaf gave.
+ * @param open the library's `openModel`; scripts bundle this module without the library
+ */
+export async function* measuredFrames(open: typeof openModel) {
   for (const { runs } of ['models', 'formats'].flatMap(readFixture)) {
     for (const { models = [], metrics } of runs) {
       for (const text of models) {
-        const model = await openModel(text);
+        const model = await open(text);
         const scores = metrics[model.name] ?? [];
         if (!model.inputs.every(({ logName }) => metrics[logName]?.length === scores.length)) continue;
         for (const [i, expected] of scores.entries()) {

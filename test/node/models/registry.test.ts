@@ -173,7 +173,7 @@ const PERFECT = {
 describe('openModel', () => {
   it("gives libvmaf's scores for the features that libvmaf measured, collections by their main model", async () => {
     let compared = 0;
-    for await (const { title, model, values, expected } of measuredFrames()) {
+    for await (const { title, model, values, expected } of measuredFrames(openModel)) {
       expect(model.predict(values), title).toBe(expected);
       compared++;
     }

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { FeatureModel } from '../../../../src/index.js';
+import { type FeatureModel, openModel } from '../../../../src/index.js';
 import { Attribution, type explainScore, explainScoreTool } from '../../../../src/mcp/tools/explain-score.js';
 import {
   type FixtureCase,
@@ -67,7 +67,7 @@ describe('attribution', () => {
 
   it("adds up to the loss for every frame that libvmaf measured, of every model, and starts from libvmaf's score", async () => {
     let frames = 0;
-    for await (const { model, values, expected } of measuredFrames()) {
+    for await (const { model, values, expected } of measuredFrames(openModel)) {
       const { score, ceiling, points } = new Attribution(model).explain(values);
       expect(score).toBe(expected);
       expect(sum(points)).toBeCloseTo(ceiling - score, 9);
