@@ -770,6 +770,33 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       .toContain(`frame ${nearest}`);
   });
 
+  it('does not lose the press of a moment to a picture that comes before the release', async () => {
+    const { reference, distorted } = y4m();
+    const page = await site.open();
+    await choose(page, reference, distorted);
+    // A browser drops the click if what was pressed leaves the page.
+    const replaced = await page.evaluateHandle(() => {
+      const titles: string[] = [];
+      new MutationObserver((changes) => {
+        if (!document.querySelector('.moments:not([aria-busy])')) return;
+        for (const { removedNodes } of changes)
+          for (const node of removedNodes) if (node instanceof HTMLButtonElement) titles.push(node.title);
+      }).observe(document.body, { subtree: true, childList: true });
+      return titles;
+    });
+    await score(page);
+    for (const list of ['.moments li', '.strip']) {
+      const picture = page.locator(`${list} button canvas`).first();
+      await picture.scrollIntoViewIfNeeded();
+      const pressed = await picture.evaluate((canvas) => {
+        const { left, top, width, height } = canvas.getBoundingClientRect();
+        return document.elementFromPoint(left + width / 2, top + height / 2)?.tagName;
+      });
+      expect(pressed).toBe('BUTTON');
+    }
+    expect((await replaced.jsonValue()).filter((title) => title.includes('frame'))).toEqual([]);
+  });
+
   it('shows samples that are not square as wide as they are', async () => {
     const wide = (crf: string) =>
       encode({ codec: 'h264', frames: 6, size: '160x120', extra: ['-crf', crf, '-vf', 'setsar=4/3'] });

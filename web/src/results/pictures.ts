@@ -163,8 +163,8 @@ export class MomentStrip {
   #wide = 0;
   #buttons = new Map<number, HTMLButtonElement>();
   readonly #stems = svg('svg', { 'aria-hidden': 'true', height: 10 });
-  /** By encode and frame; each is drawn once. */
-  readonly #drawn = new Map<string, HTMLCanvasElement>();
+  /** By encode, frame and title; each is drawn once. */
+  readonly #drawn = new Map<string, HTMLButtonElement>();
 
   constructor(element: HTMLElement, encodes: Encodes, view: View, pictures: MomentPictures) {
     this.#element = element;
@@ -194,13 +194,16 @@ export class MomentStrip {
     const { lead } = this.#view;
     if (!this.#encodes.list[lead.value] || this.#room === 0) return;
     const places = this.#places();
-    const held = element.contains(document.activeElement) ? document.activeElement?.textContent : undefined;
-    this.#buttons = new Map(places.map(({ frame }) => [frame, this.#button(lead.value, frame)]));
-    element.replaceChildren(...this.#buttons.values(), this.#stems);
+    const buttons = new Map(places.map(({ frame }) => [frame, this.#button(lead.value, frame)]));
+    const [held] = [...this.#buttons].find(([, button]) => button === document.activeElement) ?? [];
+    this.#buttons = buttons;
+    const wanted = [...buttons.values(), this.#stems];
+    // An element that is moved between press and release gets no click.
+    if (wanted.some((one, i) => one !== element.childNodes[i]) || wanted.length < element.childNodes.length) {
+      element.replaceChildren(...wanted);
+      if (held !== undefined) buttons.get(held)?.focus({ preventScroll: true });
+    }
     this.#put(places);
-    // Keep the focus.
-    const again = [...this.#buttons.values()].find(({ textContent }) => textContent === held);
-    again?.focus({ preventScroll: true });
   }
 
   /** Rebuilds only if the pictures change. */
@@ -230,22 +233,20 @@ export class MomentStrip {
 
   #button(encode: number, frame: number): HTMLButtonElement {
     const said = words.moment(this.#encodes.said(frame));
+    const key = `${encode} ${frame} ${said}`;
     const onclick = () => this.#view.open(encode, frame);
-    return h(
-      'button',
-      { type: 'button', title: said, style: colourOf(encode), onclick },
-      this.#picture(encode, frame),
-      h('span', { class: 'unseen' }, said),
-    );
-  }
-
-  #picture(encode: number, frame: number): HTMLCanvasElement | undefined {
-    const key = `${encode} ${frame}`;
+    const button =
+      this.#drawn.get(key) ??
+      h(
+        'button',
+        { type: 'button', title: said, style: colourOf(encode), onclick },
+        h('span', { class: 'unseen' }, said),
+      );
+    this.#drawn.set(key, button);
     const shift = this.#encodes.list[encode]?.columns.shift ?? 0;
-    const made = this.#pictures.get(encode, frame - shift)?.distorted;
-    if (!made || this.#drawn.has(key)) return this.#drawn.get(key);
-    const canvas = drawPixels(h('canvas', { 'aria-hidden': 'true' }), made);
-    this.#drawn.set(key, canvas);
-    return canvas;
+    const picture = this.#pictures.get(encode, frame - shift)?.distorted;
+    if (picture && !button.querySelector('canvas'))
+      button.prepend(drawPixels(h('canvas', { 'aria-hidden': 'true' }), picture));
+    return button;
   }
 }
