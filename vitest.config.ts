@@ -13,6 +13,12 @@ const file = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const bundled: Plugin = {
   name: 'bundled-text',
   enforce: 'pre',
+  // What these plugins make of a module depends on other files too, so it must not be cached by the module's content.
+  configureVitest({ experimental_defineCacheKeyGenerator }) {
+    experimental_defineCacheKeyGenerator(({ id, sourceCode }) =>
+      id.endsWith('/viewer-script.ts') || sourceCode.includes('import.meta.url') ? false : undefined,
+    );
+  },
   load(id) {
     if (id.endsWith('.wgsl')) return `export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
     if (!id.endsWith('/viewer-script.ts')) return undefined;
@@ -95,6 +101,11 @@ export default defineConfig({
       ...(process.env.ANYVMAF_EXHAUSTIVE === '1' ? [project('exhaustive', BUILD, PAGE, FORKS)] : []),
     ],
     pool: 'forks',
+    // Modules that did not change since the last run, or that another project has used, are not transformed again.
+    experimental: {
+      fsModuleCache: true,
+      fsModuleCachePath: file('node_modules/.cache/anyvmaf-test-modules'),
+    },
     sequence: { sequencer: ByProject },
     // One more than there are cores: tests of processes wait now and then.
     maxWorkers: Math.min(availableParallelism() + 1, 8),

@@ -131,7 +131,9 @@ function noise(seed: number): Uint16Array {
       }
     }
   }
-  return Uint16Array.from(sum, (value) => (value * 17) >> 4); // at most 4095 * 15 before
+  const texture = new Uint16Array(sum.length);
+  for (let i = 0; i < sum.length; i++) texture[i] = (sum[i]! * 17) >> 4; // at most 4095 * 15 before
+  return texture;
 }
 
 /** A moving rectangle or disc. Positions are in 1/16 sample, speeds in 1/16 sample a frame. */
