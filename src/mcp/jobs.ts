@@ -328,8 +328,9 @@ export class Jobs {
   }
 
   async #cancel(id: string, scope: ResourceScope): Promise<JobDocument> {
-    const record = await this.#find(id, scope);
+    // Before its record, which a job that ends meanwhile has up to date.
     const job = this.#kept.get(id);
+    const record = await this.#find(id, scope);
     if (record.status === 'working' && !job)
       throw usageError(`Another server process runs the job ${id}; cancel it there, or stop that server.`);
     if (job && !job.ended) {
@@ -341,11 +342,13 @@ export class Jobs {
   }
 
   async #list(scope: ResourceScope) {
+    // Before the records: a job that ends while these are read may be read as working.
+    const kept = new Map(this.#kept);
     const { jobs, problems } = await this.#store.list();
     const own = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
     const seen: JobDocument[] = [];
     for (const stored of own.slice(0, LISTED)) {
-      const job = this.#kept.get(stored.id);
+      const job = kept.get(stored.id);
       const record = job ? await this.#recordOf(job) : stored;
       if (await this.#sees(record, scope)) seen.push(this.#document(record));
     }
