@@ -34,7 +34,7 @@ export const FAULTS = [
   fault('path check skipped for opened files', 'src/files/checked-file.ts', 'if (!liesIn(folders, readlinkSync(`${DESCRIPTORS}/${found}`))) throw outside(path);', 'if (!liesIn(folders, readlinkSync(`${DESCRIPTORS}/${found}`)) && found < 0) throw outside(path);', 'files', 'mcp'),
   fault('folders count as missing when outside', 'src/files/allowed-paths.ts', 'if (!allowed(real)) throw refusal;', 'if (!allowed(real) && !missing) throw refusal;', 'files', 'mcp'),
   fault('target of a link not checked for output', 'src/files/allowed-paths.ts', 'const real = await this.#real(target, path);', 'const real = await realpath(target).catch(() => undefined);', 'files', 'mcp'),
-  fault('https may lead to http', 'src/remote/request.ts', "from?.protocol === 'https:' && protocol === 'http:'", "from?.protocol === 'https:' && protocol === 'http:' && port === 'none'", 'remote'),
+  fault('https may lead to http', 'src/remote/request.ts', "from?.protocol === 'https:' && protocol === 'http:'", "from?.protocol === 'https:' && protocol === 'http:' && port === 'none'", 'remote', 'mcp'),
   fault('any port of an allowed host', 'src/remote/request.ts', 'named.port === port && isOf(named, host)', 'isOf(named, host)', 'remote'),
   fault('scripts of parts run', 'src/parts/install.ts', "'--ignore-scripts',", "'--foreground-scripts',", 'parts'),
   fault('an ended parser gets bytes', 'src/parsing/parser.ts', 'if (this.#ended) throw this.#failure;', 'if (this.#ended && !this.#failure) throw this.#failure;', 'parsing'),
