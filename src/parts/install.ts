@@ -133,7 +133,15 @@ const OPTIONS = [
     '--no-update-notifier',
     '--prefer-offline',
   ],
-  ...['--no-dry-run', '--no-global', '--install-strategy=hoisted', '--package-lock', '--omit=dev'],
+  ...[
+    '--no-dry-run',
+    '--no-global',
+    '--location=project',
+    '--no-workspaces',
+    '--install-strategy=hoisted',
+    '--package-lock',
+    '--omit=dev',
+  ],
 ];
 
 /**
@@ -148,9 +156,9 @@ async function installPackages(
   signal?.throwIfAborted();
   await writeLock(packages, folder);
   const [program, ...first] = npmCommand();
-  const child = startChild(program, [...first, 'ci', ...OPTIONS, '--prefix', folder], {
+  // Not by --prefix, with which npm does not read the settings of this machine: its registry, proxy and certificates.
+  const child = startChild(program, [...first, 'ci', ...OPTIONS], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A project around the caller's folder must not take part.
     cwd: folder,
     env: withoutWorkspaces(process.env),
   });

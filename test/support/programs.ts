@@ -104,7 +104,7 @@ export function fakeNpm(at: string, body: string): string {
 const { mkdirSync, symlinkSync, writeFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const [, , command, ...rest] = process.argv;
-const folder = rest[rest.indexOf('--prefix') + 1];
+const folder = process.cwd();
 if (command !== 'ci') process.exit(9);
 ${body}
 `,
