@@ -92,27 +92,11 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function encoderSettings(reader: ByteReader): Promise<string | undefined> {
-  const bytes = await readAt(reader, 0, Math.min(LOOKED_AT, reader.size));
-  const [encoder = '', options] = encoderNote(bytes) ?? [];
+  const text = latin1(await readAt(reader, 0, Math.min(LOOKED_AT, reader.size)));
+  const [, encoder = '', options] = /(x26[45]) [-(][ -~]{1,300}? options: ([ -~]+)/.exec(text) ?? [];
   const given = new Map(options?.split(' ').map((one) => [one.split('=', 1)[0], one]));
   const known = TELLING[encoder]?.flatMap((name) => given.get(name) ?? []) ?? [];
   return known.length > 0 ? [encoder, ...known].join(' ') : undefined;
-}
-
-/** Bytes from the name of an encoder to the end of its options, at most; x265 writes 2,000. */
-const MOST_NOTE = 8192;
-
-/** The encoder and its options, as x264 and x265 write them into their first frame. */
-function encoderNote(bytes: Uint8Array): [encoder: string, options: string] | undefined {
-  // Of megabytes, only what follows an x becomes text.
-  const x = 'x'.charCodeAt(0);
-  for (let at = bytes.indexOf(x); at >= 0; at = bytes.indexOf(x, at + 1)) {
-    if (bytes[at + 1] !== 0x32 || bytes[at + 2] !== 0x36) continue;
-    const note = latin1(bytes.subarray(at, at + MOST_NOTE));
-    const [, encoder, options] = /^(x26[45]) [-(][ -~]{1,300}? options: ([ -~]+)/.exec(note) ?? [];
-    if (encoder && options) return [encoder, options];
-  }
-  return undefined;
 }
 
 /** Most boxes, elements or chunks to skip; live recordings have many. */
