@@ -179,8 +179,7 @@ export class MomentStrip {
     resize.observe(element);
     this.#stops = [
       () => resize.disconnect(),
-      view.zoom.watch(() => this.#move()),
-      ...[view.moments, view.lead].map((cell) => cell.watch(() => this.update())),
+      ...[view.zoom, view.moments, view.lead].map((cell) => cell.watch(() => this.update())),
       pictures.listen(() => this.update()),
     ];
   }
@@ -198,19 +197,12 @@ export class MomentStrip {
     const [held] = [...this.#buttons].find(([, button]) => button === document.activeElement) ?? [];
     this.#buttons = buttons;
     const wanted = [...buttons.values(), this.#stems];
-    // An element that is moved between press and release gets no click.
-    if (wanted.some((one, i) => one !== element.childNodes[i]) || wanted.length < element.childNodes.length) {
+    // An element that is moved while it is pressed gets no click.
+    if (wanted.some((one, i) => one !== element.childNodes[i])) {
       element.replaceChildren(...wanted);
       if (held !== undefined) buttons.get(held)?.focus({ preventScroll: true });
     }
     this.#put(places);
-  }
-
-  /** Rebuilds only if the pictures change. */
-  #move(): void {
-    const places = this.#places();
-    if (places.map(({ frame }) => frame).join() === [...this.#buttons.keys()].join()) this.#put(places);
-    else this.update();
   }
 
   #places(): Place[] {
