@@ -13,7 +13,7 @@ const file = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 const bundled: Plugin = {
   name: 'bundled-text',
   enforce: 'pre',
-  // What these plugins make of a module depends on other files too, so it must not be cached by the module's content.
+  // Vitest caches modules by their content; what the plugins make of these depends on other files too.
   configureVitest({ experimental_defineCacheKeyGenerator }) {
     experimental_defineCacheKeyGenerator(({ id, sourceCode }) =>
       id.endsWith('/viewer-script.ts') || sourceCode.includes('import.meta.url') ? false : undefined,

@@ -328,7 +328,7 @@ export class Jobs {
   }
 
   async #cancel(id: string, scope: ResourceScope): Promise<JobDocument> {
-    // Before its record, which a job that ends meanwhile has up to date.
+    // Looked up first: a job that ends while its record is read is no longer among these.
     const job = this.#kept.get(id);
     const record = await this.#find(id, scope);
     if (record.status === 'working' && !job)
@@ -342,7 +342,7 @@ export class Jobs {
   }
 
   async #list(scope: ResourceScope) {
-    // Before the records: a job that ends while these are read may be read as working.
+    // Copied first: the record of a job that ends while the list is read may still say working.
     const kept = new Map(this.#kept);
     const { jobs, problems } = await this.#store.list();
     const own = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];

@@ -156,7 +156,7 @@ async function installPackages(
   signal?.throwIfAborted();
   await writeLock(packages, folder);
   const [program, ...first] = npmCommand();
-  // Not by --prefix, with which npm does not read the settings of this machine: its registry, proxy and certificates.
+  // With --prefix, npm would ignore its machine-wide settings: registry, proxy, certificates.
   const child = startChild(program, [...first, 'ci', ...OPTIONS], {
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: folder,

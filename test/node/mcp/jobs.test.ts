@@ -315,18 +315,17 @@ describe('a job', () => {
   it('that ends while jobs are listed is listed with its end', async () => {
     const { list } = JobStore.prototype;
     const client = await (await serve()).join();
-    const begin = async () => (await job(client, 'job_start', { tool: 'work', arguments: {} })).job_id;
-    const working = await begin();
+    const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
     const ended = vi.spyOn(JobStore.prototype, 'finish');
     later.push(() => void vi.restoreAllMocks());
     vi.spyOn(JobStore.prototype, 'list').mockImplementationOnce(async function (this: JobStore) {
       const found = await list.call(this);
-      await job(client, 'job_cancel', { job_id: working });
+      await job(client, 'job_cancel', { job_id });
       return found;
     });
     const { structuredContent } = await ask(client, 'list_jobs');
     expect(ended).toHaveBeenCalledOnce();
-    expect(structuredContent).toMatchObject({ jobs: [{ job_id: working, status: 'cancelled' }] });
+    expect(structuredContent).toMatchObject({ jobs: [{ job_id, status: 'cancelled' }] });
   });
 
   it('that does not stop is not waited for, and its server ends all the same', async () => {
