@@ -11,11 +11,11 @@ import type { Progress } from '../index.js';
 import { cut, formatProgress, wrap } from '../report/sections.js';
 import { EXIT } from './exit.js';
 import {
-  grouped,
   HELP_OPTION,
   JSON_OPTION,
   type Option,
   type OptionSpec,
+  optionTable,
   orList,
   parseArguments,
   settingsOf,
@@ -98,15 +98,11 @@ export interface HelpPage {
   readonly about: string;
   /** Those without a group are not listed. */
   readonly options: readonly OptionSpec[];
-  readonly sections?: readonly HelpSection[];
+  /** Rows of two columns, by heading. */
+  readonly sections?: Readonly<Record<string, readonly (readonly [string, string])[]>>;
 }
 
 export type HelpText = Omit<HelpPage, 'options'>;
-
-export interface HelpSection {
-  readonly title: string;
-  readonly rows: readonly (readonly [string, string])[];
-}
 
 /** What `--json` prints. */
 export function asJson(data: unknown): string {
@@ -134,7 +130,8 @@ export function renderHelp(page: HelpPage, width: number): string {
       .map((option): [string, string] => [optionColumn(option), option.help]);
     parts.push(`${group}:\n${twoColumns(rows, width, indent)}`);
   }
-  for (const { title, rows } of page.sections ?? []) parts.push(`${title}:\n${twoColumns(rows, width)}`);
+  for (const [title, rows] of Object.entries(page.sections ?? {}))
+    parts.push(`${title}:\n${twoColumns(rows, width)}`);
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -239,7 +236,12 @@ export function progressSum(
   };
 }
 
-const LISTING_OPTIONS = grouped<{ readonly json: boolean }>('Options', [JSON_OPTION, HELP_OPTION]);
+const LISTING_OPTIONS = optionTable<{ readonly json: boolean }>({
+  Options: {
+    ...JSON_OPTION,
+    ...HELP_OPTION,
+  },
+});
 
 /** A list or an item: its data, and its text for a width in columns. */
 export interface View {

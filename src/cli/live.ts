@@ -5,10 +5,8 @@
 import { usageError } from '../core/errors.js';
 import type { Listening, Report, ScoreOptions, ScoreRequest, SecondLine } from '../index.js';
 import { type Alarm, parseAlarm } from '../live/alarms.js';
-import { grouped, type OptionUse, refusedValue } from './options.js';
+import { type OptionUse, optionTable, refusedValue } from './options.js';
 import type { Terminal } from './terminal.js';
-
-const LIVE = 'Watching a run';
 
 export interface WatchSettings {
   readonly live: readonly Listening[];
@@ -19,43 +17,33 @@ export interface WatchSettings {
   readonly keep: ScoreOptions['keep'];
 }
 
-export const LIVE_OPTIONS = grouped<WatchSettings>(
-  LIVE,
-  [
-    {
-      name: 'live',
-      argument: 'WHERE',
-      help:
+export const LIVE_OPTIONS = optionTable<WatchSettings>(
+  {
+    'Watching a run': {
+      '--live WHERE': [
         'let programs watch and steer the run: sse:PORT (HTTP on 127.0.0.1; 0 for any free port), unix:PATH or stdio-fd:IN,OUT. ' +
-        'May be repeated. With --window 10s only the last ten seconds stay in memory (250f: frames)',
-      read: (use, { live = [] }) => ({ live: [...live, whereOf(use)] }),
-    },
-    {
-      name: 'dashboard',
-      help: 'serve a page that shows the run, on the port of --live sse:PORT',
-      read: () => ({ dashboard: true }),
-    },
-    {
-      name: 'alarm',
-      argument: 'RULE',
-      help:
+          'May be repeated. With --window 10s only the last ten seconds stay in memory (250f: frames)',
+        (use, { live = [] }) => ({ live: [...live, whereOf(use)] }),
+      ],
+      '--dashboard': [
+        'serve a page that shows the run, on the port of --live sse:PORT',
+        () => ({ dashboard: true }),
+      ],
+      '--alarm RULE': [
         "report when a rule such as 'p5<80 for 3s' becomes true, and exit with status 4 at the end; a pooled " +
-        'value as in --fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
-      read: ({ value }, { alarms = [] }) => ({ alarms: [...alarms, value] }),
+          'value as in --fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
+        ({ value }, { alarms = [] }) => ({ alarms: [...alarms, value] }),
+      ],
+      '--allow DIR': [
+        'let clients of --live name files under this folder. May be repeated. Default: none',
+        ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+      ],
+      '--also-model MODEL': [
+        'measure the features of this model too, so that clients of --live can switch to it. May be repeated',
+        ({ value }, { alsoModels = [] }) => ({ alsoModels: [...alsoModels, value] }),
+      ],
     },
-    {
-      name: 'allow',
-      argument: 'DIR',
-      help: 'let clients of --live name files under this folder. May be repeated. Default: none',
-      read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
-    },
-    {
-      name: 'also-model',
-      argument: 'MODEL',
-      help: 'measure the features of this model too, so that clients of --live can switch to it. May be repeated',
-      read: ({ value }, { alsoModels = [] }) => ({ alsoModels: [...alsoModels, value] }),
-    },
-  ],
+  },
   { ours: true },
 );
 

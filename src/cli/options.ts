@@ -30,20 +30,40 @@ export interface OptionSpec {
   readonly last?: boolean;
 }
 
+/**
+ * Returns its additions to the settings.
+ * @param before settings of the options before it
+ */
+type Reader<Settings> = (use: OptionUse, before: Partial<Settings>) => Partial<Settings>;
+
 export interface Option<Settings = object> extends OptionSpec {
-  /**
-   * Returns its additions to the settings; absent if the option adds none or is read elsewhere.
-   * @param before settings of the options before it
-   */
-  readonly read?: (use: OptionUse, before: Partial<Settings>) => Partial<Settings>;
+  /** Absent if the option adds no settings or is read elsewhere. */
+  readonly read?: Reader<Settings>;
 }
 
-export function grouped<Settings>(
-  group: string,
-  options: readonly Option<Settings>[],
-  extras: Pick<OptionSpec, 'ours'> = {},
+/** Help and reader of each option, by its spelling in the help: `-r, --reference FILE`. */
+export type OptionRows<Settings = object> = Readonly<
+  Record<
+    string,
+    readonly [
+      help: string,
+      read?: Reader<Settings> | undefined,
+      extras?: Pick<OptionSpec, 'optional' | 'ours' | 'last'>,
+    ]
+  >
+>;
+
+/** @param groups rows by help heading */
+export function optionTable<Settings>(
+  groups: Readonly<Record<string, OptionRows<Settings>>>,
+  common: Pick<OptionSpec, 'ours'> = {},
 ): readonly Option<Settings>[] {
-  return options.map((option) => ({ ...option, ...extras, group }));
+  return Object.entries(groups).flatMap(([group, rows]) =>
+    Object.entries(rows).map(([spelling, [help, read, extras]]) => {
+      const [, short, name = '', argument] = /^(?:-(\w), )?--(\S+)(?: (.+))?$/.exec(spelling) ?? [];
+      return { name, short, argument, help, read, group, ...common, ...extras };
+    }),
+  );
 }
 
 /** Nests the settings of options under a key. */
@@ -71,13 +91,11 @@ export function settingsOf<Settings>(
   return settings;
 }
 
-export const JSON_OPTION: Option<{ readonly json: boolean }> = {
-  name: 'json',
-  help: 'as JSON',
-  read: () => ({ json: true }),
+export const JSON_OPTION: OptionRows<{ readonly json: boolean }> = {
+  '--json': ['as JSON', () => ({ json: true })],
 };
 
-export const HELP_OPTION = { name: 'help', help: 'show this help', last: true } as const;
+export const HELP_OPTION: OptionRows = { '--help': ['show this help', undefined, { last: true }] };
 
 export interface OptionUse {
   readonly name: string;
@@ -317,19 +335,16 @@ export function fileName(use: OptionUse): string {
 }
 
 /** For results that are too large for Redis. */
-export const RESULTS_OPTION: Option<{ readonly results?: string }> = {
-  name: 'results',
-  argument: 'DIR',
-  help:
-    'a folder that all workers and the batch can access, or a URL to upload to, for parts and other large ' +
-    'results',
-  read: (use) => ({ results: fileName(use) }),
+export const RESULTS_OPTION: OptionRows<{ readonly results?: string }> = {
+  '--results DIR': [
+    'a folder that all workers and the batch can access, or a URL to upload to, for parts and other large results',
+    (use) => ({ results: fileName(use) }),
+  ],
 };
 
+export const HOSTS_HELP = 'read from and upload to URLs on HOST, checked. May be repeated';
+
 /** For commands that read no videos of their own. */
-export const HOSTS_OPTION: Option<{ readonly hosts: readonly string[] }> = {
-  name: 'allow-url',
-  argument: 'HOST',
-  help: 'read from and upload to URLs on HOST, checked. May be repeated',
-  read: ({ value }, { hosts = [] }) => ({ hosts: [...hosts, value] }),
+export const HOSTS_OPTION: OptionRows<{ readonly hosts: readonly string[] }> = {
+  '--allow-url HOST': [HOSTS_HELP, ({ value }, { hosts = [] }) => ({ hosts: [...hosts, value] })],
 };

@@ -10,117 +10,78 @@ import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report
 import { PAGE_MEGABYTES_RANGE } from '../report/picture-room.js';
 import type { Drop } from '../report/verdict.js';
 import { type Precision, parsePrecision } from '../report/write.js';
-import { fileName, grouped, numberValue, type OptionUse, refusedValue } from './options.js';
+import { fileName, numberValue, type OptionUse, optionTable, refusedValue } from './options.js';
 
-export const OUTPUT_OPTIONS = grouped<OutputSettings>('Output', [
-  {
-    name: 'output',
-    short: 'o',
-    argument: 'FILE',
-    help: 'write the report to FILE, in the format of its extension; - is standard output',
-    read: (use) => ({ output: fileName(use) }),
-  },
-  {
-    name: 'xml',
-    help: 'report as XML (default with -o and any other extension)',
-    read: () => ({ format: 'xml' }),
-  },
-  { name: 'json', help: 'report as JSON', read: () => ({ format: 'json' }) },
-  { name: 'csv', help: 'report as CSV, one row per frame', read: () => ({ format: 'csv' }) },
-  { name: 'sub', help: 'report as subtitles, one per frame', read: () => ({ format: 'sub' }) },
-  {
-    name: 'ndjson',
-    ours: true,
-    help: 'report as JSON lines, one per frame',
-    read: () => ({ format: 'ndjson' }),
-  },
-  {
-    name: 'html',
-    argument: 'FILE',
-    ours: true,
-    help: 'also write a self-contained page with charts to FILE',
-    read: (use) => ({ html: fileName(use) }),
-  },
-  {
-    name: 'no-pictures',
-    ours: true,
-    help: 'leave the pictures of the worst frames out of the page of --html',
-    read: () => ({ noPictures: true }),
-  },
-  {
-    name: 'html-size',
-    argument: 'MB',
-    ours: true,
-    help: 'size limit of the page of --html with its pictures of the worst frames, in million bytes (default: 3)',
-    read: (use) => ({ htmlSize: sizeLimit(use) }),
-  },
-  {
-    name: 'features-table',
-    ours: true,
-    help: 'print all features, percentiles, worst frames and warnings instead of a short summary',
-    read: () => ({ featuresTable: true }),
-  },
-  {
-    name: 'precision',
-    argument: 'P',
-    ours: true,
-    help: 'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)',
-    read: (use) => ({ precision: precisionValue(use) }),
-  },
-  {
-    name: 'fail-under',
-    argument: 'LIMIT',
-    ours: true,
-    help:
-      'exit with status 3 when the mean of a model is below LIMIT, or a score cannot be trusted; also for any pooled value: ' +
-      'vmaf.p5>=80, psnr_y.mean>=38, cambi.max<=5. May be repeated',
-    read: limitsValue,
-  },
-  {
-    name: 'baseline',
-    argument: 'REPORT',
-    ours: true,
-    help: 'compare with this earlier report of anyvmaf; requires --max-drop',
-    read: (use) => ({ baseline: fileName(use) }),
-  },
-  {
-    name: 'max-drop',
-    argument: 'DROP',
-    ours: true,
-    help:
-      'exit with status 3 when a mean, or another pooled value as in vmaf.p5=1, is worse than the baseline by ' +
-      'more than DROP. May be repeated',
-    read: (use, { drops = [] }) => ({
-      drops: [...drops, ...use.value.split(',').map((one) => dropOf(one, use))],
-    }),
-  },
-  {
-    name: 'accept-untrusted',
-    ours: true,
-    help: 'let --fail-under and --baseline judge untrusted scores like any other',
-    read: () => ({ acceptUntrusted: true }),
-  },
-  {
-    name: 'junit',
-    argument: 'FILE',
-    ours: true,
-    help: 'also write the checks as JUnit XML',
-    read: (use) => ({ junit: fileName(use) }),
-  },
-  {
-    name: 'summary',
-    argument: 'FILE',
-    ours: true,
-    help: 'also write scores, checks and worst frames as Markdown',
-    read: (use) => ({ summary: fileName(use) }),
-  },
-  {
-    name: 'github-summary',
-    ours: true,
-    help: 'append that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)',
-    read: () => ({ githubSummary: true }),
-  },
-]);
+export const PRECISION_HELP =
+  'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)';
+export const GITHUB_SUMMARY_HELP =
+  'append that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)';
+
+export const OUTPUT_OPTIONS = [
+  ...optionTable<OutputSettings>({
+    Output: {
+      '-o, --output FILE': [
+        'write the report to FILE, in the format of its extension; - is standard output',
+        (use) => ({ output: fileName(use) }),
+      ],
+      '--xml': ['report as XML (default with -o and any other extension)', () => ({ format: 'xml' })],
+      '--json': ['report as JSON', () => ({ format: 'json' })],
+      '--csv': ['report as CSV, one row per frame', () => ({ format: 'csv' })],
+      '--sub': ['report as subtitles, one per frame', () => ({ format: 'sub' })],
+    },
+  }),
+  ...optionTable<OutputSettings>(
+    {
+      Output: {
+        '--ndjson': ['report as JSON lines, one per frame', () => ({ format: 'ndjson' })],
+        '--html FILE': [
+          'also write a self-contained page with charts to FILE',
+          (use) => ({ html: fileName(use) }),
+        ],
+        '--no-pictures': [
+          'leave the pictures of the worst frames out of the page of --html',
+          () => ({ noPictures: true }),
+        ],
+        '--html-size MB': [
+          'size limit of the page of --html with its pictures of the worst frames, in million bytes (default: 3)',
+          (use) => ({ htmlSize: sizeLimit(use) }),
+        ],
+        '--features-table': [
+          'print all features, percentiles, worst frames and warnings instead of a short summary',
+          () => ({ featuresTable: true }),
+        ],
+        '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
+        '--fail-under LIMIT': [
+          'exit with status 3 when the mean of a model is below LIMIT, or a score cannot be trusted; also for any pooled value: ' +
+            'vmaf.p5>=80, psnr_y.mean>=38, cambi.max<=5. May be repeated',
+          limitsValue,
+        ],
+        '--baseline REPORT': [
+          'compare with this earlier report of anyvmaf; requires --max-drop',
+          (use) => ({ baseline: fileName(use) }),
+        ],
+        '--max-drop DROP': [
+          'exit with status 3 when a mean, or another pooled value as in vmaf.p5=1, is worse than the baseline by ' +
+            'more than DROP. May be repeated',
+          (use, { drops = [] }) => ({
+            drops: [...drops, ...use.value.split(',').map((one) => dropOf(one, use))],
+          }),
+        ],
+        '--accept-untrusted': [
+          'let --fail-under and --baseline judge untrusted scores like any other',
+          () => ({ acceptUntrusted: true }),
+        ],
+        '--junit FILE': ['also write the checks as JUnit XML', (use) => ({ junit: fileName(use) })],
+        '--summary FILE': [
+          'also write scores, checks and worst frames as Markdown',
+          (use) => ({ summary: fileName(use) }),
+        ],
+        '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true })],
+      },
+    },
+    { ours: true },
+  ),
+];
 
 export interface OutputSettings {
   readonly output?: string;

@@ -13,9 +13,9 @@ import { extractorsFor } from '../report/limits.js';
 import { LIVE_OPTIONS, type LiveSettings, liveOf, readWindow, type WatchSettings } from './live.js';
 import {
   choiceValue,
-  grouped,
   type Option,
   type OptionUse,
+  optionTable,
   parseArguments,
   refusedValue,
   settingsOf,
@@ -53,8 +53,6 @@ const MAX_SHARDS = 100_000;
 /** Names of standard output that people put after a format option, although it takes no value. */
 const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
-const TINY = 'Tiny models';
-
 const MAX_THREADS = 1024;
 
 /** As in the reference, higher rate factors count as this one. */
@@ -89,77 +87,57 @@ const deviceReader = ofModel((use, { device: before }) => {
   );
 });
 
-const TINY_OPTIONS = grouped<TinySettings>(
-  TINY,
-  [
-    {
-      name: 'tiny-model',
-      argument: 'MODEL',
-      help:
+const TINY_OPTIONS = optionTable<TinySettings>(
+  {
+    'Tiny models': {
+      '--tiny-model MODEL': [
         "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; each " +
-        'option below applies to the model before it',
-      read: (use, { tiny = { shared: {}, models: [] } }) => ({
-        tiny: { ...tiny, models: [...tiny.models, { model: text(use) }] },
-      }),
-    },
-    {
-      name: 'tiny-device',
-      argument: 'NAME',
-      help:
+          'option below applies to the model before it',
+        (use, { tiny = { shared: {}, models: [] } }) => ({
+          tiny: { ...tiny, models: [...tiny.models, { model: text(use) }] },
+        }),
+      ],
+      '--tiny-device NAME': [
         "device that runs it: auto (default) or one of 'anyvmaf tiny devices'; one that is not available is " +
-        'an error',
-      read: deviceReader,
-    },
-    { name: 'dnn-ep', argument: 'NAME', help: 'alias of --tiny-device', read: deviceReader },
-    {
-      name: 'tiny-threads',
-      argument: 'N',
-      help: 'threads of one session on the CPU (0: runtime default; default: one per worker)',
-      read: ofModel((use) => ({ threads: unsignedValue(use, 0, MAX_THREADS) })),
-    },
-    {
-      name: 'tiny-fp16',
-      help: 'compute in half precision if the device supports it (OpenVINO, TensorRT)',
-      read: ofModel(() => ({ fp16: true })),
-    },
-    {
-      name: 'tiny-precision',
-      argument: 'NAME',
-      help: 'precision of a model that has an 8-bit version: fp32 or int8 (default: auto, as its registry says)',
-      read: ofModel((use) => ({ precision: choiceValue(use, TINY_PRECISIONS) })),
-    },
-    {
-      name: 'tiny-model-verify',
-      help: "load only models that the registry's Sigstore bundle signs",
-      read: ofModel(() => ({ verify: true })),
-    },
-    {
-      name: 'tiny-codec',
-      argument: 'NAME',
-      help: 'codec-aware models: the encoder, libx264, h264 and so on',
-      read: ofModel((use) => ({ codec: text(use) })),
-    },
-    {
-      name: 'tiny-preset',
-      argument: 'NAME',
-      help: "codec-aware models: the encoder's preset",
-      read: ofModel((use) => ({ preset: text(use) })),
-    },
-    {
-      name: 'tiny-crf',
-      argument: 'N',
-      help: 'codec-aware models: rate factor, 0 to 63',
-      read: ofModel((use) => ({ crf: Math.min(MAX_CRF, unsignedValue(use, 28)) })),
-    },
-    {
-      name: 'tiny-resize',
-      argument: 'FILTER',
-      help:
+          'an error',
+        deviceReader,
+      ],
+      '--dnn-ep NAME': ['alias of --tiny-device', deviceReader],
+      '--tiny-threads N': [
+        'threads of one session on the CPU (0: runtime default; default: one per worker)',
+        ofModel((use) => ({ threads: unsignedValue(use, 0, MAX_THREADS) })),
+      ],
+      '--tiny-fp16': [
+        'compute in half precision if the device supports it (OpenVINO, TensorRT)',
+        ofModel(() => ({ fp16: true })),
+      ],
+      '--tiny-precision NAME': [
+        'precision of a model that has an 8-bit version: fp32 or int8 (default: auto, as its registry says)',
+        ofModel((use) => ({ precision: choiceValue(use, TINY_PRECISIONS) })),
+      ],
+      '--tiny-model-verify': [
+        "load only models that the registry's Sigstore bundle signs",
+        ofModel(() => ({ verify: true })),
+      ],
+      '--tiny-codec NAME': [
+        'codec-aware models: the encoder, libx264, h264 and so on',
+        ofModel((use) => ({ codec: text(use) })),
+      ],
+      '--tiny-preset NAME': [
+        "codec-aware models: the encoder's preset",
+        ofModel((use) => ({ preset: text(use) })),
+      ],
+      '--tiny-crf N': [
+        'codec-aware models: rate factor, 0 to 63',
+        ofModel((use) => ({ crf: Math.min(MAX_CRF, unsignedValue(use, 28)) })),
+      ],
+      '--tiny-resize FILTER': [
         'resize luma to the size of the model: bilinear, nearest, bicubic or disabled (default: another size ' +
-        'is an error)',
-      read: ofModel((use) => ({ resize: choiceValue(use, TINY_RESIZES) })),
+          'is an error)',
+        ofModel((use) => ({ resize: choiceValue(use, TINY_RESIZES) })),
+      ],
     },
-  ],
+  },
   { ours: true },
 );
 
@@ -204,29 +182,28 @@ export const SCORE_OPTIONS: readonly Option<AskedSettings>[] = [
   ...optionsUnder('Tiny models'),
   ...within('outputs', OUTPUT_OPTIONS),
   ...optionsUnder(RUNNING),
-  ...grouped<AskedSettings>(RUNNING, [
-    {
-      name: 'quiet',
-      short: 'q',
-      help: 'no progress bar; plain scores instead of the summary',
-      read: (_use, { outputs }) => ({ outputs: { ...outputs, quiet: true } }),
-    },
-    {
-      name: 'shard',
-      argument: 'I/N',
-      ours: true,
-      help:
+  ...optionTable<AskedSettings>({
+    [RUNNING]: {
+      '-q, --quiet': [
+        'no progress bar; plain scores instead of the summary',
+        (_use, { outputs }) => ({ outputs: { ...outputs, quiet: true } }),
+      ],
+      '--shard I/N': [
         "measure only part I of N, on any machine, and write its record; 'anyvmaf merge' joins the parts into " +
-        'the report',
-      read: (use) => ({ shard: shardValue(use) }),
+          'the report',
+        (use) => ({ shard: shardValue(use) }),
+        { ours: true },
+      ],
     },
-  ]),
+  }),
   ...within('watching', LIVE_OPTIONS),
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: 'ignored, as in the vmaf tool' },
-  ...grouped(RUNNING, [
-    { name: 'help', ours: true, last: true, help: 'show this help' },
-    { name: 'version', short: 'v', last: true, help: 'show the version' },
-  ]),
+  ...optionTable({
+    [RUNNING]: {
+      '--help': ['show this help', undefined, { ours: true, last: true }],
+      '-v, --version': ['show the version', undefined, { last: true }],
+    },
+  }),
 ];
 
 export interface ScoreSettings extends OutputSettings {

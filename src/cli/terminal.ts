@@ -9,7 +9,7 @@ import { sentence } from '../core/printable.js';
 import { agreeToParts, megabytes, type PartsDoor } from '../parts/consent.js';
 import type { Part, PinnedPackage } from '../parts/table.js';
 import { ClosedPipe } from './exit.js';
-import type { Option } from './options.js';
+import type { OptionRows } from './options.js';
 
 export interface Terminal {
   /** Standard output is a terminal. */
@@ -80,14 +80,15 @@ function write(stream: WriteStream, text: string): Promise<void> {
 }
 
 /** Agrees in advance. */
-export const YES_OPTION: Option = {
-  name: 'yes',
-  ours: true,
-  help: "fetch what is missing without asking; see 'anyvmaf setup'",
-  read: () => {
-    agreeToParts();
-    return {};
-  },
+export const YES_OPTION: OptionRows = {
+  '--yes': [
+    "fetch what is missing without asking; see 'anyvmaf setup'",
+    () => {
+      agreeToParts();
+      return {};
+    },
+    { ours: true },
+  ],
 };
 
 export const ERASE_LINE = '\r\u001b[K';

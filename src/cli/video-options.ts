@@ -11,8 +11,8 @@ import { COMMANDS } from './command.js';
 import {
   choiceValue,
   fileName,
-  grouped,
   type OptionUse,
+  optionTable,
   orList,
   refusedValue,
   unsigned,
@@ -23,59 +23,41 @@ import { YES_OPTION } from './terminal.js';
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
 const BIT_DEPTHS = [8, 10, 12, 16];
 
-const INPUT = 'Input';
-
 export interface VideoSettings {
   readonly reference: string;
   readonly distorted: string;
   readonly raw: Partial<RawVideoFormat>;
 }
 
-export const VIDEO_OPTIONS = grouped<VideoSettings>(INPUT, [
-  {
-    name: 'reference',
-    short: 'r',
-    argument: 'FILE',
-    help: 'the original video; - is standard input',
-    read: (use) => ({ reference: localPath(fileName(use)) }),
+export const VIDEO_OPTIONS = optionTable<VideoSettings>({
+  Input: {
+    '-r, --reference FILE': [
+      'the original video; - is standard input',
+      (use) => ({ reference: localPath(fileName(use)) }),
+    ],
+    '-d, --distorted FILE': [
+      'the video to compare with it',
+      (use) => ({ distorted: localPath(fileName(use)) }),
+    ],
+    '-w, --width N': [
+      'raw YUV: width in samples; both files are then raw',
+      (use, { raw }) => ({ raw: { ...raw, width: unsignedValue(use, 1920) } }),
+    ],
+    '-h, --height N': [
+      'raw YUV: height in lines (-h is not help)',
+      (use, { raw }) => ({ raw: { ...raw, height: unsignedValue(use, 1080) } }),
+    ],
+    '-p, --pixel_format FMT': [
+      'raw YUV: 420, 422, 444, or 400 for luma only',
+      (use, { raw }) => ({ raw: { ...raw, chroma: choiceValue(use, PIXEL_FORMATS) } }),
+    ],
+    '-b, --bitdepth N': [
+      'raw YUV: 8, 10, 12 or 16 bits per sample',
+      (use, { raw }) => ({ raw: { ...raw, bitDepth: bitDepthValue(use) } }),
+    ],
+    ...YES_OPTION,
   },
-  {
-    name: 'distorted',
-    short: 'd',
-    argument: 'FILE',
-    help: 'the video to compare with it',
-    read: (use) => ({ distorted: localPath(fileName(use)) }),
-  },
-  {
-    name: 'width',
-    short: 'w',
-    argument: 'N',
-    help: 'raw YUV: width in samples; both files are then raw',
-    read: (use, { raw }) => ({ raw: { ...raw, width: unsignedValue(use, 1920) } }),
-  },
-  {
-    name: 'height',
-    short: 'h',
-    argument: 'N',
-    help: 'raw YUV: height in lines (-h is not help)',
-    read: (use, { raw }) => ({ raw: { ...raw, height: unsignedValue(use, 1080) } }),
-  },
-  {
-    name: 'pixel_format',
-    short: 'p',
-    argument: 'FMT',
-    help: 'raw YUV: 420, 422, 444, or 400 for luma only',
-    read: (use, { raw }) => ({ raw: { ...raw, chroma: choiceValue(use, PIXEL_FORMATS) } }),
-  },
-  {
-    name: 'bitdepth',
-    short: 'b',
-    argument: 'N',
-    help: 'raw YUV: 8, 10, 12 or 16 bits per sample',
-    read: (use, { raw }) => ({ raw: { ...raw, bitDepth: bitDepthValue(use) } }),
-  },
-  YES_OPTION,
-]);
+});
 
 export interface Videos {
   readonly reference: string;

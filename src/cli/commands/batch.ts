@@ -24,116 +24,78 @@ import {
   betweenValue,
   commandLine,
   fileName,
-  grouped,
   HELP_OPTION,
   type Option,
   type OptionUse,
+  optionTable,
   parseArguments,
   RESULTS_OPTION,
   refusedValue,
   settingsOf,
 } from '../options.js';
 import { openOutput } from '../output.js';
-import { OUTPUT_OPTIONS, precisionValue } from '../output-options.js';
+import { GITHUB_SUMMARY_HELP, PRECISION_HELP, precisionValue } from '../output-options.js';
 import { type Terminal, YES_OPTION } from '../terminal.js';
 
 const NAME = 'anyvmaf batch';
 
-const BATCH = 'Batch';
-
 const MOST_TOGETHER = 64;
 
-/** Options that write summaries of the whole batch; unlike for one pair, none takes `-`. */
-const SUMMARY_OPTIONS = OUTPUT_OPTIONS.flatMap((option): Option<BatchSettings>[] => {
-  const { name } = option;
-  if (name === 'junit' || name === 'summary')
-    return [{ ...option, read: (use) => ({ [name]: namedFile(use) }) }];
-  return name === 'github-summary' ? [{ ...option, read: () => ({ githubSummary: true }) }] : [];
+const OWN = optionTable<BatchSettings>({
+  Batch: {
+    '-o, --output FILE': [
+      'append results to FILE, one line of JSON each; jobs that are in it are not scored again',
+      (use) => ({ output: fileName(use) }),
+    ],
+    '--frames': [
+      'also write values per frame as Parquet into the folder FILE.frames',
+      () => ({ frames: true }),
+    ],
+    '--html FILE': ['also write an HTML page with all jobs', (use) => ({ html: namedFile(use) })],
+    '--junit FILE': ['also write the checks as JUnit XML', (use) => ({ junit: namedFile(use) })],
+    '--summary FILE': [
+      'also write scores, checks and worst frames as Markdown',
+      (use) => ({ summary: namedFile(use) }),
+    ],
+    '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true })],
+    '-r, --reference RULE': [
+      'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
+      (use) => ({ reference: fileName(use) }),
+    ],
+    '--match REGEX': [
+      'without a table: pattern that the path of each encode must match; {1} in RULE is its first group',
+      (use) => ({ match: patternValue(use) }),
+    ],
+    '--together N': [
+      'jobs of one reference that may run at the same time (default: one per core, at most 8)',
+      (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
+    ],
+    '--retry-failed': ['score failed jobs again', () => ({ retryFailed: true })],
+    '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
+    '-q, --quiet': ['no progress and no summary', () => ({ quiet: true })],
+    ...YES_OPTION,
+    ...HELP_OPTION,
+  },
+  Queue: {
+    '--queue URL': [
+      "submit the jobs to the queue at redis://HOST and wait for their results; see 'anyvmaf work --help'",
+      ({ value }) => ({ queue: value }),
+    ],
+    ...RESULTS_OPTION,
+    '--part-length LENGTH': [
+      'split longer pairs into parts of this length, such as 60s (default) or 1500f (frames)',
+      (use) => ({ partLength: lengthValue(use) }),
+    ],
+    '--priority N': [
+      'from 1 (scored first) to 1000 (default: 100)',
+      (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
+    ],
+    '--attempts N': [
+      'attempts at a pair or part that fails for a transient reason (default: 3)',
+      (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
+    ],
+  },
 });
-
-const OWN: readonly Option<BatchSettings>[] = [
-  ...grouped<BatchSettings>(BATCH, [
-    {
-      name: 'output',
-      short: 'o',
-      argument: 'FILE',
-      help: 'append results to FILE, one line of JSON each; jobs that are in it are not scored again',
-      read: (use) => ({ output: fileName(use) }),
-    },
-    {
-      name: 'frames',
-      help: 'also write values per frame as Parquet into the folder FILE.frames',
-      read: () => ({ frames: true }),
-    },
-    {
-      name: 'html',
-      argument: 'FILE',
-      help: 'also write an HTML page with all jobs',
-      read: (use) => ({ html: namedFile(use) }),
-    },
-    ...SUMMARY_OPTIONS,
-    {
-      name: 'reference',
-      short: 'r',
-      argument: 'RULE',
-      help: 'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
-      read: (use) => ({ reference: fileName(use) }),
-    },
-    {
-      name: 'match',
-      argument: 'REGEX',
-      help: 'without a table: pattern that the path of each encode must match; {1} in RULE is its first group',
-      read: (use) => ({ match: patternValue(use) }),
-    },
-    {
-      name: 'together',
-      argument: 'N',
-      help: 'jobs of one reference that may run at the same time (default: one per core, at most 8)',
-      read: (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
-    },
-    {
-      name: 'retry-failed',
-      help: 'score failed jobs again',
-      read: () => ({ retryFailed: true }),
-    },
-    {
-      name: 'precision',
-      argument: 'P',
-      help: 'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)',
-      read: (use) => ({ precision: precisionValue(use) }),
-    },
-    { name: 'quiet', short: 'q', help: 'no progress and no summary', read: () => ({ quiet: true }) },
-    YES_OPTION,
-    HELP_OPTION,
-  ]),
-  ...grouped<BatchSettings>('Queue', [
-    {
-      name: 'queue',
-      argument: 'URL',
-      help: "submit the jobs to the queue at redis://HOST and wait for their results; see 'anyvmaf work --help'",
-      read: ({ value }) => ({ queue: value }),
-    },
-    RESULTS_OPTION,
-    {
-      name: 'part-length',
-      argument: 'LENGTH',
-      help: 'split longer pairs into parts of this length, such as 60s (default) or 1500f (frames)',
-      read: (use) => ({ partLength: lengthValue(use) }),
-    },
-    {
-      name: 'priority',
-      argument: 'N',
-      help: 'from 1 (scored first) to 1000 (default: 100)',
-      read: (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
-    },
-    {
-      name: 'attempts',
-      argument: 'N',
-      help: 'attempts at a pair or part that fails for a transient reason (default: 3)',
-      read: (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
-    },
-  ]),
-];
 
 /** Scoring options for every job: collected here, parsed with each job. */
 const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name === name)).map(
@@ -161,25 +123,19 @@ const page: HelpPage = {
     'to the file as soon as it is there; run the command again to resume. A pair that fails becomes a line ' +
     'with its error.',
   options: BATCH_OPTIONS,
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        ['anyvmaf batch jobs.csv -o results.jsonl', 'score a table'],
-        ['anyvmaf batch jobs.jsonl -o r.jsonl --frames', 'keep values per frame'],
-        ["anyvmaf batch out/ -r 'in/{stem}.mov' -o r.jsonl", 'a folder of encodes'],
-        ['anyvmaf batch jobs.csv -o r.jsonl --fail-under 93', 'gate all pairs'],
-      ],
-    },
-    {
-      title: 'Exit codes',
-      rows: [
-        [`${EXIT.ok}`, 'all jobs passed'],
-        [`${EXIT.failed}`, 'a job failed'],
-        [`${EXIT.below}`, 'none failed, but a score is below its limit or cannot be trusted'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      ['anyvmaf batch jobs.csv -o results.jsonl', 'score a table'],
+      ['anyvmaf batch jobs.jsonl -o r.jsonl --frames', 'keep values per frame'],
+      ["anyvmaf batch out/ -r 'in/{stem}.mov' -o r.jsonl", 'a folder of encodes'],
+      ['anyvmaf batch jobs.csv -o r.jsonl --fail-under 93', 'gate all pairs'],
+    ],
+    'Exit codes': [
+      [`${EXIT.ok}`, 'all jobs passed'],
+      [`${EXIT.failed}`, 'a job failed'],
+      [`${EXIT.below}`, 'none failed, but a score is below its limit or cannot be trusted'],
+    ],
+  },
 };
 
 export const batch: Command = {

@@ -8,50 +8,41 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { asJson, command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
-import { choiceValue, grouped, HELP_OPTION, orList } from '../options.js';
+import { choiceValue, HELP_OPTION, optionTable, orList } from '../options.js';
 
 const NAME = 'anyvmaf bench';
-const GROUP = 'Options';
-
 const BACKENDS: readonly BenchBackend[] = ['cpu', 'native-cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS];
 
 interface BenchSettings extends BenchOptions {
   readonly json: boolean;
 }
 
-const BENCH_OPTIONS = grouped<BenchSettings>(GROUP, [
-  {
-    name: 'full',
-    help: 'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files',
-    read: () => ({ full: true }),
+const BENCH_OPTIONS = optionTable<BenchSettings>({
+  Options: {
+    '--full': [
+      'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files',
+      () => ({ full: true }),
+    ],
+    '--shape WxH': [
+      'only this pair: 576x324, 1920x1080 or 3840x2160. May be repeated',
+      ({ value }, { shapes = [] }) => ({ shapes: [...shapes, value] }),
+    ],
+    '--backend NAME': [
+      `only this backend beside the portable core: ${orList(BACKENDS)}. May be repeated. Default: all that work`,
+      (use, { backends = [] }) => ({ backends: [...backends, choiceValue(use, BACKENDS)] }),
+    ],
+    '--threads N': [
+      'maximum number of worker threads. Default: one per core',
+      ({ label, value }) => ({ maxThreads: threadsOf(label, value) }),
+    ],
+    '--reports DIR': [
+      'write a JSON report per pair and backend into DIR',
+      ({ value }) => ({ reports: value }),
+    ],
+    '--json': ['the result as JSON', () => ({ json: true })],
+    ...HELP_OPTION,
   },
-  {
-    name: 'shape',
-    argument: 'WxH',
-    help: 'only this pair: 576x324, 1920x1080 or 3840x2160. May be repeated',
-    read: ({ value }, { shapes = [] }) => ({ shapes: [...shapes, value] }),
-  },
-  {
-    name: 'backend',
-    argument: 'NAME',
-    help: `only this backend beside the portable core: ${orList(BACKENDS)}. May be repeated. Default: all that work`,
-    read: (use, { backends = [] }) => ({ backends: [...backends, choiceValue(use, BACKENDS)] }),
-  },
-  {
-    name: 'threads',
-    argument: 'N',
-    help: 'maximum number of worker threads. Default: one per core',
-    read: ({ label, value }) => ({ maxThreads: threadsOf(label, value) }),
-  },
-  {
-    name: 'reports',
-    argument: 'DIR',
-    help: 'write a JSON report per pair and backend into DIR',
-    read: ({ value }) => ({ reports: value }),
-  },
-  { name: 'json', help: 'the result as JSON', read: () => ({ json: true }) },
-  HELP_OPTION,
-]);
+});
 
 const page: HelpText = {
   usage: [`${NAME} [options]`],

@@ -31,10 +31,10 @@ import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import {
   choiceValue,
-  grouped,
   numberValue,
-  type Option,
+  type OptionRows,
   type OptionUse,
+  optionTable,
   orList,
   refusedValue,
   unsignedValue,
@@ -50,7 +50,6 @@ import {
   encodingRun,
   FULL_OPTION,
   oneSource,
-  PARAMETERS,
   PIX_FMT_OPTION,
   POINT,
   parameterOption,
@@ -72,45 +71,32 @@ interface CurveSettings extends EncodingSettings {
   readonly quiet: boolean;
 }
 
-const CURVE_OPTIONS: readonly Option<CurveSettings>[] = [
-  {
-    name: 'target',
-    argument: 'QUALITY',
-    help: 'quality at which to measure each curve. May be repeated. Default: values of the parameter',
-    read: (use, { targets = [] }) => ({ targets: [...targets, numberValue(use)] }),
-  },
-  {
-    name: 'by',
-    argument: 'MEASURE',
-    help: 'measure of quality: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
-    read: measureValue,
-  },
-];
+const CURVE_OPTIONS: OptionRows<CurveSettings> = {
+  '--target QUALITY': [
+    'quality at which to measure each curve. May be repeated. Default: values of the parameter',
+    (use, { targets = [] }) => ({ targets: [...targets, numberValue(use)] }),
+  ],
+  '--by MEASURE': [
+    'measure of quality: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
+    measureValue,
+  ],
+};
 
-const RESULT_OPTIONS: readonly Option<CurveSettings>[] = [
-  {
-    name: 'output',
-    short: 'o',
-    argument: 'FILE',
-    help: 'write the result to FILE, in the format of its extension: .json, .csv, .html or .txt. May be repeated',
-    read: ({ value }, { outputs = [] }) => ({ outputs: [...outputs, value] }),
-  },
-  { name: 'json', help: 'print the result as JSON', read: () => ({ format: 'json' }) },
-  { name: 'csv', help: 'print all points as CSV', read: () => ({ format: 'csv' }) },
-];
+const RESULT_OPTIONS: OptionRows<CurveSettings> = {
+  '-o, --output FILE': [
+    'write the result to FILE, in the format of its extension: .json, .csv, .html or .txt. May be repeated',
+    ({ value }, { outputs = [] }) => ({ outputs: [...outputs, value] }),
+  ],
+  '--json': ['print the result as JSON', () => ({ format: 'json' })],
+  '--csv': ['print all points as CSV', () => ({ format: 'csv' })],
+};
 
-function betweenOption(
-  help: string,
-): Option<{ readonly between?: { readonly min: number; readonly max: number } | undefined }> {
-  return {
-    name: 'between',
-    argument: 'LOW..HIGH',
-    help,
-    read: (use) => {
-      const { min, max } = rangeValue(use);
-      return { between: { min, max } };
-    },
+function betweenOption(help: string): OptionRows<Pick<LadderOptions, 'between'>> {
+  const read = (use: OptionUse) => {
+    const { min, max } = rangeValue(use);
+    return { between: { min, max } };
   };
+  return { '--between LOW..HIGH': [help, read] };
 }
 
 /** `p5`, `psnr_y` or `psnr_y.min`. */
@@ -228,56 +214,45 @@ interface LadderSettings
   readonly masters: readonly string[];
 }
 
-const LADDER_OPTIONS: readonly Option<LadderSettings>[] = [
-  ...grouped<LadderSettings>('Encoding', [
-    ENCODER_OPTION,
-    ENCODER_ARG_OPTION,
-    PIX_FMT_OPTION,
-    {
-      name: 'sizes',
-      argument: 'LIST',
-      help: 'heights, or sizes: 1080,720,540,360 or 1920x1080,1280x720. None larger than the source',
-      read: (use) => ({ sizes: use.value.split(',').map((text) => sizeValue(use, text.trim())) }),
-    },
-  ]),
-  ...grouped<LadderSettings>('Rungs', [
-    {
-      name: 'rungs',
-      argument: 'N',
-      help: `number of rungs, 1 to ${MOST_RUNGS}. Default: 5`,
-      read: (use) => ({ rungs: unsignedValue(use, 5, MOST_RUNGS) }),
-    },
-    {
-      name: 'spacing',
-      argument: 'BY',
-      help: `space rungs evenly in ${orList(SPACINGS)}. Default: rate`,
-      read: (use) => ({ spacing: choiceValue(use, SPACINGS) }),
-    },
-    betweenOption("quality of the lowest and of the highest rung. Default: 40..96 of a model's score"),
-  ]),
-  ...grouped<LadderSettings>('Curves', [
-    parameterOption(
-      `parameter to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
-    ),
-    valuesOption('LOW..HIGH[:STEP]', 'values of the parameter. Default: seven around the usual one'),
+const LADDER_OPTIONS = optionTable<LadderSettings>({
+  Encoding: {
+    ...ENCODER_OPTION,
+    ...ENCODER_ARG_OPTION,
+    ...PIX_FMT_OPTION,
+    '--sizes LIST': [
+      'heights, or sizes: 1080,720,540,360 or 1920x1080,1280x720. None larger than the source',
+      (use) => ({ sizes: use.value.split(',').map((text) => sizeValue(use, text.trim())) }),
+    ],
+  },
+  Rungs: {
+    '--rungs N': [
+      `number of rungs, 1 to ${MOST_RUNGS}. Default: 5`,
+      (use) => ({ rungs: unsignedValue(use, 5, MOST_RUNGS) }),
+    ],
+    '--spacing BY': [
+      `space rungs evenly in ${orList(SPACINGS)}. Default: rate`,
+      (use) => ({ spacing: choiceValue(use, SPACINGS) }),
+    ],
+    ...betweenOption("quality of the lowest and of the highest rung. Default: 40..96 of a model's score"),
+  },
+  Curves: {
+    ...parameterOption('set'),
+    ...valuesOption('LOW..HIGH[:STEP]', 'values of the parameter. Default: seven around the usual one'),
     ...CURVE_OPTIONS,
     ...SCORING_OPTIONS,
-    FULL_OPTION,
+    ...FULL_OPTION,
     ...WORK_OPTIONS,
-  ]),
-  ...grouped<LadderSettings>('Result', [
+  },
+  Result: {
     ...RESULT_OPTIONS,
-    {
-      name: 'master',
-      argument: 'FILE',
-      help:
-        'measure the segments of a master playlist, and write the bandwidths of its streams into it. Takes no ' +
+    '--master FILE': [
+      'measure the segments of a master playlist, and write the bandwidths of its streams into it. Takes no ' +
         'SOURCE',
-      read: ({ value }, { masters = [] }) => ({ masters: [...masters, value] }),
-    },
+      ({ value }, { masters = [] }) => ({ masters: [...masters, value] }),
+    ],
     ...ENDING_OPTIONS,
-  ]),
-];
+  },
+});
 
 const ladderPage: HelpText = {
   usage: [`${LADDER} SOURCE -e NAME --sizes LIST`, `${LADDER} --master master.m3u8`],
@@ -285,16 +260,13 @@ const ladderPage: HelpText = {
     'Measures rate and quality of a source at several sizes, takes the convex hull of the curves, and ' +
     'chooses rungs on it. Prints the rate from which each size is best, and the ffmpeg command that encodes ' +
     'all rungs for DASH and HLS. Smaller pictures are scored at the size of the source, as they are watched.',
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        [`${LADDER} a.mov -e libx264 --sizes 1080,720,540`, 'five rungs'],
-        [`${LADDER} a.mov -e libx265 --sizes 720 --rungs 8`, 'more of them'],
-        [`${LADDER} a.mov -e libx264 --sizes 720 -o l.html`, 'a page with the hull'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      [`${LADDER} a.mov -e libx264 --sizes 1080,720,540`, 'five rungs'],
+      [`${LADDER} a.mov -e libx265 --sizes 720 --rungs 8`, 'more of them'],
+      [`${LADDER} a.mov -e libx264 --sizes 720 -o l.html`, 'a page with the hull'],
+    ],
+  },
 };
 
 export const ladder = command(
@@ -373,28 +345,27 @@ const COMPARE = 'anyvmaf compare-encoders';
 
 interface CompareSettings extends CurveSettings, Pick<CompareOptions, 'encoders' | 'between'> {}
 
-const COMPARE_OPTIONS: readonly Option<CompareSettings>[] = [
-  ...grouped<CompareSettings>('Encoding', [
-    {
-      name: 'encoder',
-      short: 'e',
-      argument: 'NAME[:OPTION=VALUE...]',
-      help:
-        'encoder of the installed ffmpeg, with options: libx264:preset=slow. Give two or more; all are ' +
+const COMPARE_OPTIONS = optionTable<CompareSettings>({
+  Encoding: {
+    '-e, --encoder NAME[:OPTION=VALUE...]': [
+      'encoder of the installed ffmpeg, with options: libx264:preset=slow. Give two or more; all are ' +
         'compared with the first',
-      read: ({ value }, { encoders = [] }) => ({ encoders: [...encoders, parseEncoder(value)] }),
-    },
-    PIX_FMT_OPTION,
-  ]),
-  ...grouped<CompareSettings>('Curves', [
+      ({ value }, { encoders = [] }) => ({ encoders: [...encoders, parseEncoder(value)] }),
+    ],
+    ...PIX_FMT_OPTION,
+  },
+  Curves: {
     ...CURVE_OPTIONS,
-    betweenOption("quality range of the BD-rates. Default: 60..97 of a model's score"),
+    ...betweenOption("quality range of the BD-rates. Default: 60..97 of a model's score"),
     ...SCORING_OPTIONS,
-    FULL_OPTION,
+    ...FULL_OPTION,
     ...WORK_OPTIONS,
-  ]),
-  ...grouped<CompareSettings>('Result', [...RESULT_OPTIONS, ...ENDING_OPTIONS]),
-];
+  },
+  Result: {
+    ...RESULT_OPTIONS,
+    ...ENDING_OPTIONS,
+  },
+});
 
 const comparePage: HelpText = {
   usage: [`${COMPARE} SOURCE -e NAME -e NAME`],
@@ -402,15 +373,12 @@ const comparePage: HelpText = {
     'Measures the rate-quality curves of several encoders, or of one with several presets, on a source. Reports ' +
     'how much less each needs for equal quality (BD-rate), how fast it is here, and the rate that it needs ' +
     'for a target quality.',
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        [`${COMPARE} a.mov -e libx264 -e libx265`, 'two codecs'],
-        [`${COMPARE} a.mov -e libx265 -e libsvtav1`, 'and others'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      [`${COMPARE} a.mov -e libx264 -e libx265`, 'two codecs'],
+      [`${COMPARE} a.mov -e libx265 -e libsvtav1`, 'and others'],
+    ],
+  },
 };
 
 export const compareEncodersCommand = command(COMPARE, COMPARE_OPTIONS, comparePage, async (line) => {

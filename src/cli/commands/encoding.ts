@@ -21,8 +21,9 @@ import {
   choiceValue,
   HELP_OPTION,
   numberValue,
-  type Option,
+  type OptionRows,
   type OptionUse,
+  orList,
   refusedValue,
   unsignedValue,
 } from '../options.js';
@@ -40,32 +41,32 @@ export const PARAMETERS = [
 
 const MAX_THREADS = 1024;
 
-export const ENCODER_OPTION: Option<EncoderChoice> = {
-  name: 'encoder',
-  short: 'e',
-  argument: 'NAME',
-  help: 'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another',
-  read: ({ value }) => ({ encoder: value }),
+export const ENCODER_OPTION: OptionRows<EncoderChoice> = {
+  '-e, --encoder NAME': [
+    'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another',
+    ({ value }) => ({ encoder: value }),
+  ],
 };
 
-export const ENCODER_ARG_OPTION: Option<EncoderChoice> = {
-  name: 'encoder-arg',
-  argument: 'NAME=VALUE',
-  help: 'option of the encoder, such as preset=slow. May be repeated',
-  read: (use, { encoderOptions }) => ({ encoderOptions: withEncoderOption(encoderOptions, use) }),
+export const ENCODER_ARG_OPTION: OptionRows<EncoderChoice> = {
+  '--encoder-arg NAME=VALUE': [
+    'option of the encoder, such as preset=slow. May be repeated',
+    (use, { encoderOptions }) => ({ encoderOptions: withEncoderOption(encoderOptions, use) }),
+  ],
 };
 
-export function parameterOption(help: string): Option<EncoderChoice> {
+/** @param verb what is done with the parameter */
+export function parameterOption(verb: string): OptionRows<EncoderChoice> {
   return {
-    name: 'parameter',
-    argument: 'NAME',
-    help,
-    read: (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
+    '--parameter NAME': [
+      `parameter to ${verb}: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+      (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
+    ],
   };
 }
 
-export function valuesOption(argument: string, help: string): Option<EncoderChoice> {
-  return { name: 'values', argument, help, read: (use) => ({ range: rangeValue(use) }) };
+export function valuesOption(argument: string, help: string): OptionRows<EncoderChoice> {
+  return { [`--values ${argument}`]: [help, (use) => ({ range: rangeValue(use) })] };
 }
 
 export interface EncodeSettings {
@@ -73,80 +74,63 @@ export interface EncodeSettings {
   readonly keepMissed: boolean;
 }
 
-export function encodeOptions(help: string): readonly Option<EncodeSettings>[] {
-  return [
-    { name: 'encode', argument: 'FILE', help, read: ({ value }) => ({ output: value }) },
-    {
-      name: 'encode-missed',
-      help: 'write the file of --encode even if it misses the target',
-      read: () => ({ keepMissed: true }),
-    },
-  ];
+export function encodeOptions(help: string): OptionRows<EncodeSettings> {
+  return {
+    '--encode FILE': [help, ({ value }) => ({ output: value })],
+    '--encode-missed': [
+      'write the file of --encode even if it misses the target',
+      () => ({ keepMissed: true }),
+    ],
+  };
 }
 
 export type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
 
-export const PIX_FMT_OPTION: Option<EncodingSettings> = {
-  name: 'pix-fmt',
-  argument: 'FORMAT',
-  help: "pixel format of the encode. Default: the source's",
-  read: ({ value }) => ({ pixelFormat: value }),
+export const PIX_FMT_OPTION: OptionRows<EncodingSettings> = {
+  '--pix-fmt FORMAT': [
+    "pixel format of the encode. Default: the source's",
+    ({ value }) => ({ pixelFormat: value }),
+  ],
 };
 
-export const TARGET_OPTION: Option<{ readonly targets: readonly QualityTarget[] }> = {
-  name: 'target',
-  argument: 'BOUND',
-  help: '95, or as in --fail-under: p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5. May be repeated. Default: 95',
-  read: ({ value }, { targets = [] }) => ({ targets: [...targets, parseTarget(value)] }),
+export const TARGET_OPTION: OptionRows<{ readonly targets: readonly QualityTarget[] }> = {
+  '--target BOUND': [
+    '95, or as in --fail-under: p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5. May be repeated. Default: 95',
+    ({ value }, { targets = [] }) => ({ targets: [...targets, parseTarget(value)] }),
+  ],
 };
 
-export const SCORING_OPTIONS: readonly Option<EncodingSettings>[] = [
-  {
-    name: 'model',
-    short: 'm',
-    argument: 'MODEL',
-    help: 'model to score with. May be repeated',
-    read: ({ value }, { models = [] }) => ({ models: [...models, value] }),
-  },
-  {
-    name: 'feature',
-    argument: 'FEATURE',
-    help: 'further metric to measure. May be repeated',
-    read: ({ value }, { features = [] }) => ({ features: [...features, value] }),
-  },
-];
-
-export const WORK_OPTIONS: readonly Option<EncodingSettings>[] = [
-  {
-    name: 'cache',
-    argument: 'DIR',
-    help: "where to cache measured points: a folder, or none. Default: the user's cache",
-    read: ({ value }) => ({ cache: value === 'none' ? false : value }),
-  },
-  {
-    name: 'max-temp',
-    argument: 'GB',
-    help: 'size limit of temporary files. Default: 8',
-    read: (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
-  },
-  {
-    name: 'threads',
-    argument: 'N',
-    help: 'worker threads of the scorer',
-    read: (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) }),
-  },
-];
-
-export const FULL_OPTION: Option<EncodingSettings> = {
-  name: 'full',
-  help: 'encode the whole source for every point, not samples of it',
-  read: () => ({ full: true }),
+export const SCORING_OPTIONS: OptionRows<EncodingSettings> = {
+  '-m, --model MODEL': [
+    'model to score with. May be repeated',
+    ({ value }, { models = [] }) => ({ models: [...models, value] }),
+  ],
+  '--feature FEATURE': [
+    'further metric to measure. May be repeated',
+    ({ value }, { features = [] }) => ({ features: [...features, value] }),
+  ],
 };
 
-export const ENDING_OPTIONS: readonly Option<{ readonly quiet: boolean }>[] = [
-  { name: 'quiet', short: 'q', help: 'no progress on the terminal', read: () => ({ quiet: true }) },
-  HELP_OPTION,
-];
+export const WORK_OPTIONS: OptionRows<EncodingSettings> = {
+  '--cache DIR': [
+    "where to cache measured points: a folder, or none. Default: the user's cache",
+    ({ value }) => ({ cache: value === 'none' ? false : value }),
+  ],
+  '--max-temp GB': [
+    'size limit of temporary files. Default: 8',
+    (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
+  ],
+  '--threads N': ['worker threads of the scorer', (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) })],
+};
+
+export const FULL_OPTION: OptionRows<EncodingSettings> = {
+  '--full': ['encode the whole source for every point, not samples of it', () => ({ full: true })],
+};
+
+export const ENDING_OPTIONS: OptionRows<{ readonly quiet: boolean }> = {
+  '-q, --quiet': ['no progress on the terminal', () => ({ quiet: true })],
+  ...HELP_OPTION,
+};
 
 /**
  * @param advice what to type instead

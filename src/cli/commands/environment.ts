@@ -33,21 +33,18 @@ import {
   type View,
 } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
-import { grouped, HELP_OPTION, JSON_OPTION, orList } from '../options.js';
+import { HELP_OPTION, JSON_OPTION, optionTable, orList } from '../options.js';
 import { type TableSettings, tableReader } from '../table-options.js';
 import { partsDoor, type Terminal } from '../terminal.js';
 import { deviceText } from './tiny.js';
 
-const OPTIONS = grouped<TableSettings & { readonly json: boolean }>('Options', [
-  {
-    name: 'vmaf-bin',
-    argument: 'FILE',
-    help: 'the program to check (default: VMAF_BIN, then PATH)',
-    read: tableReader('vmafBin'),
+const OPTIONS = optionTable<TableSettings & { readonly json: boolean }>({
+  Options: {
+    '--vmaf-bin FILE': ['the program to check (default: VMAF_BIN, then PATH)', tableReader('vmafBin')],
+    ...JSON_OPTION,
+    ...HELP_OPTION,
   },
-  JSON_OPTION,
-  HELP_OPTION,
-]);
+});
 
 /** @param report the data for `--json`, and its text for a width in columns */
 function environmentCommand(
@@ -214,11 +211,13 @@ function healthText(health: BackendHealth | undefined): string {
 
 const SETUP = 'anyvmaf setup';
 
-const SETUP_OPTIONS = grouped<{ readonly remove: boolean; readonly json: boolean }>('Options', [
-  { name: 'remove', help: 'remove the named parts, or all', read: () => ({ remove: true }) },
-  JSON_OPTION,
-  HELP_OPTION,
-]);
+const SETUP_OPTIONS = optionTable<{ readonly remove: boolean; readonly json: boolean }>({
+  Options: {
+    '--remove': ['remove the named parts, or all', () => ({ remove: true })],
+    ...JSON_OPTION,
+    ...HELP_OPTION,
+  },
+});
 
 const setupPage: HelpText = {
   usage: [`${SETUP} [--json]`, `${SETUP} [--json] ${PART_NAMES.join('|')}...`, `${SETUP} --remove [PART...]`],
@@ -227,16 +226,13 @@ const setupPage: HelpText = {
     'packages of a pinned version and content, into the cache (ANYVMAF_CACHE). Only the files in use are ' +
     'kept. Without a name it lists the parts. A package that is installed beside anyvmaf takes precedence ' +
     'over a part.',
-  sections: [
-    { title: 'Parts', rows: Object.values(PARTS).map(({ name, use }): [string, string] => [name, use]) },
-    {
-      title: 'Environment',
-      rows: [
-        ['ANYVMAF_INSTALL=auto', 'fetch what is missing without asking'],
-        ['ANYVMAF_INSTALL=never', 'fetch only here and with --yes'],
-      ],
-    },
-  ],
+  sections: {
+    Parts: Object.values(PARTS).map(({ name, use }): [string, string] => [name, use]),
+    Environment: [
+      ['ANYVMAF_INSTALL=auto', 'fetch what is missing without asking'],
+      ['ANYVMAF_INSTALL=never', 'fetch only here and with --yes'],
+    ],
+  },
 };
 
 type PartState = ReturnType<typeof stateOf>;

@@ -19,11 +19,11 @@ import {
 import { EXIT, interruptible } from '../exit.js';
 import {
   fileName,
-  grouped,
   HELP_OPTION,
   numberValue,
   type Option,
   type OptionUse,
+  optionTable,
   parseArguments,
   settingsOf,
 } from '../options.js';
@@ -31,9 +31,6 @@ import { openOutput } from '../output.js';
 import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
 import { VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
-
-const TABLE = 'Table';
-const RUNNING = 'Running';
 
 const MAX_DISTORTED = 1000;
 
@@ -50,70 +47,52 @@ interface AskedSettings extends VideoSettings, TableSettings {
 }
 
 const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
-  ...grouped<AskedSettings>(TABLE, [
-    {
-      name: 'parquet',
-      argument: 'FILE',
-      help: 'measure videos and write their features to FILE, one row per frame',
-      read: (use) => ({ parquet: fileName(use) }),
-    },
-    {
-      name: 'pairs',
-      argument: 'FILE',
-      help: 'the videos, as CSV with the columns reference, distorted and, optionally, key, clip and mos',
-      read: (use) => ({ list: fileName(use) }),
-    },
-    {
-      name: 'key',
-      argument: 'KEY',
-      help:
+  ...optionTable<AskedSettings>({
+    Table: {
+      '--parquet FILE': [
+        'measure videos and write their features to FILE, one row per frame',
+        (use) => ({ parquet: fileName(use) }),
+      ],
+      '--pairs FILE': [
+        'the videos, as CSV with the columns reference, distorted and, optionally, key, clip and mos',
+        (use) => ({ list: fileName(use) }),
+      ],
+      '--key KEY': [
         'column key, which selects train, val or test: once for all videos, or once for each distorted one ' +
-        '(default: name of the reference)',
-      read: ({ value }, { keys = [] }) => ({ keys: [...keys, value] }),
-    },
-    {
-      name: 'mos',
-      argument: 'X',
-      help: 'column mos, the opinion score: once for all, or once for each distorted video',
-      read: (use, { opinions = [] }) => ({ opinions: [...opinions, numberValue(use)] }),
-    },
-    {
-      name: 'teacher',
-      argument: 'MODEL',
-      help:
+          '(default: name of the reference)',
+        ({ value }, { keys = [] }) => ({ keys: [...keys, value] }),
+      ],
+      '--mos X': [
+        'column mos, the opinion score: once for all, or once for each distorted video',
+        (use, { opinions = [] }) => ({ opinions: [...opinions, numberValue(use)] }),
+      ],
+      '--teacher MODEL': [
         'column teacher: score of each frame by this model, vmaf_v0.6.1 or as for --model; also used as mos ' +
-        'if there is none',
-      read: (use) => ({ teacher: modelString(use) }),
+          'if there is none',
+        (use) => ({ teacher: modelString(use) }),
+      ],
+      '--feature SPEC': [
+        'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
+        ({ value }, { features = [] }) => ({ features: [...features, value] }),
+      ],
     },
-    {
-      name: 'feature',
-      argument: 'SPEC',
-      help: 'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
-      read: ({ value }, { features = [] }) => ({ features: [...features, value] }),
-    },
-  ]),
+  }),
   ...VIDEO_OPTIONS,
-  ...grouped<AskedSettings>('Input', [
-    {
-      name: 'frame_cnt',
-      argument: 'N',
-      help: 'at most N frames of each pair (0: all)',
-      read: tableReader('frameCount'),
+  ...optionTable<AskedSettings>({
+    Input: {
+      '--frame_cnt N': ['at most N frames of each pair (0: all)', tableReader('frameCount')],
+      '--subsample N': ['only every Nth frame', tableReader('subsample')],
     },
-    { name: 'subsample', argument: 'N', help: 'only every Nth frame', read: tableReader('subsample') },
-  ]),
+  }),
   ...PAIRING_OPTIONS,
-  ...grouped<AskedSettings>(RUNNING, [
-    {
-      name: 'threads',
-      argument: 'N',
-      help: 'workers (default: one per core)',
-      read: tableReader('threads'),
+  ...optionTable<AskedSettings>({
+    Running: {
+      '--threads N': ['workers (default: one per core)', tableReader('threads')],
+      '-q, --quiet': ['no progress bar', () => ({ quiet: true })],
+      '--json': ['the list, or what was written, as JSON', () => ({ json: true })],
+      ...HELP_OPTION,
     },
-    { name: 'quiet', short: 'q', help: 'no progress bar', read: () => ({ quiet: true }) },
-    { name: 'json', help: 'the list, or what was written, as JSON', read: () => ({ json: true }) },
-    HELP_OPTION,
-  ]),
+  }),
 ];
 
 const NAME = 'anyvmaf features';

@@ -14,10 +14,10 @@ import { EXIT, interruptible } from '../exit.js';
 import {
   choiceValue,
   fileName,
-  grouped,
   HELP_OPTION,
   type Option,
   type OptionUse,
+  optionTable,
   orList,
   refusedValue,
   unsigned,
@@ -29,8 +29,6 @@ import type { Terminal } from '../terminal.js';
 import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const NAME = 'anyvmaf heatmap';
-const MAP = 'Map';
-
 /** Options without meaning here: no score is judged. */
 const LEFT_OUT: readonly string[] = ['strict', 'no-preflight', 'colour-as'];
 
@@ -51,41 +49,32 @@ interface AskedSettings extends VideoSettings, TableSettings {
 export const HEATMAP_OPTIONS: readonly Option<AskedSettings>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  ...grouped<AskedSettings>(MAP, [
-    {
-      name: 'frame',
-      argument: 'N',
-      help: 'frames to draw, such as 12 or 12,250; the first is 0',
-      read: (use, { frames = [] }) => ({ frames: [...frames, ...frameNumbers(use)] }),
+  ...optionTable<AskedSettings>({
+    Map: {
+      '--frame N': [
+        'frames to draw, such as 12 or 12,250; the first is 0',
+        (use, { frames = [] }) => ({ frames: [...frames, ...frameNumbers(use)] }),
+      ],
+      '--worst N': [
+        'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
+        (use) => ({ worst: worstValue(use) }),
+      ],
+      '-o, --output PATH': [
+        'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
+        (use) => ({ output: fileName(use) }),
+      ],
+      '--scale-of WHAT': [
+        'losses to draw: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
+        (use) => ({ of: choiceValue(use, MAP_KINDS) }),
+      ],
+      '--block N': [
+        'cell size in pixels: 4, 8, 16 (default) ... 256',
+        (use) => ({ blockSize: blockValue(use) }),
+      ],
+      '--neg': ['ignore enhancement gain, as the NEG models do', () => ({ neg: true })],
+      ...HELP_OPTION,
     },
-    {
-      name: 'worst',
-      argument: 'N',
-      help: 'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
-      read: (use) => ({ worst: worstValue(use) }),
-    },
-    {
-      name: 'output',
-      short: 'o',
-      argument: 'PATH',
-      help: 'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
-      read: (use) => ({ output: fileName(use) }),
-    },
-    {
-      name: 'scale-of',
-      argument: 'WHAT',
-      help: 'losses to draw: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
-      read: (use) => ({ of: choiceValue(use, MAP_KINDS) }),
-    },
-    {
-      name: 'block',
-      argument: 'N',
-      help: 'cell size in pixels: 4, 8, 16 (default) ... 256',
-      read: (use) => ({ blockSize: blockValue(use) }),
-    },
-    { name: 'neg', help: 'ignore enhancement gain, as the NEG models do', read: () => ({ neg: true }) },
-    HELP_OPTION,
-  ]),
+  }),
 ];
 
 const page: HelpText = {
@@ -94,16 +83,13 @@ const page: HelpText = {
     'Draws loss heatmaps of single frames: how much each place lowers VIF and ADM, the features of VMAF, or how ' +
     'visible Butteraugli finds the difference of each pixel. Colours lie over a darkened picture, with a ' +
     'legend; where nothing is lost there is no colour.',
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        [`${NAME} ref.mp4 dis.mp4`, 'the worst moment'],
-        [`${NAME} ref.mp4 dis.mp4 --worst 5 -o maps`, 'five, into a folder'],
-        [`${NAME} ref.mp4 dis.mp4 --frame 120 -o lost.png`, 'one frame, into a file'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      [`${NAME} ref.mp4 dis.mp4`, 'the worst moment'],
+      [`${NAME} ref.mp4 dis.mp4 --worst 5 -o maps`, 'five, into a folder'],
+      [`${NAME} ref.mp4 dis.mp4 --frame 120 -o lost.png`, 'one frame, into a file'],
+    ],
+  },
 };
 
 export const heatmap = command(NAME, HEATMAP_OPTIONS, page, async ({ settings, positionals, terminal }) =>

@@ -4,7 +4,7 @@
  */
 import { asJson, command, type HelpText } from '../command.js';
 import { alignmentAdvice, EXIT, findingsInFlags, interruptible } from '../exit.js';
-import { grouped, HELP_OPTION, type Option } from '../options.js';
+import { HELP_OPTION, type Option, optionTable } from '../options.js';
 import {
   checkPairingOptions,
   hostsOf,
@@ -15,8 +15,6 @@ import {
 import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const INSPECT = 'anyvmaf inspect';
-const PREFLIGHT = 'Preflight';
-
 /** Options without meaning here: nothing is scored. */
 const LEFT_OUT: readonly string[] = ['no-preflight', 'colour-as'];
 
@@ -28,17 +26,16 @@ interface InspectSettings extends VideoSettings, TableSettings {
 const INSPECT_OPTIONS: readonly Option<InspectSettings>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  ...grouped<InspectSettings>(PREFLIGHT, [
-    {
-      name: 'model',
-      short: 'm',
-      argument: 'SPEC',
-      help: 'the model to score with later. May be repeated',
-      read: ({ value }, { models = [] }) => ({ models: [...models, value] }),
+  ...optionTable<InspectSettings>({
+    Preflight: {
+      '-m, --model SPEC': [
+        'the model to score with later. May be repeated',
+        ({ value }, { models = [] }) => ({ models: [...models, value] }),
+      ],
+      '--json': ['facts and findings as JSON', () => ({ json: true })],
+      ...HELP_OPTION,
     },
-    { name: 'json', help: 'facts and findings as JSON', read: () => ({ json: true }) },
-    HELP_OPTION,
-  ]),
+  }),
 ];
 
 const inspectPage: HelpText = {
@@ -76,8 +73,6 @@ export const inspect = command(
 );
 
 const ALIGN = 'anyvmaf align';
-const SEARCH = 'Search';
-
 interface AlignSettings extends VideoSettings, TableSettings {
   readonly json: boolean;
 }
@@ -85,16 +80,16 @@ interface AlignSettings extends VideoSettings, TableSettings {
 const ALIGN_OPTIONS: readonly Option<AlignSettings>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => name === 'decoder' || name === 'allow-url'),
-  ...grouped<AlignSettings>(SEARCH, [
-    {
-      name: 'window',
-      argument: 'N',
-      help: 'try offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',
-      read: tableReader('window'),
+  ...optionTable<AlignSettings>({
+    Search: {
+      '--window N': [
+        'try offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',
+        tableReader('window'),
+      ],
+      '--json': ['the result as JSON', () => ({ json: true })],
+      ...HELP_OPTION,
     },
-    { name: 'json', help: 'the result as JSON', read: () => ({ json: true }) },
-    HELP_OPTION,
-  ]),
+  }),
 ];
 
 const alignPage: HelpText = {

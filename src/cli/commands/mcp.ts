@@ -7,14 +7,10 @@ import { usageError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
 import type { Command, HelpPage } from '../command.js';
 import { EXIT, interruption } from '../exit.js';
-import { grouped, HELP_OPTION, type Option, parseArguments, secondsValue, settingsOf } from '../options.js';
+import { HELP_OPTION, optionTable, parseArguments, secondsValue, settingsOf } from '../options.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf mcp';
-const FILES = 'Files';
-const HTTP = 'HTTP';
-const OTHER = 'Other';
-
 interface McpSettings {
   readonly allow: readonly string[];
   readonly addresses: readonly string[];
@@ -29,66 +25,46 @@ interface McpSettings {
   readonly tools: string;
 }
 
-const MCP_OPTIONS: readonly Option<McpSettings>[] = [
-  ...grouped<McpSettings>(FILES, [
-    {
-      name: 'allow',
-      argument: 'DIR',
-      help: 'let tools use files under DIR, with or without --allow before it (default: the working directory). May be repeated',
-      read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
-    },
-  ]),
-  ...grouped<McpSettings>(HTTP, [
-    {
-      name: 'http',
-      argument: 'HOST:PORT',
-      optional: (next) => !next.startsWith('-'),
-      help: 'serve Streamable HTTP at this address, HOST:PORT, HOST or PORT (default: 127.0.0.1:8765)',
-      read: ({ value }, { addresses = [] }) => ({ addresses: [...addresses, value] }),
-    },
-    {
-      name: 'token',
-      argument: 'TOKEN',
-      help: 'require this bearer token in every call; needed to listen where other machines can connect',
-      read: ({ value }, { tokens = [] }) => ({ tokens: [...tokens, value] }),
-    },
-    {
-      name: 'cors',
-      argument: 'ORIGIN',
-      help: 'allow calls from web pages of this origin, such as http://localhost:6274. May be repeated',
-      read: ({ value }, { origins = [] }) => ({ origins: [...origins, value] }),
-    },
-  ]),
-  ...grouped<McpSettings>(OTHER, [
-    {
-      name: 'vmaf-bin',
-      argument: 'PATH',
-      help: 'the installed vmaf tool, for native backends',
-      read: ({ value }) => ({ vmafBin: value }),
-    },
-    {
-      name: 'tools',
-      argument: 'SETS',
-      help:
-        'offer only these sets of tools, separated by commas: score, raw, explain, encode, models, live or ' +
+const MCP_OPTIONS = optionTable<McpSettings>({
+  Files: {
+    '--allow DIR': [
+      'let tools use files under DIR, with or without --allow before it (default: the working directory). May be repeated',
+      ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+    ],
+  },
+  HTTP: {
+    '--http HOST:PORT': [
+      'serve Streamable HTTP at this address, HOST:PORT, HOST or PORT (default: 127.0.0.1:8765)',
+      ({ value }, { addresses = [] }) => ({ addresses: [...addresses, value] }),
+      { optional: (next) => !next.startsWith('-') },
+    ],
+    '--token TOKEN': [
+      'require this bearer token in every call; needed to listen where other machines can connect',
+      ({ value }, { tokens = [] }) => ({ tokens: [...tokens, value] }),
+    ],
+    '--cors ORIGIN': [
+      'allow calls from web pages of this origin, such as http://localhost:6274. May be repeated',
+      ({ value }, { origins = [] }) => ({ origins: [...origins, value] }),
+    ],
+  },
+  Other: {
+    '--vmaf-bin PATH': ['the installed vmaf tool, for native backends', ({ value }) => ({ vmafBin: value })],
+    '--tools SETS': [
+      'offer only these sets of tools, separated by commas: score, raw, explain, encode, models, live or ' +
         'machine (default: all)',
-      read: ({ value }) => ({ tools: value }),
-    },
-    {
-      name: 'call-limit',
-      argument: 'N',
-      help: 'turn a call into a job after N seconds; 0: never (default: 45)',
-      read: (use) => ({ callLimit: use.value === '0' ? 0 : secondsValue(use) }),
-    },
-    {
-      name: 'max-seconds',
-      argument: 'N',
-      help: 'stop a call or a job after N seconds (default: 3600)',
-      read: (use) => ({ maxSeconds: secondsValue(use) }),
-    },
-    HELP_OPTION,
-  ]),
-];
+      ({ value }) => ({ tools: value }),
+    ],
+    '--call-limit N': [
+      'turn a call into a job after N seconds; 0: never (default: 45)',
+      (use) => ({ callLimit: use.value === '0' ? 0 : secondsValue(use) }),
+    ],
+    '--max-seconds N': [
+      'stop a call or a job after N seconds (default: 3600)',
+      (use) => ({ maxSeconds: secondsValue(use) }),
+    ],
+    ...HELP_OPTION,
+  },
+});
 
 const page: HelpPage = {
   usage: [`${NAME} [--allow DIR]... [DIR...]`, `${NAME} --http [HOST:PORT] [options]`],
@@ -96,19 +72,16 @@ const page: HelpPage = {
     'Serves the Model Context Protocol: an AI agent scores, compares and explains videos with typed tools. Without ' +
     '--http it uses standard input and output, as MCP hosts start it.',
   options: MCP_OPTIONS,
-  sections: [
-    {
-      title: 'Environment',
-      rows: [
-        ['ANYVMAF_MCP_ALLOW', 'more folders, separated by colons or semicolons; also VMAF_MCP_ALLOW'],
-        ['ANYVMAF_MCP_TOKEN', 'the token, hidden from other users of the machine, unlike --token'],
-        [
-          'VMAF_MCP_MAX_CONCURRENT',
-          'calls that may score at the same time (default: one per core, from 2 to 8)',
-        ],
+  sections: {
+    Environment: [
+      ['ANYVMAF_MCP_ALLOW', 'more folders, separated by colons or semicolons; also VMAF_MCP_ALLOW'],
+      ['ANYVMAF_MCP_TOKEN', 'the token, hidden from other users of the machine, unlike --token'],
+      [
+        'VMAF_MCP_MAX_CONCURRENT',
+        'calls that may score at the same time (default: one per core, from 2 to 8)',
       ],
-    },
-  ],
+    ],
+  },
 };
 
 export interface McpArguments

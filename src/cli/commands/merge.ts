@@ -9,7 +9,7 @@ import { MOST_REPORT_BYTES, readText } from '../../files/text-file.js';
 import type { Shard } from '../../index.js';
 import { command, type HelpText } from '../command.js';
 import { completeReport, interruptible } from '../exit.js';
-import { grouped, HELP_OPTION, HOSTS_OPTION, type Option } from '../options.js';
+import { HELP_OPTION, HOSTS_HELP, type Option, optionTable } from '../options.js';
 import { OUTPUT_OPTIONS, type OutputSettings, outputsOf } from '../output-options.js';
 import { hostsOf, type TableSettings, tableReader } from '../table-options.js';
 import { deliver, openOutputs } from './delivery.js';
@@ -21,11 +21,13 @@ interface MergeSettings extends OutputSettings, TableSettings {}
 const MERGE_OPTIONS: readonly Option<MergeSettings>[] = [
   // Pictures need the videos, which may be gone.
   ...OUTPUT_OPTIONS.filter(({ name }) => name !== 'no-pictures' && name !== 'html-size'),
-  ...grouped<MergeSettings>('Running', [
-    { ...HOSTS_OPTION, read: tableReader('allowUrl') },
-    { name: 'quiet', short: 'q', help: 'plain scores instead of the summary', read: () => ({ quiet: true }) },
-    HELP_OPTION,
-  ]),
+  ...optionTable<MergeSettings>({
+    Running: {
+      '--allow-url HOST': [HOSTS_HELP, tableReader('allowUrl')],
+      '-q, --quiet': ['plain scores instead of the summary', () => ({ quiet: true })],
+      ...HELP_OPTION,
+    },
+  }),
 ];
 
 const page: HelpText = {
@@ -34,16 +36,13 @@ const page: HelpText = {
     'Joins the parts of a pair that were measured with --shard, on one machine or many, into one report: bit for ' +
     'bit the numbers of a single run. Names parts that are missing or do not belong together. Takes the ' +
     'records in any order.',
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        ['anyvmaf ref.mp4 dis.mp4 --shard 1/4 -o part-1.json', 'measure the first of four parts'],
-        ['anyvmaf merge part-*.json', 'merge all of them'],
-        ['anyvmaf merge part-*.json -o report.json', 'write the report'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      ['anyvmaf ref.mp4 dis.mp4 --shard 1/4 -o part-1.json', 'measure the first of four parts'],
+      ['anyvmaf merge part-*.json', 'merge all of them'],
+      ['anyvmaf merge part-*.json -o report.json', 'write the report'],
+    ],
+  },
 };
 
 export const merge = command(

@@ -9,18 +9,18 @@ import type { ModelDescription, ModelSummary } from '../../index.js';
 import { wrap } from '../../report/sections.js';
 import { asJson, type Command, command, type HelpText, listingCommand, twoColumns } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
-import { grouped, HELP_OPTION, JSON_OPTION } from '../options.js';
+import { HELP_OPTION, JSON_OPTION, optionTable } from '../options.js';
 
-const OPTIONS = grouped<{ readonly from: string; readonly json: boolean }>('Options', [
-  {
-    name: 'from',
-    argument: 'URL',
-    help: 'a server that has the files as OWNER/REPOSITORY/TAG/FOLDER/FILE (default: ANYVMAF_MODELS_FROM, else GitHub)',
-    read: ({ value }) => ({ from: value }),
+const OPTIONS = optionTable<{ readonly from: string; readonly json: boolean }>({
+  Options: {
+    '--from URL': [
+      'a server that has the files as OWNER/REPOSITORY/TAG/FOLDER/FILE (default: ANYVMAF_MODELS_FROM, else GitHub)',
+      ({ value }) => ({ from: value }),
+    ],
+    ...JSON_OPTION,
+    ...HELP_OPTION,
   },
-  JSON_OPTION,
-  HELP_OPTION,
-]);
+});
 
 const page: HelpText = {
   usage: ['anyvmaf models pull [--from URL] [--json] NAME|all'],

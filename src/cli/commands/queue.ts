@@ -20,11 +20,11 @@ import { command, type HelpText } from '../command.js';
 import { EXIT, interruptible, interruption } from '../exit.js';
 import {
   betweenValue,
-  grouped,
   HELP_OPTION,
   HOSTS_OPTION,
-  type Option,
+  type OptionRows,
   type OptionUse,
+  optionTable,
   orList,
   RESULTS_OPTION,
   refusedValue,
@@ -49,22 +49,24 @@ interface QueueSettings {
   readonly all: boolean;
 }
 
-const QUEUE_OPTION: Option<{ readonly queue: string }> = {
-  name: 'queue',
-  argument: 'URL',
-  help: 'the queue: redis://USER@HOST:PORT/DB, rediss:// for TLS; ?queue=NAME for one of several',
-  read: ({ value }) => ({ queue: value }),
+const QUEUE_OPTION: OptionRows<{ readonly queue: string }> = {
+  '--queue URL': [
+    'the queue: redis://USER@HOST:PORT/DB, rediss:// for TLS; ?queue=NAME for one of several',
+    ({ value }) => ({ queue: value }),
+  ],
 };
 
-const QUEUE_OPTIONS = grouped<QueueSettings>('Queue', [
-  QUEUE_OPTION,
-  RESULTS_OPTION,
-  HOSTS_OPTION,
-  { name: 'json', help: 'print one object of JSON and exit', read: () => ({ json: true }) },
-  { name: 'once', help: 'print the state once and exit', read: () => ({ once: true }) },
-  { name: 'all', help: 'cancel: every job that has not ended', read: () => ({ all: true }) },
-  HELP_OPTION,
-]);
+const QUEUE_OPTIONS = optionTable<QueueSettings>({
+  Queue: {
+    ...QUEUE_OPTION,
+    ...RESULTS_OPTION,
+    ...HOSTS_OPTION,
+    '--json': ['print one object of JSON and exit', () => ({ json: true })],
+    '--once': ['print the state once and exit', () => ({ once: true })],
+    '--all': ['cancel: every job that has not ended', () => ({ all: true })],
+    ...HELP_OPTION,
+  },
+});
 
 const ACTIONS = ['view', 'dead', 'retry', 'cancel'] as const;
 
@@ -249,49 +251,39 @@ interface WorkSettings {
   readonly quiet: boolean;
 }
 
-const WORK_OPTIONS = grouped<WorkSettings>('Worker', [
-  QUEUE_OPTION,
-  {
-    name: 'allow',
-    argument: 'DIR',
-    help: 'read videos and models only under this folder. May be repeated',
-    read: ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+const WORK_OPTIONS = optionTable<WorkSettings>({
+  Worker: {
+    ...QUEUE_OPTION,
+    '--allow DIR': [
+      'read videos and models only under this folder. May be repeated',
+      ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+    ],
+    ...HOSTS_OPTION,
+    ...RESULTS_OPTION,
+    '--concurrency N': [
+      'tasks at the same time (default: 1)',
+      (use) => ({ concurrency: betweenValue(use, 2, 1, MOST_CONCURRENCY) }),
+    ],
+    '--threads N': [
+      'maximum threads per task (default: one per core, shared by tasks)',
+      (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
+    ],
+    '--lease SECONDS': [
+      'seconds after which a silent worker loses its tasks to others (default: 30)',
+      (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
+    ],
+    '--max-seconds N': [
+      'fail a task that takes longer than N seconds (default: 21600)',
+      (use) => ({ maxSeconds: secondsValue(use) }),
+    ],
+    '--metrics PORT': [
+      'serve Prometheus metrics at this port of 127.0.0.1, or at HOST:PORT',
+      (use) => ({ metrics: metricsValue(use) }),
+    ],
+    '-q, --quiet': ['print only errors', () => ({ quiet: true })],
+    ...HELP_OPTION,
   },
-  HOSTS_OPTION,
-  RESULTS_OPTION,
-  {
-    name: 'concurrency',
-    argument: 'N',
-    help: 'tasks at the same time (default: 1)',
-    read: (use) => ({ concurrency: betweenValue(use, 2, 1, MOST_CONCURRENCY) }),
-  },
-  {
-    name: 'threads',
-    argument: 'N',
-    help: 'maximum threads per task (default: one per core, shared by tasks)',
-    read: (use) => ({ threads: betweenValue(use, 4, 1, 1024) }),
-  },
-  {
-    name: 'lease',
-    argument: 'SECONDS',
-    help: 'seconds after which a silent worker loses its tasks to others (default: 30)',
-    read: (use) => ({ lease: betweenValue(use, USUAL_LEASE, LEAST_LEASE, MOST_LEASE) }),
-  },
-  {
-    name: 'max-seconds',
-    argument: 'N',
-    help: 'fail a task that takes longer than N seconds (default: 21600)',
-    read: (use) => ({ maxSeconds: secondsValue(use) }),
-  },
-  {
-    name: 'metrics',
-    argument: 'PORT',
-    help: 'serve Prometheus metrics at this port of 127.0.0.1, or at HOST:PORT',
-    read: (use) => ({ metrics: metricsValue(use) }),
-  },
-  { name: 'quiet', short: 'q', help: 'print only errors', read: () => ({ quiet: true }) },
-  HELP_OPTION,
-]);
+});
 
 const workPage: HelpText = {
   usage: [`${WORK} --queue URL --allow DIR [options]`],
@@ -300,16 +292,13 @@ const workPage: HelpText = {
     '--results, long pairs are split into parts, and the last worker merges. SIGTERM and Ctrl-C return ' +
     'running tasks to the queue. ANYVMAF_QUEUE may hold the address of the queue, ANYVMAF_QUEUE_PASSWORD ' +
     'its password.',
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        ['anyvmaf work --queue redis://queue --allow /media', 'a worker'],
-        ['anyvmaf batch jobs.csv -o r.jsonl --queue redis://queue', 'jobs for it'],
-        ['anyvmaf queue --queue redis://queue', 'watch it'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      ['anyvmaf work --queue redis://queue --allow /media', 'a worker'],
+      ['anyvmaf batch jobs.csv -o r.jsonl --queue redis://queue', 'jobs for it'],
+      ['anyvmaf queue --queue redis://queue', 'watch it'],
+    ],
+  },
 };
 
 export const work = command(WORK, WORK_OPTIONS, workPage, async ({ settings, positionals, terminal }) => {

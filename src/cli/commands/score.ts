@@ -42,38 +42,32 @@ const page: HelpPage = {
     "numbers of Netflix's libvmaf 3.2. Takes whatever a decoder on this machine reads (MP4, MOV, MKV, WebM, " +
     '...), Y4M, or raw YUV with its geometry. Several distorted videos are compared in one table.',
   options: SCORE_OPTIONS,
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        ['anyvmaf master.mov encode.mp4', 'score a pair'],
-        ['anyvmaf master.mov a.mp4 b.mp4 c.mp4', 'compare encodes in a table'],
-        ['anyvmaf ref.mp4 dis.mp4 --html report.html', 'a page with charts'],
-        ['anyvmaf ref.mp4 dis.mp4 --range 1:30-2:00', 'score half a minute'],
-        ['anyvmaf ref.mp4 dis.mp4 --offset auto', 'find the offset first'],
-        ['anyvmaf ref.mp4 dis.mp4 -m auto --json', 'HD or 4K model; every frame'],
-        ['anyvmaf a.yuv b.yuv -w 1920 -h 1080 -p 420 -b 8', 'raw video'],
-        ['anyvmaf ref.mp4 dis.mp4 --fail-under 93', 'gate a script'],
-        ["anyvmaf a.mp4 b.mp4 --fail-under 'vmaf.p5>=80'", 'for the worst frames'],
-        ['anyvmaf a.mp4 b.mp4 --baseline old.json --max-drop 0.5', 'no worse than before'],
-      ],
-    },
-    { title: 'Commands', rows: COMMANDS.map(({ name, summary }) => [name, summary]) },
-    {
-      title: 'Exit codes',
-      rows: [
-        [`${EXIT.ok}`, 'success'],
-        [`${EXIT.usage}`, 'invalid command line'],
-        [`${EXIT.failed}`, 'a video, model, feature or file cannot be used'],
-        [`${EXIT.below}`, 'a value misses --fail-under or --max-drop, or cannot be trusted'],
-        [`${EXIT.alarm}`, 'an --alarm was raised'],
-        [`${EXIT.internal}`, 'internal error in anyvmaf'],
-        [`${EXIT.interrupted}`, 'interrupted by Ctrl-C'],
-        [`${EXIT.closedPipe}`, 'standard output was closed by its reader'],
-        [`${EXIT.terminated}`, 'terminated by SIGTERM'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      ['anyvmaf master.mov encode.mp4', 'score a pair'],
+      ['anyvmaf master.mov a.mp4 b.mp4 c.mp4', 'compare encodes in a table'],
+      ['anyvmaf ref.mp4 dis.mp4 --html report.html', 'a page with charts'],
+      ['anyvmaf ref.mp4 dis.mp4 --range 1:30-2:00', 'score half a minute'],
+      ['anyvmaf ref.mp4 dis.mp4 --offset auto', 'find the offset first'],
+      ['anyvmaf ref.mp4 dis.mp4 -m auto --json', 'HD or 4K model; every frame'],
+      ['anyvmaf a.yuv b.yuv -w 1920 -h 1080 -p 420 -b 8', 'raw video'],
+      ['anyvmaf ref.mp4 dis.mp4 --fail-under 93', 'gate a script'],
+      ["anyvmaf a.mp4 b.mp4 --fail-under 'vmaf.p5>=80'", 'for the worst frames'],
+      ['anyvmaf a.mp4 b.mp4 --baseline old.json --max-drop 0.5', 'no worse than before'],
+    ],
+    Commands: COMMANDS.map(({ name, summary }) => [name, summary]),
+    'Exit codes': [
+      [`${EXIT.ok}`, 'success'],
+      [`${EXIT.usage}`, 'invalid command line'],
+      [`${EXIT.failed}`, 'a video, model, feature or file cannot be used'],
+      [`${EXIT.below}`, 'a value misses --fail-under or --max-drop, or cannot be trusted'],
+      [`${EXIT.alarm}`, 'an --alarm was raised'],
+      [`${EXIT.internal}`, 'internal error in anyvmaf'],
+      [`${EXIT.interrupted}`, 'interrupted by Ctrl-C'],
+      [`${EXIT.closedPipe}`, 'standard output was closed by its reader'],
+      [`${EXIT.terminated}`, 'terminated by SIGTERM'],
+    ],
+  },
 };
 
 export const score: Command = {

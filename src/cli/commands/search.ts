@@ -9,7 +9,7 @@ import type { SearchOptions, SearchPoint, SearchResult, SearchStage } from '../.
 import { targetText } from '../../report/limits.js';
 import { asJson, command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import { grouped, type Option, type OptionUse, orList, refusedValue } from '../options.js';
+import { type OptionUse, optionTable, refusedValue } from '../options.js';
 import type { Terminal } from '../terminal.js';
 import {
   bar,
@@ -22,7 +22,6 @@ import {
   FULL_OPTION,
   megabytes,
   oneSource,
-  PARAMETERS,
   PIX_FMT_OPTION,
   POINT,
   parameterOption,
@@ -47,68 +46,46 @@ interface SearchSettings extends SearchOptions {
   readonly forget: boolean;
 }
 
-const SEARCH_OPTIONS: readonly Option<SearchSettings>[] = [
-  ...grouped<SearchSettings>('Encoding', [
-    ENCODER_OPTION,
-    ENCODER_ARG_OPTION,
-    PIX_FMT_OPTION,
+const SEARCH_OPTIONS = optionTable<SearchSettings>({
+  Encoding: {
+    ...ENCODER_OPTION,
+    ...ENCODER_ARG_OPTION,
+    ...PIX_FMT_OPTION,
     ...encodeOptions('encode the whole source with the value found, copy audio and subtitles, and score it'),
-  ]),
-  ...grouped<SearchSettings>('Quality', [
-    TARGET_OPTION,
-    {
-      name: 'between',
-      argument: 'LOW..HIGH',
-      help: 'mean between LOW and HIGH',
-      read: (use, { targets = [] }) => {
+  },
+  Quality: {
+    ...TARGET_OPTION,
+    '--between LOW..HIGH': [
+      'mean between LOW and HIGH',
+      (use, { targets = [] }) => {
         const { min, max } = rangeValue(use);
         return { targets: [{ atLeast: min }, ...targets], atMost: max };
       },
-    },
-    {
-      name: 'max-size',
-      argument: 'SHARE',
-      help: 'size limit, as a share of the source: 60%',
-      read: (use) => ({ maxSize: shareValue(use) }),
-    },
+    ],
+    '--max-size SHARE': [
+      'size limit, as a share of the source: 60%',
+      (use) => ({ maxSize: shareValue(use) }),
+    ],
     ...SCORING_OPTIONS,
-  ]),
-  ...grouped<SearchSettings>('Search', [
-    parameterOption(
-      `parameter to search: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
-    ),
-    valuesOption('LOW..HIGH', 'values to search'),
-    {
-      name: 'all',
-      argument: 'LOW..HIGH:STEP',
-      help: 'encode every value of a grid instead of searching',
-      read: (use) => ({ range: rangeValue(use), all: true }),
-    },
-    FULL_OPTION,
-    {
-      name: 'verify',
-      help: 'encode the whole source with the value found, and score it',
-      read: () => ({ verify: true }),
-    },
+  },
+  Search: {
+    ...parameterOption('search'),
+    ...valuesOption('LOW..HIGH', 'values to search'),
+    '--all LOW..HIGH:STEP': [
+      'encode every value of a grid instead of searching',
+      (use) => ({ range: rangeValue(use), all: true }),
+    ],
+    ...FULL_OPTION,
+    '--verify': ['encode the whole source with the value found, and score it', () => ({ verify: true })],
     ...WORK_OPTIONS,
-    {
-      name: 'forget',
-      help: 'delete the cached points of all earlier searches, and exit',
-      read: () => ({ forget: true }),
-    },
-  ]),
-  ...grouped<SearchSettings>('Result', [
-    {
-      name: 'output',
-      short: 'o',
-      argument: 'FILE',
-      help: 'write the result as JSON to FILE',
-      read: ({ value }) => ({ file: value }),
-    },
-    { name: 'json', help: 'print the result as JSON', read: () => ({ json: true }) },
+    '--forget': ['delete the cached points of all earlier searches, and exit', () => ({ forget: true })],
+  },
+  Result: {
+    '-o, --output FILE': ['write the result as JSON to FILE', ({ value }) => ({ file: value })],
+    '--json': ['print the result as JSON', () => ({ json: true })],
     ...ENDING_OPTIONS,
-  ]),
-];
+  },
+});
 
 function shareValue(use: OptionUse): number {
   const [, text, percent] = /^(\d{1,6}(?:\.\d{1,6})?)(%?)$/.exec(use.value) ?? [];
@@ -123,18 +100,15 @@ const page: HelpText = {
     'Finds the setting at which an encoder of the installed ffmpeg makes the smallest file that reaches a ' +
     'quality: it encodes and scores short samples of the source, usually five times, and reports how ' +
     'certain the result is. Exits with 3 if no setting reaches the quality.',
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        [`${NAME} a.mov --encoder libx264`, 'the CRF for a mean VMAF of 95'],
-        [`${NAME} a.mov --encoder libx265 --target p5>=90`, 'for the worst frames'],
-        [`${NAME} a.mov --encoder libx264 --between 94..96`, 'no better than needed'],
-        [`${NAME} a.mov --encoder libx264 --encode b.mp4`, 'also write the file'],
-        [`${NAME} a.mov --encoder libx264 --all 18..40:2`, 'the whole curve'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      [`${NAME} a.mov --encoder libx264`, 'the CRF for a mean VMAF of 95'],
+      [`${NAME} a.mov --encoder libx265 --target p5>=90`, 'for the worst frames'],
+      [`${NAME} a.mov --encoder libx264 --between 94..96`, 'no better than needed'],
+      [`${NAME} a.mov --encoder libx264 --encode b.mp4`, 'also write the file'],
+      [`${NAME} a.mov --encoder libx264 --all 18..40:2`, 'the whole curve'],
+    ],
+  },
 };
 
 export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {

@@ -20,11 +20,10 @@ import { targetText } from '../../report/limits.js';
 import { clock } from '../../report/sections.js';
 import { asJson, command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import { choiceValue, grouped, numberValue, type Option, orList } from '../options.js';
+import { choiceValue, numberValue, optionTable, orList } from '../options.js';
 import {
   bar,
   ENCODER_ARG_OPTION,
-  ENCODER_OPTION,
   ENDING_OPTIONS,
   encodeOptions,
   encodingRun,
@@ -32,7 +31,6 @@ import {
   frameText,
   megabytes,
   oneSource,
-  PARAMETERS,
   PIX_FMT_OPTION,
   POINT,
   parameterOption,
@@ -56,69 +54,54 @@ interface ShotsSettings extends TuneShotsOptions {
   readonly quiet: boolean;
 }
 
-const SHOTS_OPTIONS: readonly Option<ShotsSettings>[] = [
-  ...grouped<ShotsSettings>('Shots', [
-    {
-      name: 'threshold',
-      argument: 'CHANGE',
-      help: 'threshold of a cut, from 0 to 1. Default: 0.3',
-      read: (use) => ({ threshold: numberValue(use) }),
-    },
-    {
-      name: 'min-length',
-      argument: 'SECONDS',
-      help: 'shortest shot. Default: 0.5',
-      read: (use) => ({ minSeconds: numberValue(use) }),
-    },
-    {
-      name: 'max-length',
-      argument: 'SECONDS',
-      help: 'longest shot; longer ones are split. Default: 10',
-      read: (use) => ({ maxSeconds: numberValue(use) }),
-    },
-  ]),
-  ...grouped<ShotsSettings>('Encoding', [
-    { ...ENCODER_OPTION, help: 'encoder of the installed ffmpeg; without one, shots are only detected' },
-    ENCODER_ARG_OPTION,
-    PIX_FMT_OPTION,
+const SHOTS_OPTIONS = optionTable<ShotsSettings>({
+  Shots: {
+    '--threshold CHANGE': [
+      'threshold of a cut, from 0 to 1. Default: 0.3',
+      (use) => ({ threshold: numberValue(use) }),
+    ],
+    '--min-length SECONDS': ['shortest shot. Default: 0.5', (use) => ({ minSeconds: numberValue(use) })],
+    '--max-length SECONDS': [
+      'longest shot; longer ones are split. Default: 10',
+      (use) => ({ maxSeconds: numberValue(use) }),
+    ],
+  },
+  Encoding: {
+    '-e, --encoder NAME': [
+      'encoder of the installed ffmpeg; without one, shots are only detected',
+      ({ value }) => ({ encoder: value }),
+    ],
+    ...ENCODER_ARG_OPTION,
+    ...PIX_FMT_OPTION,
     ...encodeOptions('join the encoded shots, copy audio and subtitles, and score the whole'),
-  ]),
-  ...grouped<ShotsSettings>('Quality', [
-    TARGET_OPTION,
-    {
-      name: 'goal',
-      argument: 'GOAL',
-      help: 'each: every shot reaches the target; whole: the whole video does, with the fewest bytes. Default: each',
-      read: (use) => ({ goal: choiceValue(use, GOALS) }),
-    },
+  },
+  Quality: {
+    ...TARGET_OPTION,
+    '--goal GOAL': [
+      'each: every shot reaches the target; whole: the whole video does, with the fewest bytes. Default: each',
+      (use) => ({ goal: choiceValue(use, GOALS) }),
+    ],
     ...SCORING_OPTIONS,
-  ]),
-  ...grouped<ShotsSettings>('Search', [
-    parameterOption(
-      `parameter to set: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
-    ),
-    valuesOption('LOW..HIGH', 'values to choose from'),
+  },
+  Search: {
+    ...parameterOption('set'),
+    ...valuesOption('LOW..HIGH', 'values to choose from'),
     ...WORK_OPTIONS,
-  ]),
-  ...grouped<ShotsSettings>('Result', [
-    {
-      name: 'output',
-      short: 'o',
-      argument: 'FILE',
-      help: 'write the result to FILE, in the format of its extension: .json, .csv or .sh',
-      read: ({ value }) => ({ file: value }),
-    },
-    {
-      name: 'format',
-      argument: 'FORMAT',
-      help: `${orList(SHOT_FORMATS)} instead of a table; shell is a script that makes the encode with ffmpeg`,
-      read: (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
-    },
-    { name: 'json', help: 'as --format json', read: () => ({ format: 'json' }) },
-    { name: 'csv', help: 'as --format csv', read: () => ({ format: 'csv' }) },
+  },
+  Result: {
+    '-o, --output FILE': [
+      'write the result to FILE, in the format of its extension: .json, .csv or .sh',
+      ({ value }) => ({ file: value }),
+    ],
+    '--format FORMAT': [
+      `${orList(SHOT_FORMATS)} instead of a table; shell is a script that makes the encode with ffmpeg`,
+      (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
+    ],
+    '--json': ['as --format json', () => ({ format: 'json' })],
+    '--csv': ['as --format csv', () => ({ format: 'csv' })],
     ...ENDING_OPTIONS,
-  ]),
-];
+  },
+});
 
 /** JSON unless the extension is `.csv` or `.sh`. */
 function formatOf(output: string | undefined): ShotFormat | undefined {
@@ -133,18 +116,15 @@ const page: HelpText = {
     'Detects the shots of a video. With an encoder of the installed ffmpeg it finds a setting for each shot, so ' +
     'that every shot, or the whole video, reaches a quality with the fewest bytes, and joins the encodes on ' +
     'request. Exits with 3 if the quality cannot be reached.',
-  sections: [
-    {
-      title: 'Examples',
-      rows: [
-        [`${NAME} a.mov`, 'only detect the shots'],
-        [`${NAME} a.mov --encoder libx264 --target 93`, 'a CRF for each shot'],
-        [`${NAME} a.mov --encoder libx264 --goal whole`, 'fewest bytes for a mean of 95'],
-        [`${NAME} a.mov --encoder libx265 --encode b.mp4`, 'also write the file'],
-        [`${NAME} a.mov --encoder libx264 -o make.sh`, 'a script that makes it'],
-      ],
-    },
-  ],
+  sections: {
+    Examples: [
+      [`${NAME} a.mov`, 'only detect the shots'],
+      [`${NAME} a.mov --encoder libx264 --target 93`, 'a CRF for each shot'],
+      [`${NAME} a.mov --encoder libx264 --goal whole`, 'fewest bytes for a mean of 95'],
+      [`${NAME} a.mov --encoder libx265 --encode b.mp4`, 'also write the file'],
+      [`${NAME} a.mov --encoder libx264 -o make.sh`, 'a script that makes it'],
+    ],
+  },
 };
 
 export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, positionals, terminal }) => {

@@ -22,15 +22,17 @@ import type {
 import { grid, wrap } from '../../report/sections.js';
 import { asJson, type Command, command, type HelpText, helpWidth, twoColumns } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
-import { choiceValue, grouped, HELP_OPTION, numberValue, type Option, unsignedValue } from '../options.js';
+import { choiceValue, HELP_OPTION, numberValue, optionTable, unsignedValue } from '../options.js';
 import { YES_OPTION } from '../terminal.js';
 
 const NAME = 'anyvmaf tiny';
 
-const LISTING_OPTIONS = grouped<{ readonly json: boolean }>('Output', [
-  { name: 'json', help: 'the answer as JSON', read: () => ({ json: true }) },
-  HELP_OPTION,
-]);
+const LISTING_OPTIONS = optionTable<{ readonly json: boolean }>({
+  Output: {
+    '--json': ['the answer as JSON', () => ({ json: true })],
+    ...HELP_OPTION,
+  },
+});
 
 const listingPage: HelpText = {
   usage: [
@@ -145,101 +147,55 @@ function portText({ name, type, dims }: TinyPort): string {
   return `${name} ${TYPES[type] ?? `type ${type}`} ${shape}`;
 }
 
-const WHAT = 'Data';
-const MODEL = 'Model';
-const OUTPUT = 'Output';
-
 interface TinySettings extends EvaluateOptions {
   readonly json: boolean;
 }
 
-const TINY_OPTIONS: readonly Option<TinySettings>[] = [
-  ...grouped<TinySettings>(WHAT, [
-    {
-      name: 'split',
-      argument: 'NAME',
-      help: 'rows by the SHA-256 of their key: test (default), val, train, or all',
-      read: (use) => ({ split: choiceValue(use, SPLITS) }),
-    },
-    {
-      name: 'target',
-      argument: 'COLUMN',
-      help: 'the column to predict (default: mos)',
-      read: ({ value }) => ({ target: value }),
-    },
-  ]),
-  ...grouped<TinySettings>(MODEL, [
-    {
-      name: 'input-name',
-      argument: 'NAME',
-      help: "the graph's input that takes the features (default: the sidecar's, features, or the first)",
-      read: ({ value }) => ({ inputName: value }),
-    },
-    {
-      name: 'codec',
-      argument: 'NAME',
-      help: 'encoder of all rows (default: column codec or encoder)',
-      read: ({ value }) => ({ codec: value }),
-    },
-    {
-      name: 'preset',
-      argument: 'NAME',
-      help: 'preset of all rows (default: column preset)',
-      read: ({ value }) => ({ preset: value }),
-    },
-    {
-      name: 'crf',
-      argument: 'N',
-      help: 'rate factor of all rows (default: column crf)',
-      read: (use) => ({ crf: numberValue(use) }),
-    },
-    {
-      name: 'device',
-      argument: 'NAME',
-      help: 'device that runs the model, as --tiny-device (default: auto)',
-      read: (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
-    },
-    {
-      name: 'threads',
-      argument: 'N',
-      help: 'threads of the runtime (default: chosen by the runtime)',
-      read: (use) => ({ threads: unsignedValue(use, 1000) }),
-    },
-    {
-      name: 'fp16',
-      help: 'half precision, if the device supports it',
-      read: () => ({ fp16: true }),
-    },
-    {
-      name: 'precision',
-      argument: 'NAME',
-      help: 'precision of a model that has an 8-bit version: fp32 or int8, as --tiny-precision (default: auto)',
-      read: (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
-    },
-    {
-      name: 'verify',
-      help: "load only models that the registry's Sigstore bundle signs",
-      read: () => ({ verify: true }),
-    },
-    YES_OPTION,
-  ]),
-  ...grouped<TinySettings>(OUTPUT, [
-    {
-      name: 'resamples',
-      argument: 'N',
-      help: 'draws for the intervals; 0 leaves them out (default: 1000, less for many rows)',
-      read: (use) => ({ resamples: unsignedValue(use, 1000) }),
-    },
-    {
-      name: 'seed',
-      argument: 'N',
-      help: 'seed of the draws (default: 1)',
-      read: (use) => ({ seed: unsignedValue(use, 1000) }),
-    },
-    { name: 'json', help: 'the result as JSON, with the values of every key', read: () => ({ json: true }) },
-    HELP_OPTION,
-  ]),
-];
+const TINY_OPTIONS = optionTable<TinySettings>({
+  Data: {
+    '--split NAME': [
+      'rows by the SHA-256 of their key: test (default), val, train, or all',
+      (use) => ({ split: choiceValue(use, SPLITS) }),
+    ],
+    '--target COLUMN': ['the column to predict (default: mos)', ({ value }) => ({ target: value })],
+  },
+  Model: {
+    '--input-name NAME': [
+      "the graph's input that takes the features (default: the sidecar's, features, or the first)",
+      ({ value }) => ({ inputName: value }),
+    ],
+    '--codec NAME': [
+      'encoder of all rows (default: column codec or encoder)',
+      ({ value }) => ({ codec: value }),
+    ],
+    '--preset NAME': ['preset of all rows (default: column preset)', ({ value }) => ({ preset: value })],
+    '--crf N': ['rate factor of all rows (default: column crf)', (use) => ({ crf: numberValue(use) })],
+    '--device NAME': [
+      'device that runs the model, as --tiny-device (default: auto)',
+      (use) => ({ device: choiceValue(use, TINY_DEVICE_CHOICES) }),
+    ],
+    '--threads N': [
+      'threads of the runtime (default: chosen by the runtime)',
+      (use) => ({ threads: unsignedValue(use, 1000) }),
+    ],
+    '--fp16': ['half precision, if the device supports it', () => ({ fp16: true })],
+    '--precision NAME': [
+      'precision of a model that has an 8-bit version: fp32 or int8, as --tiny-precision (default: auto)',
+      (use) => ({ precision: choiceValue(use, TINY_PRECISIONS) }),
+    ],
+    '--verify': ["load only models that the registry's Sigstore bundle signs", () => ({ verify: true })],
+    ...YES_OPTION,
+  },
+  Output: {
+    '--resamples N': [
+      'draws for the intervals; 0 leaves them out (default: 1000, less for many rows)',
+      (use) => ({ resamples: unsignedValue(use, 1000) }),
+    ],
+    '--seed N': ['seed of the draws (default: 1)', (use) => ({ seed: unsignedValue(use, 1000) })],
+    '--json': ['the result as JSON, with the values of every key', () => ({ json: true })],
+    ...HELP_OPTION,
+  },
+});
 
 const USAGE = {
   eval: `${NAME} eval [options] MODEL FEATURES`,

@@ -9,7 +9,7 @@ import { quoted } from '../../core/printable.js';
 import { openPartsDoor } from '../../parts/consent.js';
 import { COMMANDS, type Command, type CommandName, command, helpWidth, renderHelp } from '../command.js';
 import { EXIT, endProcess, errorLine, exitCodeOf } from '../exit.js';
-import { HELP_OPTION, orList } from '../options.js';
+import { orList } from '../options.js';
 import { openTerminal, partsDoor, type Terminal } from '../terminal.js';
 
 const LOADERS: Readonly<Record<CommandName, () => Promise<Command>>> = {
@@ -92,7 +92,7 @@ export function chooseCommand(
 
 const help = command(
   'anyvmaf help',
-  [HELP_OPTION],
+  [{ name: 'help', help: 'show this help', last: true }],
   {
     usage: ['anyvmaf help [COMMAND]'],
     about: 'Shows the help of a command; without a name, of scoring, with all commands.',
