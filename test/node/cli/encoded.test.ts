@@ -75,25 +75,14 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     expect(report.models[0].chosen).toContain('192x128');
   });
 
-  test('equals the same frames as Y4M, to the last digit', async () => {
-    const y4m = [ref, good].map((file, i) => ffmpeg(files.at(`${i}.y4m`), ['-i', file]));
-    const options = ['--precision', 'max', '--csv', ...ALONE];
-    expect((await anyvmaf([ref, good, ...options])).stdout).toBe(
-      (await anyvmaf([...y4m, ...options])).stdout,
-    );
-  });
-
-  test('several encodes: one table, or one record each as CSV and JSON, with the scores each has alone', async () => {
+  test('several encodes: one table, or one record each as CSV, and a page beside it', async () => {
     const both = [good, poor];
     const page = files.at('page.html');
-    const table = await anyvmaf([ref, ...both, '--html', page]);
+    const table = await anyvmaf([ref, ...both, '--html', page, '--no-pictures', ...ALONE]);
     expect(table.code).toBe(0);
     expect(table.stdout).toMatch(/worst 1 % +bit rate +size\n/);
     const rows = table.stdout.split('\n').filter((line) => line.startsWith('h264'));
-    const alone = await Promise.all(both.map((file) => anyvmaf([ref, file, ...ALONE])));
     expect(rows).toHaveLength(2);
-    for (const [i, one] of alone.entries())
-      expect(rows[i]).toContain(` ${one.stdout.trim().replace(/^.*: /, '')} `);
 
     const csv = await anyvmaf([ref, ...both, '--csv', '--feature', 'psnr', ...ALONE]);
     const [head = '', ...records] = csv.stdout.trimEnd().split('\n');
@@ -103,29 +92,17 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     );
     const rest = 'codec,kbps,offset,frames,bitrate,size,trust,trust_codes';
     expect(head).toBe(['reference,distorted', ...columns, rest].join(','));
-    const reports = JSON.parse((await anyvmaf([ref, ...both, '--json', ...ALONE])).stdout);
-    expect(reports.map((one: { distorted: { name: string } }) => one.distorted.name)).toEqual(both);
     expect(records).toHaveLength(2);
     for (const [i, record] of records.entries()) {
-      const cells = record.split(',');
-      const cell = (name: string) => cells[head.split(',').indexOf(name)];
-      expect(cells[1]).toBe(both[i]);
-      expect(Number(cells[2])).toBeCloseTo(reports[i].pooled_metrics.vmaf.mean, 6);
-      expect([cell('codec'), cell('offset')]).toEqual(['h264', '0']);
-      expect(Number(cell('size'))).toBe(readFileSync(both[i] ?? '').length);
+      const cells = Object.fromEntries(record.split(',').map((cell, n) => [head.split(',')[n], cell]));
+      const size = String(readFileSync(both[i] ?? '').length);
+      expect(cells).toMatchObject({ distorted: both[i], codec: 'h264', offset: '0', size });
+      expect(rows[i]).toContain(` ${cells.vmaf_mean} `);
     }
-    // A page beside the usual result.
     const text = readFileSync(page, 'utf8');
     expect(text).toMatch(/^<!doctype html>/);
     expect(text).toContain('2 encodes of');
     expect(text).toContain('--html');
-  });
-
-  test('the gate closes for any of several', async () => {
-    const { code, stderr } = await anyvmaf([ref, ref, poor, '--fail-under', '90', '-q']);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/the mean of vmaf_v0\.6\.1 for [^\n]* is [\d.]+, below --fail-under 90\n$/);
-    expect(stderr).not.toContain(`for ${ref} is`);
   });
 
   test('the gate closes for a pair that shows different moments, however low its bar is', async () => {
@@ -175,9 +152,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     };
     const whole = await values();
     for (const [range, start, end] of [
-      ['5-9', 5, 9],
       ['0.2s-0.36s', 5, 9],
-      ['-4', 0, 4],
       ['16-', 16, 20],
     ] as const)
       expect(await values(`--range=${range}`), range).toEqual(whole.slice(start, end));
@@ -215,14 +190,6 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect(data.preflight.map(({ code }: { code: string }) => code)).toContain('size');
     });
 
-    test('has nothing against a video and itself, but that it is one video', async () => {
-      const { code, stdout } = await anyvmaf(['inspect', ref, ref, '--json']);
-      const severe = JSON.parse(stdout).preflight.filter(
-        ({ severity }: { severity: string }) => severity !== 'info',
-      );
-      expect([code, severe.map((finding: { code: string }) => finding.code)]).toEqual([0, ['identical']]);
-    });
-
     test('takes two videos', async () => {
       expectFailure(await anyvmaf(['inspect', ref]), 1, 'anyvmaf inspect REFERENCE DISTORTED');
       expectFailure(await anyvmaf(['inspect', ref, good, poor]), 1, 'one argument too many');
@@ -239,15 +206,10 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       const { code, stdout } = await anyvmaf(['align', long25, shifted, '--window', '20', '--json']);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ offset: 7, ambiguous: false });
-      expect((await anyvmaf(['align', long25, shifted, '--window', '20'])).stdout).toContain('--offset 7');
-      const scores = await Promise.all(
-        [['--offset', '7'], ['--offset', 'auto'], []].map((option) =>
-          anyvmaf([long25, shifted, '-q', ...ALONE, ...option]),
-        ),
+      const [told, found] = await Promise.all(
+        ['7', 'auto'].map((offset) => anyvmaf([long25, shifted, '-q', ...QUICK, '--offset', offset])),
       );
-      const [told, found, none] = scores.map((one) => Number(one.stdout.replace(/^.*: /, '')));
-      expect(found).toBe(told);
-      expect(none).toBeLessThan((told ?? 0) - 5);
+      expect(found).toEqual(told);
     });
 
     test('refuses a window that is none', async () => {
@@ -275,19 +237,6 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
         expect(readdirSync(files.at('.'))).toEqual(before);
       },
     );
-
-    test('a decoder that is killed: an error that names the file, and nothing left', async () => {
-      const outcome = await anyvmafProcess([long, long, '--no-preflight'], {
-        meanwhile: async (child) => {
-          const [pid = 0] = await decodersBegun(child, 2);
-          process.kill(pid, 'SIGKILL');
-        },
-      });
-      expect(outcome.code).toBeGreaterThan(0);
-      expect(outcome.stdout).toBe('');
-      expect(outcome.stderr).toMatch(/^anyvmaf: [^\n]*h264[^\n]*SIGKILL[^\n]*\n$/);
-      await expect.poll(() => usersOf(long)).toEqual([]);
-    });
   });
 
   describe('bad input', () => {
@@ -333,7 +282,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       ['wasm', 'mkv'],
       ['ffmpeg', 'ts'],
     ];
-    test.each(tier(halves.slice(0, 3), halves))(
+    test.each(tier(halves.slice(0, 1), halves))(
       '%s, half a file of %s: an error with its time, scores up to it when allowed',
       async (decoder, extension) => {
         const half = cutWithin(extension);
@@ -412,23 +361,11 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     test('one bad file among several, in reports', async () => {
       const [page, file] = [files.at('some.html'), files.at('some.json')];
       const bad = ['none1.mp4', 'none2.mp4', 'none3.mp4', 'none4.mp4', 'none5.mp4'].map(files.at);
-      const args = [
-        ref,
-        ...bad,
-        good,
-        '-q',
-        ...ALONE,
-        '--json',
-        '-o',
-        file,
-        '--html',
-        page,
-        '--fail-under',
-        '100',
-      ];
+      const outputs = ['--json', '-o', file, '--html', page, '--no-pictures'];
+      const args = [ref, ...bad, good, '-q', ...ALONE, ...outputs, '--fail-under', '100'];
       const { code, stderr } = await anyvmaf(args);
       expect(code).toBe(2);
-      expect(stderr).toContain('below --fail-under');
+      expect(stderr).toMatch(/the mean of vmaf_v0\.6\.1 for [^\n]* is [\d.]+, below --fail-under 100\n/);
       // Many runs stop by signals of their own.
       expect(stderr).not.toContain('MaxListeners');
       const list = JSON.parse(readFileSync(file, 'utf8'));
@@ -478,19 +415,11 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect(JSON.parse(lines[1] ?? '')).toMatchObject({ type: 'frame', frameNum: 0 });
     });
 
-    test('of several encodes is one report after the other, as in a file', async () => {
-      const options = ['--ndjson', ...QUICK];
-      const file = files.at('lines.ndjson');
-      const { stdout } = await anyvmaf([ref, good, poor, ...options]);
-      await anyvmaf([ref, good, poor, ...options, '-o', file]);
-      const steady = (text: string) => text.replace(/"fps":[\d.]+/g, '');
-      expect(steady(stdout)).toBe(steady(readFileSync(file, 'utf8')));
-      const types = stdout
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line).type);
+    test('of several encodes is one report after the other', async () => {
+      const { stdout } = await anyvmaf([ref, good, poor, '--ndjson', ...QUICK]);
+      const lines = stdout.trimEnd().split('\n');
       const one = ['header', ...Array<string>(FRAMES).fill('frame'), 'summary'];
-      expect(types).toEqual([...one, ...one]);
+      expect(lines.map((line) => JSON.parse(line).type)).toEqual([...one, ...one]);
     });
   });
 

@@ -87,24 +87,18 @@ describe('the process', () => {
   });
 
   const script = ['/usr/bin/script', '/bin/script'].find((path) => existsSync(path));
-  it.skipIf(script === undefined || !linux)(
-    'draws on a terminal unless it is dumb (needs script of util-linux)',
-    async () => {
-      const onTerminal = (TERM: string) =>
-        run(script ?? '', ['-qec', `'${process.execPath}' '${PROGRAM}' '${ref}' '${dis}'`, '/dev/null'], {
-          env: { TERM },
-        });
-      const { code, stdout } = await onTerminal('xterm');
-      expect(code).toBe(0);
-      expect(stdout).toContain('3/3 frames');
-      const afterBar = stdout.slice(stdout.lastIndexOf('\u001b[K') + 3);
-      expect(afterBar).not.toContain('3/3 frames');
-      expect(afterBar).toContain('\u001b[1m');
-      const dumb = await onTerminal('dumb');
-      expect(dumb.stdout).not.toContain('\u001b');
-      expect(dumb.stdout).not.toContain('3/3 frames');
-    },
-  );
+  it.skipIf(script === undefined || !linux)('draws on a terminal (needs script of util-linux)', async () => {
+    const { code, stdout } = await run(
+      script ?? '',
+      ['-qec', `'${process.execPath}' '${PROGRAM}' '${ref}' '${dis}'`, '/dev/null'],
+      { env: { TERM: 'xterm' } },
+    );
+    expect(code).toBe(0);
+    expect(stdout).toContain('3/3 frames');
+    const afterBar = stdout.slice(stdout.lastIndexOf('\u001b[K') + 3);
+    expect(afterBar).not.toContain('3/3 frames');
+    expect(afterBar).toContain('\u001b[1m');
+  });
 
   it('passes a command line that reads back in a shell as it was', async () => {
     const { commandLine } = await import('../../../src/cli/options.js');
@@ -208,7 +202,7 @@ it.skipIf(!linux)(
 
 describe.skipIf(!linux)('limits of the system', () => {
   it('too few open files are told with the limit, whenever they run out', async () => {
-    const limits = tier([22, 32, 48], [22, 26, 32, 40, 48, 56]);
+    const limits = tier([22, 36], [22, 26, 32, 40, 48, 56]);
     let told = 0;
     for (const limit of limits) {
       const { code, stdout, stderr } = await below(`ulimit -n ${limit}`, ref, dis);
@@ -218,7 +212,7 @@ describe.skipIf(!linux)('limits of the system', () => {
       expect(stderr).toMatch(/^anyvmaf: .*too many files are open.*raise the limit.*ulimit -n.*\n$/i);
     }
     // The lower half of the limits never suffices.
-    expect(told).toBeGreaterThan(limits.length / 2 - 1);
+    expect(told).toBeGreaterThanOrEqual(limits.length / 2);
   });
 
   it('too little address space is told with the limit and a way out', async () => {
@@ -278,7 +272,8 @@ describe.concurrent('a file that keeps a reader busy for ever', () => {
   });
 
   describe.skipIf(!usable)('with mediabunny (needs mediabunny and @mediabunny/server)', () => {
-    it.each(hostile('.mkv'))('is refused: the video %s', async (name) => {
+    // By the choice of a decoder below, and by tools of a server.
+    it.each(tier([], hostile('.mkv')))('is refused: the video %s', async (name) => {
       const video = join(FOLDER, name);
       expectFailure(await anyvmafProcess(['--decoder', 'mediabunny', video, video]), 2, NOWHERE);
     });

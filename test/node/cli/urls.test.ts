@@ -27,8 +27,9 @@ function numbers(path: string) {
 
 describe('videos by URL', () => {
   const SIZE = { width: 160, height: 120 };
-  const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 30, SIZE);
-  const [rawReference, rawDistorted] = files.pair(['r.yuv', 'd.yuv'], 30, SIZE);
+  const FRAMES = 12;
+  const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], FRAMES, SIZE);
+  const [rawReference, rawDistorted] = files.pair(['r.yuv', 'd.yuv'], FRAMES, SIZE);
   const RAW = ['-w', '160', '-h', '120', '-p', '420', '-b', '8'];
 
   it('are scored as files are, Y4M and raw, and named without what gives access', async () => {
@@ -141,7 +142,7 @@ describe('videos by URL', () => {
     const run = await anyvmaf([...pair, '-o', put, ...allow, '--html', server.url('/page.html')]);
     expect(run, run.stderr).toMatchObject({ code: 0 });
     const report = JSON.parse(server.put.get('/out/report.json')?.toString() ?? '');
-    expect(report.frames).toHaveLength(30);
+    expect(report.frames).toHaveLength(FRAMES);
     expect(server.requests).toContain(`PUT /out/report.json${SIGNED}`);
     expect(server.put.get('/page.html')?.toString()).not.toContain('SECRET');
     const part = await anyvmaf([...pair, '--shard', '1/2', '-o', server.url('/part.json'), ...allow]);
@@ -163,7 +164,7 @@ describe('videos by URL', () => {
       const failed = await anyvmaf([...pair, '-o', put, '--allow-url', server.host], { cwd });
       expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
       const kept = /the result is in (\S+)\./.exec(failed.stderr)?.[1] ?? '';
-      expect(JSON.parse(readFileSync(kept, 'utf8')).frames).toHaveLength(30);
+      expect(JSON.parse(readFileSync(kept, 'utf8')).frames).toHaveLength(FRAMES);
       expect(failed.stderr).not.toContain('SECRET');
     }
     expect(readdirSync(cwd).sort()).toEqual(['report-1.json', 'report-2.json', 'report.json']);
@@ -188,7 +189,7 @@ describe('videos by URL', () => {
     expect(numbers(merged)).toEqual(numbers(local));
     const there = server.url('/merged.json');
     expect((await anyvmaf(['merge', first ?? '', second ?? '', ...allow, '-o', there])).code).toBe(0);
-    expect(JSON.parse(server.put.get('/merged.json')?.toString() ?? '').frames).toHaveLength(30);
+    expect(JSON.parse(server.put.get('/merged.json')?.toString() ?? '').frames).toHaveLength(FRAMES);
 
     const torn = server.add('/torn.json', readFileSync(parts[0] ?? '').subarray(0, 700));
     const video = serve('/r.y4m', reference);
@@ -224,11 +225,11 @@ describe('videos by URL', () => {
   });
 
   it('in parts give what they give in one piece, and each part transfers little more than itself', async () => {
-    const [long, poor] = files.pair(['long.y4m', 'poor.y4m'], 64, { width: 320, height: 240 });
+    const [long, poor] = files.pair(['long.y4m', 'poor.y4m'], 48, { width: 320, height: 240 });
     const [r, d] = [serve('/long.y4m', long), serve('/poor.y4m', poor)];
     const size = readFileSync(long).length;
     const parts: string[] = [];
-    const count = 4;
+    const count = 3;
     for (let number = 1; number <= count; number++) {
       server.sent.clear();
       const part = files.at(`part-${number}.json`);
@@ -239,8 +240,8 @@ describe('videos by URL', () => {
       for (const path of ['/long.y4m', '/poor.y4m']) {
         const share = (server.sent.get(path) ?? 0) / size;
         // The last part also inspects the pair.
-        if (number < count) expect(share, `part ${number}`).toBeLessThan(0.35);
-        expect(share).toBeGreaterThan(0.24);
+        if (number < count) expect(share, `part ${number}`).toBeLessThan(0.45);
+        expect(share).toBeGreaterThan(0.32);
       }
       parts.push(readFileSync(part, 'utf8'));
     }
@@ -264,46 +265,47 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
 
   it('are scored as files are, by every decoder', async () => {
     const master = encode({ codec: 'h264', ...noisy(12), ...small });
-    const cases: [string, string][] = [
-      ['ffmpeg', encode({ codec: 'hevc', ...small })],
-      ['mediabunny', encode({ codec: 'h264', ...small })],
-      ['wasm', encode({ codec: 'mpeg2', ...small })],
-      ...tier([], [['ffmpeg', encode({ codec: 'vp9', ...small })] as [string, string]]),
-    ];
+    const file = encode({ codec: 'h264', ...small });
     const r = serve('/master.mp4', master);
-    for (const [decoder, file] of cases) {
-      const name = `/dis-${decoder}.${file.split('.').at(-1)}`;
-      const [remote, local] = [files.at('e-remote.json'), files.at('e-local.json')];
-      const args = ['-n', '--feature', 'psnr', '--no-preflight', '--decoder', decoder, '-q', '--json'];
-      const run = await anyvmaf([r, serve(name, file), ...args, `--allow-url=${server.host}`, '-o', remote]);
+    const [remote, local] = [files.at('e-remote.json'), files.at('e-local.json')];
+    const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', '--json'];
+    expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
+    for (const decoder of ['ffmpeg', 'mediabunny', 'wasm']) {
+      const d = serve(`/dis-${decoder}.mp4`, file);
+      const asked = [...args, '--decoder', decoder, `--allow-url=${server.host}`, '-o', remote];
+      const run = await anyvmaf([r, d, ...asked]);
       expect(run, run.stderr).toMatchObject({ code: 0 });
-      expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
-      expect(numbers(remote)).toEqual(numbers(local));
-      expect(JSON.parse(readFileSync(remote, 'utf8')).distorted.name).toBe(`${server.url(name)}?...`);
-      expect(readFileSync(remote, 'utf8')).not.toContain('SECRET');
+      expect(numbers(remote), decoder).toEqual(numbers(local));
+      const text = readFileSync(remote, 'utf8');
+      expect(JSON.parse(text).distorted.name).toBe(`${d.replace(SIGNED, '')}?...`);
+      expect(text).not.toContain('SECRET');
     }
   });
 
-  it.each([
-    ['--crop-ref 48:32:8:8 --crop-dis 48:32:8:8', 12],
+  const filtered: [string, number][] = [
     ['--vf-ref fps=50 --vf-dis fps=50', 24],
-  ])('are filtered as files are by %s', async (filters, frames) => {
-    const [master, file] = [
-      encode({ codec: 'h264', ...noisy(12), ...small }),
-      encode({ codec: 'hevc', ...small }),
-    ];
-    const [remote, local] = [files.at('f-remote.json'), files.at('f-local.json')];
-    const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', ...filters.split(' ')];
-    const urls = [serve('/whole.mp4', master), serve('/whole-dis.mp4', file)];
-    const run = await anyvmaf([...urls, ...args, `--allow-url=${server.host}`, '-o', remote]);
-    expect(run, run.stderr).toMatchObject({ code: 0 });
-    expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
-    expect(numbers(remote)).toEqual(numbers(local));
-    expect(numbers(remote).frames).toHaveLength(frames);
-  });
+    ['--crop-ref 48:32:8:8 --crop-dis 48:32:8:8', 12],
+  ];
+  it.each(tier(filtered.slice(0, 1), filtered))(
+    'are filtered as files are by %s',
+    async (filters, frames) => {
+      const [master, file] = [
+        encode({ codec: 'h264', ...noisy(12), ...small }),
+        encode({ codec: 'hevc', ...small }),
+      ];
+      const [remote, local] = [files.at('f-remote.json'), files.at('f-local.json')];
+      const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', ...filters.split(' ')];
+      const urls = [serve('/whole.mp4', master), serve('/whole-dis.mp4', file)];
+      const run = await anyvmaf([...urls, ...args, `--allow-url=${server.host}`, '-o', remote]);
+      expect(run, run.stderr).toMatchObject({ code: 0 });
+      expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
+      expect(numbers(remote)).toEqual(numbers(local));
+      expect(numbers(remote).frames).toHaveLength(frames);
+    },
+  );
 
   it('in parts read their own, and merge to the whole', async () => {
-    const film = { size: '320x180', frames: 1500 };
+    const film = { size: '320x180', frames: 900 };
     const key = ['-g', '12', '-movflags', '+faststart'];
     const master = encode({
       codec: 'h264',
@@ -317,13 +319,13 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     const run = await anyvmaf([url, poor, ...args, '--shard', '5/10', '-o', files.at('big.json')]);
     expect(run, run.stderr).toMatchObject({ code: 0 });
     const share = (server.sent.get('/big.mp4') ?? 0) / size;
-    expect(share, `a tenth of ${size} bytes`).toBeLessThan(0.15);
+    expect(share, `a tenth of ${size} bytes`).toBeLessThan(0.18);
     const first = encode({ codec: 'h264', ...small });
     const other = encode({ codec: 'hevc', ...small });
     const request = { reference: first, distorted: other };
     const options = { models: [], features: ['psnr'] };
     const remote = { reference: serve('/small.mp4', first), distorted: serve('/other.mp4', other) };
-    const merged = await inParts(remote, 3, { ...options, allowUrl: [server.host] });
+    const merged = await inParts(remote, 2, { ...options, allowUrl: [server.host] });
     const whole = await score(request, options);
     const unnamed = (report: Report) => ({
       ...comparable(report),

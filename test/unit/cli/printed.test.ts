@@ -25,7 +25,7 @@ import {
 import { judgeReport, objection } from '../../../src/cli/gate.js';
 import { complainOfFailures, plainResult, plainResults, writeReports } from '../../../src/cli/printed.js';
 import { chooseCommand, loadCommand } from '../../../src/cli/program/program.js';
-import type { Terminal } from '../../../src/cli/terminal.js';
+import { openTerminal, type Terminal } from '../../../src/cli/terminal.js';
 import { AnyvmafError, type ErrorCode, type Hint } from '../../../src/core/errors.js';
 import { limitError } from '../../../src/core/system-limits.js';
 import type { Progress } from '../../../src/engine/contract/types.js';
@@ -370,6 +370,17 @@ describe('progress', () => {
     bar.clear();
     expect(drawn.at(-1)).toBe('\r\u001b[K');
   });
+});
+
+test.each([
+  [{ TERM: 'xterm' }, [true, true, true]],
+  [{ TERM: 'xterm', NO_COLOR: '1' }, [true, false, false]],
+  [{ TERM: 'dumb' }, [false, false, false]],
+])('with %j a terminal is drawn on and coloured: %j', (env, expected) => {
+  const stream = { isTTY: true, on: () => {} };
+  const fake = { stdout: stream, stderr: stream, env } as unknown as NodeJS.Process;
+  const { canDraw, colour, errorColour } = openTerminal(fake);
+  expect([canDraw, colour, errorColour]).toEqual(expected);
 });
 
 describe('errors', () => {
