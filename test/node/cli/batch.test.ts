@@ -209,10 +209,10 @@ describe('batch', () => {
     expect(readdirSync(files.at('.'))).not.toContain('never.jsonl');
   });
 
-  it('takes a table as other programs write it: BOM, CRLF, quotes, thousands of lines', async () => {
+  it('takes a table as other programs write it: BOM, CRLF, quotes, hundreds of lines', async () => {
     files.put('a "b", c.y4m', readFileSync(distorted));
     const rows = Array.from(
-      { length: 2000 },
+      { length: 300 },
       (_, i) => `"r.y4m","${i % 2 ? 'd.y4m' : 'a ""b"", c.y4m'}",psnr`,
     );
     const jobs = files.put('large.csv', `\uFEFFreference,distorted,feature\r\n${rows.join('\r\n')}\r\n`);
@@ -223,7 +223,7 @@ describe('batch', () => {
     const said = run.stderr.trimEnd().split('\n');
     expect(said).toHaveLength(11);
     expect(said[0]).toContain('line 4 repeats line 2; it is scored once');
-    expect(said[10]).toContain('1988 more lines repeat earlier ones');
+    expect(said[10]).toContain('288 more lines repeat earlier ones');
   });
 
   it('fails a job alone whose name no file can have', async () => {

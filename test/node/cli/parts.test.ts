@@ -5,7 +5,16 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -130,15 +139,6 @@ describe('a command that misses a part', () => {
     expect(left()).toEqual([]);
   });
 
-  test.each([...tier([TINY], [TINY, [film, film]])])(
-    'refuses another word in ANYVMAF_INSTALL: %s',
-    async (...args) => {
-      const { env } = fresh('', { ANYVMAF_INSTALL: 'yes' });
-      const stderr = 'anyvmaf: ANYVMAF_INSTALL is "yes", but it must be auto or never.\n';
-      expect(await start(args, { env })).toMatchObject({ code: 1, stderr });
-    },
-  );
-
   test('of an agent is told to its user, and never fetched unasked', async () => {
     const { env } = fresh();
     const encodes = { reference_encoded: film, distorted_encoded: film };
@@ -147,7 +147,7 @@ describe('a command that misses a part', () => {
     const modules = folder.at('alone/node_modules');
     const packages = '@modelcontextprotocol @hono hono zod fast-png fflate iobuffer jpeg-js';
     for (const name of packages.split(' '))
-      cpSync(join(root, 'node_modules', name), join(modules, name), { recursive: true });
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
     const child = spawn(process.execPath, [program, 'mcp', '--allow', folder.at('.')], {
       env: { ...process.env, ...env },
     });
@@ -433,30 +433,17 @@ describe.skipIf(process.platform === 'win32')('backends and doctor', () => {
 
   test('examine the installation', async () => {
     const { path } = fakeVmaf(folder.at('.'), 'gpu-broken');
-    const { code, stdout } = await anyvmaf(['doctor', '--json', '--vmaf-bin', path]);
+    const { code, stdout } = await anyvmaf(['doctor', '--vmaf-bin', path]);
     expect(code).toBe(0);
-    const found = JSON.parse(stdout);
-    expect(found.node).toBe(process.versions.node);
-    const healthy = found.health.map((one: { backend: string; runtime_healthy: boolean }) => [
-      one.backend,
-      one.runtime_healthy,
-    ]);
-    expect(healthy).toEqual([
-      ['cpu', true],
-      ['native-cpu', true],
-      ['cuda', false],
-      ['sycl', false],
-      ['hip', false],
-      ['metal', false],
-      // Its package is installed for tests; whether there is a GPU is another matter.
-      ['webgpu', expect.any(Boolean)],
-    ]);
-    expect(found.decoders.map(({ id }: { id: string }) => id)).toEqual(['ffmpeg', 'mediabunny', 'wasm']);
-    const text = await anyvmaf(['doctor', '--vmaf-bin', path]);
-    expect(text.stdout).toMatch(/cuda +does not work: vmaf/);
-    expect(text.stdout).toMatch(
-      /built-in core +WebAssembly with SIMD: works, scored a grey frame 97\.428043/,
-    );
+    for (const line of [
+      `Node.js +${process.versions.node}`,
+      'built-in core +WebAssembly with SIMD: works, scored a grey frame 97\\.428043',
+      'ffmpeg .*\\n  mediabunny .*\\n  wasm ',
+      'native-cpu +works',
+      ...['cuda', 'sycl', 'hip', 'metal'].map((backend) => `${backend} +does not work: vmaf`),
+      '@ffmpeg/core +installed',
+    ])
+      expect(stdout).toMatch(new RegExp(`^  ${line}`, 'm'));
   });
 
   test('refuse a backend that is not here, on one line', async () => {

@@ -13,7 +13,6 @@ import type { DecodeRequest, Decoder } from '../../../src/media/decoder.js';
 import { nodeMediabunnyDecoder, nodeWasmDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
 import { built } from '../../support/built.js';
-import { anyvmaf } from '../../support/cli.js';
 import {
   decodeAll,
   ffmpegHashes,
@@ -465,16 +464,5 @@ describeDecoders(['mediabunny'], (decoder) => {
     const broken = new Blob([whole.fill(0x55, whole.length >> 1)]);
     for (let i = 0; i < 2; i++) await expect(decodeAll(decoder, broken)).rejects.toThrow();
     expect((await decodeAll(decoder, await openAsBlob(small()))).hashes).toEqual(ffmpegHashes(small()));
-  });
-});
-
-describeDecoders(['wasm'], () => {
-  it('decodes for the command line where nothing is on PATH', async () => {
-    const pair = [small(), encode({ codec: 'mpeg2', size: '64x48', frames: 50 })];
-    const quick = ['--no_prediction', '--feature', 'psnr'];
-    const args = [...pair, ...quick, '--decoder', 'wasm', '--json', '--output', '-'];
-    const { code, stdout, stderr } = await anyvmaf(args, { env: { PATH: '' } });
-    expect(stderr).not.toContain('Error');
-    expect(code, `${stdout}${stderr}`).toBe(0);
   });
 });

@@ -344,10 +344,11 @@ describe.runIf(hasFfmpeg).each([
   ['directly', true],
   ['piece by piece', false],
 ])(`processes whose frames come %s (${needsFfmpeg})`, (_, direct) => {
+  const MANY = 150;
   const decoder = createFfmpegDecoder({ direct });
   const open = async (path: string, request: DecodeRequest = {}) =>
     decoder.open(path, await decoder.probe(path), request);
-  const long = (): string => encode({ codec: 'h264', frames: 300 });
+  const long = (): string => encode({ codec: 'h264', frames: MANY });
 
   it('hand out every byte, also to a reader that dawdles', async () => {
     // What comes at a time holds a part of a frame, or many.
@@ -381,7 +382,7 @@ describe.runIf(hasFfmpeg).each([
     const planes = planesFor(source.info);
     await source.readFrame(0, planes);
     const reading = (async () => {
-      for (let n = 1; n < 300; n++) {
+      for (let n = 1; n < MANY; n++) {
         await source.readFrame(n, planes);
         if (n === 20) stop.abort(new Error('enough'));
       }
@@ -402,7 +403,7 @@ describe.runIf(hasFfmpeg).each([
     await source.readFrame(0, planes);
     for (const pid of children()) process.kill(pid, 'SIGKILL');
     const message = await refusalOf('io', async () => {
-      for (let n = 1; n < 300; n++) await source.readFrame(n, planes);
+      for (let n = 1; n < MANY; n++) await source.readFrame(n, planes);
     });
     expect(message).toMatch(/ffmpeg failed on .* at frame \d+, after .*: it was killed by SIGKILL/);
     await source.close();
@@ -410,12 +411,12 @@ describe.runIf(hasFfmpeg).each([
 
   it('read a few frames ahead and then wait', async () => {
     const source = await open(long());
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 250));
     const before = process.memoryUsage().arrayBuffers;
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 250));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 << 20);
     await expect.poll(children, SOON).toHaveLength(1);
-    expect(await hashFrames(source)).toHaveLength(300);
+    expect(await hashFrames(source)).toHaveLength(MANY);
     await expect.poll(children, SOON).toHaveLength(0);
   });
 

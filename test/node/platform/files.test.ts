@@ -233,7 +233,7 @@ describe.skipIf(process.platform === 'win32')('pipes', () => {
     // An endless raw video: only back-pressure keeps it from filling memory.
     const producer = spawn('sh', ['-c', `exec cat /dev/zero > '${path}'`]);
     const source = await open(path, format);
-    await sleep(100);
+    await sleep(50);
     const before = process.memoryUsage.rss();
     await sleep(200);
     expect(process.memoryUsage.rss() - before).toBeLessThan(50e6);
@@ -527,7 +527,7 @@ describe('the ring between threads', () => {
     const reader = new RingReader(ring);
     worker.on('message', (message) => (message === 'end' ? reader.end() : reader.wake()));
     // A writer that did not wait would write over what has not been read.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 100));
     let position = 0;
     let wrong = 0;
     const times: number[] = [];
