@@ -237,10 +237,7 @@ export function progressSum(
 }
 
 const LISTING_OPTIONS = optionTable<{ readonly json: boolean }>({
-  Options: {
-    ...JSON_OPTION,
-    ...HELP_OPTION,
-  },
+  Options: { ...JSON_OPTION, ...HELP_OPTION },
 });
 
 /** A list or an item: its data, and its text for a width in columns. */

@@ -3,7 +3,7 @@
  * Judges scores for scripts and CI: limits, drops below a baseline, and the files with the verdicts.
  */
 import { appendFile } from 'node:fs/promises';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { ioError, usageError } from '../core/errors.js';
 import { clause, printable, shown } from '../core/printable.js';
 import { readText } from '../files/text-file.js';
 import type { BatchGate } from '../report/batch.js';
@@ -260,12 +260,8 @@ export async function stepSummaryFile(): Promise<string> {
 /** Appends: earlier commands of the step may have written there too. */
 export async function appendSummary(path: string, text: string): Promise<void> {
   await appendFile(path, text).catch((cause: Error) => {
-    throw new AnyvmafError(
-      'io',
-      `cannot append to "${shown(path)}", which GITHUB_STEP_SUMMARY names: ${cause.message}`,
-      {
-        cause,
-      },
-    );
+    throw ioError(`cannot append to "${shown(path)}", which GITHUB_STEP_SUMMARY names: ${cause.message}`, {
+      cause,
+    });
   });
 }

@@ -5,7 +5,7 @@
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, parse, resolve } from 'node:path';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, codeOf, ioError, usageError } from '../core/errors.js';
 import { isUrl } from '../core/names.js';
 import { clause, shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside, writeReason } from '../files/folders.js';
@@ -59,10 +59,7 @@ export async function openOutput(
     const target = await resolveTarget(path);
     if (target.temporary === undefined && target.regular) await (await open(target.path, 'r+')).close();
     const prepare = (pieces: Pieces, signal?: AbortSignal) => prepareFile(path, target, pieces, signal);
-    return {
-      prepare,
-      write: async (pieces, signal) => (await prepare(pieces, signal)).keep(),
-    };
+    return { prepare, write: async (pieces, signal) => (await prepare(pieces, signal)).keep() };
   } catch (error) {
     throw outputError(path, error);
   }
@@ -87,7 +84,7 @@ async function openRemote(url: string, hosts: boolean | readonly string[] | unde
     } catch (error) {
       const file = await keepHere(url, bytes);
       const why = error instanceof AnyvmafError ? clause(error.message) : 'it could not be uploaded';
-      throw new AnyvmafError('io', `${why}; the result is in ${shown(file)}.`, { cause: error });
+      throw ioError(`${why}; the result is in ${shown(file)}.`, { cause: error });
     }
   };
   return {
@@ -109,7 +106,7 @@ async function keepHere(url: string, bytes: Uint8Array): Promise<string> {
       await file.writeFile(bytes).finally(() => file.close());
       return path;
     } catch (error) {
-      const taken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+      const taken = codeOf(error) === 'EEXIST';
       if (!taken || count >= 1000) throw outputError(path, error);
     }
   }
@@ -213,7 +210,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function outputError(path: string, error: unknown): AnyvmafError {
   if (error instanceof AnyvmafError) return error;
-  const { code = '' } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   const reason = REASONS[code] ?? writeReason(error);
-  return new AnyvmafError('io', `cannot write "${shown(path)}": ${reason}`, { cause: error });
+  return ioError(`cannot write "${shown(path)}": ${reason}`, { cause: error });
 }

@@ -4,7 +4,7 @@
  */
 import type { WriteStream } from 'node:tty';
 import { unlessAborted } from '../core/abort.js';
-import { AnyvmafError } from '../core/errors.js';
+import { codeOf, ioError } from '../core/errors.js';
 import { sentence } from '../core/printable.js';
 import { agreeToParts, megabytes, type PartsDoor } from '../parts/consent.js';
 import type { Part, PinnedPackage } from '../parts/table.js';
@@ -72,9 +72,9 @@ function write(stream: WriteStream, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       if (!error) return resolve();
-      const { code } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return reject(new ClosedPipe());
-      reject(new AnyvmafError('io', `cannot write to standard output: ${error.message}`, { cause: error }));
+      reject(ioError(`cannot write to standard output: ${error.message}`, { cause: error }));
     });
   });
 }

@@ -7,7 +7,7 @@ import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, ioError, usageError } from '../core/errors.js';
 import { modelPath } from '../core/names.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
@@ -161,7 +161,7 @@ export class AllowedPaths {
     const wanted = (await this.#translate(path)) ?? localPath(path);
     const real = await this.#only(path, this.#places(wanted), (place) => this.#real(place, path));
     if (real === undefined) {
-      throw new AnyvmafError('io', `${quoted(path)} does not exist; check the name, and give the whole path`);
+      throw ioError(`${quoted(path)} does not exist; check the name, and give the whole path`);
     }
     // Not followed: if the name became a link meanwhile, the message reveals nothing about its target.
     const found = await lstat(real).catch(() => undefined);
@@ -177,13 +177,12 @@ export class AllowedPaths {
     const places = this.#places(localPath(path));
     const name = basename(places[0] ?? '');
     if (name === '' || /[\\/]\.{0,2}$/.test(path) || (sep === '\\' && WINDOWS_DEVICE.test(name)))
-      throw new AnyvmafError('io', `${quoted(path)} is not the name of a file to write`);
+      throw ioError(`${quoted(path)} is not the name of a file to write`);
     const folder = await this.#only(path, places, async (place) => {
       const real = await this.#real(dirname(place), path);
       return real !== undefined && (await realFolder(real)) !== undefined ? real : undefined;
     });
-    if (folder === undefined)
-      throw new AnyvmafError('io', `the folder of ${quoted(path)} does not exist; create it first`);
+    if (folder === undefined) throw ioError(`the folder of ${quoted(path)} does not exist; create it first`);
     const target = resolve(folder, name);
     const there = await lstat(target).catch(() => undefined);
     if (there === undefined) return target;
@@ -196,11 +195,10 @@ export class AllowedPaths {
 
   #check(path: string): void {
     if (typeof path !== 'string' || path.trim() === '')
-      throw new AnyvmafError('io', 'a path is empty; give the path of a file');
-    if (path.includes('\0')) throw new AnyvmafError('io', `${quoted(path)} contains a NUL character`);
+      throw ioError('a path is empty; give the path of a file');
+    if (path.includes('\0')) throw ioError(`${quoted(path)} contains a NUL character`);
     if (path.length > MAX_PATH) {
-      throw new AnyvmafError(
-        'io',
+      throw ioError(
         `a path of ${path.length} characters is too long, at most ${MAX_PATH} are allowed: ${quoted(path)}`,
       );
     }
@@ -214,10 +212,7 @@ export class AllowedPaths {
   async #real(path: string, asked: string): Promise<string | undefined> {
     this.#check(path);
     const absolute = resolve(this.#cwd, path);
-    const refusal = new AnyvmafError(
-      'io',
-      `${quoted(asked)} is not under an allowed folder; ${this.#advice}`,
-    );
+    const refusal = ioError(`${quoted(asked)} is not under an allowed folder; ${this.#advice}`);
     const allowed = (real: string) => this.#roots.some((root) => isInside(root, real));
     // Walk up to the first existing folder: only its real path shows whether it lies under a root.
     for (let at = absolute, missing = false; ; missing = true) {
@@ -270,10 +265,7 @@ function localPath(path: string): string {
   try {
     return fileURLToPath(path);
   } catch {
-    throw new AnyvmafError(
-      'io',
-      `${quoted(path)} is not the address of a file of this machine; give its path`,
-    );
+    throw ioError(`${quoted(path)} is not the address of a file of this machine; give its path`);
   }
 }
 
@@ -286,5 +278,5 @@ async function exists(path: string): Promise<boolean> {
 
 function notRegular(path: string, found: Stats | undefined): AnyvmafError {
   const what = found?.isDirectory() ? 'a folder' : 'not a regular file';
-  return new AnyvmafError('io', `${quoted(path)} is ${what}, but a file is needed`);
+  return ioError(`${quoted(path)} is ${what}, but a file is needed`);
 }

@@ -17,7 +17,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, isAbsolute, relative, sep } from 'node:path';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, codeOf, ioError, messageOf } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
 import { shown } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
@@ -115,7 +115,7 @@ function isThere(path: string): boolean {
   try {
     return lstatSync(path) !== undefined;
   } catch (error) {
-    return error instanceof Error && 'code' in error && /^(?:EACCES|EPERM)$/.test(String(error.code));
+    return /^(?:EACCES|EPERM)$/.test(codeOf(error));
   }
 }
 
@@ -131,16 +131,13 @@ export function isInside(root: string, path: string, windows = process.platform 
 }
 
 function outside(path: string): AnyvmafError {
-  return new AnyvmafError(
-    'io',
-    `${shown(path)} leads out of the allowed folders; give a file in one of them.`,
-  );
+  return ioError(`${shown(path)} leads out of the allowed folders; give a file in one of them.`);
 }
 
 function refuseIrregular(path: string, found: Stats | BigIntStats): void {
   if (found.isFile()) return;
   if (found.isDirectory()) throw Object.assign(new Error('EISDIR'), { code: 'EISDIR' });
-  throw new AnyvmafError('io', `${shown(path)} is not a regular file, but a file is needed.`);
+  throw ioError(`${shown(path)} is not a regular file, but a file is needed.`);
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -162,7 +159,6 @@ export function fileError(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
   const limited = limitError(cause, `cannot read ${shown(name)}`);
   if (limited) return limited;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
-  return new AnyvmafError('io', `cannot read ${shown(name)}: ${shown(reason)}.`, { cause });
+  const reason = REASONS[codeOf(cause)] ?? messageOf(cause);
+  return ioError(`cannot read ${shown(name)}: ${shown(reason)}.`, { cause });
 }

@@ -21,7 +21,7 @@ import {
 } from 'node:fs/promises';
 import { homedir, hostname, tmpdir, uptime } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../core/errors.js';
+import { codeOf, ioError, messageOf } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 
 /** `ANYVMAF_CACHE`, else the usual place for caches on this system. */
@@ -64,10 +64,7 @@ export async function openPrivate(named: string, what: string, advice: string): 
   await mkdir(named, { mode: 0o700 }).catch(() => {});
   const found = await lstat(named);
   if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid()))
-    throw new AnyvmafError(
-      'io',
-      `${quoted(named)}, ${what}, is not a folder of this user; remove it, or ${advice}.`,
-    );
+    throw ioError(`${quoted(named)}, ${what}, is not a folder of this user; remove it, or ${advice}.`);
   if ((found.mode & 0o077) !== 0 && process.platform !== 'win32') await chmod(named, 0o700);
   return join(await realpath(dirname(named)), basename(named));
 }
@@ -90,8 +87,7 @@ const WRITE_REASONS: Readonly<Record<string, string>> = {
 
 /** Why a write failed; ends a sentence. */
 export function writeReason(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return WRITE_REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
+  return WRITE_REASONS[codeOf(cause)] ?? messageOf(cause);
 }
 
 export type ScratchKind = 'bench' | 'mcp' | 'native' | 'part' | 'search';
@@ -134,11 +130,9 @@ export async function makeScratchFolder(
     await mkdir(path, { mode: 0o700 });
   } catch (cause) {
     forgetScratch(path);
-    throw new AnyvmafError(
-      'io',
-      `No temporary folder can be made in ${quoted(parent)}: ${writeReason(cause)}; ${advice}.`,
-      { cause },
-    );
+    throw ioError(`No temporary folder can be made in ${quoted(parent)}: ${writeReason(cause)}; ${advice}.`, {
+      cause,
+    });
   }
   return path;
 }
@@ -239,7 +233,7 @@ export async function isAlive(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    if (codeOf(error) === 'ESRCH') return false;
   }
   const now = await startOf(pid);
   if (now !== undefined) return now === start;

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { statSync, utimesSync } from 'node:fs';
 import { lstat, open, readdir, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, codeOf, ioError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { forgetScratch, isAlive, machineMark, processMark, remember, writeReason } from './folders.js';
 
@@ -36,7 +36,7 @@ const PAUSE = 300;
 export async function lockFile(path: string): Promise<FileLock> {
   const file = await realName(resolve(path));
   const folder = dirname(file);
-  const digest = digestOf(basename(file));
+  const digest = digestOf(basename(file), 12);
   const own = join(folder, `.anyvmaf-${await processMark()}-${digest}.lock`);
   for (let tries = 1; ; tries++) {
     await claim(own, path);
@@ -76,8 +76,7 @@ function held(own: string, path: string): FileLock {
       try {
         statSync(own);
       } catch (cause) {
-        throw new AnyvmafError(
-          'io',
+        throw ioError(
           `The lock on "${shown(path)}" is gone, and another process may write it; run the batch again.`,
           { cause },
         );
@@ -96,7 +95,7 @@ async function claim(own: string, path: string): Promise<void> {
     await (await open(own, 'wx', 0o644)).close();
   } catch (cause) {
     // This process has it already: keep it.
-    const twice = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
+    const twice = codeOf(cause) === 'EEXIST';
     if (twice) throw taken(path, { pid: process.pid, elsewhere: false, lock: own });
     forgetScratch(own);
     throw lockError(path, cause);
@@ -138,8 +137,9 @@ async function realName(path: string, links = 40): Promise<string> {
   return join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
 }
 
-function digestOf(name: string): string {
-  return createHash('sha256').update(name).digest('hex').slice(0, 12);
+/** The first digits of a text's SHA-256, in hexadecimal. */
+export function digestOf(text: string, digits: number): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 
 function taken(path: string, { pid, elsewhere, lock }: Holder): AnyvmafError {
@@ -150,11 +150,9 @@ function taken(path: string, { pid, elsewhere, lock }: Holder): AnyvmafError {
   const after = elsewhere
     ? `; wait until it has ended (its lock, ${shown(lock)}, expires ${SILENCE / 1000} s after that)`
     : '; wait until it has ended';
-  return new AnyvmafError('io', `"${shown(path)}" is locked: ${who}${after}, or name another file.`);
+  return ioError(`"${shown(path)}" is locked: ${who}${after}, or name another file.`);
 }
 
 function lockError(path: string, cause: unknown): AnyvmafError {
-  return new AnyvmafError('io', `cannot create a lock file beside "${shown(path)}": ${writeReason(cause)}`, {
-    cause,
-  });
+  return ioError(`cannot create a lock file beside "${shown(path)}": ${writeReason(cause)}`, { cause });
 }

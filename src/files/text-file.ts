@@ -3,7 +3,7 @@
  * Reads text files that the user named, and the records of CSV tables, with line numbers.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { ioError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { fileError } from './checked-file.js';
 
@@ -14,8 +14,7 @@ export const MOST_REPORT_BYTES = 400 * 1024 * 1024;
 export async function readText(name: string, most = MOST_REPORT_BYTES): Promise<string> {
   try {
     const { size } = await stat(name);
-    if (size > most)
-      throw new AnyvmafError('io', `${shown(name)} has ${size} bytes, more than the ${most} that are read.`);
+    if (size > most) throw ioError(`${shown(name)} has ${size} bytes, more than the ${most} that are read.`);
     return await readFile(name, 'utf8');
   } catch (cause) {
     throw fileError(name, cause);

@@ -3,7 +3,7 @@
  * Parses and validates model files (spec 5.1), and binds a model's features to extractors, with options of the model and of the
  * request.
  */
-import { type AnyvmafError, modelError } from '../core/errors.js';
+import { type AnyvmafError, messageOf, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
 import { EXTRACTORS, findProvider } from '../metrics/extractors.js';
 import { createExtractor, logName, type OptionTexts, refuseFolders } from '../metrics/options.js';
@@ -50,13 +50,11 @@ function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     // Engines quote the text, which may contain line breaks and binary data.
     const line = reason.replaceAll(/\s+/g, ' ');
     const text = !/[\p{C}\uFFFD]/u.test(line);
-    throw modelError(`${where} is not JSON: ${text ? line : 'it contains binary data'}.`, {
-      cause,
-    });
+    throw modelError(`${where} is not JSON: ${text ? line : 'it contains binary data'}.`, { cause });
   }
 }
 

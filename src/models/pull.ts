@@ -3,7 +3,7 @@
  * Fetches models that may not ship with the package, checks their digests against the registry, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
-import { AnyvmafError, modelError, usageError } from '../core/errors.js';
+import { codeOf, ioError, modelError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn, sumOf } from './registry.js';
 import type { ModelCache, ModelStore, PulledModel, PullOptions } from './types.js';
@@ -50,10 +50,7 @@ function isPulled(entry: RegistryEntry): entry is PulledEntry {
 
 function keepOf({ keep }: ModelStore): ModelCache {
   if (keep) return keep;
-  throw new AnyvmafError(
-    'io',
-    'Pulled models cannot be stored here; pass the model file with path=FILE instead.',
-  );
+  throw ioError('Pulled models cannot be stored here; pass the model file with path=FILE instead.');
 }
 
 async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOptions): Promise<PulledModel> {
@@ -104,17 +101,15 @@ async function download(
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     const why = limit.aborted ? `it took longer than ${TIMEOUT / 1000} s` : reasonOf(cause);
-    throw new AnyvmafError('io', `The model ${name} cannot be fetched from ${url}: ${why}.`, {
+    throw ioError(`The model ${name} cannot be fetched from ${url}: ${why}.`, {
       hints: ['check the network and pull again', elsewhere, from],
       cause,
     });
   }
   if (!response.ok) {
-    throw new AnyvmafError(
-      'io',
-      `The model ${name} cannot be fetched from ${url}: the server answered ${response.status}`,
-      { hints: [elsewhere, from] },
-    );
+    throw ioError(`The model ${name} cannot be fetched from ${url}: the server answered ${response.status}`, {
+      hints: [elsewhere, from],
+    });
   }
   if (bytes) return bytes;
   throw modelError(
@@ -149,6 +144,6 @@ async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayB
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
-  const code = 'code' in cause ? String(cause.code) : '';
+  const code = codeOf(cause);
   return cause.message || code || 'the network failed';
 }

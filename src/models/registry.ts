@@ -4,7 +4,7 @@
  */
 import { requireText } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
-import { AnyvmafError, modelError } from '../core/errors.js';
+import { AnyvmafError, ioError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { bindInputs, describeDefinition, parseModelFile } from './parse.js';
@@ -135,8 +135,7 @@ async function readPulledModel(
 export async function sumOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   // Pages loaded without encryption from another machine have no WebCrypto.
   if (!globalThis.crypto?.subtle) {
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       'This page cannot verify the checksum of a pulled model, because it was not loaded over https; serve it over https.',
     );
   }

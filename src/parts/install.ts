@@ -9,7 +9,7 @@ import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { onAbort } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, ioError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import { endChild, startChild } from '../files/child-process.js';
 import { removeScratch } from '../files/folders.js';
@@ -106,7 +106,7 @@ async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<R
     (pattern) => !files.some((path) => isKept({ ...one, keep: [pattern] }, path)),
   );
   if (missing.length > 0)
-    throw new AnyvmafError('io', `The package ${specOf(one)} lacks expected files: ${missing.join(', ')}.`);
+    throw ioError(`The package ${specOf(one)} lacks expected files: ${missing.join(', ')}.`);
   const sizes: Record<string, number> = {};
   for (const file of files.filter((path) => isKept(one, path))) {
     const path = join(own, file);
@@ -214,8 +214,7 @@ function npmCommand(): readonly [string, ...string[]] {
   }
   const script = join(beside, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js');
   if (existsSync(script)) return [process.execPath, script];
-  throw new AnyvmafError(
-    'io',
+  throw ioError(
     `npm, which fetches packages, is neither on PATH nor beside ${shown(process.execPath)}; install npm.`,
   );
 }
@@ -248,7 +247,7 @@ function failure(said: string, code: number | null, by: string | null): string {
 }
 
 function npmError(specs: readonly string[], why: string): AnyvmafError {
-  return new AnyvmafError('io', `${specs.join(', ')} cannot be installed: ${why}`, {
+  return ioError(`${specs.join(', ')} cannot be installed: ${why}`, {
     hints: ['check the network and the configuration of npm (npm config list)'],
   });
 }

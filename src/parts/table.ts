@@ -9,7 +9,7 @@ import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PartName } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, ioError } from '../core/errors.js';
 import { cacheFolder, makeFolders, makeScratchFolder, removeScratch, writeReason } from '../files/folders.js';
 
 export interface PinnedPackage {
@@ -197,9 +197,7 @@ export async function workFolder(): Promise<string> {
 }
 
 export function unwritable(folder: string, cause: unknown): AnyvmafError {
-  return new AnyvmafError('io', `Cannot write to ${folder}: ${writeReason(cause)}; ${ADVICE}.`, {
-    cause,
-  });
+  return ioError(`Cannot write to ${folder}: ${writeReason(cause)}; ${ADVICE}.`, { cause });
 }
 
 /** Removes every version of a part. @returns the removed folders @throws {AnyvmafError} `io` */

@@ -4,7 +4,7 @@
  * small files that are fetched, put and removed.
  */
 import { setMaxListeners } from 'node:events';
-import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
+import { AnyvmafError, codeOf, ioError, messageOf, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import {
   AllowedHosts,
@@ -267,11 +267,7 @@ export class RemoteFile {
     const [, start = '', last = '', total = ''] =
       /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(range) ?? [];
     const size = Number(total);
-    const found = {
-      size,
-      etag: headers.etag,
-      modified: headers['last-modified'],
-    };
+    const found = { size, etag: headers.etag, modified: headers['last-modified'] };
     if (total === '' || size === 0) {
       throw new Permanent(
         `the server does not state which part of the file it sends (content-range: ${shown(range) || 'none'})`,
@@ -306,8 +302,7 @@ export class RemoteFile {
   }
 
   #changed(how: string): AnyvmafError {
-    return new AnyvmafError(
-      'io',
+    return ioError(
       `${this.name} changed while it was read: ${how}; run it again once the file no longer changes.`,
     );
   }
@@ -347,7 +342,7 @@ async function* paced(
     if (cause instanceof Transient || cause instanceof Permanent || cause instanceof AnyvmafError)
       throw cause;
     // A broken connection: the caller counts the bytes and reports it.
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR') {
       throw new Transient(messageOf(cause));
     }
@@ -404,7 +399,7 @@ export async function fetchWhole(
 ): Promise<Buffer> {
   const file = await RemoteFile.open(url, new AllowedHosts(hosts), { signal });
   if (file.size > most)
-    throw new AnyvmafError('io', `${shown(url)} has ${file.size} bytes, more than the limit of ${most}.`);
+    throw ioError(`${shown(url)} has ${file.size} bytes, more than the limit of ${most}.`);
   const bytes = await contentOf(file);
   signal.throwIfAborted();
   return bytes;

@@ -10,7 +10,7 @@ import { Agent, request as httpRequest, type IncomingMessage, type RequestOption
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, codeOf, ioError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { version } from '../core/version.js';
 
@@ -108,7 +108,7 @@ export class AllowedHosts {
     const refuse = (why: string) => {
       const name = shown(url.href);
       return from
-        ? new AnyvmafError('io', `${shown(from.href)} redirects to ${name}, ${why}.`)
+        ? ioError(`${shown(from.href)} redirects to ${name}, ${why}.`)
         : usageError(`${name} is ${why}.`);
     };
     if (protocol !== 'http:' && protocol !== 'https:')
@@ -128,15 +128,14 @@ export class AllowedHosts {
   requireAddress(address: string, url: URL): void {
     const canonical = canonicalAddress(address);
     const host = hostOf(url);
-    if (canonical === undefined) throw new AnyvmafError('io', `${shown(host)} has no address.`);
+    if (canonical === undefined) throw ioError(`${shown(host)} has no address.`);
     if (this.#inRange(canonical) || isPublic(canonical)) return;
     const named = this.#hosts.some(
       ({ name, port }) => canonicalAddress(name) === canonical && (port === '' || port === url.port),
     );
     // localhost can only mean this machine; no name server on the network is asked for it.
     if (named || (isLoopback(canonical) && (host === 'localhost' || host.endsWith('.localhost')))) return;
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `${shown(host)} has the address ${shown(canonical)}, which belongs to this machine or a private network and must ` +
         `be allowed too: allowUrl ${shown(canonical)}.`,
     );
@@ -337,7 +336,7 @@ function checkedLookup(hosts: AllowedHosts, url: URL): LookupFunction {
 
 function failure(cause: unknown): unknown {
   if (cause instanceof AnyvmafError || cause instanceof Transient || cause instanceof Permanent) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = codeOf(cause);
   // Empty for an AggregateError: none of the host's addresses could be reached.
   const message = cause instanceof Error && cause.message !== '' ? cause.message : code;
   if (code === 'ENOTFOUND') return new Permanent('its host name is unknown');
@@ -377,11 +376,9 @@ export async function persist<T>(what: string, patience: Patience, attempt: () =
         continue;
       }
       const often = cause instanceof Transient ? ` (${patience.tries} tries)` : '';
-      throw new AnyvmafError(
-        'io',
-        `${what}: ${clause(cause.message)}${often}; check the address and the network.`,
-        { cause },
-      );
+      throw ioError(`${what}: ${clause(cause.message)}${often}; check the address and the network.`, {
+        cause,
+      });
     }
   }
 }

@@ -2,13 +2,13 @@
  * @module cli/batch/queued
  * Runs a batch on a queue: submits its jobs, and yields their results as workers finish them.
  */
-import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { type ErrorCode, messageOf, usageError } from '../../core/errors.js';
 import { hasScheme } from '../../core/names.js';
 import { withoutAccess } from '../../core/printable.js';
+import { digestOf } from '../../files/lock.js';
 import { hideArguments, QueueConnection, queueAddress, queueError } from '../../queue/connect.js';
 import { MOST_ARG, type PartLength, type QueueJob, readReason, type Stored } from '../../queue/job.js';
 import { ResultsFolder } from '../../queue/results-folder.js';
@@ -144,18 +144,13 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   try {
     queueSettings({ run });
   } catch (error) {
-    throw usageError(`line ${line}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw usageError(`line ${line}: ${messageOf(error)}`, { cause: error });
   }
   const { partLength: part = USUAL_PART, priority = USUAL_PRIORITY, attempts = USUAL_ATTEMPTS } = settings;
   const precision = String(settings.precision);
   const frames = settings.frames ? join(`${settings.output}.frames`, `${id}.parquet`) : undefined;
-  const key = createHash('sha256')
-    // A URL with a new signature is the same job.
-    .update(JSON.stringify([id, args, run.map(withoutAccess), precision, frames]))
-    .digest('hex')
-    .slice(0, 32);
+  // A URL with a new signature is the same job.
+  const key = digestOf(JSON.stringify([id, args, run.map(withoutAccess), precision, frames]), 32);
   return {
     ...{ key, id, line, args, run, precision, part, priority, attempts },
     ...(frames !== undefined && { frames }),

@@ -18,11 +18,11 @@ import {
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isObject, jsonOf } from '../../core/arguments.js';
-import { AnyvmafError, messageOf } from '../../core/errors.js';
+import { AnyvmafError, ioError, messageOf } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import { makeFolders } from '../../files/folders.js';
-import { type FileLock, lockFile } from '../../files/lock.js';
+import { digestOf, type FileLock, lockFile } from '../../files/lock.js';
 import type { BatchProgress, Report } from '../../index.js';
 import { failureLine, reportLine } from '../../report/batch.js';
 import type { FailedEncode } from '../../report/schema.js';
@@ -126,14 +126,13 @@ function readLine(text: string, number: number, path: string): ResultLine {
       ...{ below: gate?.passed === false, untrusted: trust?.verdict === 'untrusted' },
     };
   }
-  throw new AnyvmafError(
-    'io',
+  throw ioError(
     `line ${number} of "${shown(path)}" is not a result of a batch; give --output another name, or move that file away`,
   );
 }
 
 function writeError(path: string, cause: unknown): AnyvmafError {
-  return new AnyvmafError('io', `cannot write "${shown(path)}": ${messageOf(cause)}`, { cause });
+  return ioError(`cannot write "${shown(path)}": ${messageOf(cause)}`, { cause });
 }
 
 /** Bytes digested at each end of a file. */
@@ -151,10 +150,7 @@ async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<str
   );
   const own = args.filter((arg) => !/^--(?:allow-url|max-seconds)\b/.test(arg));
   const line = facts.some((fact, i) => fact === null && isUrl(files[i] ?? '')) ? own : own.map(withoutAccess);
-  return createHash('sha256')
-    .update(JSON.stringify([line, facts]))
-    .digest('hex')
-    .slice(0, 32);
+  return digestOf(JSON.stringify([line, facts]), 32);
 }
 
 /** Returns an `io` error if a file can be read only once, such as a named pipe; `undefined` if it is missing. */
@@ -163,8 +159,7 @@ async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefined> {
     const found = isUrl(path) ? undefined : await stat(path).catch(() => undefined);
     if (!found || found.isFile() || found.isDirectory()) continue;
     const what = found.isFIFO() ? 'a named pipe' : 'a device or a socket';
-    return new AnyvmafError(
-      'io',
+    return ioError(
       `${shown(path)} is ${what}, but a batch reads files; store the video, or score it by itself.`,
     );
   }
@@ -182,7 +177,9 @@ async function fileFacts(path: string): Promise<Facts | null> {
     const stats = await file.stat();
     if (!stats.isFile()) return null;
     const { size, mtimeMs } = stats;
-    const digest = await digestOf(size, (bytes, position) => file?.read(bytes, 0, bytes.length, position));
+    const digest = await contentDigest(size, (bytes, position) =>
+      file?.read(bytes, 0, bytes.length, position),
+    );
     return [size, mtimeMs, digest];
   } catch {
     // The run reports the error.
@@ -206,27 +203,21 @@ async function urlFacts(
     ]);
     const file = await RemoteFile.open(url, new AllowedHosts(hosts), { signal });
     const reader = file.reader();
-    return [file.size, file.version, await digestOf(file.size, (bytes, at) => reader.read(at, [bytes]))];
+    return [file.size, file.version, await contentDigest(file.size, (bytes, at) => reader.read(at, [bytes]))];
   } catch {
     // The run reports the error.
     return null;
   }
 }
 
-async function digestOf(
+async function contentDigest(
   size: number,
   read: (bytes: Buffer, position: number) => Promise<number | { readonly bytesRead: number }> | undefined,
 ): Promise<string> {
   const hash = createHash('sha256');
-  const ends =
-    size <= 2 * ENDS
-      ? [[0, size]]
-      : [
-          [0, ENDS],
-          [size - ENDS, ENDS],
-        ];
-  for (const [position = 0, length = 0] of ends) {
-    const bytes = Buffer.alloc(length);
+  const whole = size <= 2 * ENDS;
+  for (const position of whole ? [0] : [0, size - ENDS]) {
+    const bytes = Buffer.alloc(whole ? size : ENDS);
     const got = await read(bytes, position);
     hash.update(bytes.subarray(0, typeof got === 'object' ? got.bytesRead : got));
   }
@@ -378,7 +369,7 @@ async function addReport(work: BatchWork, open: OpenJob, report: Report): Promis
 async function saveFrames({ settings, inputs }: BatchWork, id: string, bytes: Uint8Array): Promise<string> {
   const folder = `${settings.output}.frames`;
   await makeFolders(resolve(folder)).catch((cause: unknown) => {
-    throw new AnyvmafError('io', `cannot make the folder "${folder}": ${messageOf(cause)}`, { cause });
+    throw ioError(`cannot make the folder "${folder}": ${messageOf(cause)}`, { cause });
   });
   const path = join(folder, `${id}.parquet`);
   await (await openOutput(path, inputs)).write([bytes]);

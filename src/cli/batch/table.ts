@@ -6,7 +6,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { isObject } from '../../core/arguments.js';
-import { AnyvmafError, messageOf, usageError } from '../../core/errors.js';
+import { ioError, messageOf, usageError } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
 import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
@@ -230,9 +230,7 @@ export function jobsOf(
     try {
       settings = scoreSettings(args);
     } catch (error) {
-      throw usageError(`${where}: ${messageOf(error)}`, {
-        cause: error,
-      });
+      throw usageError(`${where}: ${messageOf(error)}`, { cause: error });
     }
     if (typeof settings === 'string') throw usageError(`${where} asks for ${settings}`);
     if (settings.live) {
@@ -298,7 +296,7 @@ async function filesOf(folder: string): Promise<readonly string[]> {
     const files = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink());
     return files.map(({ name }) => join(folder, name)).sort();
   } catch (cause) {
-    throw new AnyvmafError('io', `cannot read the folder "${shown(folder)}": ${messageOf(cause)}`, { cause });
+    throw ioError(`cannot read the folder "${shown(folder)}": ${messageOf(cause)}`, { cause });
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { ioError, usageError } from '../../core/errors.js';
 import { quotedWord } from '../../core/names.js';
 import { printable, shown } from '../../core/printable.js';
 import { parseSize } from '../../core/size.js';
@@ -309,9 +309,7 @@ async function measureMaster(path: string, terminal: Terminal): Promise<number> 
   const folder = dirname(path);
   const sizeOf = async (name: string) => {
     const facts = await stat(join(folder, name)).catch((cause: Error) => {
-      throw new AnyvmafError('io', `${shown(join(folder, name))} cannot be read: ${cause.message}.`, {
-        cause,
-      });
+      throw ioError(`${shown(join(folder, name))} cannot be read: ${cause.message}.`, { cause });
     });
     if (facts.isFile()) return facts.size;
     throw usageError(`${shown(join(folder, name))} is not a regular file.`);
@@ -361,10 +359,7 @@ const COMPARE_OPTIONS = optionTable<CompareSettings>({
     ...FULL_OPTION,
     ...WORK_OPTIONS,
   },
-  Result: {
-    ...RESULT_OPTIONS,
-    ...ENDING_OPTIONS,
-  },
+  Result: { ...RESULT_OPTIONS, ...ENDING_OPTIONS },
 });
 
 const comparePage: HelpText = {

@@ -5,7 +5,7 @@
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { MAP_KINDS, type MapKind } from '../../core/choices.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { ioError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
 import type { QualityMapOptions, QualityMaps } from '../../index.js';
@@ -198,9 +198,7 @@ async function makeFolder(path: string, made: string[]): Promise<void> {
   try {
     await makeFolders(resolve(path), made);
   } catch (cause) {
-    throw new AnyvmafError('io', `cannot write into "${path}": ${writeReason(cause)}; name another folder`, {
-      cause,
-    });
+    throw ioError(`cannot write into "${path}": ${writeReason(cause)}; name another folder`, { cause });
   }
 }
 
@@ -262,10 +260,7 @@ function isFile(output: string): boolean {
 async function refuseNoFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found && !found.isDirectory()) {
-    throw new AnyvmafError(
-      'io',
-      `cannot write into "${shown(path)}": it is not a folder; name a folder or a .png file`,
-    );
+    throw ioError(`cannot write into "${shown(path)}": it is not a folder; name a folder or a .png file`);
   }
 }
 

@@ -108,9 +108,7 @@ async function load(folder: URL): Promise<LoadedCore> {
     const module = await WebAssembly.compile(await response.arrayBuffer());
     return { module, script: new URL('ffmpeg-core.js', base).href };
   } catch (cause) {
-    throw ioError(`ffmpeg.wasm cannot be loaded from ${wasm.href}: ${messageOf(cause)}.`, {
-      cause,
-    });
+    throw ioError(`ffmpeg.wasm cannot be loaded from ${wasm.href}: ${messageOf(cause)}.`, { cause });
   }
 }
 

@@ -2,7 +2,7 @@
  * @module platform/browser/tiny-platform
  * Tiny models in a browser, fetched by URL from the package's folder or another.
  */
-import { AnyvmafError, ioError } from '../../core/errors.js';
+import { ioError, modelError } from '../../core/errors.js';
 import type { TinyFolder, TinyPlatform, TinySignatures } from '../../tiny/types.js';
 import { shippedModel } from './shipped-models.js';
 import { browserTinyRuntimes } from './tiny/runtimes.js';
@@ -51,7 +51,7 @@ function folderAt(base: URL): TinyFolder {
     async read(file, limit) {
       const url = new URL(file, base);
       if (!url.href.startsWith(base.href))
-        throw new AnyvmafError('model', `${file} leads out of its folder ${base.href}, and is not fetched.`);
+        throw modelError(`${file} leads out of its folder ${base.href}, and is not fetched.`);
       return fetchWithin(url, limit);
     },
   };
@@ -85,10 +85,7 @@ async function readWithin(response: Response, limit: number, name: string): Prom
     length += value.length;
     if (length > limit) {
       await reader?.cancel();
-      throw new AnyvmafError(
-        'model',
-        `${name} has more than ${limit} bytes, the limit for a file of its kind.`,
-      );
+      throw modelError(`${name} has more than ${limit} bytes, the limit for a file of its kind.`);
     }
     parts.push(value);
   }
@@ -97,9 +94,6 @@ async function readWithin(response: Response, limit: number, name: string): Prom
 
 const NO_SIGNATURES: TinySignatures = {
   async verify(_bytes, _bundle, what) {
-    throw new AnyvmafError(
-      'model',
-      `The signature of ${what} cannot be checked in a browser; leave tiny_model_verify out.`,
-    );
+    throw modelError(`The signature of ${what} cannot be checked in a browser; leave tiny_model_verify out.`);
   },
 };

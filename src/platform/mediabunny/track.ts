@@ -334,9 +334,7 @@ async function uprightFormat(host: MediabunnyHost, opened: OpenedTrack, sample: 
 export function decodingError(name: string, error: unknown): unknown {
   if (error instanceof AnyvmafError) return error;
   const why = messageOf(error);
-  return mediaError(`${shown(name)} cannot be decoded: ${shown(why.replace(/\.$/, ''))}.`, {
-    cause: error,
-  });
+  return mediaError(`${shown(name)} cannot be decoded: ${shown(why.replace(/\.$/, ''))}.`, { cause: error });
 }
 
 /** ffmpeg's names of WebCodecs' YUV layouts; RGB and unnamed layouts are not scored. */

@@ -52,19 +52,13 @@ async function loadGpu(load: LoadWebgpu): Promise<GPU> {
       throw new AnyvmafError(
         'backend',
         'The package webgpu, which measuring on a GPU needs, is not installed',
-        {
-          hints: [ADVICE, 'use the backend cpu'],
-          cause,
-        },
+        { hints: [ADVICE, 'use the backend cpu'], cause },
       );
     }
     throw new AnyvmafError(
       'backend',
       `The package webgpu does not work on this machine (${messageOf(cause)})`,
-      {
-        hints: ['use the backend cpu'],
-        cause,
-      },
+      { hints: ['use the backend cpu'], cause },
     );
   }
 }

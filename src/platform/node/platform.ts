@@ -162,9 +162,7 @@ async function loadCore(wasm: NonNullable<Assets['wasm']>): Promise<WebAssembly.
   try {
     bytes = await readFile(file);
   } catch (cause) {
-    throw ioError(`The core ${file.pathname} cannot be read; install anyvmaf again.`, {
-      cause,
-    });
+    throw ioError(`The core ${file.pathname} cannot be read; install anyvmaf again.`, { cause });
   }
   return compileCore(bytes);
 }

@@ -269,10 +269,7 @@ class FfmpegDecoder implements Decoder {
   /** Times known before a part is planned; none if filters change the frames. */
   #timesToPlan(file: FfmpegInput, track: number, signal: AbortSignal | undefined): KnownTimes {
     if (this.#filters?.keepsFrames === false) return { remembered: null, read: async () => null };
-    return {
-      remembered: this.#knownTimes(file, track),
-      read: () => this.#trackTimes(file, track, signal),
-    };
+    return { remembered: this.#knownTimes(file, track), read: () => this.#trackTimes(file, track, signal) };
   }
 
   /** At a rate far above the video's, or in a gap of its times, filters would make frames without end. */

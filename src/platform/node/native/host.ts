@@ -16,11 +16,7 @@ import { endChild, keepEnds, killGroup, startChild } from '../../../files/child-
 import { makeScratchFolder, removeScratch } from '../../../files/folders.js';
 import { findPrograms } from '../ffmpeg/tool.js';
 
-export const nodeNative: NativeHost = {
-  pipes: process.platform !== 'win32',
-  candidates: findPrograms,
-  run,
-};
+export const nodeNative: NativeHost = { pipes: process.platform !== 'win32', candidates: findPrograms, run };
 
 async function run(job: NativeJob): Promise<NativeOutcome> {
   const { files = {}, feeds = {}, output, signal } = job;

@@ -8,7 +8,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { AnyvmafError, codeOf, usageError } from '../../../core/errors.js';
+import { AnyvmafError, codeOf, modelError, usageError } from '../../../core/errors.js';
 import { BY_USER } from '../../../core/origin.js';
 import { fileError, isInside, openChecked } from '../../../files/checked-file.js';
 import type {
@@ -77,7 +77,7 @@ function folderAt(path: string, limits: readonly (readonly string[])[] = []): Ti
       if (root === null || target === null) return null;
       const allowed = limits.every((folders) => folders.some((folder) => isInside(folder, root)));
       if (!allowed || !isInside(root, target)) {
-        throw new AnyvmafError('model', `${file} leads out of its folder ${path}, and is not read.`);
+        throw modelError(`${file} leads out of its folder ${path}, and is not read.`);
       }
       return readWhole(target, wanted, limit, root);
     },
@@ -100,8 +100,7 @@ async function readWhole(target: string, shown: string, limit: number, root: str
     try {
       const { size } = fstatSync(fd);
       if (size > limit) {
-        throw new AnyvmafError(
-          'model',
+        throw modelError(
           `${shown} has ${size} bytes, more than the limit of ${limit} for a file of its kind.`,
         );
       }
@@ -137,8 +136,7 @@ export function nodeTinySignatures(
         if (!isSigstore(found)) throw new Error('it has no verify');
         sigstore = found;
       } catch (cause) {
-        throw new AnyvmafError(
-          'model',
+        throw modelError(
           `The signature of ${what} cannot be checked without the package sigstore; install it with npm install ` +
             'sigstore, or leave tiny_model_verify out.',
           { cause },
@@ -154,8 +152,7 @@ export function nodeTinySignatures(
         });
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message.replaceAll('\n', ' ') : String(cause);
-        throw new AnyvmafError(
-          'model',
+        throw modelError(
           `The Sigstore bundle of ${what} does not verify (${reason}); the model is not loaded.`,
           { cause },
         );
