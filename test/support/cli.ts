@@ -113,6 +113,36 @@ export function expectFailure(
   expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' });
 }
 
+/** Runs a command line to its end, which is a success. */
+export async function passes(args: readonly string[], options?: RunOptions): Promise<Outcome> {
+  const outcome = await anyvmaf(args, options);
+  expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
+  return outcome;
+}
+
+/** Runs one that ends with this code and says this. */
+export async function ends(
+  args: readonly string[],
+  code: number,
+  text: string | RegExp,
+  options?: RunOptions,
+): Promise<Outcome> {
+  const outcome = await anyvmaf(args, options);
+  expect(outcome.stderr).toMatch(text);
+  expect(outcome, outcome.stderr).toMatchObject({ code });
+  return outcome;
+}
+
+/** Runs one that is refused as by {@link expectFailure}. */
+export async function refuses(
+  args: readonly string[],
+  code: number,
+  text: string | RegExp,
+  options?: RunOptions,
+): Promise<void> {
+  expectFailure(await anyvmaf(args, options), code, text);
+}
+
 /** How a process runs. */
 export interface ProcessOptions extends Omit<RunOptions, 'terminal'> {
   /** Options for Node itself. */

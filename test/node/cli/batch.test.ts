@@ -13,15 +13,19 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import { encodeLines } from '../../../src/cli/batch/table.js';
-import { queuedRun } from '../../../src/cli/queue/queue-run.js';
-import { type ScoreRequest, score } from '../../../src/index.js';
-import { runTask, type TaskTools } from '../../../src/queue/run-task.js';
-import { anyvmaf, anyvmafProcess, run as exec, type Outcome, PROGRAM, videos } from '../../support/cli.js';
-import { MemoryQueue, MemoryStore, testJob } from '../../support/memory-queue.js';
+import {
+  anyvmaf,
+  anyvmafProcess,
+  ends,
+  run as exec,
+  type Outcome,
+  PROGRAM,
+  passes,
+  videos,
+} from '../../support/cli.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -204,8 +208,7 @@ describe('batch', () => {
     [['--shard', '1/2'], 'unknown option'],
   ])('refuses %j, which a table cannot do', async (args, why) => {
     const env = { GITHUB_STEP_SUMMARY: '' };
-    const ran = await anyvmaf(['batch', table, '-o', files.at('never.jsonl'), ...args], { env });
-    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
+    await ends(['batch', table, '-o', files.at('never.jsonl'), ...args], 1, why, { env });
     expect(readdirSync(files.at('.'))).not.toContain('never.jsonl');
   });
 
@@ -261,8 +264,7 @@ describe('batch', () => {
 
   it('refuses a file that holds something else, and touches nothing', async () => {
     const wrong = files.put('other.jsonl', '{"a":1}\n');
-    const run = await anyvmaf(['batch', table, '-o', wrong]);
-    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('line 1 of') });
+    await ends(['batch', table, '-o', wrong], 2, 'line 1 of');
     expect(readFileSync(wrong, 'utf8')).toBe('{"a":1}\n');
     expect(await anyvmaf(['batch', table, '-o', distorted])).toMatchObject({ code: 1 });
   });
@@ -335,8 +337,7 @@ describe('batch', () => {
       // Once in a while from the start, so that kills fall on every place.
       if (i % 5 === 4 && i < kills - 1) rmSync(results, { force: true });
     }
-    const end = await anyvmaf(args);
-    expect(end, end.stderr).toMatchObject({ code: 0 });
+    await passes(args);
     const lines = inOrder(results);
     expect(lines.map(({ job }) => job.line)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1));
     expect(readFileSync(results, 'utf8').endsWith('}\n')).toBe(true);
@@ -381,52 +382,20 @@ describe('encodes of a folder', () => {
   });
 });
 
-describe('metrics of colour', () => {
-  const asked = ['ssimulacra2', 'butteraugli', 'xpsnr', 'cvvdp'];
-  const options = asked.flatMap((name) => ['--feature', name]);
-
-  it('are scored and judged by a batch', async () => {
-    const jobs = files.put(
-      'colour.csv',
-      'reference,distorted,feature,fail-under\nr.y4m,d.y4m,ssimulacra2,ssimulacra2>=101\nr.y4m,d.y4m,cvvdp,cvvdp>=1\n',
-    );
-    const out = files.at('colour.jsonl');
-    expect(await anyvmaf(['batch', jobs, '-o', out])).toMatchObject({
-      code: 3,
-      stdout: expect.stringContaining('2 jobs; 0 failed, 1 below'),
-    });
-    expect(inOrder(out)).toMatchObject([
-      { gate: { passed: false }, pooled_metrics: { ssimulacra2: { mean: expect.any(Number) } } },
-      { gate: { passed: true }, aggregate_metrics: { cvvdp: expect.any(Number) } },
-    ]);
+it('scores and judges metrics of colour in a batch', async () => {
+  const jobs = files.put(
+    'colour.csv',
+    'reference,distorted,feature,fail-under\nr.y4m,d.y4m,ssimulacra2,ssimulacra2>=101\nr.y4m,d.y4m,cvvdp,cvvdp>=1\n',
+  );
+  const out = files.at('colour.jsonl');
+  expect(await anyvmaf(['batch', jobs, '-o', out])).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('2 jobs; 0 failed, 1 below'),
   });
-
-  it('are those of a job of a queue', async () => {
-    const run = [`--reference=${reference}`, `--distorted=${distorted}`, ...options, '--threads=0'];
-    const job = testJob(1, { run });
-    const [queue, store] = [new MemoryQueue(), new MemoryStore()];
-    const never = async () => Promise.reject(new Error('it is in one piece'));
-    const pair = async () => {
-      const { request, options: told } = await queuedRun(job, { allow: [dirname(reference)], hosts: [] });
-      return { line: { text: JSON.stringify(await score(request as ScoreRequest, told)) } };
-    };
-    await queue.add([{ kind: 'pair', job }]);
-    const files = { discard: never, clear: async () => {} };
-    const tools: TaskTools = { queue, store, files, scorer: { pair, part: never, merge: never } };
-    for (let task = queue.take(); task; task = queue.take()) {
-      await runTask(task, tools, new AbortController().signal);
-      queue.end(task);
-    }
-    const [outcome] = await store.outcomes([job.key]);
-    const line = outcome?.kind === 'scored' && 'text' in outcome.line ? outcome.line.text : '{}';
-    const { frames, aggregate_metrics } = await score(
-      { reference, distorted },
-      { features: asked, threads: 0 },
-    );
-    const values = { ssimulacra2: expect.any(Number), cvvdp_q: expect.any(Number) };
-    expect(frames[0]?.metrics).toMatchObject(values);
-    expect(JSON.parse(line)).toMatchObject({ frames, aggregate_metrics });
-  });
+  expect(inOrder(out)).toMatchObject([
+    { gate: { passed: false }, pooled_metrics: { ssimulacra2: { mean: expect.any(Number) } } },
+    { gate: { passed: true }, aggregate_metrics: { cvvdp: expect.any(Number) } },
+  ]);
 });
 
 describe('merge', () => {
@@ -443,8 +412,7 @@ describe('merge', () => {
     await anyvmaf([reference, distorted, '--precision', 'max', '-o', report[1], '--threads', '0']);
     const [one, other] = report.map((path) => readFileSync(path, 'utf8').replace(/"fps": .*/, ''));
     expect(one).toBe(other);
-    const gate = await anyvmaf(['merge', part(1), part(2), '--fail-under', '100']);
-    expect(gate).toMatchObject({ code: 3, stderr: expect.stringContaining('below --fail-under 100') });
+    await ends(['merge', part(1), part(2), '--fail-under', '100'], 3, 'below --fail-under 100');
   });
 
   it('says what is missing or wrong, and writes nothing', async () => {
@@ -455,8 +423,7 @@ describe('merge', () => {
       stderr: 'anyvmaf: 1 shard of 2 is missing: 2; measure it and merge again.\n',
     });
     writeFileSync(files.at('torn.json'), readFileSync(part(1)).subarray(0, 700));
-    const torn = await anyvmaf(['merge', files.at('torn.json'), '-o', out]);
-    expect(torn).toMatchObject({ code: 2, stderr: expect.stringContaining('cut off or damaged') });
+    await ends(['merge', files.at('torn.json'), '-o', out], 2, 'cut off or damaged');
     expect(() => readFileSync(out)).toThrow('ENOENT');
   });
 
@@ -466,6 +433,6 @@ describe('merge', () => {
     [['--shard', '1/2', 'a', 'b', 'c'], 'a part of one pair'],
     [['merge'], 'no parts given'],
   ])('refuses %j', async (args, why) => {
-    expect(await anyvmaf(args)).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
+    await ends(args, 1, why);
   });
 });

@@ -6,8 +6,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { version } from '../../../src/core/version.js';
-import { anyvmaf, expectFailure, videos } from '../../support/cli.js';
-import { readFixture } from '../../support/fixtures.js';
+import { anyvmaf, passes, refuses, videos } from '../../support/cli.js';
 
 const files = videos();
 /** Three frames of which libvmaf's reports are in test/fixtures/reports under the name `pair`. */
@@ -29,46 +28,8 @@ describe('results', () => {
     });
   });
 
-  test('a subsampled clip of the fixtures has the mean that libvmaf gave, to the last printed digit', async () => {
-    const found = readFixture('models').find(({ clip }) => clip.seed === 54);
-    const request = found?.runs.find(({ subsample }) => subsample === 2);
-    const mean = request?.pooled?.vmaf?.[2];
-    if (!found || typeof mean !== 'number') throw new Error('the fixture is gone');
-    const { width, height, frames, seed, cut } = found.clip;
-    const pair = files.pair(['cut-ref.y4m', 'cut-dis.y4m'], frames, {
-      width,
-      height,
-      ...(seed !== undefined && { seed }),
-      ...(cut !== undefined && { cut }),
-    });
-    const { stdout } = await anyvmaf([...pair, '--subsample', '2', '--precision', '12']);
-    expect(stdout).toBe(`vmaf_v0.6.1: ${Number(mean.toPrecision(12))}\n`);
-  });
-
-  test.each([
-    ['neg', 'vmaf_v0.6.1neg'],
-    ['4k', 'vmaf_4k_v0.6.1'],
-    ['phone', 'vmaf_v0.6.1:enable_transform'],
-    ['version=4K-neg', 'vmaf_4k_v0.6.1neg'],
-  ])('-m %s is short for %s', async (short, name) => {
-    const { stdout, code } = await anyvmaf([ref, dis, '-m', short, '--csv', '--no-preflight']);
-    expect(code).toBe(0);
-    expect(stdout).toBe((await anyvmaf([ref, dis, '-m', name, '--csv', '--no-preflight'])).stdout);
-  });
-
-  test('-o page.html writes the page of --html', async () => {
-    const [page, same] = [files.at('page.html'), files.at('same.html')];
-    const { code, stdout } = await anyvmaf([ref, dis, '-o', page]);
-    expect([code, stdout]).toEqual([0, `vmaf_v0.6.1: ${pairMean()}\n`]);
-    await anyvmaf([ref, dis, '--html', same]);
-    const [first, second] = [page, same].map((file) => readFileSync(file, 'utf8'));
-    expect(first).toMatch(/^<!doctype html>/);
-    expect(first?.length).toBeCloseTo(second?.length ?? 0, -3);
-  });
-
   test.each(['csv', 'sub'])('--%s is byte for byte what the vmaf tool writes', async (format) => {
-    const { code, stdout } = await anyvmaf([ref, dis, ...PAIR_OPTIONS, `--${format}`]);
-    expect(code).toBe(0);
+    const { stdout } = await passes([ref, dis, ...PAIR_OPTIONS, `--${format}`]);
     expect(stdout).toBe(fixture(`pair.${format}`));
   });
 
@@ -84,8 +45,7 @@ describe('results', () => {
 
   test('-o with --json writes a file that says the same as standard output', async () => {
     const output = files.at('report.json');
-    const { code } = await anyvmaf([ref, dis, ...PAIR_OPTIONS, '--json', '--output', output]);
-    expect(code).toBe(0);
+    await passes([ref, dis, ...PAIR_OPTIONS, '--json', '--output', output]);
     const written = JSON.parse(readFileSync(output, 'utf8'));
     const printed = JSON.parse((await anyvmaf([ref, dis, ...PAIR_OPTIONS, '--json'])).stdout);
     const dashed = JSON.parse((await anyvmaf([ref, dis, ...PAIR_OPTIONS, '--json', '-o', '-'])).stdout);
@@ -105,14 +65,6 @@ describe('results', () => {
       expected,
     );
   });
-
-  test.each([['--threads', '0'], ['--threads', '2'], ['--quiet'], ['--subsample', '1'], ['--cpumask', '0']])(
-    '%s %s does not change the numbers',
-    async (...option) => {
-      const { stdout } = await anyvmaf([ref, dis, ...option]);
-      expect(stdout).toBe(`vmaf_v0.6.1: ${pairMean()}\n`);
-    },
-  );
 
   test('Y4M is read by its header where the geometry given for raw video agrees with it', async () => {
     expect(await anyvmaf([ref, dis, ...'-w 64 -h 48 -p 420 -b 8'.split(' ')])).toEqual({
@@ -148,8 +100,7 @@ describe('results', () => {
 
   test('a shorter video is scored to its end with a warning on standard error', async () => {
     const [, short] = files.pair(['same.y4m', 'short.y4m'], 2);
-    const { code, stdout, stderr } = await anyvmaf([ref, short, '--quiet', '--json', '--no-preflight']);
-    expect(code).toBe(0);
+    const { stdout, stderr } = await passes([ref, short, '--quiet', '--json', '--no-preflight']);
     const report = JSON.parse(stdout);
     expect(report.frames).toHaveLength(2);
     expect(report.warnings).toHaveLength(1);
@@ -158,26 +109,13 @@ describe('results', () => {
   });
 
   test('what is ignored is said, in the report too', async () => {
-    const { code, stdout, stderr } = await anyvmaf([ref, dis, '--cpumask', '-1', '--json']);
-    expect(code).toBe(0);
+    const { stdout, stderr } = await passes([ref, dis, '--cpumask', '-1', '--json']);
     expect(stderr).toContain('--cpumask has no effect');
     expect(JSON.parse(stdout).warnings[0]).toContain('--cpumask has no effect');
-  });
-
-  test('names with spaces, quotes, percent signs, dashes and letters of all scripts', async () => {
-    for (const name of ['it\'s 100% -="ü"= 影.y4m', '-w.y4m', '#?&.y4m']) {
-      files.put(name, readFileSync(ref));
-      const { stdout, stderr } = await anyvmaf(['--', name, 'dis.y4m'], { cwd: files.at('.') });
-      expect([name, stdout, stderr]).toEqual([name, `vmaf_v0.6.1: ${pairMean()}\n`, '']);
-    }
   });
 });
 
 describe('the gate', () => {
-  test('is open at and above the limit', async () => {
-    expect((await anyvmaf([ref, dis, '--fail-under', '1'])).code).toBe(0);
-  });
-
   test('closes below it, says which model, and the report is written all the same', async () => {
     const output = files.at('gate.csv');
     const { code, stdout, stderr } = await anyvmaf([ref, dis, '--fail-under', '99.5', '--csv', '-o', output]);
@@ -202,7 +140,7 @@ describe('information', () => {
       expect((await anyvmaf(args)).stdout).toBe(text);
     }
     expect((await anyvmaf(['help', 'models'])).stdout).toBe((await anyvmaf(['models', '--help'])).stdout);
-    expectFailure(await anyvmaf(['help', 'featurs']), 1, 'did you mean features?');
+    await refuses(['help', 'featurs'], 1, 'did you mean features?');
   });
 
   test('models', async () => {
@@ -218,8 +156,8 @@ describe('information', () => {
     const neg = await anyvmaf(['models', 'vmaf_v0.6.1neg']);
     expect(neg.stdout).toContain('adm_enhn_gain_limit=1');
     expect(await anyvmaf(['models', 'NEG'])).toEqual(neg);
-    expectFailure(await anyvmaf(['models', 'vmaf_v061']), 1, 'did you mean vmaf_v0.6.1?');
-    expectFailure(await anyvmaf(['models', 'a', 'b']), 1, 'one argument too many');
+    await refuses(['models', 'vmaf_v061'], 1, 'did you mean vmaf_v0.6.1?');
+    await refuses(['models', 'a', 'b'], 1, 'one argument too many');
   });
 
   test('features', async () => {
@@ -231,7 +169,7 @@ describe('information', () => {
       /vif_prescale_method=nearest\|bilinear\|/,
     );
     expect((await anyvmaf(['features', 'ciede'])).stdout).toContain('It has no options.');
-    expectFailure(await anyvmaf(['features', 'ssim']), 1, 'there are float_psnr, ');
+    await refuses(['features', 'ssim'], 1, 'there are float_psnr, ');
   });
 
   test('a file with the name of a command is a video', async () => {
@@ -242,8 +180,7 @@ describe('information', () => {
 
   test('a folder with the name of a command is no video', async () => {
     mkdirSync(files.at('features'));
-    const { code, stdout } = await anyvmaf(['features', 'vif'], { cwd: files.at('.') });
-    expect(code).toBe(0);
+    const { stdout } = await passes(['features', 'vif'], { cwd: files.at('.') });
     expect(stdout).toContain('vif_enhn_gain_limit=N');
   });
 });
@@ -252,7 +189,7 @@ describe('bad input', () => {
   /** No report may be left or begun. */
   async function refused(args: readonly string[], code: number, text: string | RegExp): Promise<void> {
     const before = readdirSync(files.at('.'));
-    expectFailure(await anyvmaf([...args, '--json', '-o', files.at('never.json')]), code, text);
+    await refuses([...args, '--json', '-o', files.at('never.json')], code, text);
     expect(readdirSync(files.at('.'))).toEqual(before);
   }
   const RAW = ['-w', '64', '-h', '48', '-p', '420', '-b', '8'];
@@ -357,16 +294,16 @@ describe('bad input', () => {
 
   test('standard input that is cut or no video is refused', async () => {
     const cut = readFileSync(dis).subarray(0, -100);
-    expectFailure(await anyvmaf([ref, '-'], { input: cut }), 2, 'incomplete');
+    await refuses([ref, '-'], 2, 'incomplete', { input: cut });
     const film = Buffer.from('\0\0\0 ftypisom');
     const refusal =
       /^anyvmaf: (standard input is not|ffmpeg cannot decode standard input) .* ffmpeg -i - -strict/;
-    expectFailure(await anyvmaf([ref, '-'], { input: film }), 2, refusal);
+    await refuses([ref, '-'], 2, refusal, { input: film });
   });
 
   test('an output that is one of the inputs is refused', async () => {
     symlinkSync('dis.y4m', files.at('alias'));
-    expectFailure(await anyvmaf([ref, dis, '-o', files.at('alias')]), 1, 'is one of the inputs');
+    await refuses([ref, dis, '-o', files.at('alias')], 1, 'is one of the inputs');
     expect(readFileSync(dis, 'latin1')).toMatch(/^YUV4MPEG2/);
   });
 
@@ -374,15 +311,15 @@ describe('bad input', () => {
     ['no/such/report', 'its folder does not exist'],
     ['.', 'it is a folder'],
   ])('the output %s is refused before the videos are read', async (name, reason) => {
-    expectFailure(await anyvmaf(['none.y4m', dis, '-o', files.at(name)]), 2, reason);
+    await refuses(['none.y4m', dis, '-o', files.at(name)], 2, reason);
   });
 
   test.runIf(existsSync('/dev/full'))('a disk that is full at the end is an error', async () => {
-    expectFailure(await anyvmaf([ref, dis, '-o', '/dev/full']), 2, 'the disk is full');
+    await refuses([ref, dis, '-o', '/dev/full'], 2, 'the disk is full');
   });
 
   test('an error that names a file with a line feed in it is still one line', async () => {
-    expectFailure(await anyvmaf([ref, 'a\nb\u001b[31m.y4m']), 2, 'a');
+    await refuses([ref, 'a\nb\u001b[31m.y4m'], 2, 'a');
   });
 });
 
@@ -391,8 +328,7 @@ describe('on a terminal', () => {
   const PLAIN = { ...TTY, colour: false, errorColour: false };
 
   test('a progress bar comes and goes, then the summary', async () => {
-    const { code, stdout, stderr } = await anyvmaf([ref, dis], { terminal: TTY });
-    expect(code).toBe(0);
+    const { stdout, stderr } = await passes([ref, dis], { terminal: TTY });
     expect(stderr).toContain('3/3 frames');
     expect(stderr.slice(stderr.lastIndexOf('\u001b[K') + 3)).not.toContain('3/3 frames');
     expect(stdout).not.toContain('3/3 frames');

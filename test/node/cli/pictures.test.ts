@@ -14,7 +14,7 @@ import { type FrameFactName, type FrameFacts, measureFacts } from '../../../src/
 import { type ColorMeaning, toRgb } from '../../../src/pictures/rgb.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { anyvmaf, videos } from '../../support/cli.js';
+import { anyvmaf, ends, passes, videos } from '../../support/cli.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
@@ -130,13 +130,11 @@ describe('pictures of the worst frames', () => {
 
   test('are left out with --no-pictures, which needs a page', async () => {
     const page = files.at('plain.html');
-    expect((await anyvmaf([ref, dis, '--html', page, '--no-pictures'])).code).toBe(0);
+    await passes([ref, dis, '--html', page, '--no-pictures']);
     const text = readFileSync(page, 'utf8');
     expect(text).toContain('<h2>Worst frames</h2>');
     expect(text).not.toContain('<img');
-    const { code, stderr } = await anyvmaf([ref, dis, '--no-pictures']);
-    expect(code).toBe(1);
-    expect(stderr).toContain('--no-pictures requires --html');
+    await ends([ref, dis, '--no-pictures'], 1, '--no-pictures requires --html');
   });
 
   test('of an offset are of the frames that were compared, without another search', async () => {

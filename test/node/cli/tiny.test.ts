@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { anyvmaf, expectFailure, type Outcome, videos } from '../../support/cli.js';
+import { anyvmaf, expectFailure, type Outcome, passes, videos } from '../../support/cli.js';
 import { privateFolder } from '../../support/folders.js';
 import { linear } from '../../support/onnx.js';
 
@@ -233,14 +233,13 @@ describe('tiny list, describe and devices', () => {
     const folder = privateFolder();
     const options = { env: { TMPDIR: folder }, cwd: dirname(files.at('x')) };
     for (const args of [['devices'], ['eval', 'good.onnx', 'table.parquet', '--split', 'all', ...draws]])
-      expect((await anyvmaf(['tiny', ...args], options)).code).toBe(0);
+      await passes(['tiny', ...args], options);
     expect(readdirSync(folder)).toEqual([]);
   });
 
   it('tell of every device whether it is here and its driver starts, and of the others how to get them', async () => {
     const env = { VK_ICD_FILENAMES: '/nowhere/none.json' };
-    const { code, stdout } = await anyvmaf(['tiny', 'devices', '--json'], { env });
-    expect(code).toBe(0);
+    const { stdout } = await passes(['tiny', 'devices', '--json'], { env });
     const devices: { device: string; available: boolean; how?: string }[] = JSON.parse(stdout);
     expect(devices.map(({ device }) => device)).toEqual(
       expect.arrayContaining(['cpu', 'cuda', 'openvino-npu', 'coreml-ane', 'rocm', 'webgpu', 'directml']),

@@ -6,7 +6,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { mergeShards, type Report, readShard, score } from '../../../src/index.js';
-import { anyvmaf, videos } from '../../support/cli.js';
+import { anyvmaf, ends, passes, videos } from '../../support/cli.js';
 import { comparable, inParts } from '../../support/clips.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
@@ -35,21 +35,19 @@ describe('videos by URL', () => {
   it('are scored as files are, Y4M and raw, and named without what gives access', async () => {
     const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
     const [remote, local, page] = [files.at('remote.json'), files.at('local.json'), files.at('page.html')];
-    const run = await anyvmaf([r, d, `--allow-url=${server.host}`, '-o', remote, '--html', page]);
-    expect(run, run.stderr).toMatchObject({ code: 0 });
-    expect((await anyvmaf([reference, distorted, '-o', local])).code).toBe(0);
+    const run = await passes([r, d, `--allow-url=${server.host}`, '-o', remote, '--html', page]);
+    await passes([reference, distorted, '-o', local]);
     expect(numbers(remote)).toEqual(numbers(local));
     expect(JSON.parse(readFileSync(remote, 'utf8')).reference.name).toBe(`${server.url('/r.y4m')}?...`);
     const written = readFileSync(remote, 'utf8') + readFileSync(page, 'utf8') + run.stdout + run.stderr;
     expect(written).not.toMatch(/SECRET|Credential=ME/);
     const raw = [serve('/r.yuv', rawReference), serve('/d.yuv', rawDistorted)];
     const both = files.at('raw.json');
-    const rawRun = await anyvmaf([...raw, ...RAW, `--allow-url=${server.host}`, '-o', both, '--json']);
-    expect(rawRun, rawRun.stderr).toMatchObject({ code: 0 });
+    await passes([...raw, ...RAW, `--allow-url=${server.host}`, '-o', both, '--json']);
     expect(numbers(both).pooled_metrics).toEqual(numbers(local).pooled_metrics);
     // One of the two may be a file.
     const half = files.at('half.json');
-    expect((await anyvmaf([reference, d, `--allow-url=${server.host}`, '-o', half])).code).toBe(0);
+    await passes([reference, d, `--allow-url=${server.host}`, '-o', half]);
     expect(numbers(half)).toEqual(numbers(local));
   });
 
@@ -63,17 +61,14 @@ describe('videos by URL', () => {
       [['--allow-url', `--allow-url=${server.host}`], 'with a host and without one'],
     ];
     for (const [args, why] of refused) {
-      const run = await anyvmaf([reference, url, ...args]);
-      expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining(why) });
+      const run = await ends([reference, url, ...args], 1, why);
       expect(run.stderr).not.toContain('SECRET');
     }
     expect(server.sent.size).toBe(0);
-    const unused = await anyvmaf(['--allow-url', 'some.name', reference, distorted]);
-    expect(unused).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing here is a URL') });
+    await ends(['--allow-url', 'some.name', reference, distorted], 1, 'nothing here is a URL');
     // Without a host, files after it are files.
     const psnr = ['-n', '--feature', 'psnr', '-q', '--json'];
-    const free = await anyvmaf(['--allow-url', reference, distorted, ...psnr]);
-    expect(free, free.stderr).toMatchObject({ code: 0 });
+    await passes(['--allow-url', reference, distorted, ...psnr]);
   });
 
   it('that fail leave no report, say why, and never how they are signed', async () => {
@@ -84,21 +79,20 @@ describe('videos by URL', () => {
       return true;
     };
     const out = files.at('none.json');
-    const run = await anyvmaf([r, d, '--allow-url', server.host, '-o', out]);
-    expect(run).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('/d.y4m?... changed while it was read'),
-    });
+    const run = await ends(
+      [r, d, '--allow-url', server.host, '-o', out],
+      2,
+      '/d.y4m?... changed while it was read',
+    );
     expect(run.stderr).not.toContain('SECRET');
     expect(() => readFileSync(out)).toThrow();
   });
 
   it('are inspected, aligned, and refused where a command does not read them', async () => {
     const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
-    const inspected = await anyvmaf(['inspect', r, d, '--allow-url', server.host, '--json']);
-    expect(inspected, inspected.stderr).toMatchObject({ code: 0 });
+    const inspected = await passes(['inspect', r, d, '--allow-url', server.host, '--json']);
     expect(inspected.stdout).toContain('/r.y4m?...');
-    expect((await anyvmaf(['align', r, d, '--allow-url', server.host])).code).toBe(0);
+    await passes(['align', r, d, '--allow-url', server.host]);
     const search = await anyvmaf(['search', r]);
     expect(search.code).toBeGreaterThan(0);
     expect(inspected.stdout + search.stdout + search.stderr).not.toContain('SECRET');
@@ -129,24 +123,19 @@ describe('videos by URL', () => {
       'own.csv',
       `reference,distorted,allow_url\nr.y4m,${server.url('/d.y4m')},${server.host}\n`,
     );
-    expect(await anyvmaf(['batch', own, '-o', files.at('own.jsonl')])).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('only the command line may allow hosts'),
-    });
+    await ends(['batch', own, '-o', files.at('own.jsonl')], 1, 'only the command line may allow hosts');
   });
 
   it('take results by PUT; one that is not taken is kept here', async () => {
     const pair = [reference, distorted, '-n', '--feature', 'psnr', '-q'];
     const put = `${server.url('/out/report.json')}${SIGNED}`;
     const allow = ['--allow-url', server.host];
-    const run = await anyvmaf([...pair, '-o', put, ...allow, '--html', server.url('/page.html')]);
-    expect(run, run.stderr).toMatchObject({ code: 0 });
+    await passes([...pair, '-o', put, ...allow, '--html', server.url('/page.html')]);
     const report = JSON.parse(server.put.get('/out/report.json')?.toString() ?? '');
     expect(report.frames).toHaveLength(FRAMES);
     expect(server.requests).toContain(`PUT /out/report.json${SIGNED}`);
     expect(server.put.get('/page.html')?.toString()).not.toContain('SECRET');
-    const part = await anyvmaf([...pair, '--shard', '1/2', '-o', server.url('/part.json'), ...allow]);
-    expect(part, part.stderr).toMatchObject({ code: 0 });
+    await passes([...pair, '--shard', '1/2', '-o', server.url('/part.json'), ...allow]);
     expect(JSON.parse(server.put.get('/part.json')?.toString() ?? '').format).toBe('anyvmaf-shard');
 
     const cwd = files.at('here');
@@ -161,8 +150,7 @@ describe('videos by URL', () => {
         response.writeHead(status, headers).end();
         return true;
       };
-      const failed = await anyvmaf([...pair, '-o', put, '--allow-url', server.host], { cwd });
-      expect(failed).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+      const failed = await ends([...pair, '-o', put, '--allow-url', server.host], 2, why, { cwd });
       const kept = /the result is in (\S+)\./.exec(failed.stderr)?.[1] ?? '';
       expect(JSON.parse(readFileSync(kept, 'utf8')).frames).toHaveLength(FRAMES);
       expect(failed.stderr).not.toContain('SECRET');
@@ -177,18 +165,16 @@ describe('videos by URL', () => {
   it('hold parts that merge reads, each with its limits and checks', async () => {
     const pair = [reference, distorted, '-n', '--feature', 'psnr', '-q', '--precision', 'max'];
     const parts = [1, 2].map((number) => files.at(`m-${number}.json`));
-    for (const [i, part] of parts.entries())
-      expect((await anyvmaf([...pair, '--shard', `${i + 1}/2`, '-o', part])).code).toBe(0);
+    for (const [i, part] of parts.entries()) await passes([...pair, '--shard', `${i + 1}/2`, '-o', part]);
     const [first, second] = parts.map((part, i) => serve(`/m-${i + 1}.json`, part));
     const [merged, local] = [files.at('m-remote.json'), files.at('m-local.json')];
     const allow = ['--allow-url', server.host, '--precision', 'max'];
     // One of them may be a file; the report may go to a URL too.
-    const run = await anyvmaf(['merge', first ?? '', parts[1] ?? '', ...allow, '-o', merged]);
-    expect(run, run.stderr).toMatchObject({ code: 0 });
-    expect((await anyvmaf(['merge', ...parts, '--precision', 'max', '-o', local])).code).toBe(0);
+    await passes(['merge', first ?? '', parts[1] ?? '', ...allow, '-o', merged]);
+    await passes(['merge', ...parts, '--precision', 'max', '-o', local]);
     expect(numbers(merged)).toEqual(numbers(local));
     const there = server.url('/merged.json');
-    expect((await anyvmaf(['merge', first ?? '', second ?? '', ...allow, '-o', there])).code).toBe(0);
+    await passes(['merge', first ?? '', second ?? '', ...allow, '-o', there]);
     expect(JSON.parse(server.put.get('/merged.json')?.toString() ?? '').frames).toHaveLength(FRAMES);
 
     const torn = server.add('/torn.json', readFileSync(parts[0] ?? '').subarray(0, 700));
@@ -215,11 +201,7 @@ describe('videos by URL', () => {
       return true;
     };
     server.requests.length = 0;
-    const large = await anyvmaf(['merge', first ?? '', ...allow]);
-    expect(large).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('has 524288000 bytes, more than'),
-    });
+    await ends(['merge', first ?? '', ...allow], 2, 'has 524288000 bytes, more than');
     expect(server.requests).toHaveLength(1);
     expect(() => readFileSync(files.at('m-none.json'))).toThrow('ENOENT');
   });
@@ -235,8 +217,7 @@ describe('videos by URL', () => {
       const part = files.at(`part-${number}.json`);
       const shard = ['--shard', `${number}/${count}`, '-o', part];
       const args = [r, d, `--allow-url=${server.host}`, ...shard, '-n', '--feature', 'psnr'];
-      const run = await anyvmaf([...args, '--feature', 'motion']);
-      expect(run, run.stderr).toMatchObject({ code: 0 });
+      await passes([...args, '--feature', 'motion']);
       for (const path of ['/long.y4m', '/poor.y4m']) {
         const share = (server.sent.get(path) ?? 0) / size;
         // The last part also inspects the pair.
@@ -269,12 +250,11 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     const r = serve('/master.mp4', master);
     const [remote, local] = [files.at('e-remote.json'), files.at('e-local.json')];
     const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', '--json'];
-    expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
+    await passes([master, file, ...args, '-o', local]);
     for (const decoder of ['ffmpeg', 'mediabunny', 'wasm']) {
       const d = serve(`/dis-${decoder}.mp4`, file);
       const asked = [...args, '--decoder', decoder, `--allow-url=${server.host}`, '-o', remote];
-      const run = await anyvmaf([r, d, ...asked]);
-      expect(run, run.stderr).toMatchObject({ code: 0 });
+      await passes([r, d, ...asked]);
       expect(numbers(remote), decoder).toEqual(numbers(local));
       const text = readFileSync(remote, 'utf8');
       expect(JSON.parse(text).distorted.name).toBe(`${d.replace(SIGNED, '')}?...`);
@@ -296,9 +276,8 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
       const [remote, local] = [files.at('f-remote.json'), files.at('f-local.json')];
       const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', ...filters.split(' ')];
       const urls = [serve('/whole.mp4', master), serve('/whole-dis.mp4', file)];
-      const run = await anyvmaf([...urls, ...args, `--allow-url=${server.host}`, '-o', remote]);
-      expect(run, run.stderr).toMatchObject({ code: 0 });
-      expect((await anyvmaf([master, file, ...args, '-o', local])).code).toBe(0);
+      await passes([...urls, ...args, `--allow-url=${server.host}`, '-o', remote]);
+      await passes([master, file, ...args, '-o', local]);
       expect(numbers(remote)).toEqual(numbers(local));
       expect(numbers(remote).frames).toHaveLength(frames);
     },
@@ -316,8 +295,7 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     const size = readFileSync(master).length;
     const poor = encode({ codec: 'h264', ...film, extra: key });
     const args = ['-n', '--feature', 'psnr', `--allow-url=${server.host}`, '-q'];
-    const run = await anyvmaf([url, poor, ...args, '--shard', '5/10', '-o', files.at('big.json')]);
-    expect(run, run.stderr).toMatchObject({ code: 0 });
+    await passes([url, poor, ...args, '--shard', '5/10', '-o', files.at('big.json')]);
     const share = (server.sent.get('/big.mp4') ?? 0) / size;
     expect(share, `a tenth of ${size} bytes`).toBeLessThan(0.18);
     const first = encode({ codec: 'h264', ...small });
