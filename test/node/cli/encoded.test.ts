@@ -226,11 +226,6 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   });
 
   describe('bad input', () => {
-    test('not a video', async () => {
-      const notes = files.put('notes.mp4', 'once upon a time\n'.repeat(99));
-      await refuses([ref, notes], 2, 'notes.mp4');
-    });
-
     test.each(['ffmpeg', 'mediabunny', 'wasm'])('encrypted, for %s', async (decoder) => {
       const key = '0123456789abcdef0123456789abcdef';
       const encrypted = ffmpeg(files.at('secret.mp4'), [

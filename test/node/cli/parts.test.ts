@@ -384,10 +384,7 @@ describe('anyvmaf models pull', () => {
   });
 
   test('says what it needs', async () => {
-    expect(await pull([], 'a')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('no model given'),
-    });
+    expect(await pull([], 'a')).toMatchObject({ code: 1, stderr: expect.stringContaining('no model given') });
     expect((await pull([NAME, 'all'], 'a')).stderr).toContain('"all" is one argument too many');
     expect((await pull(['vmaf_v9'], 'a')).stderr).toContain('no built-in model "vmaf_v9"');
     expect((await pull(['vmaf_v0.6.1'], 'a')).stdout).toBe(
