@@ -145,16 +145,8 @@ describe('tiny models', () => {
 
   it('take every option in both spellings', () => {
     const model = {
-      model: 'm.onnx',
-      device: 'cuda',
-      threads: 2,
-      fp16: true,
-      precision: 'fp32',
-      verify: true,
-      codec: 'h264',
-      preset: 'slow',
-      crf: 30,
-      resize: 'bicubic',
+      ...{ model: 'm.onnx', device: 'cuda', threads: 2, fp16: true, precision: 'fp32', verify: true },
+      ...{ codec: 'h264', preset: 'slow', crf: 30, resize: 'bicubic' },
     };
     const dashes =
       '--tiny-model m.onnx --tiny-device cuda --tiny-threads 2 --tiny-fp16 --tiny-precision fp32 --tiny-model-verify ' +
@@ -410,15 +402,8 @@ describe('heatmaps', () => {
 });
 
 describe('the MCP server', () => {
-  const NOTHING = {
-    allow: [],
-    http: undefined,
-    token: undefined,
-    origins: [],
-    vmafBin: undefined,
-    callLimit: undefined,
-    tools: undefined,
-  };
+  const absent = { http: undefined, token: undefined, vmafBin: undefined, callLimit: undefined };
+  const NOTHING = { ...absent, tools: undefined, allow: [], origins: [] };
 
   it.each([
     [[], {}],

@@ -12,6 +12,7 @@ import {
   numberValue,
   type OptionSpec,
   optionLabel,
+  optionTable,
   parseArguments,
   unsignedValue,
 } from '../../../src/cli/options.js';
@@ -20,22 +21,26 @@ import { AnyvmafError } from '../../../src/core/errors.js';
 import { refusal } from '../../support/refusals.js';
 
 const SPECS: readonly OptionSpec[] = [
-  { name: 'reference', short: 'r', argument: 'FILE', help: '' },
-  { name: 'width', short: 'w', argument: 'N', help: '' },
-  { name: 'height', short: 'h', argument: 'N', help: '' },
-  { name: 'bitdepth', short: 'b', argument: 'N', help: '' },
-  { name: 'pixel_format', short: 'p', argument: 'FMT', help: '' },
-  { name: 'precision', argument: 'P', ours: true, help: '' },
-  { name: 'frame_cnt', argument: 'N', help: '' },
-  { name: 'frame_skip_ref', argument: 'N', help: '' },
-  { name: 'frame_skip_dist', argument: 'N', help: '' },
-  { name: 'sub', help: '' },
-  { name: 'subsample', argument: 'N', help: '' },
-  { name: 'json', help: '' },
-  { name: 'no_prediction', short: 'n', help: '' },
-  { name: 'quiet', short: 'q', help: '' },
-  { name: 'fail-under', argument: 'N', ours: true, help: '' },
-  { name: 'help', ours: true, last: true, help: '' },
+  ...optionTable({
+    Tool: {
+      '-r, --reference FILE': [''],
+      '-w, --width N': [''],
+      '-h, --height N': [''],
+      '-b, --bitdepth N': [''],
+      '-p, --pixel_format FMT': [''],
+      '--precision P': ['', undefined, { ours: true }],
+      '--frame_cnt N': [''],
+      '--frame_skip_ref N': [''],
+      '--frame_skip_dist N': [''],
+      '--sub': [''],
+      '--subsample N': [''],
+      '--json': [''],
+      '-n, --no_prediction': [''],
+      '-q, --quiet': [''],
+      '--fail-under N': ['', undefined, { ours: true }],
+      '--help': ['', undefined, { ours: true, last: true }],
+    },
+  }),
   { name: 'c', short: 'c', argument: 'ARG', shortOnly: true, help: '' },
 ];
 
@@ -309,35 +314,16 @@ describe('a command line for the vmaf tool', () => {
   });
 
   test('the last occurrence of a scalar option wins', () => {
-    const { format, options, reference } = settings(
-      '-r',
-      'x',
-      '--json',
-      '--xml',
-      '--threads',
-      '1',
-      '--threads',
-      '3',
-      '-r',
-      'a',
-      '-d',
-      'b',
-    );
-    expect([format, options.threads, reference]).toEqual(['xml', 3, 'a']);
+    const line = '-r x --json --xml --threads 1 --threads 3 -r a -d b';
+    expect(settings(...line.split(' '))).toMatchObject({
+      format: 'xml',
+      options: { threads: 3 },
+      reference: 'a',
+    });
   });
 
   test('-n, -c and masks are taken', () => {
-    const { options, ignored } = settings(
-      'a',
-      'b',
-      '-n',
-      '-c',
-      'whatever',
-      '--cpumask',
-      '-1',
-      '--gpumask',
-      '0',
-    );
+    const { options, ignored } = settings(...'a b -n -c whatever --cpumask -1 --gpumask 0'.split(' '));
     expect(options.noPrediction).toBe(true);
     expect(ignored).toEqual(['--cpumask has no effect: the same arithmetic runs on every machine.']);
   });

@@ -78,12 +78,8 @@ describe('facts about a track', () => {
 
   it('leave out what is not known', () => {
     const bare = { codec_name: 'vp9', width: 64, height: 48, pix_fmt: 'yuv420p', sample_aspect_ratio: '0:1' };
-    const unknown = {
-      avg_frame_rate: '0/0',
-      r_frame_rate: '0/0',
-      color_range: 'unknown',
-      profile: 'unknown',
-    };
+    const rates = { avg_frame_rate: '0/0', r_frame_rate: '0/0' };
+    const unknown = { ...rates, color_range: 'unknown', profile: 'unknown' };
     expect(parseProbe({ streams: [{ ...bare, ...unknown }] }, 'b').facts).toEqual({
       name: 'b',
       container: 'unknown',
@@ -164,13 +160,8 @@ describe('facts about a track', () => {
   });
 
   it('are cropped', () => {
-    const crop = {
-      side_data_type: 'Frame Cropping',
-      crop_top: 8,
-      crop_bottom: 4,
-      crop_left: 2,
-      crop_right: 6,
-    };
+    const sides = { crop_top: 8, crop_bottom: 4, crop_left: 2, crop_right: 6 };
+    const crop = { side_data_type: 'Frame Cropping', ...sides };
     const cropped = { width: 1912, height: 1068, crop: { left: 2, top: 8, right: 6, bottom: 4 } };
     expect(facts({ side_data_list: [crop] })).toMatchObject(cropped);
     expect(facts({ side_data_list: [crop] }, { width: 1912, height: 1068 })).toMatchObject(cropped);
