@@ -133,12 +133,6 @@ describe('batch', () => {
       result,
     ]);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('1 from earlier runs') });
-    const alone = await anyvmaf([reference, distorted, '--max-seconds', '0.000001']);
-    expect(alone).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringContaining('--max-seconds is 0.000001'),
-    });
   });
 
   it('does not score again what is done, unless a line or a file has changed', async () => {

@@ -156,7 +156,7 @@ describe('--live', () => {
   it('is ended by a signal without a trace although a client has a pair scored', async () => {
     const socket = join(folder, 'busy', 's');
     const frame = Buffer.alloc(1280 * 720, 128);
-    for (let i = 0; i < 200; i++) appendFileSync(join(folder, 'long.yuv'), frame);
+    for (let i = 0; i < 80; i++) appendFileSync(join(folder, 'long.yuv'), frame);
     const video = { reference_path: join(folder, 'long.yuv'), distorted_path: join(folder, 'long.yuv') };
     const call = (id: number, name: string, args: object) =>
       `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })}\n`;

@@ -16,6 +16,7 @@ import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { anyvmaf, ends, passes, videos } from '../../support/cli.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { seeded } from '../../support/random.js';
 import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const FORMAT = { width: 192, height: 112, bitDepth: 8, chroma: '420' } as const;
@@ -189,15 +190,8 @@ describe('pictures of the worst frames', () => {
     [width, height]: readonly [number, number],
     frames: number,
   ): string {
-    let state = seed;
-    const frame = () => {
-      const planes = new Uint8Array(width * height * 3);
-      for (let i = 0; i < planes.length; i++) {
-        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-        planes[i] = state >>> 24;
-      }
-      return Buffer.concat([Buffer.from('FRAME\n'), planes]);
-    };
+    const random = seeded(seed);
+    const frame = () => Buffer.concat([Buffer.from('FRAME\n'), random.bytes(width * height * 3)]);
     const path = files.at(name);
     const head = Buffer.from(`YUV4MPEG2 W${width} H${height} F1:1 Ip C444\n`);
     writeFileSync(path, Buffer.concat([head, ...Array.from({ length: frames }, frame)]));
