@@ -124,25 +124,10 @@ const TIMEOUT = 10 * 60_000;
 const SAID = 16_384;
 
 /** Explicit, since the user's npm settings may differ. */
-const OPTIONS = [
-  ...[
-    '--ignore-scripts',
-    '--no-bin-links',
-    '--no-audit',
-    '--no-fund',
-    '--no-update-notifier',
-    '--prefer-offline',
-  ],
-  ...[
-    '--no-dry-run',
-    '--no-global',
-    '--location=project',
-    '--no-workspaces',
-    '--install-strategy=hoisted',
-    '--package-lock',
-    '--omit=dev',
-  ],
-];
+const OPTIONS = (
+  '--ignore-scripts --no-bin-links --no-audit --no-fund --no-update-notifier --prefer-offline ' +
+  '--no-dry-run --no-global --location=project --no-workspaces --install-strategy=hoisted --package-lock --omit=dev'
+).split(' ');
 
 /**
  * Without scripts and dependencies, into an empty folder.

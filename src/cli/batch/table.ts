@@ -49,34 +49,12 @@ export interface BatchSettings {
 }
 
 /** Options of a whole batch, or without meaning for one line. */
-const NOT_OF_LINES: ReadonlySet<string> = new Set([
-  'distorted',
-  'output',
-  'xml',
-  'json',
-  'csv',
-  'sub',
-  'ndjson',
-  'html',
-  'baseline',
-  'max-drop',
-  'junit',
-  'summary',
-  'github-summary',
-  'no-pictures',
-  'html-size',
-  'live',
-  'dashboard',
-  'alarm',
-  'allow',
-  'precision',
-  'quiet',
-  'shard',
-  'yes',
-  'help',
-  'version',
-  'c',
-]);
+const NOT_OF_LINES: ReadonlySet<string> = new Set(
+  (
+    'distorted output xml json csv sub ndjson html baseline max-drop junit summary github-summary ' +
+    'no-pictures html-size live dashboard alarm allow precision quiet shard yes help version c'
+  ).split(' '),
+);
 
 /** Options that a line may set, and a batch for all lines. */
 export const LINE_OPTIONS: readonly OptionSpec[] = SCORE_OPTIONS.filter(

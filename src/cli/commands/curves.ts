@@ -43,8 +43,7 @@ import { openOutput } from '../output.js';
 import type { Terminal } from '../terminal.js';
 import {
   bar,
-  ENCODER_ARG_OPTION,
-  ENCODER_OPTION,
+  ENCODER_OPTIONS,
   ENDING_OPTIONS,
   type EncodingSettings,
   encodingRun,
@@ -216,9 +215,7 @@ interface LadderSettings
 
 const LADDER_OPTIONS = optionTable<LadderSettings>({
   Encoding: {
-    ...ENCODER_OPTION,
-    ...ENCODER_ARG_OPTION,
-    ...PIX_FMT_OPTION,
+    ...ENCODER_OPTIONS,
     '--sizes LIST': [
       'heights, or sizes: 1080,720,540,360 or 1920x1080,1280x720. None larger than the source',
       (use) => ({ sizes: use.value.split(',').map((text) => sizeValue(use, text.trim())) }),

@@ -31,7 +31,7 @@ import { type OutputFile, openOutput } from '../output.js';
 import type { Terminal } from '../terminal.js';
 import { localPath } from '../video-options.js';
 
-export const PARAMETERS = [
+const PARAMETERS = [
   'crf',
   'cq',
   'qp',
@@ -41,18 +41,25 @@ export const PARAMETERS = [
 
 const MAX_THREADS = 1024;
 
-export const ENCODER_OPTION: OptionRows<EncoderChoice> = {
+export type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
+
+export const PIX_FMT_OPTION: OptionRows<EncodingSettings> = {
+  '--pix-fmt FORMAT': [
+    "pixel format of the encode. Default: the source's",
+    ({ value }) => ({ pixelFormat: value }),
+  ],
+};
+
+export const ENCODER_OPTIONS: OptionRows<EncoderChoice & EncodingSettings> = {
   '-e, --encoder NAME': [
     'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another',
     ({ value }) => ({ encoder: value }),
   ],
-};
-
-export const ENCODER_ARG_OPTION: OptionRows<EncoderChoice> = {
   '--encoder-arg NAME=VALUE': [
     'option of the encoder, such as preset=slow. May be repeated',
     (use, { encoderOptions }) => ({ encoderOptions: withEncoderOption(encoderOptions, use) }),
   ],
+  ...PIX_FMT_OPTION,
 };
 
 /** @param verb what is done with the parameter */
@@ -83,15 +90,6 @@ export function encodeOptions(help: string): OptionRows<EncodeSettings> {
     ],
   };
 }
-
-export type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
-
-export const PIX_FMT_OPTION: OptionRows<EncodingSettings> = {
-  '--pix-fmt FORMAT': [
-    "pixel format of the encode. Default: the source's",
-    ({ value }) => ({ pixelFormat: value }),
-  ],
-};
 
 export const TARGET_OPTION: OptionRows<{ readonly targets: readonly QualityTarget[] }> = {
   '--target BOUND': [

@@ -13,8 +13,7 @@ import { type OptionUse, optionTable, refusedValue } from '../options.js';
 import type { Terminal } from '../terminal.js';
 import {
   bar,
-  ENCODER_ARG_OPTION,
-  ENCODER_OPTION,
+  ENCODER_OPTIONS,
   ENDING_OPTIONS,
   encodeOptions,
   encodingRun,
@@ -22,7 +21,6 @@ import {
   FULL_OPTION,
   megabytes,
   oneSource,
-  PIX_FMT_OPTION,
   POINT,
   parameterOption,
   pointsHead,
@@ -48,9 +46,7 @@ interface SearchSettings extends SearchOptions {
 
 const SEARCH_OPTIONS = optionTable<SearchSettings>({
   Encoding: {
-    ...ENCODER_OPTION,
-    ...ENCODER_ARG_OPTION,
-    ...PIX_FMT_OPTION,
+    ...ENCODER_OPTIONS,
     ...encodeOptions('encode the whole source with the value found, copy audio and subtitles, and score it'),
   },
   Quality: {

@@ -23,7 +23,7 @@ import { EXIT } from '../exit.js';
 import { choiceValue, numberValue, optionTable, orList } from '../options.js';
 import {
   bar,
-  ENCODER_ARG_OPTION,
+  ENCODER_OPTIONS,
   ENDING_OPTIONS,
   encodeOptions,
   encodingRun,
@@ -31,7 +31,6 @@ import {
   frameText,
   megabytes,
   oneSource,
-  PIX_FMT_OPTION,
   POINT,
   parameterOption,
   pointsHead,
@@ -67,12 +66,11 @@ const SHOTS_OPTIONS = optionTable<ShotsSettings>({
     ],
   },
   Encoding: {
+    ...ENCODER_OPTIONS,
     '-e, --encoder NAME': [
       'encoder of the installed ffmpeg; without one, shots are only detected',
       ({ value }) => ({ encoder: value }),
     ],
-    ...ENCODER_ARG_OPTION,
-    ...PIX_FMT_OPTION,
     ...encodeOptions('join the encoded shots, copy audio and subtitles, and score the whole'),
   },
   Quality: {

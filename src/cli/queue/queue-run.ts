@@ -20,26 +20,13 @@ const ALLOWED = optionsOf('job');
 /** Backends that run no installed program. */
 const BACKENDS: ReadonlySet<string | undefined> = new Set([
   undefined,
-  'auto',
-  'cpu',
-  'wasm',
-  'webgpu',
-  'hybrid',
+  ...'auto cpu wasm webgpu hybrid'.split(' '),
 ]);
 
 /** Settings that a job may have; a worker writes nothing but the result of the job. */
-const JUDGED: ReadonlySet<string> = new Set([
-  'options',
-  'reference',
-  'distorted',
-  'raw',
-  'failUnder',
-  'limits',
-  'acceptUntrusted',
-  'precision',
-  'quiet',
-  'ignored',
-]);
+const JUDGED: ReadonlySet<string> = new Set(
+  'options reference distorted raw failUnder limits acceptUntrusted precision quiet ignored'.split(' '),
+);
 
 const HOW_TO_EXTEND = 'start the worker with --allow DIR to allow more folders';
 

@@ -376,19 +376,8 @@ function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader): void 
   node.node_ops = {
     ...node.node_ops,
     getattr: () => ({
-      dev: 1,
-      ino: node.id,
-      mode: node.mode,
-      nlink: 1,
-      uid: 0,
-      gid: 0,
-      rdev: 0,
-      size,
-      atime: never,
-      mtime: never,
-      ctime: never,
-      blksize: 4096,
-      blocks: Math.ceil(size / 4096),
+      ...{ dev: 1, ino: node.id, mode: node.mode, nlink: 1, uid: 0, gid: 0, rdev: 0, size },
+      ...{ atime: never, mtime: never, ctime: never, blksize: 4096, blocks: Math.ceil(size / 4096) },
     }),
   };
   node.stream_ops = {
