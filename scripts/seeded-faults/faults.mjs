@@ -36,7 +36,7 @@ export const FAULTS = [
   fault('target of a link not checked for output', 'src/files/allowed-paths.ts', 'const real = await this.#real(target, path);', 'const real = await realpath(target).catch(() => undefined);', 'files', 'mcp'),
   fault('https may lead to http', 'src/remote/request.ts', "from?.protocol === 'https:' && protocol === 'http:'", "from?.protocol === 'https:' && protocol === 'http:' && port === 'none'", 'remote', 'mcp'),
   fault('any port of an allowed host', 'src/remote/request.ts', 'named.port === port && isOf(named, host)', 'isOf(named, host)', 'remote'),
-  fault('scripts of parts run', 'src/parts/install.ts', "'--ignore-scripts',", "'--foreground-scripts',", 'parts'),
+  fault('scripts of parts run', 'src/parts/install.ts', "'--ignore-scripts --no-bin-links", "'--foreground-scripts --no-bin-links", 'parts'),
   fault('an ended parser gets bytes', 'src/parsing/parser.ts', 'if (this.#ended) throw this.#failure;', 'if (this.#ended && !this.#failure) throw this.#failure;', 'parsing'),
   fault('foreign playlists may name protocols', 'src/platform/ffmpeg/commands.ts', "if (protocol !== undefined) return { kind: 'protocol', protocol };", "if (protocol === 'none') return { kind: 'protocol', protocol };", 'platform', 'mcp'),
   fault('missing await when an encode is begun', 'src/platform/node/encoding/folder.ts', 'if (!own) await refuseSource(request.input, output);', 'if (!own) void refuseSource(request.input, output).catch(() => {});', 'search'),
