@@ -68,11 +68,11 @@ describe('anyvmaf bench', () => {
     const written: Report = JSON.parse(readFileSync(join(reports, '576x324-cpu.json'), 'utf8'));
     const clip = makeSample({ width: 576, height: 324, bitDepth: 8, chroma: '420' }, { seed: 7 });
     const expected = await score({
-      reference: sampleSource(clip, 'reference', 9),
-      distorted: sampleSource(clip, 'distorted', 9),
+      reference: sampleSource(clip, 'reference', 4),
+      distorted: sampleSource(clip, 'distorted', 4),
     });
     // The motion of a last frame is another one.
-    expect(written.frames.slice(0, 8)).toEqual(expected.frames.slice(0, 8));
+    expect(written.frames.slice(0, 3)).toEqual(expected.frames.slice(0, 3));
     const mean = written.pooled_metrics.vmaf?.mean;
     const same = { mean, max_difference: 0, identical: true, error: null };
     expect(tests).toMatchObject([

@@ -112,7 +112,7 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     'are an error where %s decodes and ffmpeg has them',
     async (decoder) => {
       const pair = { reference: distorted(), distorted: distorted() };
-      const run = score(pair, { decoder, vfDistorted: 'hflip', threads: 0 });
+      const run = score(pair, { ...PSNR, decoder, vfDistorted: 'hflip', threads: 0 });
       await expect(run).rejects.toThrow(
         `the distorted is decoded by ${decoder}, but the filters "hflip" need ffmpeg`,
       );
@@ -303,7 +303,8 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
   it('is found whatever decodes', async () => {
     const without = encode({ codec: 'av1', size: '192x108', frames: 6 });
     const codes = async (distorted: string) => {
-      const report = await score({ reference: without, distorted }, { threads: 0, decoder: 'mediabunny' });
+      const options = { ...PSNR, threads: 0, decoder: 'mediabunny' } as const;
+      const report = await score({ reference: without, distorted }, options);
       return report.preflight?.map(({ code }) => code);
     };
     const mkv = makeFile('grain.mkv', '-i', `file:${grainy()}`, '-c', 'copy');

@@ -27,12 +27,6 @@ import { fnv1aOfDoubles, seeded } from '../../support/random.js';
 import { cpuTime } from '../../support/tier.js';
 
 describe('aborts', () => {
-  it('that came before anybody listened are told at once', () => {
-    const reasons: unknown[] = [];
-    onAbort(AbortSignal.abort('early'), (reason) => reasons.push(reason))();
-    expect(reasons).toEqual(['early']);
-  });
-
   describe('onAbort', () => {
     it('calls once, with the reason', () => {
       const controller = new AbortController();

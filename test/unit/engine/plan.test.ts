@@ -148,13 +148,6 @@ describe('planFeatures', () => {
     ]);
   });
 
-  it('refuses view conditions that adm has no factors for before the first frame', () => {
-    expect(() => planOf(['adm=adm_norm_view_dist=1'], format)).toThrow(/at least 3240/);
-    expect(() => planOf(['adm=adm_csf_mode=2:adm_norm_view_dist=4'], format)).toThrow(
-      /adm_csf_mode 2 has no factors/,
-    );
-  });
-
   it('names the aggregates apart', () => {
     const plan = planOf(['psnr=enable_apsnr=true'], format);
     expect(plan.names).toEqual(['psnr_y', 'psnr_cb', 'psnr_cr']);
@@ -257,10 +250,6 @@ describe('what is refused', () => {
   it.each([
     ['float_ms_ssim', SMALL, /float_ms_ssim extractor needs pictures of at least 176x176 .* is 160x90/],
     ['float_ssim=scale=9', SMALL, /float_ssim extractor needs pictures of at least 99x99 with scale 9/],
-    ['ciede', GREY, /ciede extractor measures colour but the video is 4:0:0/],
-    ['psnr_hvs', GREY, /psnr_hvs extractor measures colour/],
-    ['psnr_hvs', videoFormat(160, 90, { bitDepth: 16 }), /supports up to 12 bits per sample .* has 16/],
-    ['speed_chroma', GREY, /speed_chroma extractor measures colour/],
     [
       'float_motion=motion_add_uv=true',
       GREY,
@@ -324,22 +313,6 @@ describe('chunks', () => {
         next += count;
       }
       expect(next, where).toBe(total);
-    }
-  });
-
-  it('leave no worker idle for more than a frame at the end', () => {
-    // Equal frames: hand the chunks to whoever is free first.
-    for (const [total, workers] of [
-      [48, 2],
-      [100, 3],
-      [500, 8],
-    ] as const) {
-      const ends = new Array<number>(workers).fill(0);
-      for (const { count } of cutChunks(total, workers)) {
-        const next = ends.indexOf(Math.min(...ends));
-        ends[next] = (ends[next] ?? 0) + count;
-      }
-      expect(Math.max(...ends) - Math.min(...ends), `${total} on ${workers}`).toBeLessThanOrEqual(1);
     }
   });
 
@@ -448,7 +421,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a film with hard parts': { scene: 200, spread: 5, level: (at) => 78 + 8 * Math.sin(12 * at) },
 };
 
-const FRAMES = 60_000;
+const FRAMES = tier(30_000, 60_000);
 
 function film({ scene, spread, level }: Kind, seed: number): Float64Array {
   const random = mulberry(seed);

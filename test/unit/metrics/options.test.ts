@@ -290,13 +290,6 @@ describe('colours of a metric', () => {
   });
 });
 
-it('names the scale by which pictures become too small for SSIM', () => {
-  const instance = parseFeature('float_ssim=scale=4');
-  expect(() => metricOf(instance).measure(instance, format(40, 40), 'libvmaf-3.2')).toThrow(
-    'The float_ssim extractor needs pictures of at least 44x44 with scale 4 but the video is 40x40',
-  );
-});
-
 it('says which option an instance lacks, as a defect of its own', () => {
   const instance = parseFeature('psnr');
   expect(() => flagOption(instance, 'none')).toThrow('psnr has no flag "none".');
