@@ -206,7 +206,7 @@ const y4m = (name: 'reference' | 'distorted', format: VideoFormat = SMALL, frame
 
 describe('a video', () => {
   const request = { reference: y4m('reference'), distorted: y4m('distorted') };
-  const options = { features: FEATURES };
+  const options = { features: FEATURES, preflight: false };
   const whole = score(request, { ...options, threads: 0 });
 
   it('has all keys, and says what is guessed', async () => {
@@ -330,7 +330,7 @@ describe('a video', () => {
     const colours = { reference: reference.colour, distorted: distorted.colour };
     const format: ScoredFormat = { ...SMALL, frameRate: RATE, colours };
     for (const threads of [0, 2]) {
-      const scorer = await createScorer(format, { ...options, threads });
+      const scorer = await createScorer(format, { features: FEATURES, threads });
       for (let i = 0; i < FRAMES; i++) {
         const pair = (['reference', 'distorted'] as const).map(async (side) => {
           const planes = planesFor(SMALL);

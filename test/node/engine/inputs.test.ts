@@ -366,6 +366,8 @@ it('refuses other versions', async () => {
 
 const FORMAT = { width: 240, height: 216, bitDepth: 10, chroma: '420' } as const;
 
+const HERE = { threads: 0, preflight: false } as const;
+
 function request(distortedDepth = 10, shift = 0) {
   const clip = makeSample(FORMAT, { seed: 23 });
   const other = makeSample({ ...FORMAT, bitDepth: distortedDepth }, { seed: 23 });
@@ -425,7 +427,7 @@ const LIBVMAF: readonly [ScoreOptions, Readonly<Record<string, number>>, Readonl
   ];
 
 it.each(LIBVMAF)('%j gives what libvmaf gives', async (options, frame, aggregates) => {
-  const report = await score(request(), { ...options, threads: 0 });
+  const report = await score(request(), { ...options, ...HERE });
   const { metrics = {} } = report.frames[1] ?? {};
   const others = Object.keys(metrics).filter((name) => !/^(VMAF_)?integer_/.test(name));
   expect(others).toEqual(Object.keys(frame));
@@ -442,11 +444,11 @@ it('takes further models and features beside a preset, under other names', async
     aomCtc: 'v2.0',
     models: ['version=vmaf_4k_v0.6.1:name=uhd'],
     features: ['float_moment'],
-    threads: 0,
+    ...HERE,
   });
   expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'vmaf_neg', 'uhd']);
   expect(report.metrics).toContain('float_moment_ref1st');
-  const again = () => score(request(), { nflxCtc: 'v1.0', models: ['version=vmaf_v0.6.1'], threads: 0 });
+  const again = () => score(request(), { nflxCtc: 'v1.0', models: ['version=vmaf_v0.6.1'], ...HERE });
   expect(await refusalOf('usage', again)).toMatch(/names its score "vmaf", as another model does/);
 });
 
@@ -454,11 +456,11 @@ it('compares at a common bit depth from v6.0 on, by a shift', async () => {
   expect(await refusalOf('mismatch', () => score(request(8), { aomCtc: 'v5.0', threads: 0 }))).toMatch(
     /distorted is 8 bit but reference is 10 bit/,
   );
-  const mixed = await score(request(8), { aomCtc: 'v6.0', threads: 0 });
-  const shifted = await score(request(8, 2), { aomCtc: 'v6.0', threads: 0 });
+  const mixed = await score(request(8), { aomCtc: 'v6.0', ...HERE });
+  const shifted = await score(request(8, 2), { aomCtc: 'v6.0', ...HERE });
   expect(mixed.frames).toEqual(shifted.frames);
   expect(mixed.pairing).toMatchObject({ bitDepth: 10 });
-  const asked = await score(request(8), { models: [], features: ['psnr'], commonBitDepth: true, threads: 0 });
+  const asked = await score(request(8), { models: [], features: ['psnr'], commonBitDepth: true, ...HERE });
   expect(asked.frames[0]?.metrics).toHaveProperty('psnr_y');
 });
 

@@ -50,7 +50,7 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
   ({ format, threads }) => {
     const frames = 11;
     const pair = y4mPair(format, frames);
-    const scored = score(pair, { ...EVERYTHING, threads: 0 });
+    const scored = score(pair, { ...EVERYTHING, threads: 0, preflight: false });
     const pairAt = async (index: number) =>
       [await planes(pair.clip, 'reference', index), await planes(pair.clip, 'distorted', index)] as const;
 
@@ -275,7 +275,7 @@ const random = seeded(tier(20_263, Date.now()));
 let expected: Report;
 
 beforeAll(async () => {
-  expected = await score(pair, { models: [OLD, NEG, FLAGGED], threads: 0 });
+  expected = await score(pair, { models: [OLD, NEG, FLAGGED], threads: 0, preflight: false });
 });
 
 /** Asks for a change at the boundary of a frame, and says what came of it. */
@@ -326,7 +326,7 @@ async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' |
   const source = (side: 'reference' | 'distorted') => ownSource(pair.clip, side, FRAMES);
   const request =
     from === 'stored' ? sides : { reference: source('reference'), distorted: source('distorted') };
-  const run = prepareRun(nodePlatform, request, { models: [OLD], ...options });
+  const run = prepareRun(nodePlatform, request, { models: [OLD], preflight: false, ...options });
   requireSteerable(run)[STEERED](swapper.steering);
   return run.start();
 }

@@ -80,7 +80,7 @@ const CASES: readonly Stored[] = [
   ['a shorter encode', 'short', {}],
   ['another size', 'sizes', { scale: 'bilinear' }],
   ['preflight that looks at the pictures', 'deep', { preflight: true }],
-  ['strictness about the same thing', 'small', { strict: true, features: ['psnr'] }],
+  ['strictness about the same thing', 'small', { strict: true, preflight: true, features: ['psnr'] }],
   ['a tiny model on features', 'small', { tiny: [{ model: 'fr_vmaf_v0.6.1' }] }],
   [
     'a tiny model without a reference',
@@ -94,13 +94,16 @@ const CASES: readonly Stored[] = [
       ['subsampling in parts of another size', 'small', { subsample: 4 }],
       ['a range on workers', 'deep', { range: { unit: 'frames', start: 2, end: 8 }, threads: 2 }],
       ['another size on workers', 'sizes', { scale: 'bilinear', threads: 2 }],
-      ['no preflight', 'small', { preflight: false }],
+      ['pictures of 8 bit that are looked at', 'small', { preflight: true }],
     ],
   ),
 ];
 
+const QUICK: ScoreOptions = { noPrediction: true, features: ['psnr', 'motion=debug=true'] };
+
 describe('shards of stored videos, merged,', () => {
-  it.each(CASES)('equal one run: %s', async (_, name, options) => {
+  it.each(CASES)('equal one run: %s', async (_, name, asked) => {
+    const options = { preflight: false, ...asked };
     const whole = await score(pairs[name], options);
     for (const count of tier([options.subsample ? 2 : 3], name === 'small' ? [2, 3, 7] : [3])) {
       const merged = await inParts(pairs[name], count, options);
@@ -109,8 +112,8 @@ describe('shards of stored videos, merged,', () => {
   });
 
   it('equal one run with more parts than frames', async () => {
-    const whole = await score(pairs.small);
-    const merged = await inParts(pairs.small, FRAMES + 4, {});
+    const whole = await score(pairs.small, QUICK);
+    const merged = await inParts(pairs.small, FRAMES + 4, QUICK);
     expect(comparable(merged)).toEqual(comparable(whole));
   });
 
@@ -119,6 +122,7 @@ describe('shards of stored videos, merged,', () => {
     const random = seeded(seed);
     for (let round = 0; round < tier(2, 6); round++) {
       const options: ScoreOptions = {
+        preflight: false,
         threads: random.pick([0, 0, 2]),
         subsample: random.pick([1, 1, 2, 5]),
         skipReference: random.pick([0, 0, 1]),
@@ -137,12 +141,11 @@ describe('shards of stored videos, merged,', () => {
 
   it('give each frame in order', async () => {
     const frames: number[] = [];
-    await inParts(pairs.small, 3, { onFrame: ({ frameNum }) => frames.push(frameNum) });
+    await inParts(pairs.small, 3, { ...QUICK, onFrame: ({ frameNum }) => frames.push(frameNum) });
     expect(frames).toEqual(Array.from({ length: FRAMES }, (_, i) => i));
   });
 });
 
-const QUICK: ScoreOptions = { noPrediction: true, features: ['psnr', 'motion=debug=true'] };
 const ENCODED_FRAMES = 44;
 
 describe.runIf(hasFfmpeg)(`shards of encoded videos, merged, ${needsFfmpeg}`, () => {

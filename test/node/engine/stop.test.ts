@@ -26,7 +26,7 @@ const endless = (side: 'reference' | 'distorted', onClose: () => void, seekable 
     readFrame: (_: number, into: Parameters<typeof source.readFrame>[1]) => source.readFrame(1, into),
   };
 };
-const options: ScoreOptions = { noPrediction: true, features: ['vif', 'adm', 'motion'] };
+const options: ScoreOptions = { noPrediction: true, features: ['vif', 'adm', 'motion'], preflight: false };
 
 /** The real platform, which remembers what became of its workers. */
 function watched(
@@ -254,7 +254,7 @@ describe('a worker that fails', () => {
 
 const FRAMES = 12;
 const small = y4mPair(SMALL, FRAMES);
-const everything: ScoreOptions = { noPrediction: true, features: ALL_FEATURES };
+const everything: ScoreOptions = { ...options, features: ALL_FEATURES };
 
 /** Lets `before` asks pass, then holds everyone up until it is opened. */
 function barrier(before: number) {

@@ -37,7 +37,7 @@ function save(name: string, onnx: Uint8Array, sidecar?: object): string {
 }
 
 function run(...tiny: TinyModelOptions[]): Promise<Report> {
-  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, tiny });
+  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, preflight: false, tiny });
 }
 
 /** What the linear model gives for a frame. */

@@ -108,7 +108,10 @@ beforeAll(() => {
 });
 
 function run(tiny: readonly TinyModelOptions[], options: ScoreOptions = {}): Promise<Report> {
-  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, ...options, tiny });
+  return score(
+    { reference, distorted, raw: FORMAT },
+    { models: [], threads: 0, preflight: false, ...options, tiny },
+  );
 }
 
 function alone(tiny: readonly TinyModelOptions[], options: ScoreOptions = {}): Promise<Report> {
