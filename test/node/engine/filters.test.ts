@@ -174,10 +174,7 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     const sdr = makeFile('sdr.mkv', ...['-i', reference(), '-vf', label('bt709', 'bt709'), '-c:v', 'ffv1']);
     const report = await score({ reference: pq, distorted: sdr }, { threads: 0 });
     expect(report.pooled_metrics.vmaf?.mean).toBeGreaterThan(90);
-    expect(trustOf(report)).toMatchObject({
-      verdict: 'untrusted',
-      codes: ['dynamic-range'],
-    });
+    expect(trustOf(report)).toMatchObject({ verdict: 'untrusted', codes: ['dynamic-range'] });
     const { hint } = report.preflight?.find(({ code }) => code === 'dynamic-range') ?? {};
     const fix = hint?.purpose === 'prepare' ? hint.instead?.[0] : undefined;
     const mended = await score(

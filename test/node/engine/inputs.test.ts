@@ -28,7 +28,7 @@ import {
 } from '../../support/clips.js';
 import { testFolder } from '../../support/folders.js';
 import { refusalOf } from '../../support/refusals.js';
-import { needsShared, sharedPath, tier } from '../../support/tier.js';
+import { tier } from '../../support/tier.js';
 
 const folder = testFolder();
 
@@ -462,26 +462,4 @@ it('compares at a common bit depth from v6.0 on, by a shift', async () => {
   expect(mixed.pairing).toMatchObject({ bitDepth: 10 });
   const asked = await score(request(8), { models: [], features: ['psnr'], commonBitDepth: true, ...HERE });
   expect(asked.frames[0]?.metrics).toHaveProperty('psnr_y');
-});
-
-const clip = sharedPath('clips/src01_hrc00_576x324.yuv420p10le.yuv');
-
-it.skipIf(clip === undefined)(`repeats the tool's example report (${needsShared})`, async () => {
-  const report = await score(
-    {
-      reference: clip ?? '',
-      distorted: (clip ?? '').replace('hrc00', 'hrc01'),
-      raw: { width: 576, height: 324, bitDepth: 10, chroma: '420' },
-    },
-    { aomCtc: 'v3.0', frameCount: 2, threads: 0 },
-  );
-  const six = (value: number | null | undefined) => value?.toFixed(6);
-  const [first, second] = report.frames;
-  expect(six(first?.metrics.ciede2000)).toBe('35.736006');
-  expect(six(second?.metrics.ciede2000)).toBe('34.083841');
-  expect(six(report.pooled_metrics.ciede2000?.harmonic_mean)).toBe('34.890920');
-  expect(six(first?.metrics.vmaf)).toBe('83.856284');
-  expect(six(second?.metrics.vmaf)).toBe('83.047662');
-  expect(six(report.pooled_metrics.vmaf?.mean)).toBe('83.451973');
-  expect(six(second?.metrics.integer_adm2)).toBe('0.949766');
 });

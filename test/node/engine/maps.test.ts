@@ -28,13 +28,12 @@ import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample, type SampleDistortion } from '../../../src/sample/generator.js';
 import { file, streamOf } from '../../support/clips.js';
 import { hasFfmpeg } from '../../support/encode.js';
-import { goldenCases } from '../../support/fixtures.js';
 import { testFolder } from '../../support/folders.js';
 import { smallModel } from '../../support/models.js';
 import { readPng } from '../../support/perceptual.js';
 import { seeded } from '../../support/random.js';
 import { refusalOf } from '../../support/refusals.js';
-import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
+import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const SIDE = 216;
 const format: VideoFormat = { width: SIDE, height: SIDE, bitDepth: 10, chroma: '400' };
@@ -470,31 +469,4 @@ describe('render', () => {
     const [lossy] = await mapsOf(pairOf(SIZES[0], { blur: 4 }), [0]);
     expect(colourful(lossy)).toBeGreaterThan(0.5);
   });
-});
-
-const shared = sharedPath('golden/features.json');
-
-describe.runIf(shared)(`maps of real clips (${needsShared})`, () => {
-  const root = new URL('../../../../shared/', import.meta.url);
-  const cases = shared ? goldenCases(root).filter(({ config }) => config === 'm:vmaf_v0.6.1') : [];
-  it('are of clips in 8, 10, 12 and 16 bit', () => {
-    const depths = cases.map(({ request: { raw } }) => raw?.bitDepth);
-    expect(depths).toEqual(expect.arrayContaining([8, 10, 12, 16]));
-  });
-  const large = (clip: string) => clip.includes('1080p');
-  for (const { clip, request: pair, expected } of cases) {
-    if (large(clip) && !exhaustive) continue;
-    it(`add up to libvmaf's features: ${clip}`, async () => {
-      const [maps] = await mapsOf(pair, [0]);
-      const known = Object.entries(expected.features ?? {}).filter(
-        ([name]) => name in (maps?.features ?? {}),
-      );
-      expect(known.length).toBeGreaterThanOrEqual(5);
-      for (const [name, values] of known) expect(maps?.features[name], name).toBe(values[0]);
-      expect(1 - sum(maps?.vif[0]?.loss ?? new Float64Array())).toBeCloseTo(
-        Number(expected.features?.integer_vif_scale0?.[0]),
-        6,
-      );
-    });
-  }
 });

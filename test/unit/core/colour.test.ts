@@ -139,10 +139,7 @@ describe('the colour of a video', () => {
       ...REC709,
       guessed: all,
     });
-    expect(colourOf({ ...SD, primaries: 'bt2020' })).toMatchObject({
-      matrix: 'bt2020',
-      siting: 'topleft',
-    });
+    expect(colourOf({ ...SD, primaries: 'bt2020' })).toMatchObject({ matrix: 'bt2020', siting: 'topleft' });
   });
 
   it('is not guessed where the samples do not depend on it', () => {

@@ -43,12 +43,7 @@ const FACTS: RunFacts = {
   taken: () => 0,
 };
 
-const swap = (frame: number, from: string, to: string): SwapOutcome => ({
-  frame,
-  from,
-  to,
-  source: to,
-});
+const swap = (frame: number, from: string, to: string): SwapOutcome => ({ frame, from, to, source: to });
 
 /** A link whose measurement has begun, with what it posted and the seconds that it told. */
 function begun(alarms: readonly string[] = []) {
