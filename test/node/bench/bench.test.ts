@@ -33,15 +33,11 @@ describe('the benchmark', () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const before = readdirSync(folder);
-    await expect(
-      runBenchmark({
-        ...SMALL,
-        signal: controller.signal,
-        onProgress: ({ message }) => {
-          if (message === stage) controller.abort(reason);
-        },
-      }),
-    ).rejects.toBe(reason);
+    const onProgress = ({ message }: { readonly message: string }) => {
+      if (message === stage) controller.abort(reason);
+    };
+    const running = runBenchmark({ ...SMALL, signal: controller.signal, onProgress });
+    await expect(running).rejects.toBe(reason);
     expect(readdirSync(folder)).toEqual(before);
   });
 
@@ -204,20 +200,13 @@ describe('output', () => {
   });
 
   it('tells differences and failures, with exit code 1', () => {
-    const cuda: BenchRun = {
-      ...good,
-      backend: 'cuda',
-      maxDifference: 0.000123,
-      maxDifferenceFrame: 7,
-      identical: false,
-    };
+    const different = { maxDifference: 0.000123, maxDifferenceFrame: 7, identical: false };
+    const cuda: BenchRun = { ...good, backend: 'cuda', ...different };
     expect(benchOutput(result([good, cuda]))).toMatchObject({ exitCode: 0, stderr: '' });
     expect(benchOutput(result([good, cuda])).stdout).toMatch(/1\.23e-4 in frame 7/);
     const failed: BenchRun = { ...good, backend: 'hip', mean: null, error: 'vmaf crashed.' };
-    expect(benchOutput(result([good, failed]))).toMatchObject({
-      exitCode: 1,
-      stderr: '576x324 on hip: vmaf crashed.\n',
-    });
+    const stderr = '576x324 on hip: vmaf crashed.\n';
+    expect(benchOutput(result([good, failed]))).toMatchObject({ exitCode: 1, stderr });
     // The core with and without SIMD must be one.
     expect(benchOutput(result([{ ...good, identical: false }])).exitCode).toBe(1);
   });

@@ -140,10 +140,8 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     expect(metrics).toContain('ssimulacra2');
     const [planned, [frame, names, measured] = []] = seen as [string[], [number, string[], number[]]?];
     expect(planned).toEqual(names);
-    expect([frame, Object.fromEntries((names ?? []).map((name, i) => [name, measured?.[i]]))]).toEqual([
-      0,
-      values,
-    ]);
+    const told = Object.fromEntries((names ?? []).map((name, i) => [name, measured?.[i]]));
+    expect([frame, told]).toEqual([0, values]);
   });
 
   it('wait while a watched run is paused, before VMAF begins', async () => {
@@ -462,10 +460,8 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       for (const decoder of tier([], ['wasm'] as const))
         expect(results(await score(pair, { ...ALONE, features, decoder }))).toEqual(results(report));
       // The authors of ColorVideoVDP leave alpha out.
-      const plain = {
-        reference: png('plain-ref.png', (v) => v, 3),
-        distorted: png('plain-dis.png', worse, 3),
-      };
+      const [bare, bareToo] = [png('plain-ref.png', (v) => v, 3), png('plain-dis.png', worse, 3)];
+      const plain = { reference: bare, distorted: bareToo };
       const opaque = (await score(plain, { ...ALONE, features })).frames[0]?.metrics ?? {};
       expect(values.cvvdp).toBe(opaque.cvvdp);
       expect(values.ssimulacra2).not.toBe(opaque.ssimulacra2);
@@ -487,11 +483,9 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       const part = await score(pair, { ...ALONE, features, ...crops });
       expect(part.reference.colour).toMatchObject({ alpha: true });
       const cut = (name: string, path: string) => ffmpeg(name, '-i', path, '-vf', 'crop=32:32:8:8');
-      const parts = {
-        reference: cut('part-ref.png', pair.reference),
-        distorted: cut('part-dis.png', pair.distorted),
-      };
-      expect(results(part)).toEqual(results(await score(parts, { ...ALONE, features })));
+      const [first, second] = [cut('part-ref.png', pair.reference), cut('part-dis.png', pair.distorted)];
+      const parts = await score({ reference: first, distorted: second }, { ...ALONE, features });
+      expect(results(part)).toEqual(results(parts));
     });
 
     const [width, height] = [61, 47];

@@ -57,7 +57,7 @@ describe('filters of stored video', () => {
     [
       'beyond the picture',
       { cropReference: '40:40:0:0' },
-      /cropReference is "40:40:0:0", which goes beyond the picture of 48x36/,
+      /is "40:40:0:0", which goes beyond the picture of 48x36/,
     ],
     ['between samples of chroma', { cropDistorted: '20:20:3:0' }, /cropDistorted .* requires even numbers\./],
     ['of nothing', { cropDistorted: '0:20' }, /WIDTH:HEIGHT/],
@@ -67,28 +67,16 @@ describe('filters of stored video', () => {
     [
       'that ffmpeg has, of raw video',
       { vfDistorted: 'hflip' },
-      /the distorted is not encoded, but the filters "hflip" need ffmpeg/,
+      /is not encoded, but the filters "hflip" need ffmpeg/,
     ],
     ['for another matrix, of raw video', { matrix: 'bt709' }, /matrix conversion needs ffmpeg/],
     ['to fewer bits', { pixelFormat: 'yuv444p' }, /conversion from yuv420p to yuv444p needs ffmpeg/],
-    [
-      'to RGB',
-      { pixelFormat: 'gbrp' },
-      /pixelFormat is "gbrp", but it must be one of ffmpeg's planar formats/,
-    ],
+    ['to RGB', { pixelFormat: 'gbrp' }, /"gbrp", but it must be one of ffmpeg's planar formats/],
     ['to a packed format', { pixelFormat: 'nv12' }, /pixelFormat is "nv12"/],
     ['of fields, where there are none', { deinterlace: true }, /no video is marked as interlaced/],
     ['that open files', { vfReference: 'movie=a.mkv' }, /vfReference names the filter "movie"/],
-    [
-      'to a range that is none',
-      { colorRange: 'tv' as 'full' },
-      /colorRange is "tv", but it must be limited or full/,
-    ],
-    [
-      'that are no text',
-      { vfReference: 5 as unknown as string },
-      /vfReference is 5, but it must be a string/,
-    ],
+    ['to a range that is none', { colorRange: 'tv' as 'full' }, /is "tv", but it must be limited or full/],
+    ['that are no text', { vfReference: 5 as unknown as string }, /vfReference is 5, but it must be/],
   ])('refuses filters %s', async (_, options, message) => {
     await expect(stored(options)).rejects.toThrow(message);
   });
@@ -120,10 +108,8 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
   );
 
   it('say what ffmpeg says of their values', async () => {
-    const run = score(
-      { reference: reference(), distorted: distorted() },
-      { vfDistorted: 'crop=900:900', threads: 0 },
-    );
+    const pair = { reference: reference(), distorted: distorted() };
+    const run = score(pair, { vfDistorted: 'crop=900:900', threads: 0 });
     await expect(run).rejects.toThrow(/ffmpeg cannot filter .* by "crop=900:900": /);
   });
 
@@ -167,11 +153,9 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
   it('bring PQ to the range of its tone-mapped encode, as the finding about it says', async () => {
     const label = (transfer: string, rest: string) =>
       `setparams=color_primaries=${rest}:color_trc=${transfer}:colorspace=${rest === 'bt2020' ? 'bt2020nc' : rest}`;
-    const pq = makeFile(
-      'pq.mkv',
-      ...['-i', reference(), '-vf', label('smpte2084', 'bt2020'), '-c:v', 'ffv1'],
-    );
-    const sdr = makeFile('sdr.mkv', ...['-i', reference(), '-vf', label('bt709', 'bt709'), '-c:v', 'ffv1']);
+    const labelled = (name: string, ...words: [string, string]) =>
+      makeFile(name, '-i', reference(), '-vf', label(...words), '-c:v', 'ffv1');
+    const [pq, sdr] = [labelled('pq.mkv', 'smpte2084', 'bt2020'), labelled('sdr.mkv', 'bt709', 'bt709')];
     const report = await score({ reference: pq, distorted: sdr }, { threads: 0 });
     expect(report.pooled_metrics.vmaf?.mean).toBeGreaterThan(90);
     expect(trustOf(report)).toMatchObject({ verdict: 'untrusted', codes: ['dynamic-range'] });
@@ -230,10 +214,8 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
       { reference: y4m, distorted: y4m },
       { ...PSNR, vfReference: 'hflip', vfDistorted: 'hflip', threads: 0 },
     );
-    expect(report.pairing?.reference).toMatchObject({
-      decoder: 'ffmpeg',
-      conversions: ["filtered by ffmpeg's hflip"],
-    });
+    const conversions = ["filtered by ffmpeg's hflip"];
+    expect(report.pairing?.reference).toMatchObject({ decoder: 'ffmpeg', conversions });
   });
 
   it('are stopped where they make far more frames than the video has: a rate, and a gap in its times', async () => {

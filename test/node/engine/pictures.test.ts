@@ -159,11 +159,8 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
 
   it('RGB keeps the matrix of the other video when it is filtered too, and as the distorted one', async () => {
     const pair = { reference: encoded('by-default.mp4', '-pix_fmt', 'yuv420p'), distorted: master() };
-    const { findings } = await inspect(pair, {
-      cropReference: '160:96:0:0',
-      cropDistorted: '160:96:0:0',
-      models: [],
-    });
+    const crops = { cropReference: '160:96:0:0', cropDistorted: '160:96:0:0' };
+    const { findings } = await inspect(pair, { ...crops, models: [] });
     expect(findings.filter(({ severity, code }) => severity === 'warning' && code !== 'swapped')).toEqual([]);
     expect(findings).toContainEqual(
       expect.objectContaining({ code: 'matrix', message: expect.stringContaining('the matrix smpte170m') }),
@@ -187,10 +184,8 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   it('leaves alpha of video out, and says so', async () => {
     const alpha = encode({ codec: 'ffv1', pixelFormat: 'yuva420p', frames: 3, size: '160x120' });
     const report = await score({ reference: alpha, distorted: alpha }, { threads: 0, ...PSNR });
-    expect(report.pairing?.distorted).toMatchObject({
-      pixelFormat: 'yuva420p',
-      conversions: ['alpha left out'],
-    });
+    const said = { pixelFormat: 'yuva420p', conversions: ['alpha left out'] };
+    expect(report.pairing?.distorted).toMatchObject(said);
   });
 
   it('says so of alpha that is coded apart from the pictures too, which decoders leave out', async () => {
@@ -377,9 +372,8 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
   it('are not opened for somebody else', async () => {
     const origin = { by: 'foreign' as const, folders: [home] };
     for (const name of ['shots', 'shots/frame_%04d.png', 'shots/*.png']) {
-      await expect(
-        score({ reference: video, distorted: at(name) }, { threads: 0, origin }),
-      ).rejects.toThrow();
+      const run = score({ reference: video, distorted: at(name) }, { threads: 0, origin });
+      await expect(run).rejects.toThrow();
     }
   });
 });

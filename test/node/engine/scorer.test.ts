@@ -30,11 +30,7 @@ const MODELS = ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=neg'];
 const EVERYTHING: ScorerOptions = { models: MODELS, features: ALL_FEATURES };
 
 /** One side's frame in memory of its own. */
-async function planes(
-  clip: SampleClip,
-  side: 'reference' | 'distorted',
-  index: number,
-): Promise<FramePlanes> {
+async function planes(clip: SampleClip, side: 'reference' | 'distorted', index: number) {
   const frame = planesFor(clip.format);
   await sampleSource(clip, side, index + 1).readFrame(index, frame);
   return frame;
@@ -190,11 +186,7 @@ describe('a scorer', () => {
 
   it.each<[VideoFormat, unknown, string]>([
     [SMALL, new Uint16Array(98 * 54), 'is of type Uint16Array, but at 8 bit it must be a Uint8Array.'],
-    [
-      SMALL_10,
-      new Float32Array(98 * 54),
-      'is of type Float32Array, but at 10 bit it must be a Uint8Array with two',
-    ],
+    [SMALL_10, new Float32Array(98 * 54), 'is of type Float32Array, but at 10 bit it must be a Uint8Array'],
     [SMALL, new DataView(new ArrayBuffer(98 * 54)), 'is of type DataView, but at 8 bit'],
     [SMALL, new Array(98 * 54).fill(0), 'is an array of 5292, but at 8 bit'],
     [SMALL, null, 'is null, but at 8 bit'],

@@ -124,6 +124,8 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
   });
 });
 
+const MOVING = { codec: 'ffv1', source: 'mandelbrot', size: '64x48' } as const;
+
 /** Frames of the reference, more than a search of its first seconds reads. */
 const FRAMES = 330;
 
@@ -131,15 +133,7 @@ const FRAMES = 330;
 const WINDOW = 300;
 
 describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
-  const master = () =>
-    encode({
-      codec: 'ffv1',
-      source: 'mandelbrot',
-      size: '64x48',
-      frames: FRAMES,
-      rate: 30,
-      extra: ['-g', '1'],
-    });
+  const master = () => encode({ ...MOVING, frames: FRAMES, rate: 30, extra: ['-g', '1'] });
   const copy = (name: string, ...options: string[]) => copyOf(master(), name, [...options, '-g', '15'], 20);
   const late = (frames: number) =>
     copy(`late${frames}.mp4`, '-vf', `trim=start_frame=${frames},setpts=PTS-STARTPTS`);
@@ -273,14 +267,8 @@ describe('a batch', () => {
       { ...one, options: { features: [`cambi=heatmaps_path=${folder}`] } },
       two,
     ]);
-    expect(results.map(({ error }) => error?.code)).toEqual([
-      undefined,
-      'io',
-      'model',
-      'feature',
-      'usage',
-      undefined,
-    ]);
+    const codes = results.map(({ error }) => error?.code);
+    expect(codes).toEqual([undefined, 'io', 'model', 'feature', 'usage', undefined]);
   });
 
   it('says how far all jobs are', async () => {
@@ -288,13 +276,8 @@ describe('a batch', () => {
     await all([one, two, { ...one, distorted: 'missing.y4m' }], {
       onProgress: (progress) => seen.push(progress),
     });
-    expect(seen.at(-1)).toMatchObject({
-      jobsDone: 3,
-      jobsFailed: 1,
-      jobsTotal: 3,
-      fraction: 1,
-      secondsLeft: 0,
-    });
+    const jobs = { jobsDone: 3, jobsFailed: 1, jobsTotal: 3 };
+    expect(seen.at(-1)).toMatchObject({ ...jobs, fraction: 1, secondsLeft: 0 });
     const fractions = seen.map(({ fraction }) => fraction);
     expect(fractions.every((value) => value >= 0 && value <= 1)).toBe(true);
   });
@@ -307,9 +290,8 @@ describe('a batch', () => {
         stop.abort(reason);
     })();
     await expect(running).rejects.toBe(reason);
-    for await (const { report } of scoreBatch([one, { ...one, options: { subsample: 2 } }, two], {
-      threads: 0,
-    })) {
+    const jobs = [one, { ...one, options: { subsample: 2 } }, two];
+    for await (const { report } of scoreBatch(jobs, { threads: 0 })) {
       expect(report?.frameCount).toBe(4);
       break;
     }

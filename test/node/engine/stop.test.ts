@@ -72,11 +72,8 @@ async function rejection(run: Promise<unknown>): Promise<unknown> {
 describe('AbortSignal', () => {
   it('that has fired already stops before anything is opened', async () => {
     const reason = new Error('too late');
-    const run = scorePair(
-      nodePlatform,
-      { reference: 'none', distorted: 'none' },
-      { signal: AbortSignal.abort(reason) },
-    );
+    const none = { reference: 'none', distorted: 'none' };
+    const run = scorePair(nodePlatform, none, { signal: AbortSignal.abort(reason) });
     expect(await rejection(run)).toBe(reason);
   });
 
@@ -225,11 +222,8 @@ describe('a worker that fails', () => {
       rogue('setTimeout(() => process.exit(1), 50); parentPort.on("message", () => {})'),
     );
     const never = ownSource(pair.clip, 'reference', 3, { onRead: () => new Promise(() => {}) });
-    const run = scorePair(
-      platform,
-      { reference: never, distorted: pair.distorted },
-      { ...options, threads: 1 },
-    );
+    const request = { reference: never, distorted: pair.distorted };
+    const run = scorePair(platform, request, { ...options, threads: 1 });
     expect(await rejection(run)).toMatchObject({ code: 'internal' });
     expect(platform.alive).toBe(0);
   });
@@ -326,13 +320,8 @@ describe('a gate', () => {
   it.each([0, 2])('can be left by a signal, %i threads', async (threads) => {
     const stop = new AbortController();
     const { gate, closed } = barrier(2);
-    const run = scorePair(nodePlatform, files, {
-      ...everything,
-      threads,
-      chunkFrames: 1,
-      gate,
-      signal: stop.signal,
-    });
+    const single = { ...everything, threads, chunkFrames: 1 };
+    const run = scorePair(nodePlatform, files, { ...single, gate, signal: stop.signal });
     await closed;
     stop.abort('enough');
     await expect(run).rejects.toBe('enough');
@@ -361,8 +350,7 @@ describe('a gate', () => {
 
   it('must be a function', async () => {
     const gate = 'open' as unknown as () => undefined;
-    await expect(scorePair(nodePlatform, files, { ...everything, gate })).rejects.toMatchObject({
-      code: 'usage',
-    });
+    const run = scorePair(nodePlatform, files, { ...everything, gate });
+    await expect(run).rejects.toMatchObject({ code: 'usage' });
   });
 });

@@ -134,10 +134,8 @@ describe('planFeatures', () => {
   });
 
   it('drops a second extractor of the same name, as libvmaf does, and says so', () => {
-    const plan = planOf(
-      ['motion', 'motion=debug=true', 'psnr', 'psnr=enable_mse=true:min_sse=1', 'vif', 'vif'],
-      format,
-    );
+    const twice = ['motion', 'motion=debug=true', 'psnr', 'psnr=enable_mse=true:min_sse=1', 'vif', 'vif'];
+    const plan = planOf(twice, format);
     expect(plan.extractors.map(({ instance }) => instance.key)).toEqual(['motion', 'psnr', 'vif']);
     expect(plan.names).not.toContain('integer_motion');
     expect(plan.warnings).toEqual([
@@ -260,11 +258,7 @@ describe('what is refused', () => {
       videoFormat(3840, 2160),
       /prescale to 15360 columns, but bilinear supports at most 7680/,
     ],
-    [
-      'float_vif=vif_prescale=0.1',
-      videoFormat(160, 60),
-      /would prescale 160x60 to 16x6, but needs at least 8x8/,
-    ],
+    ['float_vif=vif_prescale=0.1', videoFormat(160, 60), /prescale 160x60 to 16x6, but needs at least 8x8/],
   ] as const)('%s on a video it cannot take', async (feature, format, message) => {
     expect(await refusalOf('feature', () => planOf([feature], format))).toMatch(message);
   });

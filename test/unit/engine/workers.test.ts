@@ -240,10 +240,7 @@ class FedWorker implements WorkerHandle {
 
   post(message: ToWorker, transfer: ArrayBuffer[] = []): void {
     if (message.kind === 'prime')
-      this.primed.push({
-        value: message.reference[0] ?? 0,
-        handed: transfer.includes(message.reference.buffer),
-      });
+      this.primed.push({ value: message.reference[0] ?? 0, handed: transfer.length > 0 });
     this.received.push(structuredClone(message, { transfer }));
   }
 

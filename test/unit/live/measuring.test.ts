@@ -349,13 +349,8 @@ const PROGRESS: Progress = {
   worst: [{ frame: 30, metric: 'vmaf', value: 80 }],
 };
 const second = (number: number, min: number) => ({ second: number, metric: 'vmaf', mean: min + 5, min });
-const STORY: Story = {
-  ...PROGRESS,
-  error: null,
-  seconds: [second(1, 90), second(2, 80)],
-  swaps: [],
-  alarms: [],
-};
+const SECONDS = [second(1, 90), second(2, 80)];
+const STORY: Story = { ...PROGRESS, error: null, seconds: SECONDS, swaps: [], alarms: [] };
 const ALARM = { measurement: 'main', rule: 'min<85 for 1s', metric: 'vmaf', frame: 49, value: 80 };
 
 /** A board with one measurement. */

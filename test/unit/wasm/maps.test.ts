@@ -143,13 +143,8 @@ function testImage(width: number, height: number, bitDepth: number): Planes {
   const [reference, distorted] = (['reference', 'distorted'] as const).map((side) =>
     bytesOf(clip.frame(side, 0)[0]?.samples ?? new Uint8Array()),
   );
-  return {
-    width,
-    height,
-    bitDepth,
-    reference: reference ?? new Uint8Array(),
-    distorted: distorted ?? new Uint8Array(),
-  };
+  if (!reference || !distorted) throw new Error('a pair has two sides');
+  return { width, height, bitDepth, reference, distorted };
 }
 
 describe('sums of cells', () => {
