@@ -123,20 +123,14 @@ describe('comparison', () => {
   const portable = reportOf([frame(0, 80), frame(1, 70), frame(2, 60)]);
 
   it('finds nothing between equal reports', () => {
-    expect(compareReports(portable, reportOf([...portable.frames]), 'vmaf')).toEqual({
-      maxDifference: 0,
-      maxDifferenceFrame: null,
-      identical: true,
-    });
+    const same = { maxDifference: 0, maxDifferenceFrame: null, identical: true };
+    expect(compareReports(portable, reportOf([...portable.frames]), 'vmaf')).toEqual(same);
   });
 
   it('names the frame with the largest difference, whatever its sign', () => {
     const other = reportOf([frame(0, 80.25), frame(1, 69.5), frame(2, 60)]);
-    expect(compareReports(portable, other, 'vmaf')).toEqual({
-      maxDifference: 0.5,
-      maxDifferenceFrame: 1,
-      identical: false,
-    });
+    const found = { maxDifference: 0.5, maxDifferenceFrame: 1, identical: false };
+    expect(compareReports(portable, other, 'vmaf')).toEqual(found);
   });
 
   it('sees a feature that differs where the score does not', () => {
@@ -147,11 +141,8 @@ describe('comparison', () => {
   it('compares only what both have, and is not identical where frames are missing', () => {
     const other = reportOf([{ frameNum: 0, metrics: { vmaf: 80, more: 1 } }]);
     expect(compareReports(portable, other, 'vmaf')).toMatchObject({ maxDifference: 0, identical: false });
-    expect(compareReports(portable, reportOf([]), 'vmaf')).toEqual({
-      maxDifference: null,
-      maxDifferenceFrame: null,
-      identical: false,
-    });
+    const nothing = { maxDifference: null, maxDifferenceFrame: null, identical: false };
+    expect(compareReports(portable, reportOf([]), 'vmaf')).toEqual(nothing);
   });
 });
 

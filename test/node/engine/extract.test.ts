@@ -440,11 +440,8 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 240, size: '96x64' });
     const distorted = copyOf(reference, 'late-240.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS']);
     const { opened, platform } = watchedPlatform(nodePlatform);
-    const { pairing } = await scorePair(
-      platform,
-      { reference, distorted },
-      { samples: SAMPLES, offset: 'auto', threads: 0, ...QUICK },
-    );
+    const options = { samples: SAMPLES, offset: 'auto', threads: 0, ...QUICK } as const;
+    const { pairing } = await scorePair(platform, { reference, distorted }, options);
     expect(pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', offsetState: 'found' });
     expect(pairing?.frames.offsetConfidence).toBeGreaterThan(0.9);
     const long = opened.filter(({ frames }) => frames > 60);

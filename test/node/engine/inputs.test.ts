@@ -437,12 +437,8 @@ it.each(LIBVMAF)('%j gives what libvmaf gives', async (options, frame, aggregate
 });
 
 it('takes further models and features beside a preset, under other names', async () => {
-  const report = await score(request(), {
-    aomCtc: 'v2.0',
-    models: ['version=vmaf_4k_v0.6.1:name=uhd'],
-    features: ['float_moment'],
-    ...HERE,
-  });
+  const more = { models: ['version=vmaf_4k_v0.6.1:name=uhd'], features: ['float_moment'] };
+  const report = await score(request(), { aomCtc: 'v2.0', ...more, ...HERE });
   expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'vmaf_neg', 'uhd']);
   expect(report.metrics).toContain('float_moment_ref1st');
   const again = () => score(request(), { nflxCtc: 'v1.0', models: ['version=vmaf_v0.6.1'], ...HERE });

@@ -330,7 +330,7 @@ describe.runIf(hasFfmpeg)(`videos of a single frame, ${needsFfmpeg}`, () => {
 
 describe.runIf(hasFfmpeg)(`colours of a stream whose length nothing states, ${needsFfmpeg}`, () => {
   const colourful = () => {
-    const picture = 'testsrc2=s=160x90:r=25:d=4,hue=h=360*t';
+    const picture = 'testsrc2=s=96x54:r=25:d=2,hue=h=360*t';
     return makeFile('hues.mp4', '-f', 'lavfi', '-i', picture, '-pix_fmt', 'yuv420p');
   };
 

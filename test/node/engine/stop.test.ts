@@ -168,11 +168,8 @@ describe('AbortSignal', () => {
 
   it('does not wait for a video that never opens', async () => {
     const silent = new ReadableStream<Uint8Array>();
-    const run = scorePair(
-      nodePlatform,
-      { reference: silent, distorted: pair.distorted },
-      { ...options, signal: AbortSignal.timeout(50) },
-    );
+    const request = { reference: silent, distorted: pair.distorted };
+    const run = scorePair(nodePlatform, request, { ...options, signal: AbortSignal.timeout(50) });
     expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
   });
 

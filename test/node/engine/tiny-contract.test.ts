@@ -342,7 +342,7 @@ describe('an 8-bit sibling', () => {
   it('agrees with a target as well as the model does, to the budget of the registry', async () => {
     const writer = new DatasetWriter({ features: FEATURES, target: true, teacher: false });
     const rows = seeded(3);
-    for (let frame = 0; frame < 400; frame++) {
+    for (let frame = 0; frame < 200; frame++) {
       const values = FEATURES.map(() => rows.next());
       const metrics = Object.fromEntries(FEATURES.map((name, i) => [name, values[i] ?? 0]));
       const mos = values.reduce((sum, value, i) => sum + value * (weights[i] ?? 0), 3 * rows.next());

@@ -244,11 +244,7 @@ describe('the extractors beyond VMAF v0', () => {
 });
 
 /** The definition of motion, for a whole sequence at once. */
-function wholeSequence(
-  sads: readonly number[],
-  feature: string,
-  samples: number,
-): { motion2: number[]; motion3: number[] } {
+function wholeSequence(sads: readonly number[], feature: string, samples: number) {
   const instance = parseFeature(feature);
   const option = (name: string) => numberOption(instance, name);
   const { options } = instance;

@@ -121,12 +121,8 @@ describe('a link', () => {
     link.swapped(swap(4, 'old', 'new'));
     for (let frame = 0; frame < 4; frame++) link.frame(frame, Float64Array.of(10), ['old']);
     for (let frame = 4; frame < 8; frame++) link.frame(frame, Float64Array.of(90), ['new']);
-    expect(seconds.map(({ frame, metric, mean }) => [frame, metric, mean])).toEqual([
-      [1, 'old', 10],
-      [3, 'old', 10],
-      [5, 'new', 90],
-      [7, 'new', 90],
-    ]);
+    const told = seconds.map(({ frame, metric, mean }) => `${frame} ${metric} ${mean}`);
+    expect(told).toEqual(['1 old 10', '3 old 10', '5 new 90', '7 new 90']);
     const alarms = posted.flatMap((message) => (message.kind === 'alarm' ? [message.alarm] : []));
     expect(alarms.map(({ raised, frame, metric }) => [raised, frame, metric])).toEqual([
       [true, 3, 'old'],

@@ -290,11 +290,8 @@ it('says where: what is changed in one corner is lost in that corner', () => {
   const reference = random.bytes(width * height);
   const distorted = reference.slice();
   for (let y = 16; y < 48; y++) distorted.fill(128, y * width + 16, y * width + 48);
-  const maker = new WasmMapMaker(
-    core,
-    { width, height, bitDepth: 8, chroma: '400' },
-    { blockSize: 16, enhnGainLimit: 100 },
-  );
+  const video = { width, height, bitDepth: 8, chroma: '400' } as const;
+  const maker = new WasmMapMaker(core, video, { blockSize: 16, enhnGainLimit: 100 });
   const { vif, adm } = maker.measure(reference, distorted);
   for (const { num, den, width: columns, blockSize, scale } of vif) {
     den.forEach((whole, i) => {
