@@ -282,7 +282,7 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
       return report.preflight?.map(({ code }) => code);
     };
     const mkv = makeFile('grain.mkv', '-i', `file:${grainy()}`, '-c', 'copy');
-    for (const path of [grainy(), mkv]) expect(await codes(path)).toContain('film-grain');
+    for (const path of tier([mkv], [grainy(), mkv])) expect(await codes(path)).toContain('film-grain');
     expect(await codes(without)).not.toContain('film-grain');
   });
 
