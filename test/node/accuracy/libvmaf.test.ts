@@ -6,7 +6,14 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { formatReport, listExtractors, type ReportFormat, score } from '../../../src/index.js';
+import {
+  type FrameSource,
+  formatReport,
+  listExtractors,
+  type ReportFormat,
+  type ScoreOptions,
+  score,
+} from '../../../src/index.js';
 import { sampleSource } from '../../../src/sample/files.js';
 import {
   clipDigest,
@@ -23,26 +30,25 @@ import {
 } from '../../support/fixtures.js';
 import { exhaustive, needsShared, sharedPath } from '../../support/tier.js';
 
-function run(clip: FixtureClip, request: FixtureRequest, implementation?: 'portable') {
+/** Only values count: looking at the pictures takes as long as measuring them. */
+const HERE = { threads: 0, preflight: false } as const;
+
+function run(clip: FixtureClip, request: FixtureRequest, more: ScoreOptions = {}) {
   const { models, features, noPrediction, subsample, compat } = request;
-  const pair = fixtureClip(clip);
-  return score(
-    {
-      reference: sampleSource(pair, 'reference', clip.frames),
-      distorted: sampleSource(pair, 'distorted', clip.frames),
-    },
-    {
-      ...(models && { models }),
-      ...(features && { features }),
-      ...(noPrediction && { noPrediction }),
-      ...(subsample && { subsample }),
-      ...(compat && { compat }),
-      ...(implementation && { implementation }),
-      threads: 0,
-    },
-  );
+  const [reference, distorted] = (['reference', 'distorted'] as const).map((side) =>
+    sampleSource(fixtureClip(clip), side, clip.frames),
+  ) as [FrameSource, FrameSource];
+  const options = {
+    ...(models && { models }),
+    ...(features && { features }),
+    ...(noPrediction && { noPrediction }),
+    ...(subsample && { subsample }),
+    ...(compat && { compat }),
+  };
+  return score({ reference, distorted }, { ...options, ...HERE, ...more });
 }
 
+const PORTABLE = { implementation: 'portable' } as const;
 const FIXTURES = ['formats', 'options', 'extremes', 'narrow', 'models', 'compat', 'float'];
 
 /** Luma samples of the clips of `formats` up to which `npm test` measures them; real clips stand for larger ones. */
@@ -72,7 +78,7 @@ for (const name of FIXTURES) {
         // The portable twins are slower: small pictures are enough for them.
         it.runIf(clip.width * clip.height <= 10_000)('the portable functions agree', async () => {
           for (const request of runs)
-            expect(compareWithFixture(await run(clip, request, 'portable'), request).wrong).toEqual([]);
+            expect(compareWithFixture(await run(clip, request, PORTABLE), request).wrong).toEqual([]);
         });
       });
     }
@@ -126,7 +132,7 @@ describe.skipIf(golden === undefined)(`libvmaf 3.2.0 on real clips (${needsShare
   });
 
   it.each(exhaustive ? cases : onceEach(cases))('$clip: $config', async (entry) => {
-    const report = await score(entry.request, { ...entry.options, threads: 0 });
+    const report = await score(entry.request, { ...entry.options, ...HERE });
     const { compared, wrong } = compareWithGolden(report, entry);
     expect(compared).toBeGreaterThan(0);
     expect(wrong).toEqual([]);
@@ -166,7 +172,7 @@ function withoutRunFacts(text: string): string {
 describe.each(
   reports.cases.map((entry) => [`${clipTitle(entry.clip)}: ${requestTitle(entry)}`, entry] as const),
 )('a report of %s', (_, entry) => {
-  const scored = run(entry.clip, entry);
+  const scored = run(entry.clip, entry, { preflight: true });
   scored.catch(() => {}); // reported by the tests that await it
 
   it.each(entry.formats)("is libvmaf's as %s", async (format) => {

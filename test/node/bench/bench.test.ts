@@ -33,15 +33,11 @@ describe('the benchmark', () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const before = readdirSync(folder);
-    await expect(
-      runBenchmark({
-        ...SMALL,
-        signal: controller.signal,
-        onProgress: ({ message }) => {
-          if (message === stage) controller.abort(reason);
-        },
-      }),
-    ).rejects.toBe(reason);
+    const onProgress = ({ message }: { readonly message: string }) => {
+      if (message === stage) controller.abort(reason);
+    };
+    const running = runBenchmark({ ...SMALL, signal: controller.signal, onProgress });
+    await expect(running).rejects.toBe(reason);
     expect(readdirSync(folder)).toEqual(before);
   });
 
@@ -68,11 +64,11 @@ describe('anyvmaf bench', () => {
     const written: Report = JSON.parse(readFileSync(join(reports, '576x324-cpu.json'), 'utf8'));
     const clip = makeSample({ width: 576, height: 324, bitDepth: 8, chroma: '420' }, { seed: 7 });
     const expected = await score({
-      reference: sampleSource(clip, 'reference', 9),
-      distorted: sampleSource(clip, 'distorted', 9),
+      reference: sampleSource(clip, 'reference', 4),
+      distorted: sampleSource(clip, 'distorted', 4),
     });
     // The motion of a last frame is another one.
-    expect(written.frames.slice(0, 8)).toEqual(expected.frames.slice(0, 8));
+    expect(written.frames.slice(0, 3)).toEqual(expected.frames.slice(0, 3));
     const mean = written.pooled_metrics.vmaf?.mean;
     const same = { mean, max_difference: 0, identical: true, error: null };
     expect(tests).toMatchObject([
@@ -127,20 +123,14 @@ describe('comparison', () => {
   const portable = reportOf([frame(0, 80), frame(1, 70), frame(2, 60)]);
 
   it('finds nothing between equal reports', () => {
-    expect(compareReports(portable, reportOf([...portable.frames]), 'vmaf')).toEqual({
-      maxDifference: 0,
-      maxDifferenceFrame: null,
-      identical: true,
-    });
+    const same = { maxDifference: 0, maxDifferenceFrame: null, identical: true };
+    expect(compareReports(portable, reportOf([...portable.frames]), 'vmaf')).toEqual(same);
   });
 
   it('names the frame with the largest difference, whatever its sign', () => {
     const other = reportOf([frame(0, 80.25), frame(1, 69.5), frame(2, 60)]);
-    expect(compareReports(portable, other, 'vmaf')).toEqual({
-      maxDifference: 0.5,
-      maxDifferenceFrame: 1,
-      identical: false,
-    });
+    const found = { maxDifference: 0.5, maxDifferenceFrame: 1, identical: false };
+    expect(compareReports(portable, other, 'vmaf')).toEqual(found);
   });
 
   it('sees a feature that differs where the score does not', () => {
@@ -151,11 +141,8 @@ describe('comparison', () => {
   it('compares only what both have, and is not identical where frames are missing', () => {
     const other = reportOf([{ frameNum: 0, metrics: { vmaf: 80, more: 1 } }]);
     expect(compareReports(portable, other, 'vmaf')).toMatchObject({ maxDifference: 0, identical: false });
-    expect(compareReports(portable, reportOf([]), 'vmaf')).toEqual({
-      maxDifference: null,
-      maxDifferenceFrame: null,
-      identical: false,
-    });
+    const nothing = { maxDifference: null, maxDifferenceFrame: null, identical: false };
+    expect(compareReports(portable, reportOf([]), 'vmaf')).toEqual(nothing);
   });
 });
 
@@ -204,20 +191,13 @@ describe('output', () => {
   });
 
   it('tells differences and failures, with exit code 1', () => {
-    const cuda: BenchRun = {
-      ...good,
-      backend: 'cuda',
-      maxDifference: 0.000123,
-      maxDifferenceFrame: 7,
-      identical: false,
-    };
+    const different = { maxDifference: 0.000123, maxDifferenceFrame: 7, identical: false };
+    const cuda: BenchRun = { ...good, backend: 'cuda', ...different };
     expect(benchOutput(result([good, cuda]))).toMatchObject({ exitCode: 0, stderr: '' });
     expect(benchOutput(result([good, cuda])).stdout).toMatch(/1\.23e-4 in frame 7/);
     const failed: BenchRun = { ...good, backend: 'hip', mean: null, error: 'vmaf crashed.' };
-    expect(benchOutput(result([good, failed]))).toMatchObject({
-      exitCode: 1,
-      stderr: '576x324 on hip: vmaf crashed.\n',
-    });
+    const stderr = '576x324 on hip: vmaf crashed.\n';
+    expect(benchOutput(result([good, failed]))).toMatchObject({ exitCode: 1, stderr });
     // The core with and without SIMD must be one.
     expect(benchOutput(result([{ ...good, identical: false }])).exitCode).toBe(1);
   });

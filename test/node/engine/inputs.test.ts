@@ -28,7 +28,7 @@ import {
 } from '../../support/clips.js';
 import { testFolder } from '../../support/folders.js';
 import { refusalOf } from '../../support/refusals.js';
-import { needsShared, sharedPath, tier } from '../../support/tier.js';
+import { tier } from '../../support/tier.js';
 
 const folder = testFolder();
 
@@ -58,11 +58,8 @@ describe('a run reads', () => {
     const report = await scorePair(nodePlatform, own, run);
     const found = { reference: reference.read.slice(), distorted: distorted.read.slice() };
     // Sources without that way are read.
-    const all = await scorePair(
-      nodePlatform,
-      { reference: reference.plain, distorted: distorted.plain },
-      run,
-    );
+    const plain = { reference: reference.plain, distorted: distorted.plain };
+    const all = await scorePair(nodePlatform, plain, run);
     expect(distorted.read.length - found.distorted.length).toBe(FRAMES);
     expect(results(report)).toEqual(results(all));
     return found;
@@ -275,7 +272,7 @@ describe('raw video', () => {
     const report = await score({ reference, distorted: cut, raw: RAW }, { allowDamaged: true });
     expect(report.frameCount).toBe(5);
     expect(report.warnings).toContainEqual(
-      expect.stringMatching(/ends within frame 5 \(37016 of 38016 bytes found\)/),
+      expect.stringMatching(/within frame 5 \(37016 of 38016 bytes found\)/),
     );
   });
 
@@ -301,7 +298,8 @@ describe.each(['reference', 'distorted'] as const)('an error about the %s', (rol
   const damaged = pair[role].slice();
   damaged.fill(0x20, damaged.length / 2);
   const failed = (input: string | ReadableStream<Uint8Array>) =>
-    score({ ...whole, [role]: input }, { ...PSNR, threads: 2 }).then(
+    // Each further decoder takes long to say that it cannot decode what is none.
+    score({ ...whole, [role]: input }, { ...PSNR, threads: 1, decoder: 'ffmpeg' }).then(
       () => expect.unreachable(),
       ({ code, role: told }: AnyvmafError) => [code, told],
     );
@@ -365,6 +363,8 @@ it('refuses other versions', async () => {
 
 const FORMAT = { width: 240, height: 216, bitDepth: 10, chroma: '420' } as const;
 
+const HERE = { threads: 0, preflight: false } as const;
+
 function request(distortedDepth = 10, shift = 0) {
   const clip = makeSample(FORMAT, { seed: 23 });
   const other = makeSample({ ...FORMAT, bitDepth: distortedDepth }, { seed: 23 });
@@ -424,7 +424,7 @@ const LIBVMAF: readonly [ScoreOptions, Readonly<Record<string, number>>, Readonl
   ];
 
 it.each(LIBVMAF)('%j gives what libvmaf gives', async (options, frame, aggregates) => {
-  const report = await score(request(), { ...options, threads: 0 });
+  const report = await score(request(), { ...options, ...HERE });
   const { metrics = {} } = report.frames[1] ?? {};
   const others = Object.keys(metrics).filter((name) => !/^(VMAF_)?integer_/.test(name));
   expect(others).toEqual(Object.keys(frame));
@@ -437,15 +437,11 @@ it.each(LIBVMAF)('%j gives what libvmaf gives', async (options, frame, aggregate
 });
 
 it('takes further models and features beside a preset, under other names', async () => {
-  const report = await score(request(), {
-    aomCtc: 'v2.0',
-    models: ['version=vmaf_4k_v0.6.1:name=uhd'],
-    features: ['float_moment'],
-    threads: 0,
-  });
+  const more = { models: ['version=vmaf_4k_v0.6.1:name=uhd'], features: ['float_moment'] };
+  const report = await score(request(), { aomCtc: 'v2.0', ...more, ...HERE });
   expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'vmaf_neg', 'uhd']);
   expect(report.metrics).toContain('float_moment_ref1st');
-  const again = () => score(request(), { nflxCtc: 'v1.0', models: ['version=vmaf_v0.6.1'], threads: 0 });
+  const again = () => score(request(), { nflxCtc: 'v1.0', models: ['version=vmaf_v0.6.1'], ...HERE });
   expect(await refusalOf('usage', again)).toMatch(/names its score "vmaf", as another model does/);
 });
 
@@ -453,32 +449,10 @@ it('compares at a common bit depth from v6.0 on, by a shift', async () => {
   expect(await refusalOf('mismatch', () => score(request(8), { aomCtc: 'v5.0', threads: 0 }))).toMatch(
     /distorted is 8 bit but reference is 10 bit/,
   );
-  const mixed = await score(request(8), { aomCtc: 'v6.0', threads: 0 });
-  const shifted = await score(request(8, 2), { aomCtc: 'v6.0', threads: 0 });
+  const mixed = await score(request(8), { aomCtc: 'v6.0', ...HERE });
+  const shifted = await score(request(8, 2), { aomCtc: 'v6.0', ...HERE });
   expect(mixed.frames).toEqual(shifted.frames);
   expect(mixed.pairing).toMatchObject({ bitDepth: 10 });
-  const asked = await score(request(8), { models: [], features: ['psnr'], commonBitDepth: true, threads: 0 });
+  const asked = await score(request(8), { models: [], features: ['psnr'], commonBitDepth: true, ...HERE });
   expect(asked.frames[0]?.metrics).toHaveProperty('psnr_y');
-});
-
-const clip = sharedPath('clips/src01_hrc00_576x324.yuv420p10le.yuv');
-
-it.skipIf(clip === undefined)(`repeats the tool's example report (${needsShared})`, async () => {
-  const report = await score(
-    {
-      reference: clip ?? '',
-      distorted: (clip ?? '').replace('hrc00', 'hrc01'),
-      raw: { width: 576, height: 324, bitDepth: 10, chroma: '420' },
-    },
-    { aomCtc: 'v3.0', frameCount: 2, threads: 0 },
-  );
-  const six = (value: number | null | undefined) => value?.toFixed(6);
-  const [first, second] = report.frames;
-  expect(six(first?.metrics.ciede2000)).toBe('35.736006');
-  expect(six(second?.metrics.ciede2000)).toBe('34.083841');
-  expect(six(report.pooled_metrics.ciede2000?.harmonic_mean)).toBe('34.890920');
-  expect(six(first?.metrics.vmaf)).toBe('83.856284');
-  expect(six(second?.metrics.vmaf)).toBe('83.047662');
-  expect(six(report.pooled_metrics.vmaf?.mean)).toBe('83.451973');
-  expect(six(second?.metrics.integer_adm2)).toBe('0.949766');
 });

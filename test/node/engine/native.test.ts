@@ -212,9 +212,7 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
     const fake = fakeVmaf(home, 'good');
     const raw = { ...FORMAT, chroma: '400' } as const;
     const grey = () => score({ ...bytesRequest, raw }, { backend: 'native-cpu', vmafBin: fake.path });
-    await expect(grey()).rejects.toThrow(
-      /cannot score 48x34 4:0:0 8 bit: it supports only 4:2:0, 4:2:2 and 4:4:4/,
-    );
+    await expect(grey()).rejects.toThrow(/cannot score 48x34 4:0:0 8 bit: it supports only 4:2:0, 4:2:2 and/);
   });
 });
 
@@ -313,13 +311,8 @@ describe.skipIf(process.platform === 'win32')('what there is', () => {
   it('answers what a probe found, whatever it is', async () => {
     const works = await probeBackend('cuda', { vmafBin: fakeVmaf(home, 'gpu').path });
     // The scripted score is the mean luma of the grey frame.
-    expect(works).toMatchObject({
-      backend: 'cuda',
-      compiled_in: true,
-      runtime_healthy: true,
-      score: 128,
-      error: null,
-    });
+    const healthy = { compiled_in: true, runtime_healthy: true, score: 128, error: null };
+    expect(works).toMatchObject({ backend: 'cuda', ...healthy });
     expect(works.latency_ms).toBeGreaterThan(0);
     const broken = await probeBackend('cuda', { vmafBin: fakeVmaf(home, 'gpu-broken').path });
     expect(broken).toMatchObject({ compiled_in: true, runtime_healthy: false, score: null });

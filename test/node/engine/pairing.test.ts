@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Platform } from '../../../src/engine/contract/platform.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
 import { scorePair } from '../../../src/engine/score.js';
@@ -35,31 +35,24 @@ const [seeking, small] = clips;
 
 describe('a model with CAMBI', () => {
   const folder = testFolder();
-  const MODEL = file(
-    folder,
-    'cambi.json',
-    new TextEncoder().encode(
-      JSON.stringify(
-        smallModel({ feature_names: ['VMAF_integer_feature_adm2_score', 'Cambi_feature_cambi_score'] }),
-      ),
-    ),
-  );
-  const models = [`path=${MODEL}`];
-  const HD = { width: 480, height: 270, bitDepth: 10, chroma: '420' } as const;
-  const SD = { width: 320, height: 220, bitDepth: 8, chroma: '420' } as const;
+  const model = smallModel({
+    feature_names: ['VMAF_integer_feature_adm2_score', 'Cambi_feature_cambi_score'],
+  });
+  const models = [`path=${file(folder, 'cambi.json', Buffer.from(JSON.stringify(model)))}`];
+  const HD = { width: 256, height: 232, bitDepth: 10, chroma: '420' } as const;
+  const SD = { width: 232, height: 220, bitDepth: 8, chroma: '420' } as const;
   const [master, small8] = [y4mPair(HD, 2), y4mPair(SD, 2)];
   const request = { reference: master.reference, distorted: small8.distorted };
   const options = { scale: 'bicubic', commonBitDepth: true, preflight: false, threads: 0 } as const;
-  const TOLD = ':cambi.enc_width=320:cambi.enc_height=220:cambi.enc_bitdepth=8';
-  const name = 'cambi_encbd_8_ench_220_encw_320';
+  const TOLD = ':cambi.enc_width=232:cambi.enc_height=220:cambi.enc_bitdepth=8';
+  const name = 'cambi_encbd_8_ench_220_encw_232';
 
   it('is told the size and depth of an encode that is scaled, which the report names', async () => {
     const report = await score(request, { ...options, models });
     expect(report.metrics).toContain(name);
     const [model] = report.models;
-    expect(model?.settings).toBe(
-      "CAMBI was given the encode's format: enc_width=320, enc_height=220, enc_bitdepth=8.",
-    );
+    const given = 'enc_width=232, enc_height=220, enc_bitdepth=8';
+    expect(model?.settings).toBe(`CAMBI was given the encode's format: ${given}.`);
     const told = await score(request, { ...options, models: [`${models[0]}${TOLD}`], v1Settings: 'plain' });
     expect(report.frames).toEqual(told.frames);
     expect((await inParts(request, 2, { ...options, models })).frames).toEqual(report.frames);
@@ -81,33 +74,33 @@ describe('a model with CAMBI', () => {
 describe.runIf(hasFfmpeg && seeking && small)(`known scores, ${needsFfmpeg}, ${needsShared}`, () => {
   const request = { reference: seeking ?? '', distorted: small ?? '' };
 
-  const known = hasFfmpeg && seeking && small ? score(request) : Promise.reject(new Error(needsFfmpeg));
+  const known =
+    hasFfmpeg && seeking && small
+      ? score(request, { preflight: false })
+      : Promise.reject(new Error(needsFfmpeg));
   known.catch(() => {}); // reported by the tests that await it
 
   it('is 51.01716 for the Seeking pair, scaled bicubic', async () => {
     const report = await known;
     expect(report.pooled_metrics.vmaf?.mean).toBeCloseTo(51.01716, 5);
     expect(report.frameCount).toBe(150);
-    expect(report.pairing?.distorted).toMatchObject({
-      decoder: 'ffmpeg',
-      codec: 'h264',
-      scaledBy: 'swscale bicubic',
-    });
+    const scaled = { decoder: 'ffmpeg', codec: 'h264', scaledBy: 'swscale bicubic' };
+    expect(report.pairing?.distorted).toMatchObject(scaled);
     expect(report.reference).toMatchObject({ width: 720, height: 480, frameCount: 150 });
     expect(report.distorted).toMatchObject({ width: 384, height: 288 });
-    expect(report.preflight?.map(({ code }) => code)).toContain('size');
   });
 
   it('is within 0.05 of it, and on x86 the same, with our own resampler', async () => {
-    const [reference, distorted] = [dumped(request.reference), dumped(request.distorted)];
-    const options = { scale: 'bicubic', preflight: false, frameCount: tier(20, 150) } as const;
-    const report = await score({ reference, distorted }, options);
+    const [reference, distorted] = [request.reference, request.distorted].map((path) =>
+      dumped(path, ['-frames:v', tier('12', '150')]),
+    );
+    const pair = { reference: reference ?? '', distorted: distorted ?? '' };
+    const report = await score(pair, { scale: 'bicubic', preflight: false });
     // The motion of the last frame depends on the one after it, which only the whole video has.
     const whole = report.frames.length === 150;
     for (const { frameNum, metrics } of whole ? report.frames : report.frames.slice(0, -1)) {
-      const difference = Math.abs(
-        (metrics.vmaf ?? 0) - ((await known).frames[frameNum]?.metrics.vmaf ?? 100),
-      );
+      const other = (await known).frames[frameNum]?.metrics.vmaf ?? 100;
+      const difference = Math.abs((metrics.vmaf ?? 0) - other);
       expect(difference, `frame ${frameNum}`).toBeLessThan(process.arch === 'x64' ? 1e-4 : 0.5);
     }
     expect(report.pairing?.distorted.scaledBy).toBe('anyvmaf bicubic');
@@ -131,7 +124,7 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
       ...{ policy: 'nearest', by: 'distorted', pairs: 30 },
       ...{ missing: { count: 0 }, repeated: { count: 0 } },
     });
-    expect(results(await score(request, { ...OPTIONS, threads: 3 }))).toEqual(results(byHand));
+    expect(results(await score(request, { ...OPTIONS, threads: 2 }))).toEqual(results(byHand));
     expect(results(await inParts(request, 2, OPTIONS))).toEqual(results(byHand));
     const stored = { reference: dumped(master()), distorted: dumped(halved()) };
     expect(results(await score(stored, OPTIONS))).toEqual(results(byHand));
@@ -171,6 +164,9 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
 describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
   const master = () => encode({ codec: 'ffv1', size: '128x96', frames: 40 });
   const copy = () => copyOf(master(), 'copy.mp4');
+  const every = (reference: string, distorted: string, options: ScoreOptions = {}) =>
+    score({ reference, distorted }, { ...EVERY_PLANE, ...options });
+  const against = (distorted: string, options: ScoreOptions = {}) => every(master(), distorted, options);
 
   const kinds = [
     ['8 bit', 'yuv420p', []],
@@ -181,173 +177,113 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
   ] as const;
   it.each(kinds.slice(0, tier(3, kinds.length)))(
     'equal the same pairs as Y4M to the last bit: %s',
-    async (_, pixelFormat, extra) => {
-      const reference = encode({ codec: 'ffv1', pixelFormat, size: '96x64', frames: 8, extra });
-      const distorted = encode({
-        ...{ codec: 'h264', pixelFormat, size: '96x64', frames: 8, extra: [...extra, '-crf', '36'] },
-      });
-      const encoded = await score({ reference, distorted }, EVERY_PLANE);
-      const stored = await score({ reference: dumped(reference), distorted: dumped(distorted) }, EVERY_PLANE);
-      expect(results(encoded)).toEqual(results(stored));
-      for (const threads of tier([3], [0, 1, 3])) {
-        expect(results(await score({ reference, distorted }, { ...EVERY_PLANE, threads }))).toEqual(
-          results(stored),
-        );
-      }
+    async (kind, pixelFormat, extra) => {
+      const made = { pixelFormat, size: '96x64', frames: 8 };
+      const reference = encode({ ...made, codec: 'ffv1', extra });
+      const distorted = encode({ ...made, codec: 'h264', extra: [...extra, '-crf', '36'] });
+      const stored = results(await every(dumped(reference), dumped(distorted)));
+      for (const threads of tier(kind === '8 bit' ? [0, 2] : [0], [0, 1, 3]))
+        expect(results(await every(reference, distorted, { threads }))).toEqual(stored);
     },
   );
 
   it('may be encoded on one side only, or raw', async () => {
-    const expected = await score({ reference: master(), distorted: copy() }, EVERY_PLANE);
-    const mixed = await score({ reference: dumped(master()), distorted: copy() }, EVERY_PLANE);
-    expect(results(mixed)).toEqual(results(expected));
-    const raw = makeFile('master.yuv', '-i', master());
-    const format = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
-    const partly = await score({ reference: raw, distorted: copy(), raw: format }, EVERY_PLANE);
-    expect(results(partly)).toEqual(results(expected));
+    const expected = results(await against(copy()));
+    expect(results(await every(dumped(master()), copy()))).toEqual(expected);
+    const raw = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
+    const reference = makeFile('master.yuv', '-i', master());
+    const partly = await score({ reference, distorted: copy(), raw }, EVERY_PLANE);
+    expect(results(partly)).toEqual(expected);
     expect(partly.reference.container).toBe('yuv');
   });
 
   it('are brought to the higher depth and chroma format', async () => {
-    const distorted = copyOf(master(), 'deep.mp4', ['-pix_fmt', 'yuv444p10le']);
-    const report = await score({ reference: master(), distorted }, EVERY_PLANE);
-    expect(report.pairing).toMatchObject({ bitDepth: 10, chroma: '444' });
-    expect(report.pairing?.reference.conversions).toEqual([
-      '8 to 10 bit by a shift of 2',
-      '4:2:0 to 4:4:4 by repeating chroma samples',
-    ]);
-    expect(report.pairing?.distorted.conversions).toEqual([]);
-    // A shift of both sides leaves PSNR of luma as it is at 8 bit, but for the samples' peak: 1020 of 1023.
+    const report = await against(copyOf(master(), 'deep.mp4', ['-pix_fmt', 'yuv444p10le']));
+    const conversions = ['8 to 10 bit by a shift of 2', '4:2:0 to 4:4:4 by repeating chroma samples'];
+    expect(report.pairing).toMatchObject({
+      ...{ bitDepth: 10, chroma: '444' },
+      ...{ reference: { conversions }, distorted: { conversions: [] } },
+    });
     expect(report.reference.bitDepth).toBe(8);
   });
 
   it('are scaled to the distorted size or to another one when asked', async () => {
     const distorted = copyOf(master(), 'half.mp4', ['-vf', 'scale=64:48']);
-    const down = await score(
-      { reference: master(), distorted },
-      { ...EVERY_PLANE, scaleTo: 'dis', scale: 'lanczos' },
-    );
-    expect(down.pairing).toMatchObject({
-      width: 64,
-      height: 48,
-      reference: { scaledBy: 'swscale lanczos', width: 128 },
-    });
+    const down = await against(distorted, { scaleTo: 'dis', scale: 'lanczos' });
+    const reference = { scaledBy: 'swscale lanczos', width: 128 };
+    expect(down.pairing).toMatchObject({ width: 64, height: 48, reference });
     expect(down.pairing?.distorted.scaledBy).toBeUndefined();
     const scaled = dumped(master(), ['-vf', 'scale=64:48:flags=lanczos']);
-    expect(results(down)).toEqual(
-      results(await score({ reference: scaled, distorted: dumped(distorted) }, EVERY_PLANE)),
-    );
-    const both = await score(
-      { reference: master(), distorted },
-      { ...EVERY_PLANE, scaleTo: { width: 100, height: 76 } },
-    );
-    expect(both.pairing).toMatchObject({ width: 100, height: 76 });
-    const message = await refusalOf('mismatch', () =>
-      score({ reference: master(), distorted }, { ...EVERY_PLANE, scale: 'none' }),
-    );
+    expect(results(down)).toEqual(results(await every(scaled, dumped(distorted))));
+    const size = { width: 100, height: 76 };
+    expect((await against(distorted, { scaleTo: size })).pairing).toMatchObject(size);
+    const message = await refusalOf('mismatch', () => against(distorted, { scale: 'none' }));
     expect(message).toContain('distorted is 64x48 but reference is 128x96');
     expect(message).toContain("Pass scale: 'bicubic'.");
   });
 
   it('count a range in frames or seconds, and an offset', async () => {
-    const [reference, distorted] = [master(), copy()];
     const cut = (path: string, start: number, end: number) =>
       dumped(path, ['-vf', `trim=start_frame=${start}:end_frame=${end},setpts=PTS-STARTPTS`]);
-    const expected = await score(
-      { reference: cut(reference, 10, 20), distorted: cut(distorted, 10, 20) },
-      EVERY_PLANE,
-    );
-    for (const range of [
-      { unit: 'frames', start: 10, end: 20 },
-      { unit: 'seconds', start: 0.4, end: 0.8 },
-    ] as const) {
-      const report = await score({ reference, distorted }, { ...EVERY_PLANE, range });
-      expect(results(report)).toEqual(results(expected));
+    const expected = results(await every(cut(master(), 10, 20), cut(copy(), 10, 20)));
+    const frames = { unit: 'frames', start: 10, end: 20 } as const;
+    for (const range of [frames, { unit: 'seconds', start: 0.4, end: 0.8 }] as const) {
+      const report = await against(copy(), { range });
+      expect(results(report)).toEqual(expected);
       expect(report.pairing?.range).toEqual(range);
     }
-    const stored = await score(
-      { reference: dumped(reference), distorted: dumped(distorted) },
-      { ...EVERY_PLANE, range: { unit: 'frames', start: 10, end: 20 } },
-    );
-    expect(results(stored)).toEqual(results(expected));
+    const stored = await every(dumped(master()), dumped(copy()), { range: frames });
+    expect(results(stored)).toEqual(expected);
 
-    const shifted = { reference: cut(reference, 5, 40), distorted: cut(distorted, 0, 35) };
-    const late = await score({ reference, distorted }, { ...EVERY_PLANE, offset: 5 });
-    expect(results(late)).toEqual(results(await score(shifted, EVERY_PLANE)));
+    const late = await against(copy(), { offset: 5 });
+    expect(results(late)).toEqual(results(await every(cut(master(), 5, 40), cut(copy(), 0, 35))));
     expect(late.pairing?.frames).toMatchObject({ offset: 5, offsetRequested: 5, pairs: 35 });
-    const early = await score(
-      { reference, distorted },
-      { ...EVERY_PLANE, offset: -3, frameCount: 4, skipReference: 2 },
-    );
-    const skipped = { reference: cut(reference, 2, 6), distorted: cut(distorted, 3, 7) };
-    expect(results(early)).toEqual(results(await score(skipped, EVERY_PLANE)));
-    expect(
-      await refusalOf('usage', () =>
-        score({ reference, distorted }, { range: { unit: 'frames', start: 40 } }),
-      ),
-    ).toContain('has only 40 frames');
+    const early = await against(copy(), { offset: -3, frameCount: 4, skipReference: 2 });
+    expect(results(early)).toEqual(results(await every(cut(master(), 2, 6), cut(copy(), 3, 7))));
+    const beyond = { unit: 'frames', start: 40 } as const;
+    expect(await refusalOf('usage', () => against(copy(), { range: beyond }))).toContain('only 40 frames');
   });
 
-  it('are searched for their offset once, though colour metrics read them apart', async () => {
-    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '96x64' });
+  it('find their offset when asked, once, though colour metrics read them apart', async () => {
+    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 60, size: '96x64' });
     const filters = ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS,format=yuv444p'];
     const distorted = makeFile('late-444.mkv', '-i', `file:${reference}`, ...filters, '-c:v', 'ffv1');
     const { opened, platform } = watchedPlatform(nodePlatform);
-    const options: ScoreOptions = { features: ['psnr', 'ssimulacra2'], noPrediction: true, preflight: false };
-    const apart = await scorePair(platform, { reference, distorted }, { ...options, offset: 'auto' });
-    expect(apart.pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', offsetState: 'found' });
+    const features = ['psnr', 'ssimulacra2'];
+    const options: ScoreOptions = { features, noPrediction: true, preflight: false, offset: 'auto' };
+    const { pairing } = await scorePair(platform, { reference, distorted }, options);
+    expect(pairing?.frames).toMatchObject({
+      ...{ offset: 7, offsetRequested: 'auto', offsetState: 'found', pairs: 53 },
+      offsetConfidence: expect.toSatisfy((confidence: number) => confidence > 0.9),
+    });
     expect(opened.map(({ request }) => request.damage).sort()).toEqual([
       ...['accept', 'accept'],
       ...['refuse', 'refuse', 'refuse', 'refuse'],
     ]);
-  });
-
-  it('find their offset when asked', async () => {
-    const moving = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 150, size: '96x64' });
-    const distorted = copyOf(moving, 'late.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS']);
-    const options: ScoreOptions = { ...EVERY_PLANE, features: ['psnr'] };
-    const report = await score({ reference: moving, distorted }, { ...options, offset: 'auto' });
-    expect(report.pairing?.frames).toMatchObject({ offset: 7, offsetRequested: 'auto', pairs: 143 });
-    expect(report.pairing?.frames.offsetConfidence).toBeGreaterThan(0.9);
-    const warned = await score({ reference: moving, distorted }, { ...options, preflight: true });
-    const finding = warned.preflight?.find(({ code }) => code === 'offset');
-    expect(finding).toMatchObject({ severity: 'warning', fix: 'offset: 7' });
-    expect(
-      await refusalOf('mismatch', () =>
-        score({ reference: moving, distorted }, { ...options, strict: true, preflight: true }),
-      ),
-    ).toContain('offset: 7');
-    const found = await inspect({ reference: moving, distorted });
-    expect(found.alignment?.offset).toBe(7);
-    expect(found.reference.codec).toBe('ffv1');
+    const strict = { features: ['psnr'], strict: true, preflight: true };
+    expect(await refusalOf('mismatch', () => every(reference, distorted, strict))).toContain('offset: 7');
+    const found = await inspect({ reference, distorted });
+    expect(found).toMatchObject({ alignment: { offset: 7 }, reference: { codec: 'ffv1' } });
   });
 
   it('pair by time where frames are missing, and say which', async () => {
     const distorted = copyOf(master(), 'gap.mkv', ['-vf', "select='not(between(n,20,21))'", '-vsync', 'vfr']);
-    const report = await score({ reference: master(), distorted }, EVERY_PLANE);
+    const report = await against(distorted);
     expect(report.frameCount).toBe(40);
-    expect(report.pairing?.frames).toMatchObject({
-      policy: 'nearest',
-      missing: { count: 2, frames: [20, 21] },
-      dropped: { count: 0 },
-    });
-    const after = report.frames
-      .filter(({ frameNum }) => frameNum > 23)
-      .map(({ metrics }) => metrics.psnr_y ?? 0);
-    const straight = (await score({ reference: master(), distorted: copy() }, EVERY_PLANE)).frames
-      .filter(({ frameNum }) => frameNum > 23)
-      .map(({ metrics }) => metrics.psnr_y ?? 0);
-    for (const [i, value] of after.entries()) expect(Math.abs(value - (straight[i] ?? 0))).toBeLessThan(3);
-    const message = await refusalOf('mismatch', () =>
-      score({ reference: master(), distorted }, { ...EVERY_PLANE, frameRatePolicy: 'strict' }),
-    );
+    const lost = { missing: { count: 2, frames: [20, 21] }, dropped: { count: 0 } };
+    expect(report.pairing?.frames).toMatchObject({ policy: 'nearest', ...lost });
+    const straight = await against(copy());
+    for (const { frameNum, metrics } of report.frames.slice(24)) {
+      const same = straight.frames[frameNum]?.metrics.psnr_y ?? 0;
+      expect(Math.abs((metrics.psnr_y ?? 0) - same)).toBeLessThan(3);
+    }
+    const message = await refusalOf('mismatch', () => against(distorted, { frameRatePolicy: 'strict' }));
     expect(message).toContain('no distorted frame for reference frames 20, 21');
     expect(message).toContain("pass frameRatePolicy: 'nearest' to compare each");
   });
 
   it('say when one is shorter', async () => {
-    const distorted = copyOf(master(), 'short.mp4', ['-frames:v', '25']);
-    const report = await score({ reference: master(), distorted }, EVERY_PLANE);
+    const report = await against(copyOf(master(), 'short.mp4', ['-frames:v', '25']));
     expect(report.frameCount).toBe(25);
     expect(report.warnings.join()).toMatch(
       /has 40 frames and the distorted .* has 25 frames; only the first 25 pairs/,
@@ -356,50 +292,39 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
 
   it('compare each reference frame with the nearest of another rate', async () => {
     const half = copyOf(master(), 'half-rate.mp4', ['-r', '12.5']);
-    const report = await score({ reference: master(), distorted: half }, EVERY_PLANE);
-    expect(report.frameCount).toBe(40);
-    expect(report.pairing?.frames.missing.count).toBe(20);
-    expect(
-      await refusalOf('mismatch', () =>
-        score({ reference: master(), distorted: half }, { ...EVERY_PLANE, frameRatePolicy: 'strict' }),
-      ),
-    ).toContain('distorted has 12.5 frames per second but reference has 25');
+    const report = await against(half);
+    expect([report.frameCount, report.pairing?.frames.missing.count]).toEqual([40, 20]);
+    expect(await refusalOf('mismatch', () => against(half, { frameRatePolicy: 'strict' }))).toContain(
+      'distorted has 12.5 frames per second but reference has 25',
+    );
   });
 
   it('say which model they were given, and why', async () => {
-    const report = await score(
-      { reference: master(), distorted: copy() },
-      { models: ['auto', 'auto:name=again:disable_clip'], preflight: false, frameCount: 3 },
-    );
-    expect(report.models.map(({ name, source }) => [name, source])).toEqual([
-      ['vmaf', 'vmaf_v0.6.1'],
-      ['again', 'vmaf_v0.6.1'],
-    ]);
-    expect(report.models[0]?.chosen).toContain('128x96');
-    const large = await score(
-      { reference: master(), distorted: copy() },
-      { models: ['auto'], preflight: false, frameCount: 1, scaleTo: { width: 2576, height: 64 } },
-    );
-    expect(large.models[0]).toMatchObject({ source: 'vmaf_4k_v0.6.1' });
-    expect(large.models[0]?.chosen).toContain('2576x64');
+    const given = async (models: readonly string[], more: ScoreOptions) => {
+      const report = await score(
+        { reference: master(), distorted: copy() },
+        { models, preflight: false, frameCount: 1, ...more },
+      );
+      return report.models.map(({ name, source, chosen }) => ({ name, source, chosen }));
+    };
+    const [small, again] = await given(['auto', 'auto:name=again:disable_clip'], {});
+    const chosen = expect.stringContaining('128x96');
+    expect(small).toEqual({ name: 'vmaf', source: 'vmaf_v0.6.1', chosen });
+    expect(again).toMatchObject({ name: 'again', source: 'vmaf_v0.6.1' });
+    const [large] = await given(['auto'], { scaleTo: { width: 2576, height: 64 } });
+    expect(large).toMatchObject({ source: 'vmaf_4k_v0.6.1', chosen: expect.stringContaining('2576x64') });
   });
 
   it('are refused from streams, URLs and without a decoder, each with what to do', async () => {
-    const reference = master();
-    expect(
-      await refusalOf('usage', () =>
-        score({ reference, distorted: 'https://example.org/a.mp4' }, EVERY_PLANE),
-      ),
-    ).toContain('pass allowUrl');
-    expect(
-      await refusalOf('media', () =>
-        score({ reference, distorted: copy() }, { ...EVERY_PLANE, decoder: 'none' }),
-      ),
-    ).toContain('without a decoder only Y4M and raw YUV can be read');
+    expect(await refusalOf('usage', () => against('https://example.org/a.mp4'))).toContain('pass allowUrl');
+    expect(await refusalOf('media', () => against(copy(), { decoder: 'none' }))).toContain(
+      'without a decoder only Y4M and raw YUV can be read',
+    );
     const bytes = new TextEncoder().encode(`\0\0\0\x20ftypisom${'x'.repeat(500)}`);
-    expect(
-      await refusalOf('media', () => score({ reference, distorted: streamOf(bytes) }, EVERY_PLANE)),
-    ).toContain('give encoded video as a file');
+    const streamed = { reference: master(), distorted: streamOf(bytes) };
+    expect(await refusalOf('media', () => score(streamed, EVERY_PLANE))).toContain(
+      'give encoded video as a file',
+    );
   });
 });
 
@@ -413,7 +338,6 @@ describe('stored pairs', () => {
       ...nodePlatform,
       decoders: () => Promise.reject(new Error('decoders were asked for')),
     };
-    const { scorePair } = await import('../../../src/engine/score.js');
     for (const options of [{}, { scale: 'bicubic' }, { range: { unit: 'frames', start: 2 } }] as const) {
       const report = await scorePair(platform, { reference, distorted }, { ...EVERY_PLANE, ...options });
       expect(report.pairing?.frames.policy ?? 'number').toBe('number');
@@ -441,9 +365,7 @@ describe('pictures too small to be measured', () => {
     }
     const { reference, distorted } = y4mPair(SMALL, 1);
     const withXpsnr = { models: [], features: ['ssimulacra2', 'xpsnr'] };
-    expect(await tooSmall(withXpsnr)).toContain(
-      'ssimulacra2, butteraugli and cvvdp without a VMAF model accept',
-    );
+    expect(await tooSmall(withXpsnr)).toContain('butteraugli and cvvdp without a VMAF model accept');
     const shrunk = () => score({ reference, distorted }, { scaleTo: { width: 40, height: 16 } });
     expect(await refusalOf('media', shrunk)).toContain('40x16, too small to be measured');
   });
@@ -469,7 +391,7 @@ describe('pictures too small to be measured', () => {
 });
 
 describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}`, () => {
-  const master = () => encode({ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: 240, rate: 50 });
+  const master = () => encode({ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: 150, rate: 50 });
   const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '12'];
   const copy = (name: string, filter: string, ...more: string[]) =>
     copyOf(master(), name, ['-vf', filter, ...more], 12);
@@ -486,10 +408,6 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     );
   /** All frames, at 48 a second. */
   const slower = () => copy('slower.mp4', 'setpts=N/48/TB', '-r', '48');
-
-  beforeAll(() => {
-    for (const make of [later, earlier, slower]) make();
-  }, 60_000);
 
   /** A report, and the least PSNR of its pairs that show the same moment: every second one. */
   async function sameMoments(distorted: string, offset: number | 'auto', expected = offset) {
@@ -522,16 +440,12 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
       const unpaired = /continues for 12 frames after the distorted/.test(report.warnings.join());
       expect(unpaired).toBe(offset > 0);
     },
-    60_000,
   );
 
   it('are none where frames were left out here and there', async () => {
     const gappy = copy('gappy.mp4', "select='not(eq(mod(n,17),3)+eq(mod(n,29),7))'", '-vsync', 'vfr');
-    expect(await align({ reference: master(), distorted: gappy })).toMatchObject({
-      offset: 0,
-      reason: 'clear',
-      match: { reference: 0, distorted: 0 },
-    });
+    const found = await align({ reference: master(), distorted: gappy });
+    expect(found).toMatchObject({ offset: 0, reason: 'clear', match: { reference: 0, distorted: 0 } });
     const { preflight = [] } = await score({ reference: master(), distorted: gappy }, PSNR);
     const codes = preflight.map(({ code }) => code);
     expect(codes).toContain('missing-frames');
@@ -579,7 +493,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
   });
 
   it('is nothing to fail for where the clock of a stream jumps', async () => {
-    const jumping = copy('jumping.ts', "setpts='PTS+gte(N,120)*100/TB'", '-vsync', 'passthrough');
+    const jumping = copy('jumping.ts', "setpts='PTS+gte(N,75)*100/TB'", '-vsync', 'passthrough');
     for (const [reference, distorted] of [
       [master(), jumping],
       [jumping, master()],

@@ -4,7 +4,7 @@
  * for training.
  */
 
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AnyvmafError } from '../../../src/core/errors.js';
 import type { ScoreManyOptions, ScoreOptions } from '../../../src/engine/contract/types.js';
 import type { DatasetOptions, DatasetPair } from '../../../src/engine/dataset.js';
@@ -124,6 +124,8 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
   });
 });
 
+const MOVING = { codec: 'ffv1', source: 'mandelbrot', size: '64x48' } as const;
+
 /** Frames of the reference, more than a search of its first seconds reads. */
 const FRAMES = 330;
 
@@ -131,27 +133,16 @@ const FRAMES = 330;
 const WINDOW = 300;
 
 describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
-  const master = () =>
-    encode({
-      ...{ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: FRAMES, rate: 30, extra: ['-g', '1'] },
-    });
+  const master = () => encode({ ...MOVING, frames: FRAMES, rate: 30, extra: ['-g', '1'] });
   const copy = (name: string, ...options: string[]) => copyOf(master(), name, [...options, '-g', '15'], 20);
   const late = (frames: number) =>
     copy(`late${frames}.mp4`, '-vf', `trim=start_frame=${frames},setpts=PTS-STARTPTS`);
   const thinned = (every: number, rate: number) =>
     copy(`rate${rate}.mp4`, '-vf', `select='not(mod(n,${every}))',setpts=N/${rate}/TB`, '-r', String(rate));
-  const smaller = () => copy('smaller.mp4', '-vf', 'scale=64:48');
-
-  // Encoding takes longer than a test may on a busy machine.
-  beforeAll(() => {
-    for (const make of [() => late(7), () => late(20), () => thinned(2, 15), () => thinned(3, 10), smaller])
-      make();
-    copy('a.mp4');
-    copy('b.mp4', '-vf', 'gblur=sigma=1');
-  }, 120_000);
+  const smaller = () => copy('smaller.mp4', '-vf', 'scale=48:36');
 
   const pairs = {
-    alike: () => [copy('a.mp4'), copy('b.mp4')],
+    alike: () => [copy('a.mp4'), copy('b.mp4', '-vf', 'gblur=sigma=0.5')],
     late: () => [late(7), late(20), copy('a.mp4')],
     rates: () => [thinned(2, 15), thinned(3, 10), copy('a.mp4')],
     sizes: () => [smaller(), copy('a.mp4')],
@@ -196,16 +187,12 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     for (const length of glances) expect(length).toBeLessThan(0.3);
   }
 
+  const early = 'warnings are to be known before';
   const looked = [
-    [
-      'warnings are to be known before, and the offsets are searched',
-      'alike',
-      { strict: true, offset: 'auto' },
-      FRAMES,
-    ],
+    [`${early}, and the offsets are searched`, 'alike', { strict: true, offset: 'auto' }, FRAMES],
     ['a short part is scored', 'rates', { range: { unit: 'frames', start: 200, end: 230 } }, 30],
     ['few frames are scored', 'alike', { frameCount: 30 }, 30],
-    ['warnings are to be known before', 'alike', { strict: true }, FRAMES],
+    [early, 'alike', { strict: true }, FRAMES],
   ] as const;
   it.each(looked.slice(0, tier(2, looked.length)))(
     'is one beside a look at the first seconds: %s',
@@ -280,14 +267,8 @@ describe('a batch', () => {
       { ...one, options: { features: [`cambi=heatmaps_path=${folder}`] } },
       two,
     ]);
-    expect(results.map(({ error }) => error?.code)).toEqual([
-      undefined,
-      'io',
-      'model',
-      'feature',
-      'usage',
-      undefined,
-    ]);
+    const codes = results.map(({ error }) => error?.code);
+    expect(codes).toEqual([undefined, 'io', 'model', 'feature', 'usage', undefined]);
   });
 
   it('says how far all jobs are', async () => {
@@ -295,13 +276,8 @@ describe('a batch', () => {
     await all([one, two, { ...one, distorted: 'missing.y4m' }], {
       onProgress: (progress) => seen.push(progress),
     });
-    expect(seen.at(-1)).toMatchObject({
-      jobsDone: 3,
-      jobsFailed: 1,
-      jobsTotal: 3,
-      fraction: 1,
-      secondsLeft: 0,
-    });
+    const jobs = { jobsDone: 3, jobsFailed: 1, jobsTotal: 3 };
+    expect(seen.at(-1)).toMatchObject({ ...jobs, fraction: 1, secondsLeft: 0 });
     const fractions = seen.map(({ fraction }) => fraction);
     expect(fractions.every((value) => value >= 0 && value <= 1)).toBe(true);
   });
@@ -314,9 +290,8 @@ describe('a batch', () => {
         stop.abort(reason);
     })();
     await expect(running).rejects.toBe(reason);
-    for await (const { report } of scoreBatch([one, { ...one, options: { subsample: 2 } }, two], {
-      threads: 0,
-    })) {
+    const jobs = [one, { ...one, options: { subsample: 2 } }, two];
+    for await (const { report } of scoreBatch(jobs, { threads: 0 })) {
       expect(report?.frameCount).toBe(4);
       break;
     }

@@ -37,7 +37,7 @@ function save(name: string, onnx: Uint8Array, sidecar?: object): string {
 }
 
 function run(...tiny: TinyModelOptions[]): Promise<Report> {
-  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, tiny });
+  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, preflight: false, tiny });
 }
 
 /** What the linear model gives for a frame. */
@@ -100,10 +100,8 @@ describe('a model of features', () => {
 
   it('has weights and tensors of half, single or double precision', async () => {
     const half = (values: readonly number[]) => toHalves(Float32Array.from(values));
-    const ends = (type: number) => ({
-      inputs: [port('x', ['N', 6], type)],
-      outputs: [port('y', ['N', 1], type)],
-    });
+    const end = (name: string, count: number, type: number) => [port(name, ['N', count], type)];
+    const ends = (type: number) => ({ inputs: end('x', 6, type), outputs: end('y', 1, type) });
     const halves = [
       tensor('w', TYPE.float16, [6, 1], half(WEIGHTS)),
       tensor('b', TYPE.float16, [1], half([OFFSET])),
@@ -263,20 +261,13 @@ describe('an 8-bit sibling', () => {
   });
 
   /** A folder with a registry, the model and its sibling. */
-  async function registered(
-    name: string,
-    mode: string,
-    sibling: Uint8Array | null,
-    digest?: string,
-  ): Promise<string> {
+  async function registered(name: string, mode: string, sibling: Uint8Array | null, digest?: string) {
     const place = join(folder, name);
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, 'm.onnx'), full);
     if (sibling) writeFileSync(join(place, 'm.int8.onnx'), sibling);
-    const part = {
-      name: 'm.json',
-      bytes: Buffer.from(JSON.stringify({ name: 'm', feature_order: FEATURES })),
-    };
+    const sidecar = JSON.stringify({ name: 'm', feature_order: FEATURES });
+    const part = { name: 'm.json', bytes: Buffer.from(sidecar) };
     writeFileSync(join(place, 'm.json'), part.bytes);
     const manifest = async (file: string, bytes: Uint8Array) =>
       (await manifestOf({ bytes, external: [] }, file, part)).sha256;
@@ -339,9 +330,8 @@ describe('an 8-bit sibling', () => {
   });
 
   it('is refused with another digest or none, and missed aloud', async () => {
-    await expect(
-      run({ model: await registered('changed', 'dynamic', dynamic, sha256(qdq)) }),
-    ).rejects.toThrow(
+    const changed = run({ model: await registered('changed', 'dynamic', dynamic, sha256(qdq)) });
+    await expect(changed).rejects.toThrow(
       /m\.int8\.onnx of the tiny model "m" has the SHA-256 [0-9a-f]{64}, but the registry says/,
     );
     const { tiny, warnings = [] } = await run({ model: await registered('missing', 'static', null) });
@@ -352,7 +342,7 @@ describe('an 8-bit sibling', () => {
   it('agrees with a target as well as the model does, to the budget of the registry', async () => {
     const writer = new DatasetWriter({ features: FEATURES, target: true, teacher: false });
     const rows = seeded(3);
-    for (let frame = 0; frame < 400; frame++) {
+    for (let frame = 0; frame < 200; frame++) {
       const values = FEATURES.map(() => rows.next());
       const metrics = Object.fromEntries(FEATURES.map((name, i) => [name, values[i] ?? 0]));
       const mos = values.reduce((sum, value, i) => sum + value * (weights[i] ?? 0), 3 * rows.next());

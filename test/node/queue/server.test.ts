@@ -52,10 +52,8 @@ describe.each(Object.entries(places))('results in %s', (_, place) => {
     const folder = await place.open();
     expect(await folder.keep(key, 'line', 'short')).toEqual({ text: 'short' });
     const stored = await folder.keep(key, 'part-1-2', large);
-    expect(stored).toMatchObject({
-      bytes: large.length,
-      file: expect.stringMatching(/^part-1-2-[0-9a-f]{16}\.json$/),
-    });
+    const name = expect.stringMatching(/^part-1-2-[0-9a-f]{16}\.json$/);
+    expect(stored).toMatchObject({ bytes: large.length, file: name });
     expect(place.names()).toEqual([file(stored)]);
     expect(await folder.read(key, stored)).toBe(large);
     await folder.discard(key, stored);
@@ -176,10 +174,8 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     const env = { ANYVMAF_QUEUE_PASSWORD: 'pw' };
     // Node reads its certificates once, at its start.
     const trusting = { env: { ...env, NODE_EXTRA_CA_CERTS: certificate } };
-    expect(await anyvmafProcess(['queue', '--json', '--queue', url], trusting)).toMatchObject({
-      code: 0,
-      stderr: '',
-    });
+    const seen = await anyvmafProcess(['queue', '--json', '--queue', url], trusting);
+    expect(seen).toMatchObject({ code: 0, stderr: '' });
     const unknown = await anyvmaf(['queue', '--queue', url], { env });
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringMatching(/self.signed certificate/) });
     if (!exhaustive) return;
@@ -190,19 +186,9 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
 
   it('that is not there is an error at once', async () => {
     const nowhere = ['--queue', 'redis://:pw@127.0.0.1:1'];
-    expect(
-      await anyvmaf([
-        'batch',
-        files.put('jobs.csv', 'reference,distorted\nr.y4m,d.y4m\n'),
-        '-o',
-        files.at('gone.jsonl'),
-        ...nowhere,
-      ]),
-    ).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(
-        /cannot use the queue at redis:\/\/:\*\*\*@127\.0\.0\.1:1: .*ECONNREFUSED/,
-      ),
-    });
+    const jobs = files.put('jobs.csv', 'reference,distorted\nr.y4m,d.y4m\n');
+    const { code, stderr } = await anyvmaf(['batch', jobs, '-o', files.at('gone.jsonl'), ...nowhere]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/cannot use the queue at redis:\/\/:\*\*\*@127\.0\.0\.1:1: .*ECONNREFUSED/);
   });
 });

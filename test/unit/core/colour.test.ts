@@ -11,48 +11,22 @@ import { describeColour } from '../../../src/report/facts.js';
 
 const HD = { width: 1920, height: 1080, chroma: '420' } as const;
 const SD = { width: 720, height: 576, chroma: '420' } as const;
-const REC709: Colour = {
-  matrix: 'bt709',
-  range: 'limited',
-  transfer: 'srgb',
-  siting: 'left',
-  upsampling: 'bicubic',
-};
+const LEFT = { siting: 'left', upsampling: 'bicubic' } as const;
+const REC709: Colour = { matrix: 'bt709', range: 'limited', transfer: 'srgb', ...LEFT };
 
 describe('the colour of a video', () => {
   it('is what it states, with nothing guessed', () => {
-    const stated = {
-      matrix: 'bt709',
-      transfer: 'bt709',
-      colorRange: 'limited',
-      chromaLocation: 'left',
-    } as const;
+    const limited = { colorRange: 'limited', chromaLocation: 'left' } as const;
+    const stated = { matrix: 'bt709', transfer: 'bt709', ...limited };
     expect(colourOf({ ...HD, ...stated })).toEqual({ ...REC709, guessed: [] });
-    const pal = {
-      matrix: 'bt470bg',
-      transfer: 'gamma28',
-      colorRange: 'full',
-      chromaLocation: 'center',
-    } as const;
-    expect(colourOf({ ...SD, ...pal })).toEqual({
-      matrix: 'bt601',
-      range: 'full',
-      transfer: 'gamma28',
-      siting: 'center',
-      upsampling: 'bicubic',
-      guessed: [],
+    const full = { colorRange: 'full', chromaLocation: 'center' } as const;
+    expect(colourOf({ ...SD, matrix: 'bt470bg', transfer: 'gamma28', ...full })).toEqual({
+      ...{ matrix: 'bt601', range: 'full', transfer: 'gamma28' },
+      ...{ siting: 'center', upsampling: 'bicubic', guessed: [] },
     });
-    const hdr = {
-      matrix: 'bt2020nc',
-      transfer: 'smpte2084',
-      colorRange: 'limited',
-      chromaLocation: 'topleft',
-    } as const;
-    expect(colourOf({ ...HD, ...hdr })).toMatchObject({
-      matrix: 'bt2020',
-      transfer: 'pq',
-      siting: 'topleft',
-    });
+    const topLeft = { colorRange: 'limited', chromaLocation: 'topleft' } as const;
+    const hdr = colourOf({ ...HD, matrix: 'bt2020nc', transfer: 'smpte2084', ...topLeft });
+    expect(hdr).toMatchObject({ matrix: 'bt2020', transfer: 'pq', siting: 'topleft' });
   });
 
   it.each([
@@ -139,21 +113,14 @@ describe('the colour of a video', () => {
       ...REC709,
       guessed: all,
     });
-    expect(colourOf({ ...SD, primaries: 'bt2020' })).toMatchObject({
-      matrix: 'bt2020',
-      siting: 'topleft',
-    });
+    expect(colourOf({ ...SD, primaries: 'bt2020' })).toMatchObject({ matrix: 'bt2020', siting: 'topleft' });
   });
 
   it('is not guessed where the samples do not depend on it', () => {
     expect(colourOf({ ...HD, chroma: '400' }).guessed).toEqual(['range', 'transfer']);
     expect(colourOf({ ...HD, chroma: '444', matrix: 'bt709' }).guessed).toEqual(['range', 'transfer']);
-    expect(colourOf({ ...HD, chroma: '444', matrix: 'gbr' })).toEqual({
-      ...REC709,
-      matrix: 'gbr',
-      range: 'full',
-      guessed: ['range', 'transfer'],
-    });
+    const rgb = { ...REC709, matrix: 'gbr', range: 'full', guessed: ['range', 'transfer'] };
+    expect(colourOf({ ...HD, chroma: '444', matrix: 'gbr' })).toEqual(rgb);
   });
 
   it('is not RGB where chroma is subsampled, whatever it states', () => {
@@ -180,10 +147,8 @@ describe('the colour of a video', () => {
       expect(colourAs('vship', { ...HD, transfer: 'iec61966-2-1' })).toMatchObject({ transfer: 'srgb' });
       expect(colourAs('vship', tagged)).toEqual({ ...expected, matrix: 'bt2020', transfer: 'pq' });
       expect(colourAs('vship', { ...SD, matrix: 'smpte170m' })).toEqual({ ...expected, matrix: 'bt601' });
-      expect(colourAs('vship', { ...HD, primaries: 'smpte240m' })).toEqual({
-        ...expected,
-        primaries: 'smpte170m',
-      });
+      const sd = { ...expected, primaries: 'smpte170m' };
+      expect(colourAs('vship', { ...HD, primaries: 'smpte240m' })).toEqual(sd);
       const pal = { ...expected, matrix: 'bt601', transfer: 'gamma28', primaries: 'bt470bg' };
       for (const stated of [SD, { ...SD, matrix: 'bt470bg' }]) expect(colourAs('vship', stated)).toEqual(pal);
       for (const primaries of ['smpte431', 'smpte432', 'bt470m'])
@@ -205,15 +170,11 @@ describe('the colour of a video', () => {
 
   it('is said in words', () => {
     expect(describeColour(REC709)).toBe('BT.709, limited range, sRGB transfer, left chroma by bicubic');
-    expect(
-      describeColour({
-        matrix: 'bt2020',
-        range: 'full',
-        transfer: 'pq',
-        siting: 'topleft',
-        upsampling: 'bilinear',
-      }),
-    ).toBe('BT.2020, full range, PQ transfer, top-left chroma by bilinear');
+    const wide = { matrix: 'bt2020', range: 'full', transfer: 'pq' } as const;
+    const sited = { siting: 'topleft', upsampling: 'bilinear' } as const;
+    expect(describeColour({ ...wide, ...sited })).toBe(
+      'BT.2020, full range, PQ transfer, top-left chroma by bilinear',
+    );
     expect(describeColour({ ...REC709, matrix: 'ycgco', primaries: 'p3' })).toBe(
       'YCgCo, limited range, sRGB transfer, left chroma by bicubic, P3 primaries',
     );
@@ -223,13 +184,8 @@ describe('the colour of a video', () => {
   });
 
   it('has the numbers of the header', () => {
-    const distorted: Colour = {
-      matrix: 'bt2020',
-      range: 'full',
-      transfer: 'hlg',
-      siting: 'topleft',
-      upsampling: 'nearest',
-    };
+    const sited = { siting: 'topleft', upsampling: 'nearest' } as const;
+    const distorted: Colour = { matrix: 'bt2020', range: 'full', transfer: 'hlg', ...sited };
     expect(colourNumbers({ reference: REC709, distorted })).toEqual([1, 0, 0, 0, 0, 0, 3, 1, 7, 2, 2, 1]);
     const p3: Colour = { ...REC709, matrix: 'ycgco', primaries: 'p3' };
     expect(colourNumbers({ reference: p3, distorted: p3 }).slice(6)).toEqual([6, 0, 0, 0, 0, 2]);
@@ -247,12 +203,8 @@ function side(facts: Partial<VideoInfo>): Side {
 const pair = (reference: Partial<VideoInfo>, distorted: Partial<VideoInfo>) =>
   coloursOf({ reference: side(reference), distorted: side(distorted) });
 
-const HDR = {
-  matrix: 'bt2020nc',
-  transfer: 'smpte2084',
-  primaries: 'bt2020',
-  chromaLocation: 'left',
-} as const;
+const PQ = { matrix: 'bt2020nc', transfer: 'smpte2084', primaries: 'bt2020' } as const;
+const HDR = { ...PQ, chromaLocation: 'left' } as const;
 
 it('a guess follows what the other video states, and stays a guess', () => {
   const { reference, distorted } = pair({}, HDR);

@@ -27,12 +27,6 @@ import { fnv1aOfDoubles, seeded } from '../../support/random.js';
 import { cpuTime } from '../../support/tier.js';
 
 describe('aborts', () => {
-  it('that came before anybody listened are told at once', () => {
-    const reasons: unknown[] = [];
-    onAbort(AbortSignal.abort('early'), (reason) => reasons.push(reason))();
-    expect(reasons).toEqual(['early']);
-  });
-
   describe('onAbort', () => {
     it('calls once, with the reason', () => {
       const controller = new AbortController();
@@ -349,12 +343,8 @@ describe('fractions of containers', () => {
   it('are equal by value, and whole where they can be', () => {
     expect(areEqual({ num: 50, den: 2 }, { num: 25, den: 1 })).toBe(true);
     expect(areEqual({ num: 24000, den: 1001 }, { num: 24, den: 1 })).toBe(false);
-    expect(
-      [
-        { num: 50, den: 2 },
-        { num: 24000, den: 1001 },
-      ].map(fractionText),
-    ).toEqual(['25', '24000/1001']);
+    expect(fractionText({ num: 50, den: 2 })).toBe('25');
+    expect(fractionText({ num: 24000, den: 1001 })).toBe('24000/1001');
     expect(quotientOf(undefined)).toBeUndefined();
   });
 });

@@ -146,13 +146,7 @@ describe('history', () => {
       if (index < 4) measurer.measure(slot, new Float64Array(measurer.layout.length), true);
       else measurer.keep(slot);
     }
-    expect([2, 3, 4, 5, 6].map((index) => measurer.holds(index, 6))).toEqual([
-      false,
-      false,
-      true,
-      true,
-      false,
-    ]);
+    expect([2, 3, 4, 5, 6].filter((index) => measurer.holds(index, 6))).toEqual([4, 5]);
     const slot = measurer.slot(6);
     write(slot);
     const record = new Float64Array(measurer.layout.length);
@@ -215,15 +209,8 @@ function plane(samples: number, value: number, set: Readonly<Record<number, numb
 const find = (planes: readonly Uint8Array[], bitDepth: number) => readExcess(findExcess(planes, bitDepth));
 
 describe('samples above their range', () => {
-  it.each([
-    [8, false],
-    [9, true],
-    [10, true],
-    [12, true],
-    [15, true],
-    [16, false],
-  ])('can be there at %d bits: %s', (bitDepth, expected) => {
-    expect(canExceed(bitDepth)).toBe(expected);
+  it('can be there at 9 to 15 bits', () => {
+    expect([8, 9, 10, 12, 15, 16].filter(canExceed)).toEqual([9, 10, 12, 15]);
   });
 
   it.each([9, 10, 12, 14, 15])('the largest sample of %d bits is none', (bitDepth) => {

@@ -38,13 +38,8 @@ const program = (flavour: NativeProgram['flavour'], ...options: string[]): Nativ
   key: 'x',
 });
 
-const MODEL = {
-  source: { version: 'vmaf_v0.6.1' },
-  name: 'vmaf',
-  disableClip: false,
-  enableTransform: false,
-  overloads: [],
-};
+const PLAIN = { disableClip: false, enableTransform: false, overloads: [] };
+const MODEL = { source: { version: 'vmaf_v0.6.1' }, name: 'vmaf', ...PLAIN };
 
 const TASK: NativeTask = {
   backend: 'native-cpu',

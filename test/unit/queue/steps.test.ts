@@ -37,14 +37,10 @@ function fleet(count: number, changes: Partial<Scorer> = {}) {
         measured.push(number);
         return { text: `part ${number}` };
       },
-      merge: async (_, parts) => ({
-        line: {
-          text: [...parts]
-            .sort(([a], [b]) => a - b)
-            .map(([, part]) => (part as { text: string }).text)
-            .join(),
-        },
-      }),
+      merge: async (_, parts) => {
+        const inOrder = [...parts].sort(([a], [b]) => a - b);
+        return { line: { text: inOrder.map(([, part]) => (part as { text: string }).text).join() } };
+      },
       ...changes,
     },
   };
@@ -100,11 +96,8 @@ describe('a cut pair', () => {
     const { run, store, tools, discarded } = fleet(3);
     await run(pair);
     await run(part(2));
-    const end = await runTask(
-      part(2),
-      { ...tools, scorer: late.tools.scorer, store: afterwards(store) },
-      never,
-    );
+    const other = { ...tools, scorer: late.tools.scorer, store: afterwards(store) };
+    const end = await runTask(part(2), other, never);
     expect(end).toEqual({});
     expect(discarded).toEqual(['{"text":"late 2"}']);
     await run(part(1));
@@ -204,11 +197,8 @@ describe('a sweep', () => {
     const reason = 'job stalled more than allowable limit';
     const dead = [{ taskId: taskId(part(2)), task: part(2), reason }];
     expect(await looks(tools, dead)).toMatchObject({ failed: 1 });
-    expect(store.settled.get(job.key)).toMatchObject({
-      kind: 'failed',
-      code: 'internal',
-      message: expect.stringContaining('every worker'),
-    });
+    const message = expect.stringContaining('every worker');
+    expect(store.settled.get(job.key)).toMatchObject({ kind: 'failed', code: 'internal', message });
     expect(await looks(tools, dead)).toMatchObject({ failed: 0 });
   });
 });
@@ -311,12 +301,10 @@ describe('following', () => {
       if (outcome.kind === 'failed') failures.push(outcome.message);
     expect(failures).toEqual(['it is no video.']);
     broken = false;
-    for await (const { outcome, job: one } of followJobs([testJob(3)], tools, {
-      retryFailed: false,
-      signal: never,
-    }))
+    const again = (retryFailed: boolean) => followJobs([testJob(3)], tools, { retryFailed, signal: never });
+    for await (const { outcome, job: one } of again(false))
       expect([one.line, outcome.kind]).toEqual([4, 'failed']);
-    for await (const { outcome } of followJobs([testJob(3)], tools, { retryFailed: true, signal: never }))
+    for await (const { outcome } of again(true))
       expect(outcome).toEqual({ kind: 'scored', line: { text: 'line 4' } });
   });
 

@@ -55,7 +55,7 @@ function colour(random: SeededRandom, chroma: ChromaFormat): ColourNumbers {
 describe('the colour stage', () => {
   it('has the same bits in portable C and SIMD', () => {
     const random = seeded(SEED);
-    for (let i = 0; i < tier(500, 10000); i++) {
+    for (let i = 0; i < tier(250, 10000); i++) {
       const chroma = random.pick(CHROMA);
       const video = format(random.int(1, 70), random.int(1, 9), random.int(8, 16), chroma);
       const side = { picture: noise(random, video), colour: colour(random, chroma) };
@@ -73,7 +73,7 @@ describe('the colour stage', () => {
 
   it('is the definition within a millionth', () => {
     const random = seeded(SEED + 1);
-    for (let i = 0; i < tier(500, 10000); i++) {
+    for (let i = 0; i < tier(250, 10000); i++) {
       const chroma = random.pick(CHROMA);
       const video = format(random.int(1, 40), random.int(1, 12), random.int(8, 16), chroma);
       const side = { picture: noise(random, video), colour: colour(random, chroma) };

@@ -114,28 +114,6 @@ const VECTORS = [
     ],
   },
   {
-    width: 64,
-    height: 64,
-    bitDepth: 16,
-    vif: [34908822, 75916873, 15154665, 18065826, 4003909, 4502489, 1034301, 1148637],
-    num: [
-      820538500563766, 9172773519642, 447091979013, 13672164678860, 14185651300188, 1099910027314,
-      21052277717335, 10567290524295, 837451753368, 137091666608259, 40958846905251, 1008769843353,
-    ],
-    den: [
-      916037408712, 862961713515, 317518852145, 72647675209916, 66179516063359, 76101201679342,
-      74261016066063, 37957173519859, 20838700710834, 183521955645540, 58014513192134, 5075781363555,
-    ],
-    numTerms: [
-      5.17202759, 3.41143084, 2.97789502, 6.46315289, 6.52044821, 3.82989454, 14.7424011, 11.9748993,
-      5.86238098, 32.5149612, 21.9998913, 6.96359062,
-    ],
-    denTerms: [
-      5.54201555, 5.49005699, 3.53232002, 7.04293633, 6.88338184, 4.19665289, 15.5026464, 12.6476574,
-      6.50495577, 32.982357, 22.7210312, 7.467381,
-    ],
-  },
-  {
     width: 61,
     height: 47,
     bitDepth: 8,
@@ -157,28 +135,6 @@ const VECTORS = [
       5.77047825, 26.4253635, 13.5919704, 6.38251495,
     ],
   },
-  {
-    width: 61,
-    height: 47,
-    bitDepth: 12,
-    vif: [23168594, 52066173, 9952875, 11781084, 2515262, 2783478, 567560, 607326],
-    num: [
-      551040577308662, 6741966922726, 321621981794, 9846996986617, 16337887800407, 800709108762,
-      17570304626459, 7570679795042, 591986569935, 70742111952751, 7895276974385, 647409948643,
-    ],
-    den: [
-      627949946812, 642591128738, 225558966685, 52972797733605, 73373512916570, 54186643707719,
-      60031545338602, 28334242820344, 14287958441176, 93452195283972, 11731443051911, 3099980660497,
-    ],
-    numTerms: [
-      4.63355732, 3.10534334, 2.71362042, 5.89135838, 6.65495872, 3.53738832, 13.8386564, 10.7324276,
-      5.24462128, 26.1643848, 12.9711189, 6.04310417,
-    ],
-    denTerms: [
-      4.97344112, 4.99137735, 3.20804238, 6.43034172, 6.96860123, 3.85165739, 14.4125261, 11.4749441,
-      5.76974821, 26.4252815, 13.5914841, 6.38331032,
-    ],
-  },
 ] as const;
 
 /** The image of these values. */
@@ -187,13 +143,8 @@ function testImage(width: number, height: number, bitDepth: number): Planes {
   const [reference, distorted] = (['reference', 'distorted'] as const).map((side) =>
     bytesOf(clip.frame(side, 0)[0]?.samples ?? new Uint8Array()),
   );
-  return {
-    width,
-    height,
-    bitDepth,
-    reference: reference ?? new Uint8Array(),
-    distorted: distorted ?? new Uint8Array(),
-  };
+  if (!reference || !distorted) throw new Error('a pair has two sides');
+  return { width, height, bitDepth, reference, distorted };
 }
 
 describe('sums of cells', () => {
@@ -339,11 +290,8 @@ it('says where: what is changed in one corner is lost in that corner', () => {
   const reference = random.bytes(width * height);
   const distorted = reference.slice();
   for (let y = 16; y < 48; y++) distorted.fill(128, y * width + 16, y * width + 48);
-  const maker = new WasmMapMaker(
-    core,
-    { width, height, bitDepth: 8, chroma: '400' },
-    { blockSize: 16, enhnGainLimit: 100 },
-  );
+  const video = { width, height, bitDepth: 8, chroma: '400' } as const;
+  const maker = new WasmMapMaker(core, video, { blockSize: 16, enhnGainLimit: 100 });
   const { vif, adm } = maker.measure(reference, distorted);
   for (const { num, den, width: columns, blockSize, scale } of vif) {
     den.forEach((whole, i) => {

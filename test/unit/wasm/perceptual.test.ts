@@ -16,24 +16,42 @@ import { PerceptualContext, perceptual, readPng, runPerceptual, SRGB } from '../
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
+type Pair = readonly [Picture, Picture];
+
 const FAST = [...SRGB, ...SRGB, 0, 0];
 const EXACT = [...SRGB, ...SRGB, 1, 0];
 
 function ssimulacra2(
-  video: ReturnType<typeof rgb>,
-  pair: readonly [Picture, Picture],
+  video: VideoFormat,
+  pair: Pair,
   options: readonly number[],
   implementation: Implementation = 'simd128',
 ): number {
   return runPerceptual(implementation, video, pair, 'ssimulacra2', options, 1)[0] ?? Number.NaN;
 }
 
-describe('ssimulacra2 of a picture made here', () => {
-  /** Rings and stripes that differ by plane; the distorted one has 16 levels and a pattern. */
-  const level = (x: number, y: number, plane: number) =>
-    (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
-  const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
+/** Rings and stripes that differ by plane; the distorted one has 16 levels and a pattern. */
+const level = (x: number, y: number, plane: number) =>
+  (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
+const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
+const alpha = (x: number, y: number) => Math.min(255, 3 * x + 2 * y);
 
+/** The pair of these. @param times what a sample of 8 bits is multiplied with */
+const rings = (video: VideoFormat, times = 1): Pair => [
+  picture(video, (x, y, plane) => times * level(x, y, plane)),
+  picture(video, (x, y, plane) => times * worse(level(x, y, plane), x, y)),
+];
+
+/** The pair with alpha. */
+function ringsWithAlpha(video: VideoFormat): Pair {
+  const [reference, distorted] = rings(video);
+  return [
+    [...reference, ...picture(video, alpha).slice(0, 1)],
+    [...distorted, ...picture(video, (x, y) => worse(alpha(x, y), x, y)).slice(0, 1)],
+  ];
+}
+
+describe('ssimulacra2 of a picture made here', () => {
   // By an independent implementation: with the reference's float arithmetic, which equals the reference's SSE4 build on
   // the stills below, and in double precision.
   it.each([
@@ -44,10 +62,7 @@ describe('ssimulacra2 of a picture made here', () => {
     [130, 17, 88.97270542, 88.9805592],
   ])('%ix%i', (width, height, single, double) => {
     const video = rgb(width, height);
-    const pair = [
-      picture(video, level),
-      picture(video, (x, y, plane) => worse(level(x, y, plane), x, y)),
-    ] as const;
+    const pair = rings(video);
     expect(ssimulacra2(video, pair, EXACT)).toBeCloseTo(single, 7);
     expect(ssimulacra2(video, pair, FAST)).toBeCloseTo(double, 3);
   });
@@ -60,14 +75,7 @@ describe('ssimulacra2 of a picture made here', () => {
     [130, 17, 90.13471775, 90.13223368],
   ])('%ix%i with alpha', (width, height, single, double) => {
     const video = rgb(width, height);
-    const alpha = (x: number, y: number) => Math.min(255, 3 * x + 2 * y);
-    const pair = [
-      [...picture(video, level), ...picture(video, alpha).slice(0, 1)],
-      [
-        ...picture(video, (x, y, plane) => worse(level(x, y, plane), x, y)),
-        ...picture(video, (x, y) => worse(alpha(x, y), x, y)).slice(0, 1),
-      ],
-    ] as const;
+    const pair = ringsWithAlpha(video);
     expect(ssimulacra2(video, pair, EXACT).toFixed(8)).toBe(single.toFixed(8));
     expect(ssimulacra2(video, pair, FAST)).toBeCloseTo(double, 3);
     for (const options of [EXACT, FAST])
@@ -76,15 +84,12 @@ describe('ssimulacra2 of a picture made here', () => {
 
   it('is that without alpha where all is opaque', () => {
     const video = rgb(61, 47, 10);
-    const pair = [
-      picture(video, (x, y, plane) => 4 * level(x, y, plane)),
-      picture(video, (x, y, plane) => 4 * worse(level(x, y, plane), x, y)),
-    ] as const;
+    const pair = rings(video, 4);
     const opaque = picture(video, () => 1023).slice(0, 1);
-    const shown = [
+    const shown: Pair = [
       [...pair[0], ...opaque],
       [...pair[1], ...opaque],
-    ] as const;
+    ];
     expect(ssimulacra2(video, shown, EXACT)).toBe(ssimulacra2(video, pair, EXACT));
   });
 });
@@ -118,7 +123,7 @@ describe.skipIf(golden === undefined)(`ssimulacra2 of stills (${needsShared})`, 
 });
 
 /** Noise, one level, black and white, a gradient. */
-function ofKind(random: SeededRandom, kind: number, video: ReturnType<typeof rgb>): Picture {
+function ofKind(random: SeededRandom, kind: number, video: VideoFormat): Picture {
   const top = 2 ** video.bitDepth - 1;
   const flat = random.int(0, top);
   return picture(video, (x, y, plane) => {
@@ -242,8 +247,6 @@ describe('ssimulacra2 of wide primaries', () => {
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
 
-type Pair = readonly [Picture, Picture];
-
 /** Maximum and 3-norm of a pair in RGB. */
 function score(video: VideoFormat, pair: Pair, nits = 80, implementation: Implementation = 'simd128') {
   const options = [...SRGB, ...SRGB, nits];
@@ -336,11 +339,6 @@ describe('butteraugli of libjxl', () => {
 });
 
 describe('butteraugli of pictures with alpha', () => {
-  const level = (x: number, y: number, plane: number) =>
-    (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
-  const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
-  const alpha = (x: number, y: number) => Math.min(255, 3 * x + 2 * y);
-
   // Of an implementation in double precision: of each pixel the larger difference on black and on white.
   it.each([
     [64, 48, 3.3060575, 2.6075253],
@@ -349,13 +347,7 @@ describe('butteraugli of pictures with alpha', () => {
     [130, 17, 3.3215407, 2.6946009],
   ])('of %ix%i is the larger one on black and on white', (width, height, maximum, norm) => {
     const video = rgb(width, height);
-    const pair: Pair = [
-      [...picture(video, level), ...picture(video, alpha).slice(0, 1)],
-      [
-        ...picture(video, (x, y, plane) => worse(level(x, y, plane), x, y)),
-        ...picture(video, (x, y) => worse(alpha(x, y), x, y)).slice(0, 1),
-      ],
-    ];
+    const pair = ringsWithAlpha(video);
     const found = score(video, pair);
     // The quotient for sRGB errs by as much in dark blends.
     expect(relative(found[0], maximum)).toBeLessThan(2e-5);

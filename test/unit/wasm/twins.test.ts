@@ -28,15 +28,10 @@ native('vif_build_tables')(tables);
 
 const KINDS = ['noise', 'binary', 'smooth', 'flat', 'stripes'] as const;
 type Kind = (typeof KINDS)[number];
+type Samples = Uint8Array | Uint16Array;
 
 /** A plane of samples below 2^depth. */
-function plane(
-  random: SeededRandom,
-  kind: Kind,
-  width: number,
-  height: number,
-  depth: number,
-): Uint8Array | Uint16Array {
+function plane(random: SeededRandom, kind: Kind, width: number, height: number, depth: number): Samples {
   const top = 2 ** depth - 1;
   const out = depth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
   const level = random.int(0, top);
@@ -53,7 +48,7 @@ function plane(
 }
 
 /** The plane with small errors, as an encoder leaves it; or an unrelated one. */
-function distorted(random: SeededRandom, reference: Uint8Array | Uint16Array, depth: number, amount: number) {
+function distorted(random: SeededRandom, reference: Samples, depth: number, amount: number) {
   const top = 2 ** depth - 1;
   return reference.map((v) => Math.min(top, Math.max(0, v + random.int(-amount, amount))));
 }
@@ -69,13 +64,10 @@ function pair(random: SeededRandom, width: number, height: number, depth: number
   return { reference, distorted: dis, about: `${width}x${height} ${depth} bit ${kind} related ${related}` };
 }
 
+type Bands = Int16Array | Int32Array;
+
 /** Coefficients of at most `limit`, often small, sometimes extreme. */
-function coefficients(
-  random: SeededRandom,
-  n: number,
-  limit: number,
-  wide: boolean,
-): Int16Array | Int32Array {
+function coefficients(random: SeededRandom, n: number, limit: number, wide: boolean): Bands {
   const out = wide ? new Int32Array(n) : new Int16Array(n);
   const scale = random.pick([3, 60, 3000, limit]);
   for (let i = 0; i < n; i++) {
@@ -91,7 +83,7 @@ function coefficients(
 }
 
 /** Distorted coefficients: near the reference, parallel to it, beyond it, or unrelated. */
-function alike(random: SeededRandom, o: Int16Array | Int32Array, limit: number): Int16Array | Int32Array {
+function alike(random: SeededRandom, o: Bands, limit: number): Bands {
   const way = random.int(0, 4);
   const other = coefficients(random, o.length, limit, o instanceof Int32Array);
   return o.map((v, i) => {

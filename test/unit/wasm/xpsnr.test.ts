@@ -227,8 +227,12 @@ function squares(
 /** Parts without detail, parts with noise, and a part that moves. */
 function content(random: SeededRandom, video: VideoFormat, at: number): Picture {
   const top = 2 ** video.bitDepth - 1;
+  const across = Float64Array.from({ length: video.width }, (_, x) => 0.3 * Math.sin((x + 3 * at) / 9));
+  const down = [0, 1, 2].map((plane) =>
+    Float64Array.from({ length: video.height }, (_, y) => 0.2 * Math.cos(y / 5 + plane)),
+  );
   return picture(video, (x, y, plane) => {
-    const waves = 0.5 + 0.3 * Math.sin((x + 3 * at) / 9) + 0.2 * Math.cos(y / 5 + plane);
+    const waves = 0.5 + (across[x] ?? 0) + (down[plane]?.[y] ?? 0);
     const noise = x > video.width / 3 ? random.next() * (y > video.height / 3 ? 0.3 : 0.02) : 0;
     return Math.round(top * Math.min(1, waves * 0.8 + noise));
   });
@@ -246,9 +250,9 @@ describe('weighted errors', () => {
     ['just smoothed', format(640, 480)],
     ['just not smoothed', format(642, 480, 10)],
     ['odd sides, not smoothed', format(1001, 333, 8)],
-    ['big', format(4096, 578, 8)],
     ['big and odd', format(4099, 577, 10)],
-    ['big with a last block of less than twelve columns', format(4170, 570, 8)],
+    ['big with a last block of less than twelve columns', format(4170, 570, 8, '400')],
+    ...tier<typeof CASES>([], [['big', format(4096, 578, 8)]]),
   ];
 
   it.each(CASES)(`are those of the recipe: %s (seed ${SEED})`, (_, video) => {

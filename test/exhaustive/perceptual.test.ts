@@ -1,5 +1,5 @@
 /**
- * @module test/node/accuracy/perceptual
+ * @module test/exhaustive/perceptual
  * The perceptual metrics of random pairs, from the files on, against independent programs for the recipes of
  * ../shared/spec/perceptual: stills of RGB as PNG, clips of RGB and of Y'CbCr. Linear light of random formats against
  * zimg, by ffmpeg's zscale.
@@ -11,21 +11,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { encode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
-import type { VideoFormat } from '../../../src/core/frame.js';
-import { type Report, score } from '../../../src/index.js';
-import { y4mHeader } from '../../../src/sample/files.js';
-import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { testFolder } from '../../support/folders.js';
-import { format, type Picture, picture } from '../../support/metric.js';
-import { type ColourNumbers, definition, difference, linearLight } from '../../support/perceptual.js';
-import { type SeededRandom, seeded } from '../../support/random.js';
-import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
+import type { VideoFormat } from '../../src/core/frame.js';
+import { type Report, score } from '../../src/index.js';
+import { y4mHeader } from '../../src/sample/files.js';
+import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { testFolder } from '../support/folders.js';
+import { format, type Picture, picture } from '../support/metric.js';
+import { type ColourNumbers, definition, difference, linearLight } from '../support/perceptual.js';
+import { type SeededRandom, seeded } from '../support/random.js';
+import { needsShared, sharedPath } from '../support/tier.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
-const PAIRS = tier(3, 200);
-const CLIPS = tier(1, 40);
-/** Sides; a quick run leaves out the larger ones. */
-const [LEAST, MOST] = [17, tier(80, 400)];
+const PAIRS = 200;
+const CLIPS = 40;
+/** Sides. */
+const [LEAST, MOST] = [17, 400];
 
 const programs = sharedPath('spec/perceptual');
 const folder = testFolder();
@@ -113,9 +113,9 @@ class Differences {
     if (!(difference <= most)) this.#wrong.push(`${name} differs by ${difference}: ${about}`);
   }
 
-  /** Fails if one is too large; an exhaustive run prints the largest. */
+  /** Prints the largest, and fails if one is too large. */
   check(): void {
-    if (exhaustive) process.stdout.write(`${JSON.stringify(Object.fromEntries(this.#worst), null, 1)}\n`);
+    process.stdout.write(`${JSON.stringify(Object.fromEntries(this.#worst), null, 1)}\n`);
     expect(this.#wrong).toEqual([]);
   }
 }
@@ -359,7 +359,7 @@ describe('linear light', () => {
   it.skipIf(!zscale)(`is as defined, and zscale's, ${needsFfmpeg} with zscale`, { timeout: 240_000 }, () => {
     const random = seeded(LIGHT_SEED);
     const found = new Differences();
-    for (let n = 0; n < tier(40, 500); n++) {
+    for (let n = 0; n < 500; n++) {
       const video = randomFormat(random);
       const numbers = randomColour(random, video);
       const [matrix, , transfer] = numbers;
