@@ -21,7 +21,6 @@ import { noChromium } from '../support/chromium.js';
 import { violations } from '../support/looks.js';
 import {
   choose,
-  done,
   download,
   pages,
   saved,
@@ -751,8 +750,9 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     await says(offer(page)).toContain(`To load them, this browser asks ${new URL(origin).host},`);
     expect(asked.length).toBe(before);
     await page.getByRole('button', { name: 'Load and score' }).click();
-    await done(page);
-    expect(asked.slice(before).map(({ path }) => path)).toEqual(['/ref%20a.y4m', '/dis.y4m']);
+    await expect
+      .poll(() => asked.slice(before).map(({ path }) => path))
+      .toEqual(['/ref%20a.y4m', '/dis.y4m']);
   });
 });
 

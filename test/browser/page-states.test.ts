@@ -168,7 +168,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       async reach(page) {
         await broken(page);
         await page.getByRole('button', { name: 'Remove broken.mp4' }).click();
-        await choose(page, y4m('reference', 90), y4m('distorted', 90));
+        await choose(page, y4m('reference', 40), y4m('distorted', 40));
         await pauseSoon(page);
         await start(page);
         await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();

@@ -139,6 +139,8 @@ export interface View {
   readonly stays?: boolean;
   /** Errors in the console that the test provokes. */
   readonly provokes?: RegExp;
+  /** Called before the page is loaded. */
+  readonly before?: (page: Page) => Promise<unknown>;
 }
 
 /** Remembers workers and what they report: frames in batches, then what is left of the report. */
@@ -225,7 +227,7 @@ export function pages({
     },
     async open(view = {}) {
       const { width = 1280, height = 860, dark = false, touch = false, hash = '' } = view;
-      const { keeps = false, stays = false, provokes } = view;
+      const { keeps = false, stays = false, provokes, before } = view;
       const start = async () => {
         const context = await of().newContext({
           hasTouch: touch,
@@ -254,6 +256,7 @@ export function pages({
       page.on('console', (message) => {
         if (message.type() === 'error' && !provokes?.test(message.text())) complaints.push(message.text());
       });
+      await before?.(page);
       await page.goto(hash ? `${of().url}#${hash}` : of().url);
       await page.waitForSelector('.slot');
       return page;
@@ -471,16 +474,20 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/** Presses Pause as soon as frames were scored, which no hand does as surely. */
+/** Presses Pause as soon as frames were scored, which no hand does as surely. The page has called the engine before. */
 export function pauseSoon(page: Page): Promise<void> {
   return page.evaluate(() => {
-    const observer = new MutationObserver(() => {
-      if (!/\d+ of \d+ frames/.test(document.querySelector('.figures')?.textContent ?? '')) return;
-      observer.disconnect();
-      const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-      buttons.find(({ textContent }) => textContent === 'Pause')?.click();
-    });
-    observer.observe(document.body, { subtree: true, childList: true });
+    const stop = new AbortController();
+    window.workers[0]?.addEventListener(
+      'message',
+      ({ data }) => {
+        if (!data.event?.encodes?.some(({ frames }: { frames: unknown[] }) => frames.length > 0)) return;
+        stop.abort();
+        const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
+        buttons.find(({ textContent }) => textContent === 'Pause')?.click();
+      },
+      { signal: stop.signal },
+    );
   });
 }
 

@@ -19,11 +19,11 @@ import {
 } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
 import { Columns, type Encode, type Encodes } from './encodes.js';
 import { readBaselines } from './open.js';
-import { html, made, render, type TemplateResult } from './templates.js';
 import type { Follower, Section, View } from './view.js';
 
 const words = text.results.changes;

@@ -7,10 +7,10 @@ import { colourOf, percentOf, timeText } from 'anyvmaf/view';
 import { drawPixels, h, replacedBy, setBusy } from '../dom.js';
 import type { Thumb, ThumbPair } from '../frames/draw.js';
 import { spaced } from '../schedule.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
 import type { MomentPictures } from './pictures.js';
-import { html, made, render, type TemplateResult } from './templates.js';
 import type { Section, View } from './view.js';
 
 const words = text.results.worst;

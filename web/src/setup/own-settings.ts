@@ -63,7 +63,5 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
   dialog.addEventListener('close', () => {
     for (const end of ends) end();
     dialog.remove();
-    // The row that opened it was rebuilt.
-    document.getElementById(`own-${id}`)?.focus();
   });
 }

@@ -1,5 +1,5 @@
 /**
- * @module web/results/templates
+ * @module web/templates
  * lit-html, for the page's own parts and for those shared with the HTML report.
  */
 import type { Templates } from 'anyvmaf/view';
