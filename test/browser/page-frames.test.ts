@@ -20,6 +20,7 @@ import {
   choose,
   download,
   type Fingers,
+  leave,
   pages,
   pairInNode,
   pinch,
@@ -157,8 +158,7 @@ const made = (page: Page, layer: 'difference' | 'map', frame = FRAME): Promise<v
 
 async function close(page: Page): Promise<void> {
   if ((await page.locator('dialog[open]').count()) === 0) return;
-  await page.keyboard.press('Escape');
-  await page.locator('dialog[open]').waitFor({ state: 'detached' });
+  await leave(page);
 }
 
 /** Opens the viewer anew at the worst moment of an encode, then goes to a frame. */
@@ -374,8 +374,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect((await boxOf(page, '.frames-stage')).height).toBeGreaterThanOrEqual(180);
       await page.setViewportSize({ width: 1280, height: 860 });
       const url = page.url();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       expect(page.url()).toBe(url);
       await page.goForward();
       await page.locator('dialog[open][data-frame]').waitFor();
@@ -410,8 +409,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         return new Promise((resolve) => addEventListener('popstate', resolve, { once: true }));
       });
       expect(await page.locator('dialog[open][data-frame]').count()).toBe(1);
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       expect(await page.locator('.moments').isVisible()).toBe(true);
     });
 
@@ -777,8 +775,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await shown(page, FRAMES - 1);
       await expectShown(page, await pairOf(0, FRAMES - 1));
       for (const key of ['6', 'Home', 'ArrowRight']) await page.keyboard.press(key);
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       expect(await page.locator('.moments').isVisible()).toBe(true);
     });
   });

@@ -24,7 +24,6 @@ import {
   focused,
   junk,
   pages,
-  pauseSoon,
   reportsOf,
   SLOW,
   says,
@@ -33,24 +32,22 @@ import {
   settled,
   shiftsLittle,
   start,
+  startPaused,
   tabTo,
   watchShifts,
   write,
+  writePair,
 } from '../support/page.js';
 import { needsShared, sharedPath } from '../support/tier.js';
 
 /** What the page fetches only when it is used, and then keeps: FFmpeg, onnxruntime and the tiny models. */
 const LARGE = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_/;
 
-describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
-  const site = pages();
-  const files = { reference: '', distorted: '' };
+const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
 
-  beforeAll(() => {
-    const clip = makeSample({ width: 160, height: 90, bitDepth: 8, chroma: '420' }, { cut: 5 });
-    for (const side of ['reference', 'distorted'] as const)
-      files[side] = write(`${side}.y4m`, y4mFile(clip, side, 9));
-  });
+describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
+  const site = pages({ kept: false });
+  const files = writePair('', makeSample(FORMAT, { cut: 5 }), 9);
 
   describe('says what is wrong', () => {
     let page: Page;
@@ -71,7 +68,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     });
 
     it('with videos that differ, and mends it by a button', async () => {
-      const half = makeSample({ width: 96, height: 54, bitDepth: 8, chroma: '420' });
+      const half = makeSample({ ...FORMAT, width: 96, height: 54 });
       const small = write('small.y4m', y4mFile(half, 'distorted', 9));
       await clear(page);
       await choose(page, files.reference, small);
@@ -204,14 +201,10 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     );
 
     it('with an engine that died of memory, and tries again with one thread', async () => {
-      const format = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
-      const clip = makeSample(format, { seed: 5 });
-      const long = (side: 'reference' | 'distorted') => write(`long-${side}.y4m`, y4mFile(clip, side, 40));
+      const long = writePair('long-', makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 }), 40);
       const page = await site.open({ hash: SLOW.replace('threads=1', 'threads=2') });
-      await choose(page, long('reference'), long('distorted'));
-      await pauseSoon(page);
-      await start(page);
-      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      await choose(page, long.reference, long.distorted);
+      await startPaused(page);
       await page.evaluate(() =>
         window.workers[0]?.dispatchEvent(
           new ErrorEvent('error', { message: 'Uncaught RangeError: Out of memory' }),
@@ -265,15 +258,14 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
   });
 
   it('is of each encode: one card for a cause, settings of one alone, and why one is not compared; colours and places stay', async () => {
-    const format = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
-    const shots = makeSample(format, { seed: 9, cut: 20 });
+    const shots = makeSample(FORMAT, { seed: 9, cut: 20 });
     const whole = write('own-whole.y4m', y4mFile(shots, 'reference', 40));
     /** An encode that lacks its first frames, or every other frame of which is without loss. */
     const from = (name: string, first: number, lossless = false) =>
       write(
         name,
         Buffer.concat([
-          Buffer.from(y4mHeader(format)),
+          Buffer.from(y4mHeader(FORMAT)),
           ...Array.from({ length: 40 - first }, (_, n) =>
             y4mFrame(shots, lossless && n % 2 === 0 ? 'reference' : 'distorted', n + first),
           ),
@@ -300,7 +292,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       page.evaluate(() =>
         [0, 1, 2, 3].map((i) => document.documentElement.style.getPropertyValue(`--e${i}`)),
       );
-    await watchShifts(page);
+    await watchShifts(page, false);
     await start(page);
     await page.locator('table.encodes tbody tr').nth(3).waitFor();
     const atFirst = await colours();
@@ -396,13 +388,11 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
 
   describe('tiny models', () => {
     const FRAMES = 3;
-    const videos = { reference: '', distorted: '' };
+    const clip = makeSample({ ...FORMAT, width: 96, height: 64 }, { seed: 9 });
+    const videos = writePair('tiny-', clip, FRAMES);
     let page: Page;
     beforeAll(async () => {
       page = await site.open({ keeps: true, stays: true });
-      const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 9 });
-      for (const side of ['reference', 'distorted'] as const)
-        videos[side] = write(`tiny-${side}.y4m`, y4mFile(clip, side, FRAMES));
     });
 
     const said = (words: string) => page.locator('#tiny-said', { hasText: words }).waitFor();
@@ -509,14 +499,12 @@ const AT = `mirror/Netflix/vmaf/v3.2.0/model/vmaf_v1.0.16/${NAME}.json`;
 const model = sharedPath(`models/vmaf_v1.0.16/${NAME}.json`);
 
 describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () => {
-  const site = pages({ copy: true });
-  const videos = { reference: '', distorted: '' };
+  const site = pages({ copy: true, kept: false });
+  // VMAF v1 takes nothing smaller: CAMBI no fewer columns, SpEED no fewer rows.
+  const clip = makeSample({ ...FORMAT, width: 216, height: 160, bitDepth: 10 }, { seed: 5 });
+  const videos = writePair('ten-bit-', clip, 3);
 
   beforeAll(() => {
-    // VMAF v1 takes nothing smaller: CAMBI no fewer columns, SpEED no fewer rows.
-    const clip = makeSample({ width: 216, height: 160, bitDepth: 10, chroma: '420' }, { seed: 5 });
-    for (const side of ['reference', 'distorted'] as const)
-      videos[side] = write(`ten-bit-${side}.y4m`, y4mFile(clip, side, 3));
     const { folder } = site.served;
     const index = join(folder, 'index.html');
     const named = '<meta name="anyvmaf-models-from" content="./mirror"></head>';

@@ -17,6 +17,8 @@ import {
   choose,
   done,
   drop,
+  leave,
+  openWorst,
   pages,
   pauseFirst,
   SLOW,
@@ -26,6 +28,7 @@ import {
   settled,
   shiftsLittle,
   start,
+  startPaused,
   watchShifts,
   write,
 } from '../support/page.js';
@@ -84,7 +87,7 @@ async function paste(page: Page, path: string, bytes: Uint8Array): Promise<void>
 }
 
 describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
-  const site = pages();
+  const site = pages({ kept: false });
   const short = makeSample(FORMAT, { seed: 4, cut: 20 });
   const long = makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 });
   const videos = { reference: '', a: '', b: '', slow: '', slowly: '', few: '' };
@@ -120,8 +123,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await page.locator('dialog[open][data-frame]:not([data-busy])').waitFor();
       for (const key of ['2', '3', '4', '5', '1', 'h', 'e']) await page.keyboard.press(key);
       await page.locator('dialog[open][data-encode="1"][data-frame]:not([data-busy])').waitFor();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       await page.getByRole('button', { name: 'Change', exact: true }).click();
       await page.locator('.setup').waitFor();
       await isStored(page).toBe('1');
@@ -209,8 +211,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await control.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
     await choose(page, videos.reference, videos.a);
     await score(page);
-    await page.locator('.moments button').first().click();
-    await page.locator('dialog[open][data-frame]').waitFor();
+    await openWorst(page);
     await page.waitForTimeout(600);
     await isStored(page).toBe(null);
     await page.reload();
@@ -221,9 +222,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
   it('takes files that are pasted and dropped during a run, says so, and scores them after it', async () => {
     const page = await site.open();
     await choose(page, videos.reference, videos.a);
-    await pauseFirst(page);
-    await start(page);
-    await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+    await startPaused(page, pauseFirst);
     const encode = (frames: number) => y4mFile(short, 'distorted', frames);
     await paste(page, 'bears-pasted.y4m', encode(5));
     await drop(page, 'main', [write('bears-dropped.y4m', encode(6))]);
@@ -244,8 +243,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await settled(page);
     expect(await page.locator('table.encodes tbody tr').count()).toBe(3);
     // With a frame open as well: the viewer stays, and the file is there when it is closed.
-    await page.locator('.moments button').first().click();
-    await page.locator('dialog[open][data-frame]').waitFor();
+    await openWorst(page);
     await paste(page, 'bears-late.y4m', encode(4));
     await page
       .locator('.slot-distorted .file-name', { hasText: 'bears-late.y4m' })
@@ -286,9 +284,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await score(page);
       await expect.poll(() => stored(page)).toEqual([[false]]);
       await page.setInputFiles('#pick-distorted', videos.slowly);
-      await pauseFirst(page);
-      await start(page);
-      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      await startPaused(page, pauseFirst);
       const control = await page.context().newCDPSession(page);
       const gone = page.waitForEvent('crash');
       control.send('Page.crash').catch(() => {});
@@ -354,18 +350,15 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       // Both encodes in the grid.
       await page.keyboard.press('6');
       await page.locator('dialog[data-further="0"]:not([data-busy]) .frames-third canvas').waitFor();
-      await page.keyboard.press('Escape');
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page);
 
       // A saved report takes the videos that are there; Back leads to what it took the place of.
       const json = await saved(page, 'Download JSON');
       await page.setInputFiles('#pick-reports', write('kept.json', json.text));
       await title(page).toBe('kept-a.y4m');
       await page.locator('.moments .shot canvas').first().waitFor();
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await openWorst(page);
+      await leave(page, () => page.goBack());
       await title(page).toBe('kept-a.y4m');
       await page.goBack();
       await title(page).toBe('2 encodes of kept-whole.y4m');
@@ -487,10 +480,8 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       expect(await page.evaluate(() => [isSecureContext, 'VideoDecoder' in window])).toEqual([false, false]);
       await choose(page, videos.reference, videos.a);
       await score(page);
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      await page.keyboard.press('Escape');
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await openWorst(page);
+      await leave(page);
       const link = page.getByRole('button', { name: 'Copy link' });
       await link.click();
       await says(link).toContain('copy the link from the address bar');
@@ -517,8 +508,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await choose(page, reference ?? '', distorted ?? '');
       await score(page);
       await page.locator('.moments .shot canvas').nth(2).waitFor();
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
+      await openWorst(page);
       await page.keyboard.press('4');
       await page.locator('dialog[data-made^="difference "]').waitFor();
       await page.waitForTimeout(400);

@@ -17,11 +17,10 @@ import {
   choose,
   junk,
   pages,
-  pauseSoon,
   SLOW,
   score,
   screenshot,
-  start,
+  startPaused,
   write,
 } from '../support/page.js';
 import { exhaustive } from '../support/tier.js';
@@ -169,9 +168,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
         await broken(page);
         await page.getByRole('button', { name: 'Remove broken.mp4' }).click();
         await choose(page, y4m('reference', 40), y4m('distorted', 40));
-        await pauseSoon(page);
-        await start(page);
-        await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+        await startPaused(page);
         await page.locator('.score:not(.is-awaited)').waitFor();
       },
     },

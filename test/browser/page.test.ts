@@ -40,6 +40,7 @@ import {
   start,
   tabTo,
   write,
+  writePair,
 } from '../support/page.js';
 
 const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
@@ -70,17 +71,9 @@ function fontsInUse(): string[] {
 
 describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   const site = pages();
-  const clip = makeSample(FORMAT, { cut: 5 });
-  const files = { reference: '', distorted: '' };
-  const long = { reference: '', distorted: '' };
-
-  beforeAll(() => {
-    const slow = makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 });
-    for (const side of ['reference', 'distorted'] as const) {
-      files[side] = write(`${side}.y4m`, y4mFile(clip, side, 9));
-      long[side] = write(`long-${side}.y4m`, y4mFile(slow, side, LONG));
-    }
-  });
+  const files = writePair('', makeSample(FORMAT, { cut: 5 }), 9);
+  const slow = makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 });
+  const long = writePair('long-', slow, LONG);
 
   describe('empty', () => {
     it('asks for nothing but itself, and little of that; its foot leads to all licences', async () => {
@@ -390,7 +383,6 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await reportsOf(page)).toHaveLength(1);
 
       // What is finished stays when a later run is cancelled; the other encode is marked, and all that is left to score.
-      const slow = makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 });
       const short = write('long-short.y4m', y4mFile(slow, 'distorted', 9));
       await page.getByRole('button', { name: 'Change' }).click();
       await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();

@@ -17,6 +17,7 @@ import {
   choose,
   done,
   drop,
+  leave,
   pages,
   reportsOf,
   saved,
@@ -463,8 +464,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     const before = await all();
     await rows().first().getByRole('button').click();
     await page.locator('dialog[open][data-frame]').waitFor();
-    await page.goBack();
-    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    await leave(page, () => page.goBack());
     expect(await all()).toEqual(before);
     const boxes = () =>
       page

@@ -11,7 +11,7 @@ import { engine } from '../engine/client.js';
 import type { Thumb } from '../frames/draw.js';
 import type { ThumbCall } from '../frames/serve.js';
 import { type ChosenFile, coloursOf, isActive, type Session } from '../session.js';
-import { html, render, type TemplateResult } from '../templates.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import { addFiles, describeFacts, handles, removeFile, type Side, swapSides } from './files.js';
 import { dropOwn } from './fixes.js';
@@ -41,15 +41,8 @@ export function slots(
     fill(error, ...refused.map((why) => h('span', {}, why)));
     error.hidden = refused.length === 0;
   };
-  const swap = button(
-    {
-      class: 'tool swap',
-      'aria-label': text.setup.swap,
-      title: text.setup.swap,
-      onclick: () => swapSides(session),
-    },
-    icon('swap'),
-  );
+  const label = { 'aria-label': text.setup.swap, title: text.setup.swap };
+  const swap = button({ class: 'tool swap', ...label, onclick: () => swapSides(session) }, icon('swap'));
   const thumbs = new FileThumbs(session);
   const element = h(
     'section',
@@ -121,18 +114,8 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
   const pick = button({ class: 'tool pick', onclick });
   const list = h('ul', { class: 'chosen-files' });
   const hint = h('span', { class: 'faint small drop-hint' }, text.setup.drop);
-  const element = h(
-    'div',
-    { class: `slot slot-${side}`, role: 'group', 'aria-labelledby': `label-${side}`, 'data-side': side },
-    pictogram(side),
-    h(
-      'div',
-      { class: 'slot-head' },
-      h('h2', { id: `label-${side}` }, text.setup[side]),
-      h('p', { class: 'faint small' }, text.setup[`${side}Hint`]),
-    ),
-    list,
-    h('div', { class: 'slot-pick' }, pick, hint, input),
+  const element = made(
+    html`<div class="slot slot-${side}" role="group" aria-labelledby="label-${side}" data-side=${side}>${pictogram(side)}<div class="slot-head"><h2 id="label-${side}">${text.setup[side]}</h2><p class="faint small">${text.setup[`${side}Hint`]}</p></div>${list}<div class="slot-pick">${[pick, hint, input]}</div></div>`,
   );
   const show = () => {
     const files = many ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
