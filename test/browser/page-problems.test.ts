@@ -38,7 +38,7 @@ import {
   write,
   writePair,
 } from '../support/page.js';
-import { needsShared, sharedPath } from '../support/tier.js';
+import { exhaustive, needsShared, sharedPath } from '../support/tier.js';
 
 /** What the page fetches only when it is used, and then keeps: FFmpeg, onnxruntime and the tiny models. */
 const LARGE = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_/;
@@ -177,6 +177,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
         expect(report?.frames).toEqual(there.frames);
         expect(report?.pairing?.distorted.decoder).toBe('wasm');
 
+        if (!exhaustive) return;
         // Pictures stay RGB where only metrics of colour are measured.
         const still = (name: string, filter: string) =>
           ffmpeg(join(encodeFolder(), name), [
