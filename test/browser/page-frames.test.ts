@@ -30,7 +30,7 @@ import {
   score,
   screenshot,
   shiftsLittle,
-  start,
+  startPaused,
   type View,
   watchShifts,
   write,
@@ -388,6 +388,14 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await asks()).toBe(true);
       await download(page, () => page.getByRole('button', { name: 'Download CSV', exact: true }).click());
       await expect.poll(asks).toBe(false);
+    });
+
+    it('closes by Escape while a number is typed, to which it does not go', async () => {
+      await show(page);
+      await page.getByLabel('Frame number').fill('3');
+      await leave(page);
+      await expect.poll(() => page.evaluate(() => history.state?.viewer)).toBeUndefined();
+      expect(await page.locator('dialog[open]').count()).toBe(0);
     });
 
     it('stays when it is opened again before its end is told and before the browser has gone back', async () => {
@@ -782,21 +790,12 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
 
   it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {
     const { reference, distorted } = worsening();
-    // Slow metrics on one thread, for there to be time to look at what is worst so far.
+    // Slow metrics on one thread, for the run not to be over when it is held up.
     const page = await site.open({
       hash: 'feature=cambi&feature=psnr_hvs&feature=ciede&feature=float_ssim&threads=1',
     });
     await choose(page, reference, distorted);
-    await page.evaluate(() => {
-      const observer = new MutationObserver(() => {
-        // Frames are counted before there is a worst one.
-        if (!document.querySelector('.moments[aria-busy=true] button')) return;
-        observer.disconnect();
-        document.querySelector<HTMLButtonElement>('.busy-line button')?.click();
-      });
-      observer.observe(document.body, { subtree: true, childList: true, attributes: true });
-    });
-    await start(page);
+    await startPaused(page);
     await page.locator('.moments[aria-busy=true] button').first().click();
     await page.locator('dialog[open][data-frame]').waitFor();
     const opened = Number(await page.locator('dialog').getAttribute('data-frame'));

@@ -507,20 +507,21 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/** Presses Pause as soon as frames were scored, which no hand does as surely. The page has called the engine before. */
+/**
+ * Presses Pause at the first news of the run, which no hand does as surely: frames in hand still come. The page has called the
+ * engine before.
+ */
 export function pauseSoon(page: Page): Promise<void> {
   return page.evaluate(() => {
     const stop = new AbortController();
-    window.workers[0]?.addEventListener(
-      'message',
-      ({ data }) => {
-        if (!data.event?.encodes?.some(({ frames }: { frames: unknown[] }) => frames.length > 0)) return;
-        stop.abort();
-        const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-        buttons.find(({ textContent }) => textContent === 'Pause')?.click();
-      },
-      { signal: stop.signal },
-    );
+    const { signal } = stop;
+    const pause = ({ data }: MessageEvent) => {
+      if (data.event?.kind !== 'news') return;
+      stop.abort();
+      const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
+      buttons.find(({ textContent }) => textContent === 'Pause')?.click();
+    };
+    window.workers[0]?.addEventListener('message', pause, { signal });
   });
 }
 

@@ -121,20 +121,14 @@ function skip(event: Event): void {
 }
 
 function toolbar(): HTMLElement {
-  const reports = h('input', {
-    type: 'file',
-    id: 'pick-reports',
-    class: 'unseen',
-    accept: '.json,.ndjson,.xml,.csv,.sub',
-    multiple: true,
-    tabindex: -1,
-    'aria-label': text.page.openReport,
-    onchange: () => {
-      const files = [...(reports.files ?? [])];
-      reports.value = '';
-      if (files.length > 0) openReports(files);
-    },
-  });
+  const take = () => {
+    const files = [...(reports.files ?? [])];
+    reports.value = '';
+    if (files.length > 0) openReports(files);
+  };
+  const reports = made<HTMLInputElement>(
+    html`<input type="file" id="pick-reports" class="unseen" accept=".json,.ndjson,.xml,.csv,.sub" multiple tabindex="-1" aria-label=${text.page.openReport} @change=${take}>`,
+  );
   const open = button(
     { title: text.page.openReport, 'aria-label': text.page.openReport, onclick: () => reports.click() },
     icon('open'),

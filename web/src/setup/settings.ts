@@ -215,14 +215,9 @@ function tinyModels(session: Session): readonly HTMLElement[] {
 }
 
 function ownModel({ tiny, tinyToPick }: Session): HTMLElement {
-  const input = h('input', {
-    id: 'pick-tiny',
-    type: 'file',
-    multiple: true,
-    accept: '.onnx,.json,.data,.bin',
-    'aria-describedby': 'tiny-said',
-    onchange: () => choose([...(input.files ?? [])]),
-  });
+  const input = made<HTMLInputElement>(
+    html`<input id="pick-tiny" type="file" multiple accept=".onnx,.json,.data,.bin" aria-describedby="tiny-said" @change=${() => choose([...(input.files ?? [])])}>`,
+  );
   const status = h('p', { class: 'faint small', id: 'tiny-said', role: 'status' }, text.tiny.hint);
   const drop = button({ onclick: () => choose([]) }, text.tiny.remove);
   const hint = () => fill(status, tinyToPick.value ? text.tiny.pick : text.tiny.hint);

@@ -91,21 +91,15 @@ type Add = (files: readonly File[], side: Side | null) => Promise<void>;
 
 function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLElement {
   const many = side === 'distorted';
-  const input = h('input', {
-    type: 'file',
-    class: 'unseen',
-    id: `pick-${side}`,
-    accept: ACCEPT,
-    multiple: many,
-    tabindex: -1,
-    'aria-label': `${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}`,
-    onchange: () => {
-      const files = [...(input.files ?? [])];
-      // Allows choosing the same file again.
-      input.value = '';
-      add(files, side);
-    },
-  });
+  const take = () => {
+    const files = [...(input.files ?? [])];
+    // Allows choosing the same file again.
+    input.value = '';
+    add(files, side);
+  };
+  const input = made<HTMLInputElement>(
+    html`<input type="file" class="unseen" id="pick-${side}" accept=${ACCEPT} ?multiple=${many} tabindex="-1" aria-label="${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}" @change=${take}>`,
+  );
   const onclick = async () => {
     const { showOpenFilePicker } = window as Handing;
     if (showOpenFilePicker) add(await pickFiles(showOpenFilePicker, many), side);

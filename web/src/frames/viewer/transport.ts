@@ -27,7 +27,7 @@ export class Transport {
     html`<select aria-label=${words.speed} title=${words.speed}>${SPEEDS.map((speed) => html`<option value=${speed} ?selected=${speed === 1}>${words.speedValue(speed)}</option>`)}</select>`,
   );
   readonly #whole: HTMLButtonElement;
-  /** True while a number is typed, which pictures that arrive must not replace. */
+  /** True while a number is selected or typed, which pictures that arrive must not replace. */
   #typing = false;
   #first = 0;
   #last = 0;
@@ -53,11 +53,12 @@ export class Transport {
       },
     );
     const types = ({ type }: Event) => {
-      this.#typing = type === 'input';
-      if (type === 'change') go(Number(this.#number.value));
+      this.#typing = type === 'focus' || type === 'input';
+      // A dialog that closes ends what is typed, which must not open it again.
+      if (type === 'change' && this.#number.closest('dialog')?.open) go(Number(this.#number.value));
     };
     this.#number = made(
-      html`<input type="number" class="frames-number" min="0" step="1" aria-label=${words.number} @input=${types} @blur=${types} @change=${types}>`,
+      html`<input type="number" class="frames-number" min="0" step="1" aria-label=${words.number} @focus=${types} @input=${types} @blur=${types} @change=${types}>`,
     );
     const steps = [
       this.#play,
