@@ -319,7 +319,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await rehearsal.evaluate((element) => element.matches('[inert][aria-hidden=true]'))).toBe(true);
       const during = await height();
       const known = new Set<string>();
-      for (; (await rehearsal.count()) > 0; await sleep(100))
+      for (; (await rehearsal.count()) > 0; await sleep(250))
         for (const font of await page.evaluate(fontsInUse)) known.add(font);
       expect(await height()).toBe(during);
 
