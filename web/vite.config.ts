@@ -155,6 +155,8 @@ function offline(): Plugin {
   return {
     name: 'offline',
     apply: 'build',
+    // After Vite has dropped chunks that had style sheets only.
+    enforce: 'post',
     async generateBundle(_, bundle) {
       const names = Object.keys(bundle).sort();
       const [entry] = names.filter((name) => {

@@ -263,7 +263,8 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     },
   );
 
-  it('measures on a GPU, alone and beside the core, as the core does', async () => {
+  const BACKENDS = tier(['webgpu'], ['webgpu', 'hybrid']);
+  it(`measures on a GPU as the core does: ${BACKENDS.join(' and ')}`, async () => {
     // Chromium's software adapter.
     const browser = await launchChromium([
       ...['--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-webgpu-adapter=swiftshader'],
@@ -278,7 +279,7 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
           backend,
         });
       const core = await run('cpu');
-      for (const backend of ['webgpu', 'hybrid']) {
+      for (const backend of BACKENDS) {
         const report = await run(backend);
         expect(report.frames).toEqual(core.frames);
         expect(report.backend_used).toBe(backend);

@@ -8,7 +8,7 @@ import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type FramePair, qualityMaps, type RgbImage, score as scoreInNode } from 'anyvmaf';
 import { decode } from 'fast-png';
-import type { ElementHandle, Locator, Page } from 'playwright-core';
+import type { ElementHandle, JSHandle, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
@@ -16,9 +16,11 @@ import { noChromium } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { violations } from '../support/looks.js';
 import {
+  checked,
   choose,
   download,
   type Fingers,
+  leave,
   pages,
   pairInNode,
   pinch,
@@ -28,7 +30,7 @@ import {
   score,
   screenshot,
   shiftsLittle,
-  start,
+  startPaused,
   type View,
   watchShifts,
   write,
@@ -66,19 +68,19 @@ function y4m(size = '320x240', frames = FRAMES): Pair {
 /** Bytes of Y4M before the samples of a frame. */
 const FRAME_HEAD = 'FRAME\n'.length;
 
-/** A video with more noise in every frame than in the one before. */
+/** A video of five frames a second, with more noise in every frame than in the one before. */
 function worsening(): Pair {
   const format = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
   const clip = makeSample(format);
   const { next } = seeded(75);
-  const frames = Array.from({ length: 200 }, (_, i) => y4mFrame(clip, 'reference', i));
+  const frames = Array.from({ length: 60 }, (_, i) => y4mFrame(clip, 'reference', i));
   const noisy = frames.map((frame, i) =>
     Buffer.from(frame).map((byte, at) =>
-      at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + (i / 4) * (2 * next() - 1)))),
+      at < FRAME_HEAD ? byte : Math.max(0, Math.min(255, Math.round(byte + i * (2 * next() - 1)))),
     ),
   );
   const file = (name: string, all: readonly Uint8Array[]) =>
-    write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format)), ...all]));
+    write(`worsening-${name}.y4m`, Buffer.concat([Buffer.from(y4mHeader(format, '5:1')), ...all]));
   return { reference: file('reference', frames), distorted: file('distorted', noisy) };
 }
 
@@ -156,8 +158,7 @@ const made = (page: Page, layer: 'difference' | 'map', frame = FRAME): Promise<v
 
 async function close(page: Page): Promise<void> {
   if ((await page.locator('dialog[open]').count()) === 0) return;
-  await page.keyboard.press('Escape');
-  await page.locator('dialog[open]').waitFor({ state: 'detached' });
+  await leave(page);
 }
 
 /** Opens the viewer anew at the worst moment of an encode, then goes to a frame. */
@@ -373,8 +374,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect((await boxOf(page, '.frames-stage')).height).toBeGreaterThanOrEqual(180);
       await page.setViewportSize({ width: 1280, height: 860 });
       const url = page.url();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       expect(page.url()).toBe(url);
       await page.goForward();
       await page.locator('dialog[open][data-frame]').waitFor();
@@ -388,6 +388,14 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await asks()).toBe(true);
       await download(page, () => page.getByRole('button', { name: 'Download CSV', exact: true }).click());
       await expect.poll(asks).toBe(false);
+    });
+
+    it('closes by Escape while a number is typed, to which it does not go', async () => {
+      await show(page);
+      await page.getByLabel('Frame number').fill('3');
+      await leave(page);
+      await expect.poll(() => page.evaluate(() => history.state?.viewer)).toBeUndefined();
+      expect(await page.locator('dialog[open]').count()).toBe(0);
     });
 
     it('stays when it is opened again before its end is told and before the browser has gone back', async () => {
@@ -409,8 +417,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         return new Promise((resolve) => addEventListener('popstate', resolve, { once: true }));
       });
       expect(await page.locator('dialog[open][data-frame]').count()).toBe(1);
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       expect(await page.locator('.moments').isVisible()).toBe(true);
     });
 
@@ -641,21 +648,67 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     });
   });
 
-  describe('of four encodes in H.264 that does not say its colours', () => {
-    const at = (crf: number, size = '160x120', frames = FRAMES) => h264(crf, size, [], frames);
+  describe('of four encodes in H.264 that does not say its colours, with samples that are not square', () => {
+    const at = (crf: number, size = '160x120', frames = FRAMES) =>
+      h264(crf, size, ['-vf', 'setsar=4/3'], frames);
     const reference = () => at(12);
     /** One is of half the size, and one ends early. */
     const encodes = () => [at(34), at(34, '80x60'), at(40, '160x120', 6), at(46)];
+    const rows = () => page.locator('.slot-distorted .file');
     let page: Page;
+    /** Titles of the buttons of moments that were replaced once all of them were there. */
+    let replaced: JSHandle<string[]>;
     beforeAll(async () => {
-      page = await scored(reference(), encodes(), { stays: true });
+      const [last = '', ...others] = encodes().reverse();
+      page = await site.open({ stays: true });
+      await choose(page, reference(), last, ...others.reverse());
+      // The first is removed, and chosen and checked again between the press and its release.
+      await rows()
+        .first()
+        .getByRole('button', { name: /^Remove / })
+        .hover();
+      await page.mouse.down();
+      await page.setInputFiles('#pick-distorted', last);
+      await rows().nth(4).waitFor();
+      await checked(page);
+      await page.mouse.up();
+      replaced = await page.evaluateHandle(() => {
+        const titles: string[] = [];
+        new MutationObserver((changes) => {
+          if (!document.querySelector('.moments:not([aria-busy])')) return;
+          for (const { removedNodes } of changes)
+            for (const node of removedNodes) if (node instanceof HTMLButtonElement) titles.push(node.title);
+        }).observe(document.body, { subtree: true, childList: true });
+        return titles;
+      });
+      await score(page);
+    });
+
+    // A browser drops the click if what was pressed leaves the page.
+    it('loses no press of a file to what comes of its check, nor of a moment to its picture', async () => {
+      expect(await rows().locator('.file-name').allTextContents()).toEqual(
+        encodes().map((path) => basename(path)),
+      );
+      for (const list of ['.moments li', '.strip']) {
+        const picture = page.locator(`${list} button canvas`).first();
+        await picture.scrollIntoViewIfNeeded();
+        const pressed = await picture.evaluate((canvas) => {
+          const { left, top, width, height } = canvas.getBoundingClientRect();
+          return document.elementFromPoint(left + width / 2, top + height / 2)?.tagName;
+        });
+        expect(pressed).toBe('BUTTON');
+      }
+      expect((await replaced.jsonValue()).filter((title) => title.includes('frame'))).toEqual([]);
     });
     const pairOf = (i: number, frame = FRAME) =>
       pairInNode({ reference: reference(), distorted: encodes()[i] ?? '' }, frame);
 
-    it('shows them, also of half the size as near as filters are', async () => {
+    it('shows them as wide as they are, also of half the size as near as filters are', async () => {
       await show(page);
       await expectShown(page, await pairOf(0));
+      await placed(page);
+      const { width, height } = await boxOf(page, '.frames-reference canvas');
+      expect(width / height).toBeCloseTo(16 / 9, 2);
       await show(page, FRAME, 1);
       const expected = await pairOf(1);
       expect(await hash(page, 'reference')).toBe(hashOf(expected.reference.image()));
@@ -730,29 +783,19 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await shown(page, FRAMES - 1);
       await expectShown(page, await pairOf(0, FRAMES - 1));
       for (const key of ['6', 'Home', 'ArrowRight']) await page.keyboard.press(key);
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       expect(await page.locator('.moments').isVisible()).toBe(true);
     });
   });
 
   it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {
     const { reference, distorted } = worsening();
-    // Slow metrics on one thread, for there to be time to look at what is worst so far.
+    // Slow metrics on one thread, for the run not to be over when it is held up.
     const page = await site.open({
       hash: 'feature=cambi&feature=psnr_hvs&feature=ciede&feature=float_ssim&threads=1',
     });
     await choose(page, reference, distorted);
-    await page.evaluate(() => {
-      const observer = new MutationObserver(() => {
-        // Frames are counted before there is a worst one.
-        if (!document.querySelector('.moments[aria-busy=true] button')) return;
-        observer.disconnect();
-        document.querySelector<HTMLButtonElement>('.busy-line button')?.click();
-      });
-      observer.observe(document.body, { subtree: true, childList: true, attributes: true });
-    });
-    await start(page);
+    await startPaused(page);
     await page.locator('.moments[aria-busy=true] button').first().click();
     await page.locator('dialog[open][data-frame]').waitFor();
     const opened = Number(await page.locator('dialog').getAttribute('data-frame'));
@@ -768,43 +811,6 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.querySelector('.when')?.textContent))
       .toContain(`frame ${nearest}`);
-  });
-
-  it('does not lose the press of a moment to a picture that comes before the release', async () => {
-    const { reference, distorted } = y4m();
-    const page = await site.open();
-    await choose(page, reference, distorted);
-    // A browser drops the click if what was pressed leaves the page.
-    const replaced = await page.evaluateHandle(() => {
-      const titles: string[] = [];
-      new MutationObserver((changes) => {
-        if (!document.querySelector('.moments:not([aria-busy])')) return;
-        for (const { removedNodes } of changes)
-          for (const node of removedNodes) if (node instanceof HTMLButtonElement) titles.push(node.title);
-      }).observe(document.body, { subtree: true, childList: true });
-      return titles;
-    });
-    await score(page);
-    for (const list of ['.moments li', '.strip']) {
-      const picture = page.locator(`${list} button canvas`).first();
-      await picture.scrollIntoViewIfNeeded();
-      const pressed = await picture.evaluate((canvas) => {
-        const { left, top, width, height } = canvas.getBoundingClientRect();
-        return document.elementFromPoint(left + width / 2, top + height / 2)?.tagName;
-      });
-      expect(pressed).toBe('BUTTON');
-    }
-    expect((await replaced.jsonValue()).filter((title) => title.includes('frame'))).toEqual([]);
-  });
-
-  it('shows samples that are not square as wide as they are', async () => {
-    const wide = (crf: string) =>
-      encode({ codec: 'h264', frames: 6, size: '160x120', extra: ['-crf', crf, '-vf', 'setsar=4/3'] });
-    const page = await scored(wide('12'), [wide('38')]);
-    await show(page, 3);
-    await placed(page);
-    const { width, height } = await boxOf(page, '.frames-reference canvas');
-    expect(width / height).toBeCloseTo(16 / 9, 2);
   });
 
   if (exhaustive)

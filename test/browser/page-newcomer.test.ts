@@ -30,9 +30,9 @@ function clips() {
   const x264 = (preset: string, crf: number) =>
     ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', preset, '-crf', String(crf)] as const;
   const reference = ffmpeg(join(encodeFolder(), 'holiday.mp4'), [
-    ...['-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=25', '-frames:v', '50', ...x264('ultrafast', 8)],
+    ...['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=25', '-frames:v', '50', ...x264('ultrafast', 8)],
   ]);
-  const small = 'trim=start_frame=1,setpts=PTS-STARTPTS,scale=480:270';
+  const small = 'trim=start_frame=1,setpts=PTS-STARTPTS,scale=256:144';
   return {
     reference,
     encode: ffmpeg(join(encodeFolder(), 'holiday-small.mp4'), [
@@ -40,7 +40,7 @@ function clips() {
       reference,
       '-vf',
       small,
-      ...x264('fast', 30),
+      ...x264('fast', 26),
     ]),
   };
 }
@@ -146,7 +146,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await settled(page);
     expect(await number()).toBeGreaterThan(wrong + 30);
     await says(page.locator('.answer .pill')).toBe('good');
-    await says(page.locator('.compared')).toBe('Compared at 640×360, reference frames 1 to 49, offset 1.');
+    await says(page.locator('.compared')).toBe('Compared at 320×180, reference frames 1 to 49, offset 1.');
   });
 
   it('sends the report on, which opens from a disk and prints on A4 as the page shows it', async () => {

@@ -17,6 +17,8 @@ import {
   choose,
   done,
   drop,
+  leave,
+  openWorst,
   pages,
   pauseFirst,
   SLOW,
@@ -26,6 +28,7 @@ import {
   settled,
   shiftsLittle,
   start,
+  startPaused,
   watchShifts,
   write,
 } from '../support/page.js';
@@ -41,6 +44,16 @@ const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
 
 const onward = (page: Page) => page.getByRole('button', { name: 'Continue where you left off' });
 const title = (page: Page) => says(page.locator('#result-heading'));
+
+/** Accepts what a page asks before it is left. @returns what it asked so far */
+function leaves(page: Page): string[] {
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type());
+    dialog.accept();
+  });
+  return asked;
+}
 
 /** Whether the browser stores a session, as the page notes it. */
 const isStored = (page: Page) => expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last')));
@@ -74,9 +87,9 @@ async function paste(page: Page, path: string, bytes: Uint8Array): Promise<void>
 }
 
 describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
-  const site = pages();
+  const site = pages({ kept: false });
   const short = makeSample(FORMAT, { seed: 4, cut: 20 });
-  const long = makeSample({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, { seed: 5 });
+  const long = makeSample({ ...FORMAT, width: 320, height: 180 }, { seed: 5 });
   const videos = { reference: '', a: '', b: '', slow: '', slowly: '', few: '' };
   const bytes = y4mFile(short, 'distorted', 8);
 
@@ -96,7 +109,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
         encode({ codec: 'h264', size: '160x90', frames: 12, extra: ['-crf', String(crf)] }),
       );
       const page = await site.open({ width, height });
-      page.on('dialog', (dialog) => dialog.accept());
+      leaves(page);
       await watchShifts(page);
       // One after the other, as by hand.
       await page.setInputFiles('#pick-reference', reference ?? '');
@@ -110,8 +123,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await page.locator('dialog[open][data-frame]:not([data-busy])').waitFor();
       for (const key of ['2', '3', '4', '5', '1', 'h', 'e']) await page.keyboard.press(key);
       await page.locator('dialog[open][data-encode="1"][data-frame]:not([data-busy])').waitFor();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page, () => page.goBack());
       await page.getByRole('button', { name: 'Change', exact: true }).click();
       await page.locator('.setup').waitFor();
       await isStored(page).toBe('1');
@@ -124,9 +136,9 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     },
   );
 
-  it('loses no finished encode to Back and Reload in the middle of a run, to another tab at work, nor to its own being closed', async () => {
+  it('loses no finished encode to Back and Reload in the middle of a run, of which the latter is asked for, to another tab at work, nor to its own being closed', async () => {
     const [page, other] = [await site.open({ hash: SLOW }), await site.open({ hash: SLOW })];
-    page.on('dialog', (dialog) => dialog.accept());
+    const asked = leaves(page);
     await choose(other, videos.reference, videos.b);
     await choose(page, videos.slow, videos.slowly);
     // What is short of several ends first.
@@ -148,7 +160,9 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await page.goBack();
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     expect(await page.locator('table.encodes tbody tr').count()).toBe(2);
+    expect(asked).toEqual([]);
     await page.reload();
+    expect(asked).toEqual(['beforeunload']);
     // Of this tab, not of the one that is open.
     await says(page.locator('.last')).toContain('1 encode of bears-slow.y4m');
     await onward(page).click();
@@ -189,44 +203,15 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     }
   });
 
-  it('asks before it is left with results of which none was saved, or during a run, and else does not', async () => {
-    const page = await site.open({ hash: SLOW });
-    const asked: string[] = [];
-    page.on('dialog', (dialog) => {
-      asked.push(dialog.type());
-      dialog.accept();
-    });
-    await choose(page, videos.slow, videos.slowly);
-    await page.reload();
-    expect(asked).toEqual([]);
-    await choose(page, videos.slow, videos.slowly);
-    await pauseFirst(page);
-    await start(page);
-    await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
-    await page.reload();
-    expect(asked).toEqual(['beforeunload']);
-    await choose(page, videos.reference, videos.a);
-    await score(page);
-    await isStored(page).toBe('1');
-    await page.reload();
-    expect(asked).toHaveLength(2);
-    // What was not saved by hand is offered, and may be left.
-    await onward(page).click();
-    await title(page).toBe('bears-a.y4m');
-    await page.reload();
-    expect(asked).toHaveLength(2);
-  });
-
   it('works with a full storage as without one, but for the offer', async () => {
     const page = await site.open({ keeps: true });
-    page.on('dialog', (dialog) => dialog.accept());
+    leaves(page);
     const control = await page.context().newCDPSession(page);
     const { origin } = new URL(page.url());
     await control.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 1 });
     await choose(page, videos.reference, videos.a);
     await score(page);
-    await page.locator('.moments button').first().click();
-    await page.locator('dialog[open][data-frame]').waitFor();
+    await openWorst(page);
     await page.waitForTimeout(600);
     await isStored(page).toBe(null);
     await page.reload();
@@ -235,14 +220,12 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
   });
 
   it('takes files that are pasted and dropped during a run, says so, and scores them after it', async () => {
-    const page = await site.open({ hash: SLOW });
-    await choose(page, videos.slow, videos.slowly);
-    await pauseFirst(page);
-    await start(page);
-    await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
-    const slow = (name: string) => write(name, y4mFile(long, 'distorted', 6));
-    await paste(page, 'bears-pasted.y4m', y4mFile(long, 'distorted', 5));
-    await drop(page, 'main', [slow('bears-dropped.y4m')]);
+    const page = await site.open();
+    await choose(page, videos.reference, videos.a);
+    await startPaused(page, pauseFirst);
+    const encode = (frames: number) => y4mFile(short, 'distorted', frames);
+    await paste(page, 'bears-pasted.y4m', encode(5));
+    await drop(page, 'main', [write('bears-dropped.y4m', encode(6))]);
     const said = page.locator('.notice');
     await says(said).toBe('bears-pasted.y4m, bears-dropped.y4m will be added when the run ends.');
     // It was paused before the engine began.
@@ -252,7 +235,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await done(page);
     await expect
       .poll(() => page.locator('.slot-distorted .file-name').allTextContents())
-      .toEqual(['bears-slowly.y4m', 'bears-pasted.y4m', 'bears-dropped.y4m']);
+      .toEqual(['bears-a.y4m', 'bears-pasted.y4m', 'bears-dropped.y4m']);
     expect(await said.isVisible()).toBe(false);
     await checked(page);
     await page.getByRole('button', { name: 'Score 2 new encodes' }).click();
@@ -260,9 +243,8 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
     await settled(page);
     expect(await page.locator('table.encodes tbody tr').count()).toBe(3);
     // With a frame open as well: the viewer stays, and the file is there when it is closed.
-    await page.locator('.moments button').first().click();
-    await page.locator('dialog[open][data-frame]').waitFor();
-    await paste(page, 'bears-late.y4m', y4mFile(long, 'distorted', 4));
+    await openWorst(page);
+    await paste(page, 'bears-late.y4m', encode(4));
     await page
       .locator('.slot-distorted .file-name', { hasText: 'bears-late.y4m' })
       .waitFor({ state: 'attached' });
@@ -302,9 +284,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await score(page);
       await expect.poll(() => stored(page)).toEqual([[false]]);
       await page.setInputFiles('#pick-distorted', videos.slowly);
-      await pauseFirst(page);
-      await start(page);
-      await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+      await startPaused(page, pauseFirst);
       const control = await page.context().newCDPSession(page);
       const gone = page.waitForEvent('crash');
       control.send('Page.crash').catch(() => {});
@@ -316,14 +296,17 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await title(next).toBe('bears-few.y4m');
     });
 
-    it('is found again after a reload and after a saved report, with its videos once they are dropped', async () => {
+    it('is found again after a reload, which is asked for where nothing was saved, and after a saved report, with its videos once they are dropped', async () => {
       const files = [
         y4m('kept-whole.y4m', 'reference'),
         y4m('kept-a.y4m', 'distorted'),
         y4m('kept-b.y4m', 'distorted', { blur: 3, quantiser: 30 }),
       ] as const;
       const page = await site.open();
-      page.on('dialog', (dialog) => dialog.accept());
+      const asked = leaves(page);
+      await page.setInputFiles('#pick-distorted', files[1]);
+      await page.reload();
+      expect(asked).toEqual([]);
       await choose(page, ...files);
       await page.getByText('Settings', { exact: true }).click();
       await page.getByLabel('PSNR luma').check();
@@ -340,10 +323,16 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await rows.nth(1).getByRole('button').click();
       await page.locator('dialog[open]').waitFor();
       await page.reload();
+      expect(asked).toEqual(['beforeunload']);
       const go = onward(page);
       await go.waitFor();
       expect(await page.locator('.last').textContent()).toContain('2 encodes of kept-whole.y4m');
       expect(await violations(page)).toEqual([]);
+      await go.click();
+      await rows.nth(1).waitFor();
+      // What was not saved by hand is offered, and may be left.
+      await page.reload();
+      expect(asked).toHaveLength(1);
       await go.click();
       await rows.nth(1).waitFor();
       await expect.poll(numbers).toEqual(before);
@@ -361,18 +350,15 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       // Both encodes in the grid.
       await page.keyboard.press('6');
       await page.locator('dialog[data-further="0"]:not([data-busy]) .frames-third canvas').waitFor();
-      await page.keyboard.press('Escape');
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await leave(page);
 
       // A saved report takes the videos that are there; Back leads to what it took the place of.
       const json = await saved(page, 'Download JSON');
       await page.setInputFiles('#pick-reports', write('kept.json', json.text));
       await title(page).toBe('kept-a.y4m');
       await page.locator('.moments .shot canvas').first().waitFor();
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      await page.goBack();
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await openWorst(page);
+      await leave(page, () => page.goBack());
       await title(page).toBe('kept-a.y4m');
       await page.goBack();
       await title(page).toBe('2 encodes of kept-whole.y4m');
@@ -381,7 +367,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
 
     it('is found again with its files where the browser keeps their handles', async () => {
       const page = await site.open();
-      page.on('dialog', (dialog) => dialog.accept());
+      leaves(page);
       const names = ['handle-ref.y4m', 'handle-a.y4m'] as const;
       const [reference, distorted] = (['reference', 'distorted'] as const).map((side, i) =>
         readFileSync(y4m(names[i] ?? '', side)).toString('base64'),
@@ -451,16 +437,14 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
         'if (self.performance) delete Object.getPrototypeOf(performance).memory;',
     } as const;
 
-    const lacking = async (what: keyof typeof LACKS) => {
-      const page = await site.open();
-      await page.route(/\.js$/, async (route) => {
-        const response = await route.fetch();
-        await route.fulfill({ response, body: `{${LACKS[what]}}\n${await response.text()}` });
+    const lacking = (what: keyof typeof LACKS) =>
+      site.open({
+        before: (page) =>
+          page.route(/\.js$/, async (route) => {
+            const response = await route.fetch();
+            await route.fulfill({ response, body: `{${LACKS[what]}}\n${await response.text()}` });
+          }),
       });
-      await page.reload();
-      await page.waitForSelector('.slot');
-      return page;
-    };
 
     it.skipIf(!hasFfmpeg)(
       `WebCodecs, it says so, and ffmpeg.wasm or a conversion will do (${needsFfmpeg})`,
@@ -486,7 +470,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
 
     it('all that a page over plain http: is not given, Y4M is scored, and the link is left in the address', async () => {
       const page = await site.open();
-      page.on('dialog', (dialog) => dialog.accept());
+      leaves(page);
       const plain = 'http://plain.test/';
       await page.route(`${plain}**`, async (route) => {
         const url = route.request().url().replace(plain, site.served.url);
@@ -496,10 +480,8 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       expect(await page.evaluate(() => [isSecureContext, 'VideoDecoder' in window])).toEqual([false, false]);
       await choose(page, videos.reference, videos.a);
       await score(page);
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
-      await page.keyboard.press('Escape');
-      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await openWorst(page);
+      await leave(page);
       const link = page.getByRole('button', { name: 'Copy link' });
       await link.click();
       await says(link).toContain('copy the link from the address bar');
@@ -517,7 +499,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       ),
     )('%s, everything else works', async (what) => {
       const page = await lacking(what);
-      page.on('dialog', (dialog) => dialog.accept());
+      leaves(page);
       const [reference, distorted] = hasFfmpeg
         ? [8, 30].map((crf) =>
             encode({ codec: 'h264', size: '160x90', frames: 12, extra: ['-crf', String(crf)] }),
@@ -526,8 +508,7 @@ describe.skipIf(noChromium)(`the page bears much${noChromium}`, () => {
       await choose(page, reference ?? '', distorted ?? '');
       await score(page);
       await page.locator('.moments .shot canvas').nth(2).waitFor();
-      await page.locator('.moments button').first().click();
-      await page.locator('dialog[open][data-frame]').waitFor();
+      await openWorst(page);
       await page.keyboard.press('4');
       await page.locator('dialog[data-made^="difference "]').waitFor();
       await page.waitForTimeout(400);

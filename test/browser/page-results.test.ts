@@ -21,7 +21,6 @@ import { noChromium } from '../support/chromium.js';
 import { violations } from '../support/looks.js';
 import {
   choose,
-  done,
   download,
   pages,
   saved,
@@ -40,7 +39,6 @@ import {
   meanOf,
   middle,
   openReports,
-  openSent,
   replaceReports,
   scores,
   slider,
@@ -751,8 +749,9 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     await says(offer(page)).toContain(`To load them, this browser asks ${new URL(origin).host},`);
     expect(asked.length).toBe(before);
     await page.getByRole('button', { name: 'Load and score' }).click();
-    await done(page);
-    expect(asked.slice(before).map(({ path }) => path)).toEqual(['/ref%20a.y4m', '/dis.y4m']);
+    await expect
+      .poll(() => asked.slice(before).map(({ path }) => path))
+      .toEqual(['/ref%20a.y4m', '/dis.y4m']);
   });
 });
 
@@ -796,7 +795,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     await score(page);
   });
 
-  it('has pictures of 960 pixels within 3 MB, which show without scripts, and prints', async () => {
+  it('has pictures of 960 pixels within 3 MB, which show without scripts', async () => {
     expect(await size().inputValue()).toBe('3');
     const { name, text } = await saved(page, 'HTML report');
     expect(name).toBe('comparison.vmaf.html');
@@ -806,9 +805,6 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     );
     expect(await withoutScripts(text)).toEqual(Array(12).fill(960));
     expect(types(text)).toHaveLength(12);
-    const sent = await openSent(site.served, name, text);
-    expect(await sent.cut()).toEqual([]);
-    await sent.close();
   });
 
   it('keeps to the size that the user sets, and says what that leaves out', async () => {

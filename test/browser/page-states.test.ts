@@ -17,11 +17,10 @@ import {
   choose,
   junk,
   pages,
-  pauseSoon,
   SLOW,
   score,
   screenshot,
-  start,
+  startPaused,
   write,
 } from '../support/page.js';
 import { exhaustive } from '../support/tier.js';
@@ -168,10 +167,8 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       async reach(page) {
         await broken(page);
         await page.getByRole('button', { name: 'Remove broken.mp4' }).click();
-        await choose(page, y4m('reference', 90), y4m('distorted', 90));
-        await pauseSoon(page);
-        await start(page);
-        await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+        await choose(page, y4m('reference', 40), y4m('distorted', 40));
+        await startPaused(page);
         await page.locator('.score:not(.is-awaited)').waitFor();
       },
     },

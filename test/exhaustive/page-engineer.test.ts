@@ -1,13 +1,14 @@
 /**
  * @module test/exhaustive/page-engineer
  * An encoding engineer's day with the page, in headless Chromium: twelve encodes of three codecs and two presets, one of which
- * begins late and one is smaller; two that are added; series by guess and by hand, an anchor, boxes, and what is saved. BD-rate
- * is held against a computation of the test's own. One page for the whole day; Cancel and Back lose nothing.
+ * begins late and one is smaller; two that are added; series by guess and by hand, an anchor, boxes, and what is saved. One page for
+ * the whole day; Cancel and Back lose nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { bdQuality, bdRate, type RatePoint } from '../../src/report/bd-rate.js';
 import { bitrateText, sizeText } from '../../src/report/facts.js';
 import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
@@ -17,6 +18,7 @@ import {
   choose,
   done,
   drop,
+  leave,
   pages,
   reportsOf,
   saved,
@@ -97,90 +99,10 @@ function encodes() {
 const LATE_ONE = 'film-vp9-slow-crf44-late.webm';
 const SMALL_ONE = 'film-av1-slow-crf48-270p.mkv';
 
-// --- Bjontegaard's delta, from the formula that docs/search.md names ---
-
-interface Point {
-  readonly kbps: number;
-  readonly quality: number;
-}
-
-/** Cubic Hermite pieces through points with ascending x; slopes after Fritsch and Butland (1984), ends by three points. */
-function pchip(points: readonly (readonly [x: number, y: number])[]): (x: number) => number {
-  const [x, y] = [points.map(([at]) => at), points.map(([, at]) => at)] as [number[], number[]];
-  const at = (list: readonly number[], i: number): number => list.at(i) ?? Number.NaN;
-  const h = x.slice(1).map((to, i) => to - at(x, i));
-  const d = h.map((width, i) => (at(y, i + 1) - at(y, i)) / width);
-  const end = (h0: number, h1: number, d0: number, d1: number): number => {
-    const slope = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
-    if (Math.sign(slope) !== Math.sign(d0)) return 0;
-    return Math.sign(d0) !== Math.sign(d1) && Math.abs(slope) > 3 * Math.abs(d0) ? 3 * d0 : slope;
-  };
-  const inner = d.slice(1).map((right, i) => {
-    const [left, w1, w2] = [at(d, i), 2 * at(h, i + 1) + at(h, i), at(h, i + 1) + 2 * at(h, i)];
-    return left * right > 0 ? (w1 + w2) / (w1 / left + w2 / right) : 0;
-  });
-  const last = d.length - 1;
-  const ends = last > 0 && [
-    end(at(h, 0), at(h, 1), at(d, 0), at(d, 1)),
-    end(at(h, last), at(h, last - 1), at(d, last), at(d, last - 1)),
-  ];
-  const slopes = ends ? [ends[0] ?? 0, ...inner, ends[1] ?? 0] : [at(d, 0), at(d, 0)];
-  return (value) => {
-    const i = Math.max(
-      0,
-      Math.min(
-        last,
-        x.findLastIndex((from) => from <= value),
-      ),
-    );
-    const t = (value - at(x, i)) / at(h, i);
-    const [a, b] = [(1 + 2 * t) * (1 - t) ** 2, t * (1 - t) ** 2];
-    const [c, e] = [t ** 2 * (3 - 2 * t), t ** 2 * (t - 1)];
-    return a * at(y, i) + b * at(h, i) * at(slopes, i) + c * at(y, i + 1) + e * at(h, i) * at(slopes, i + 1);
-  };
-}
-
-/** The mean of `test - anchor` between two places, by Simpson's rule in many steps. */
-function meanBetween(
-  anchor: (x: number) => number,
-  test: (x: number) => number,
-  from: number,
-  to: number,
-): number {
-  const steps = 4000;
-  let sum = 0;
-  for (let i = 0; i <= steps; i++) {
-    const x = from + ((to - from) * i) / steps;
-    sum += (i === 0 || i === steps ? 1 : i % 2 ? 4 : 2) * (test(x) - anchor(x));
-  }
-  return sum / (3 * steps);
-}
-
-const byQuality = (curve: readonly Point[]) =>
-  curve.map(({ kbps, quality }) => [quality, Math.log10(kbps)] as const).sort((a, b) => a[0] - b[0]);
-const byRate = (curve: readonly Point[]) =>
-  curve.map(({ kbps, quality }) => [Math.log10(kbps), quality] as const).sort((a, b) => a[0] - b[0]);
-
-/** What both curves cover, and what limits leave of it. */
-function shared(
-  a: readonly (readonly number[])[],
-  b: readonly (readonly number[])[],
-  limits: readonly [number, number],
-) {
-  const ends = (curve: readonly (readonly number[])[]) =>
-    [curve[0]?.[0] ?? 0, curve.at(-1)?.[0] ?? 0] as const;
-  return [Math.max(ends(a)[0], ends(b)[0], limits[0]), Math.min(ends(a)[1], ends(b)[1], limits[1])] as const;
-}
-
-/** BD-rate in per cent and BD-quality. @param rates kilobits per second of the anchor that count */
-function bd(anchor: readonly Point[], test: readonly Point[], rates?: readonly [number, number]) {
-  const [aq, tq, ar, tr] = [byQuality(anchor), byQuality(test), byRate(anchor), byRate(test)];
-  const all = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
-  const log = rates ? ([Math.log10(rates[0]), Math.log10(rates[1])] as const) : all;
-  const [low, high] = shared(ar, ar, log);
-  const onAnchor = rates ? ([pchip(ar)(low), pchip(ar)(high)] as const) : all;
-  const rate = meanBetween(pchip(aq), pchip(tq), ...shared(aq, tq, onAnchor));
-  return { rate: 100 * (10 ** rate - 1), quality: meanBetween(pchip(ar), pchip(tr), ...shared(ar, tr, log)) };
+/** BD-rate in per cent and BD-quality, as the library has them. @param rates kilobits per second of the anchor that count */
+function bd(anchor: readonly RatePoint[], test: readonly RatePoint[], rates?: readonly [number, number]) {
+  const options = rates && { rates: { min: rates[0], max: rates[1] } };
+  return { rate: bdRate(anchor, test, options).value, quality: bdQuality(anchor, test, options).value };
 }
 
 /** Whether a text of the page is a number, to the digits that it has. */
@@ -189,8 +111,6 @@ function expectNumber(text: string | undefined, value: number): void {
   const digits = /\.(\d+)$/.exec(bare)?.[1]?.length ?? 0;
   expect(bare).toBe(value.toFixed(digits));
 }
-
-// --- the day ---
 
 /** Presses Cancel as soon as so many encodes are scored, which no hand does as surely. */
 function cancelAfter(page: Page, count: number): Promise<void> {
@@ -248,7 +168,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     return lines.map((cells) => Object.fromEntries(cells.map((cell, i) => [head[i], cell])));
   }
   /** Points of encodes whose names begin so, but for the two that do not belong to their curves. */
-  const curve = (all: readonly Record<string, string>[], start: string): Point[] =>
+  const curve = (all: readonly Record<string, string>[], start: string): RatePoint[] =>
     all
       .filter(
         ({ distorted = '' }) => distorted.startsWith(start) && ![LATE_ONE, SMALL_ONE].includes(distorted),
@@ -365,7 +285,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     }
   });
 
-  it('reads BD-rate and BD-VMAF as a computation of its own has them, against an anchor and between bit rates', async () => {
+  it('reads BD-rate and BD-VMAF as the library has them, against an anchor and between bit rates', async () => {
     await page.getByLabel('Full precision').check();
     const names = ['h264-fast', 'h264-slow', 'vp9-fast', 'vp9-slow', 'av1-fast', 'av1-slow'];
     const all = await csv();
@@ -394,7 +314,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     expectNumber(quality, own.quality);
   });
 
-  it('groups by hand, and curves of four encodes bend as the computation says', async () => {
+  it('groups by hand, and curves of four encodes bend as the library has them', async () => {
     for (const limit of ['From kb/s', 'to kb/s']) await card().getByLabel(limit, { exact: true }).fill('');
     await card().getByLabel('to kb/s', { exact: true }).blur();
     // The editor was open before encodes were added, and still is.
@@ -463,8 +383,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     const before = await all();
     await rows().first().getByRole('button').click();
     await page.locator('dialog[open][data-frame]').waitFor();
-    await page.goBack();
-    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    await leave(page, () => page.goBack());
     expect(await all()).toEqual(before);
     const boxes = () =>
       page

@@ -257,10 +257,10 @@ describe('the backend auto', () => {
 
 describe('the backend auto, of a run that seems long', () => {
   // So large that 500 frames, which a run of unknown length is taken to have, would take a worker seconds.
-  const large = y4mPair({ width: 960, height: 540, bitDepth: 8, chroma: '420' }, 10);
+  const large = y4mPair({ width: 960, height: 540, bitDepth: 8, chroma: '420' }, 6);
   const long = (): ScoreRequest => ({
-    reference: ownSource(large.clip, 'reference', 10, { frameCount: null }),
-    distorted: ownSource(large.clip, 'distorted', 10, { frameCount: null }),
+    reference: ownSource(large.clip, 'reference', 6, { frameCount: null }),
+    distorted: ownSource(large.clip, 'distorted', 6, { frameCount: null }),
   });
   let plain: Report;
   beforeAll(async () => {

@@ -86,9 +86,9 @@ const ADM_SETS: Readonly<Record<string, readonly AdmOptions[]>> = {
 const SIZES: readonly (readonly [width: number, height: number, few: number[], all: number[]])[] = [
   [17, 17, [8, 9], [8, 9, 10, 12, 15, 16]],
   [18, 33, [16], [8, 9, 10, 12, 16]],
-  [64, 64, [10], [8, 9, 10, 12, 14, 16]],
-  [65, 19, [12], [8, 13]],
-  [127, 65, [8], [8, 9, 10, 12, 16]],
+  [64, 64, [], [8, 9, 10, 12, 14, 16]],
+  [65, 19, [10], [8, 13]],
+  [127, 65, [], [8, 9, 10, 12, 16]],
   [131, 47, [15], [8, 11, 15]],
   [255, 129, [], [8, 14]],
   [321, 181, [], [8, 10]],
@@ -152,18 +152,25 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
     }
   });
 
-  it.each(['mixed', ...FILL_NAMES])('equal the core’s for pictures of %s', async (fill) => {
-    for (const bitDepth of tier(fill === 'mixed' ? [8, 16] : [16], [8, 10, 15, 16])) {
-      const plan = everything(format(43, 37, bitDepth));
-      const pairs = pairsOf(plan, fill, SEED + bitDepth, fill === 'mixed' ? 6 : 4);
-      expect(await disparity(kind, plan, pairs), `seed ${SEED + bitDepth}`).toEqual([]);
-    }
-  });
+  // In few runs all kinds follow each other, since opening a plan takes longer than its frames.
+  it.each(tier([FILL_NAMES], [['mixed'], ...FILL_NAMES.map((fill) => [fill])]).map((fills) => [fills]))(
+    'equal the core’s for pictures of %s',
+    async (fills) => {
+      for (const bitDepth of tier([8, 16], [8, 10, 15, 16])) {
+        const plan = everything(format(43, 37, bitDepth));
+        const pairs = fills.flatMap((fill) => pairsOf(plan, fill, SEED + bitDepth, tier(2, 4)));
+        expect(await disparity(kind, plan, pairs), `seed ${SEED + bitDepth}`).toEqual([]);
+      }
+    },
+  );
 
-  it.each(Object.entries(ADM_SETS))('equal the core’s for ADM with %s', async (_title, sets) => {
-    const plan = admPlan(format(96, 54, 8, '400'), sets);
-    expect(await disparity(kind, plan, pairsOf(plan, 'natural', SEED, tier(1, 3)))).toEqual([]);
-  });
+  it.each(Object.entries(ADM_SETS).slice(0, tier(2, 3)))(
+    'equal the core’s for ADM with %s',
+    async (_title, sets) => {
+      const plan = admPlan(format(96, 54, 8, '400'), sets);
+      expect(await disparity(kind, plan, pairsOf(plan, 'natural', SEED, tier(1, 3)))).toEqual([]);
+    },
+  );
 
   it('equal the core’s for VIF without scale 0', async () => {
     const features = [100, 1, 1.2, 7.3].map(

@@ -65,8 +65,8 @@ export async function violations(page: Page, within = 'dialog[open]'): Promise<s
     prototype.getPropertyValue = function (name) {
       return getPropertyValue.call(this, name === '-webkit-text-fill-color' ? 'color' : name);
     };
-    // What passes need not be described.
-    return axe.run(context, { resultTypes: ['violations'] }).finally(() => {
+    // What passes need not be described, and no rule that is on asks for style sheets or media.
+    return axe.run(context, { resultTypes: ['violations'], preload: false }).finally(() => {
       prototype.getPropertyValue = getPropertyValue;
     });
   }, within);
@@ -229,7 +229,7 @@ interface Looking {
   readonly unfolds?: boolean;
   /** Whether it is looked at zoomed to 200 % as well. */
   readonly zoomed?: boolean;
-  /** Its number among states that share the other windows and themes out, one for each. */
+  /** Its number among states that share windows and themes out: one of the few for each, in turn, and one other. */
   readonly turn?: number;
   /** The part that axe looks at, where the rest was looked at before; absent: an open dialog, or all. */
   readonly within?: string | undefined;
@@ -242,8 +242,8 @@ interface Looking {
 }
 
 /**
- * Looks at a page on a large screen and on a dark phone, in an exhaustive run in all windows, light, dark, in forced colours and
- * zoomed.
+ * Looks at a page on a large screen and on a dark phone, or in the windows of its turn; in an exhaustive run in all windows, light,
+ * dark, in forced colours and zoomed.
  * @returns what is wrong, by window
  */
 export async function lookAround(
@@ -260,11 +260,10 @@ export async function lookAround(
     seen = async () => {},
   } = looking;
   const wrong: Record<string, readonly string[]> = {};
-  const other = turn === undefined ? [] : OTHERS.slice(turn % OTHERS.length).slice(0, 1);
-  for (const { size, kind, moves = false } of [
-    ...FEW,
-    ...tier(zoomed ? [...other, ZOOMED] : other, OTHERS),
-  ]) {
+  const own =
+    turn === undefined ? FEW : [FEW[turn % 2], OTHERS[turn % OTHERS.length]].flatMap((one) => one ?? []);
+  const settings = tier([...own, ...(zoomed ? [ZOOMED] : [])], [...FEW, ...OTHERS]);
+  for (const { size, kind, moves = false } of settings) {
     const [width, height] = size;
     const look = async (kind: Look['kind'], find: () => Promise<readonly string[]>) => {
       await drawn(page);

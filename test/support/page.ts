@@ -13,6 +13,8 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { afterAll, afterEach, beforeAll, expect, inject, vi } from 'vitest';
 import { extractFrames, type FramePair } from '../../src/index.js';
 import type { FrameMetrics, Report } from '../../src/report/schema.js';
+import { y4mFile } from '../../src/sample/files.js';
+import type { SampleClip } from '../../src/sample/generator.js';
 import { root } from './built.js';
 import { PATIENCE, PATIENT, sharedChromium } from './chromium.js';
 import { encodeFolder } from './encode.js';
@@ -65,8 +67,9 @@ export interface ServedPage {
  * Serves the page that the global setup built. Call `close` when done.
  * @param copy serves a copy, for tests that change files
  * @param elsewhere lets the page ask other servers of this machine
+ * @param kept lets the browser keep scripts, and what it compiled of them: not where a service worker has to
  */
-async function servePage({ copy = false, elsewhere = false } = {}): Promise<ServedPage> {
+async function servePage({ copy = false, elsewhere = false, kept = true } = {}): Promise<ServedPage> {
   const policy = elsewhere ? POLICY.replace("connect-src 'self'", '$& http://localhost:*') : POLICY;
   const built = inject('page');
   const folder = copy ? await mkdtemp(join(tmpdir(), 'anyvmaf-page-')) : built;
@@ -86,7 +89,7 @@ async function servePage({ copy = false, elsewhere = false } = {}): Promise<Serv
       response.writeHead(from >= 0 ? 206 : 200, {
         'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
         'content-security-policy': policy,
-        'cache-control': 'no-store',
+        'cache-control': kept && /^assets\/.*\.js$/.test(path) ? 'max-age=3600' : 'no-store',
         ...(from >= 0 && range),
       });
       response.end(from >= 0 ? body.subarray(from) : body);
@@ -139,6 +142,8 @@ export interface View {
   readonly stays?: boolean;
   /** Errors in the console that the test provokes. */
   readonly provokes?: RegExp;
+  /** Called before the page is loaded. */
+  readonly before?: (page: Page) => Promise<unknown>;
 }
 
 /** Remembers workers and what they report: frames in batches, then what is left of the report. */
@@ -186,6 +191,7 @@ export function pages({
 }: {
   readonly copy?: boolean;
   readonly elsewhere?: boolean;
+  readonly kept?: boolean;
   readonly remembers?: boolean;
 } = {}): Pages {
   vi.setConfig(PATIENT);
@@ -225,7 +231,7 @@ export function pages({
     },
     async open(view = {}) {
       const { width = 1280, height = 860, dark = false, touch = false, hash = '' } = view;
-      const { keeps = false, stays = false, provokes } = view;
+      const { keeps = false, stays = false, provokes, before } = view;
       const start = async () => {
         const context = await of().newContext({
           hasTouch: touch,
@@ -254,6 +260,7 @@ export function pages({
       page.on('console', (message) => {
         if (message.type() === 'error' && !provokes?.test(message.text())) complaints.push(message.text());
       });
+      await before?.(page);
       await page.goto(hash ? `${of().url}#${hash}` : of().url);
       await page.waitForSelector('.slot');
       return page;
@@ -266,6 +273,13 @@ export function write(name: string, content: string | Uint8Array): string {
   const path = join(encodeFolder(), name);
   writeFileSync(path, content);
   return path;
+}
+
+/** Both files of a sample. @param prefix of their names, `reference.y4m` and `distorted.y4m` */
+export function writePair(prefix: string, clip: SampleClip, frames: number) {
+  const file = (side: 'reference' | 'distorted') =>
+    write(`${prefix}${side}.y4m`, y4mFile(clip, side, frames));
+  return { reference: file('reference'), distorted: file('distorted') };
 }
 
 /** A file of that name that is no video. */
@@ -314,9 +328,9 @@ export async function done(page: Page): Promise<void> {
   });
 }
 
-/** Notes layout shifts that do not answer the user, since the page was loaded. */
-export function watchShifts(page: Page): Promise<void> {
-  return page.evaluate(() => {
+/** Notes layout shifts that do not answer the user. @param buffered since the page was loaded, not from now on */
+export function watchShifts(page: Page, buffered = true): Promise<void> {
+  return page.evaluate((buffered) => {
     type Shift = PerformanceEntry & {
       readonly value: number;
       readonly hadRecentInput: boolean;
@@ -336,8 +350,8 @@ export function watchShifts(page: Page): Promise<void> {
         });
         if (!hadRecentInput) window.shifts.push({ value, what });
       }
-    }).observe({ type: 'layout-shift', buffered: true });
-  });
+    }).observe({ type: 'layout-shift', buffered });
+  }, buffered);
 }
 
 /** Expects what was on show to have kept its place; the web calls a sum of shifts of up to 0.1 good, and this is half of it. */
@@ -345,6 +359,28 @@ export async function shiftsLittle(page: Page): Promise<void> {
   const shifts = await page.evaluate(() => window.shifts);
   const sum = shifts.reduce((moved, { value }) => moved + value, 0);
   expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(0.05);
+}
+
+/** Begins a run that is held up before its end. */
+export async function startPaused(page: Page, pause = pauseSoon): Promise<void> {
+  await pause(page);
+  await start(page);
+  await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
+}
+
+/** Opens the first of the worst moments in the viewer. */
+export async function openWorst(page: Page): Promise<void> {
+  await page.locator('.moments button').first().click();
+  await page.locator('dialog[open][data-frame]').waitFor();
+}
+
+/** Leaves a dialog, by Escape unless told otherwise. */
+export async function leave(
+  page: Page,
+  by: () => Promise<unknown> = () => page.keyboard.press('Escape'),
+): Promise<void> {
+  await by();
+  await page.locator('dialog[open]').waitFor({ state: 'detached' });
 }
 
 /** Scores the chosen files, until all is on show. */
@@ -471,16 +507,21 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/** Presses Pause as soon as frames were scored, which no hand does as surely. */
+/**
+ * Presses Pause at the first news of the run, which no hand does as surely: frames in hand still come. The page has called the
+ * engine before.
+ */
 export function pauseSoon(page: Page): Promise<void> {
   return page.evaluate(() => {
-    const observer = new MutationObserver(() => {
-      if (!/\d+ of \d+ frames/.test(document.querySelector('.figures')?.textContent ?? '')) return;
-      observer.disconnect();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const pause = ({ data }: MessageEvent) => {
+      if (data.event?.kind !== 'news') return;
+      stop.abort();
       const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
       buttons.find(({ textContent }) => textContent === 'Pause')?.click();
-    });
-    observer.observe(document.body, { subtree: true, childList: true });
+    };
+    window.workers[0]?.addEventListener('message', pause, { signal });
   });
 }
 

@@ -230,12 +230,8 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   };
   const when = new Date(last.when).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   const { reference, results } = last;
-  fill(
-    element,
-    button({ onclick: take }, words.open),
-    h('span', { class: 'faint small' }, words.what(results.length, reference?.name, when)),
-    button({ onclick: drop }, words.forget),
-  );
+  const what = h('span', { class: 'faint small' }, words.what(results.length, reference?.name, when));
+  fill(element, button({ onclick: take }, words.open), what, button({ onclick: drop }, words.forget));
 }
 
 /** Shows a stored session with those of its files that are unchanged. */

@@ -10,6 +10,7 @@ import type { Cursor, Session } from './session.js';
 import { labelled } from './setup/fields.js';
 import { addFiles } from './setup/files.js';
 import { LINK_KEYS } from './setup/link.js';
+import { html, made } from './templates.js';
 
 const words = {
   named: (videos: number) => `This link names ${videos === 1 ? 'a video' : `${videos} videos`}. `,
@@ -168,9 +169,14 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
   const load = button({ class: 'tool strong', onclick: () => start() }, words.load);
   const row = h('div', { class: 'tools' }, load, button({ onclick: close }, words.refuse));
   const said = h('p', { class: 'small', role: 'status' });
-  const names = all.map(({ href }) => h('li', {}, href));
   const ask = (linked ? words.named(all.length) : '') + words.ask(all.length, hosts);
-  fill(box, h('p', {}, ask), h('ul', { class: 'small soft' }, ...names), row, said);
+  fill(
+    box,
+    made(html`<p>${ask}</p>`),
+    made(html`<ul class="small soft">${all.map(({ href }) => html`<li>${href}</li>`)}</ul>`),
+    row,
+    said,
+  );
 
   async function start(): Promise<void> {
     const stop = new AbortController();
@@ -191,39 +197,20 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
 }
 
 export function askAddresses(box: HTMLElement, session: Session): void {
-  const [ref, dis] = [
-    h('input', { type: 'url', id: 'address-ref' }),
-    h('textarea', { id: 'address-dis', rows: 3 }),
-  ];
+  const ref = h('input', { type: 'url', id: 'address-ref' });
+  const dis = h('textarea', { id: 'address-dis', rows: 3 });
   const wrong = h('p', { class: 'wrong small', role: 'alert' });
   const leave = () => {
     box.hidden = true;
   };
-  const form = h(
-    'form',
-    {
-      noValidate: true,
-      onsubmit: (event) => {
-        event.preventDefault();
-        const found = typedVideos(ref.value, dis.value, session.tiny.value.length > 0);
-        if (typeof found === 'string') fill(wrong, found);
-        else offer(box, session, found, false);
-      },
-    },
-    h('h2', {}, words.heading),
-    h(
-      'div',
-      { class: 'fields stacked' },
-      labelled(ref.id, words.reference, ref),
-      labelled(dis.id, words.encodes, dis),
-    ),
-    wrong,
-    h(
-      'div',
-      { class: 'tools' },
-      h('button', { class: 'tool strong', type: 'submit' }, words.next),
-      button({ onclick: leave }, words.cancel),
-    ),
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const found = typedVideos(ref.value, dis.value, session.tiny.value.length > 0);
+    if (typeof found === 'string') fill(wrong, found);
+    else offer(box, session, found, false);
+  };
+  const form = made(
+    html`<form novalidate @submit=${submit}><h2>${words.heading}</h2><div class="fields stacked">${labelled(ref.id, words.reference, ref)}${labelled(dis.id, words.encodes, dis)}</div>${wrong}<div class="tools"><button class="tool strong" type="submit">${words.next}</button><button class="tool" type="button" @click=${leave}>${words.cancel}</button></div></form>`,
   );
   fill(box, form);
   box.hidden = false;

@@ -20,6 +20,7 @@ import { sampleOffer } from './setup/sample-offer.js';
 import { Runner, watchChosen } from './setup/score.js';
 import { settingsForm } from './setup/settings.js';
 import { slots } from './setup/slots.js';
+import { html, made, render } from './templates.js';
 import { text } from './text.js';
 import { themeSwitch } from './theme.js';
 
@@ -29,20 +30,18 @@ session.settings.value = linked.settings;
 session.raw.value = linked.raw;
 restoreTiny(linked);
 
-const results = h('section', {
-  id: 'results',
-  'aria-label': text.page.resultsLabel,
-  tabindex: -1,
-  hidden: true,
-});
-const curves = h('section', { id: 'curves', 'aria-label': text.curves.label, hidden: true });
+/** Hidden until there is something to show. */
+const section = (id: string, label: string) => h('section', { id, 'aria-label': label, hidden: true });
+const results = section('results', text.page.resultsLabel);
+results.tabIndex = -1;
+const curves = section('curves', text.curves.label);
 session.curves.watch(async (shown) => {
   curves.hidden = true;
   if (!shown) return;
   const { showCurves } = await import('./results/curves.js');
   showCurves(curves, shown, () => history.back());
 });
-const frames = h('section', { id: 'frames', 'aria-label': text.page.frameLabel, hidden: true });
+const frames = section('frames', text.page.frameLabel);
 const toResults = h('a', { class: 'skip', href: '#results', hidden: true, onclick: skip }, text.page.skip);
 const trouble = h('p', { class: 'slot-error', role: 'alert', hidden: true });
 
@@ -95,62 +94,23 @@ function restoreTiny({ guess, ownTiny }: Linked): void {
 }
 
 const offline = new OfflineNote();
-const hero = h(
-  'div',
-  { class: 'hero' },
-  h('h1', {}, text.page.heading),
-  h('p', { class: 'lead' }, `${text.page.lead} `, h('b', {}, text.page.privacy)),
-);
 const runner = new Runner(session);
 const last = h('p', { class: 'sample last', hidden: true });
-const formats = h(
-  'p',
-  { class: 'faint small formats' },
-  `${text.setup.formats} `,
-  button({ class: 'tool bare', onclick: typeAddresses }, text.setup.addresses),
-);
-
-document.body.append(
-  toResults,
-  h(
-    'header',
-    { class: 'top' },
-    h('div', { class: 'mark' }, 'any', h('i', {}, 'vmaf')),
-    h('span', { class: 'faint kind' }, text.page.tagline),
-    toolbar(),
+const setup = foldedSetup(session, [
+  slots(session, openReports, say),
+  made(
+    html`<p class="faint small formats">${text.setup.formats} <button type="button" class="tool bare" @click=${typeAddresses}>${text.setup.addresses}</button></p>`,
   ),
-  h(
-    'main',
-    {},
-    offline.note,
-    hero,
-    trouble,
-    notice,
-    offer,
-    foldedSetup(session, [
-      slots(session, openReports, say),
-      formats,
-      sampleOffer(session, runner),
-      last,
-      rawForm(session),
-      settingsForm(session),
-      findings(session),
-    ]),
-    runBar(session, runner),
-    curves,
-    results,
-    frames,
-  ),
-  h(
-    'footer',
-    { class: 'foot faint small' },
-    text.page.foot,
-    ' ',
-    offline.foot,
-    ' ',
-    h('a', { href: './licences.txt' }, text.page.licences),
-  ),
-  announcer(),
+  sampleOffer(session, runner),
+  last,
+  rawForm(session),
+  settingsForm(session),
+  findings(session),
+]);
+const { heading, lead, privacy, tagline, foot, licences } = text.page;
+render(
+  html`${toResults}<header class="top"><div class="mark">any<i>vmaf</i></div><span class="faint kind">${tagline}</span>${toolbar()}</header><main>${offline.note}<div class="hero"><h1>${heading}</h1><p class="lead">${lead} <b>${privacy}</b></p></div>${[trouble, notice, offer, setup, runBar(session, runner), curves, results, frames]}</main><footer class="foot faint small">${foot} ${offline.foot} <a href="./licences.txt">${licences}</a></footer>${announcer()}`,
+  document.body,
 );
 
 /** Following the link would replace the settings after `#`. */
@@ -161,20 +121,14 @@ function skip(event: Event): void {
 }
 
 function toolbar(): HTMLElement {
-  const reports = h('input', {
-    type: 'file',
-    id: 'pick-reports',
-    class: 'unseen',
-    accept: '.json,.ndjson,.xml,.csv,.sub',
-    multiple: true,
-    tabindex: -1,
-    'aria-label': text.page.openReport,
-    onchange: () => {
-      const files = [...(reports.files ?? [])];
-      reports.value = '';
-      if (files.length > 0) openReports(files);
-    },
-  });
+  const take = () => {
+    const files = [...(reports.files ?? [])];
+    reports.value = '';
+    if (files.length > 0) openReports(files);
+  };
+  const reports = made<HTMLInputElement>(
+    html`<input type="file" id="pick-reports" class="unseen" accept=".json,.ndjson,.xml,.csv,.sub" multiple tabindex="-1" aria-label=${text.page.openReport} @change=${take}>`,
+  );
   const open = button(
     { title: text.page.openReport, 'aria-label': text.page.openReport, onclick: () => reports.click() },
     icon('open'),

@@ -443,88 +443,57 @@ describe('colours of encodes', () => {
 });
 
 describe('curves of encodes', () => {
-  const FAST = 'x264 subme=2 ref=1 me=hex keyint=250';
-  const SLOW = 'x264 subme=8 ref=5 me=hex keyint=250';
-  type Named = readonly [name: string, facts: Partial<InputPairing>];
-  const curvesOfFiles = (files: readonly Named[]) =>
+  type Facts = Partial<InputPairing>;
+  const fast: Facts = { encoderSettings: 'x264 subme=2 ref=1 me=hex keyint=250' };
+  const slow: Facts = { encoderSettings: 'x264 subme=8 ref=5 me=hex keyint=250' };
+  const small: Facts = { ...fast, width: 480, height: 270 };
+  const vp9: Facts = { codec: 'vp9' };
+  const curvesOfFiles = (names: string, facts: readonly Facts[]) =>
     curveNames(
-      files.map(([name, facts], index) => ({
+      names.split(' ').map((name, index) => ({
         ...(encodes(['h264', 1])[0] as Encode),
         index,
         name,
-        facts: { pairing: paired({ codec: 'h264', ...facts }) },
+        facts: { pairing: paired({ codec: 'h264', ...facts[index % facts.length] }) },
       })),
     );
-  it.each<[what: string, files: Named[], names: string[]]>([
+  it.each<[what: string, files: string, facts: Facts[], curves: string[]]>([
     [
       'settings apart, named by what their files’ names begin with',
-      [
-        ['x264_fast_20.mp4', { encoderSettings: FAST }],
-        ['x264_slow_20.mp4', { encoderSettings: SLOW }],
-        ['x264_fast_30.mp4', { encoderSettings: FAST }],
-        ['x264_slow_crf30.mp4', { encoderSettings: SLOW }],
-      ],
+      'x264_fast_20.mp4 x264_slow_20.mp4 x264_fast_30.mp4 x264_slow_crf30.mp4',
+      [fast, slow],
       ['h264 fast', 'h264 slow', 'h264 fast', 'h264 slow'],
     ],
     [
       'or by the settings in which they differ',
-      [
-        ['20-fast.mp4', { encoderSettings: FAST }],
-        ['20-slow.mp4', { encoderSettings: SLOW }],
-        ['30-fast.mp4', { encoderSettings: FAST }],
-        ['30-slow.mp4', { encoderSettings: SLOW }],
-      ],
+      '20-fast.mp4 20-slow.mp4 30-fast.mp4 30-slow.mp4',
+      [fast, slow],
       ['h264 subme=2 ref=1', 'h264 subme=8 ref=5', 'h264 subme=2 ref=1', 'h264 subme=8 ref=5'],
     ],
-    [
-      'sizes apart',
-      [
-        ['a.mp4', { encoderSettings: FAST }],
-        ['b.mp4', { encoderSettings: FAST, width: 480, height: 270 }],
-        ['c.mp4', { encoderSettings: FAST }],
-      ],
-      ['h264 1920×1080', 'h264 480×270', 'h264 1920×1080'],
-    ],
-    [
-      'depths apart',
-      [
-        ['a.mp4', {}],
-        ['b.mp4', { bitDepth: 10 }],
-      ],
-      ['h264 8 bit', 'h264 10 bit'],
-    ],
+    ['sizes apart', 'a.mp4 b.mp4 c.mp4', [fast, small], ['h264 1920×1080', 'h264 480×270', 'h264 1920×1080']],
+    ['depths apart', 'a.mp4 b.mp4', [{}, { bitDepth: 10 }], ['h264 8 bit', 'h264 10 bit']],
     [
       'names that differ in more than numbers apart, where streams say nothing',
-      [
-        ['crf20_good.webm', { codec: 'vp9' }],
-        ['crf20_best.webm', { codec: 'vp9' }],
-        ['crf30_good.webm', { codec: 'vp9' }],
-        ['crf30_best.webm', { codec: 'vp9' }],
-      ],
+      'crf20_good.webm crf20_best.webm crf30_good.webm crf30_best.webm',
+      [vp9],
       ['vp9 crf#_good', 'vp9 crf#_best', 'vp9 crf#_good', 'vp9 crf#_best'],
     ],
     [
       'an odd one beside the curve of its name, whose further words it has alone',
-      [
-        ['film-vp9-fast-q30.webm', { codec: 'vp9' }],
-        ['film-vp9-fast-q44.webm', { codec: 'vp9' }],
-        ['film-vp9-slow-q30.webm', { codec: 'vp9' }],
-        ['film-vp9-slow-q44-again.webm', { codec: 'vp9' }],
-        ['film-vp9-slower-q44.webm', { codec: 'vp9' }],
-      ],
+      ['fast-q30', 'fast-q44', 'slow-q30', 'slow-q44-again', 'slower-q44']
+        .map((name) => `film-vp9-${name}.webm`)
+        .join(' '),
+      [vp9],
       ['vp9 fast', 'vp9 fast', 'vp9 slow', 'vp9 slow', 'vp9 slower'],
     ],
     [
       'but not those of which each stands alone',
-      [
-        ['low.mp4', {}],
-        ['high.mp4', {}],
-        ['high2.mp4', { codec: 'av1' }],
-      ],
+      'low.mp4 high.mp4 high2.mp4',
+      [{}, {}, { codec: 'av1' }],
       ['h264', 'h264', 'av1'],
     ],
-  ])('have %s', (_, files, names) => {
-    expect(curvesOfFiles(files)).toEqual(names);
+  ])('have %s', (_, files, facts, curves) => {
+    expect(curvesOfFiles(files, facts)).toEqual(curves);
   });
 });
 

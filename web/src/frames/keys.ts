@@ -2,7 +2,8 @@
  * @module web/frames/keys
  * Keyboard shortcuts of the viewer, their help, and its buttons, whose titles name their keys.
  */
-import { button, h } from '../dom.js';
+import { button } from '../dom.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import { modeButtons, type ViewSettings } from './settings.js';
 import { MODES, type Mode } from './stage.js';
@@ -132,12 +133,8 @@ export function keyList(): HTMLElement {
     [['Shift', '←', '↑', '↓', '→'], keyWords.pan],
     [['Esc'], keyWords.close],
   ];
-  return h(
-    'dl',
-    { class: 'frames-keys' },
-    ...rows.map(([keys, does]) =>
-      h('div', {}, h('dt', {}, ...keys.map((key) => h('kbd', {}, key))), h('dd', {}, does)),
-    ),
+  return made(
+    html`<dl class="frames-keys">${rows.map(([keys, does]) => html`<div><dt>${keys.map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${does}</dd></div>`)}</dl>`,
   );
 }
 
@@ -163,26 +160,16 @@ export function viewTools(
   { zoom, shift, scopes }: Commands,
   { fit, zoomTo, ...shown }: ViewTools,
 ): HTMLElement {
-  const group = (label: string, ...children: HTMLElement[]) =>
-    h('div', { class: 'frames-zooms', role: 'group', 'aria-label': label }, ...children);
-  return h(
-    'div',
-    { class: 'frames-tools' },
-    modeButtons(settings),
-    tool(words.scopes.name, 'H', scopes, words.scopes.title),
-    group(
-      words.shift,
-      tool('‹', 'D', () => shift(-1), words.shiftBack),
-      shown.shift,
-      tool('›', 'G', () => shift(1), words.shiftOn),
-    ),
-    group(
-      words.zoom,
-      fit,
-      ...[1, 2, 4].map((scale) => tool(`${scale}:1`, 'Z', () => zoomTo(scale))),
-      tool('−', '-', () => zoom(-1), words.zoomOut),
-      shown.zoom,
-      tool('+', '+', () => zoom(1), words.zoomIn),
-    ),
+  const scales = [1, 2, 4].map((scale) => tool(`${scale}:1`, 'Z', () => zoomTo(scale)));
+  const [back, on] = [
+    tool('‹', 'D', () => shift(-1), words.shiftBack),
+    tool('›', 'G', () => shift(1), words.shiftOn),
+  ];
+  const [out, further] = [
+    tool('−', '-', () => zoom(-1), words.zoomOut),
+    tool('+', '+', () => zoom(1), words.zoomIn),
+  ];
+  return made(
+    html`<div class="frames-tools">${modeButtons(settings)}${tool(words.scopes.name, 'H', scopes, words.scopes.title)}<div class="frames-zooms" role="group" aria-label=${words.shift}>${[back, shown.shift, on]}</div><div class="frames-zooms" role="group" aria-label=${words.zoom}>${[fit, ...scales, out, shown.zoom, further]}</div></div>`,
   );
 }

@@ -2,7 +2,7 @@
  * @module web/frames/save
  * Saves the pictures on show as PNG, one pixel per sample.
  */
-import { button, h } from '../dom.js';
+import { button, fill, h } from '../dom.js';
 import { text } from '../text.js';
 
 const words = text.frames.save;
@@ -23,18 +23,10 @@ export function saveMenu(list: () => readonly Savable[], save: (one: Savable) =>
     opener.focus();
     save(one);
   };
-  const menu = h(
-    'details',
-    {
-      class: 'frames-help',
-      ontoggle: () => {
-        if (!menu.open) return;
-        sheet.replaceChildren(...list().map((one) => button({ onclick: () => choose(one) }, one.label)));
-      },
-    },
-    opener,
-    sheet,
-  );
+  const ontoggle = () => {
+    if (menu.open) fill(sheet, ...list().map((one) => button({ onclick: () => choose(one) }, one.label)));
+  };
+  const menu = h('details', { class: 'frames-help', ontoggle }, opener, sheet);
   return menu;
 }
 

@@ -3,7 +3,8 @@
  * Settings of the views, with controls: amplification, quality map, and flicker at a safe rate by default.
  */
 import { HEATMAP_FULLS } from 'anyvmaf';
-import { button, Cell, fill, h } from '../dom.js';
+import { Cell, h } from '../dom.js';
+import { html, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import { gradient } from './colours.js';
 import type { GridName } from './draw.js';
@@ -55,24 +56,16 @@ export function lossText(loss: number): string {
   return Math.abs(loss) >= 0.1 ? loss.toFixed(2) : loss.toFixed(3);
 }
 
-export function modeButtons(settings: ViewSettings): HTMLElement {
-  const buttons = MODES.map((mode, i) => {
-    const choice = button(
-      {
-        class: `frames-mode frames-mode-${mode}`,
-        'aria-keyshortcuts': i + 1,
-        title: `${words.modes[mode]} (${i + 1})`,
-        onclick: () => {
-          settings.mode.value = mode;
-        },
-      },
-      h('span', { class: 'frames-long' }, words.modes[mode]),
-      h('span', { class: 'frames-short' }, words.short[mode]),
-    );
-    settings.mode.watch((chosen) => choice.setAttribute('aria-pressed', String(chosen === mode)));
-    return choice;
-  });
-  return h('div', { class: 'frames-modes', role: 'group', 'aria-label': words.view }, ...buttons);
+export function modeButtons({ mode: chosen }: ViewSettings): HTMLElement {
+  const element = h('div', { class: 'frames-modes', role: 'group', 'aria-label': words.view });
+  const choice = (mode: Mode, i: number) =>
+    html`<button type="button" class="frames-mode frames-mode-${mode}" aria-keyshortcuts=${i + 1} title="${words.modes[mode]} (${i + 1})" aria-pressed=${chosen.value === mode} @click=${() => put(chosen, mode)}><span class="frames-long">${words.modes[mode]}</span><span class="frames-short">${words.short[mode]}</span></button>`;
+  chosen.watch(() => render(MODES.map(choice), element));
+  return element;
+}
+
+function put<T>(cell: Cell<T>, value: T): void {
+  cell.value = value;
 }
 
 export function viewControls(
@@ -85,9 +78,8 @@ export function viewControls(
   const map = mapControls(settings);
   const wide = matchMedia('(min-width: 761px) and (min-height: 600px)');
   // Folded where room is short.
-  const element = h(
-    'details',
-    { class: 'frames-options', open: wide.matches },
+  const element = h('details', { class: 'frames-options', open: wide.matches });
+  element.append(
     h('summary', { class: 'frames-fold' }, words.settings),
     ...[rate, gain, map].map((set) => set.element),
   );
@@ -104,82 +96,65 @@ export function viewControls(
 }
 
 function flickerControls(flicker: Flicker, onSwitch: () => void) {
-  const value = h('output', { class: 'frames-value' });
-  const range = h('input', {
-    type: 'range',
-    min: RATES.least,
-    max: flicker.largest,
-    step: 0.5,
-    'aria-label': words.rate,
-    oninput: () => {
-      flicker.rate = Number(range.value);
-      refresh();
-    },
-  });
-  const play = button({ onclick: toggle });
-  const other = button({ 'aria-keyshortcuts': 'Space', onclick: onSwitch }, words.swap);
-  const fast = h('input', {
-    type: 'checkbox',
-    onchange: () => {
-      flicker.fast = fast.checked;
-      refresh();
-    },
-  });
-  function toggle() {
+  const element = h('div', { class: 'frames-set' });
+  const toggle = () => {
     flicker.running = !flicker.running;
     refresh();
-  }
+  };
+  const setRate = ({ currentTarget }: InputOf) => {
+    flicker.rate = Number(currentTarget.value);
+    refresh();
+  };
+  const setFast = ({ currentTarget }: InputOf) => {
+    flicker.fast = currentTarget.checked;
+    refresh();
+  };
   function refresh() {
-    range.max = String(flicker.largest);
-    range.value = String(flicker.rate);
-    value.textContent = words.rateValue(flicker.rate);
-    range.setAttribute('aria-valuetext', value.textContent);
-    play.textContent = flicker.running ? words.pause : words.play;
+    const value = words.rateValue(flicker.rate);
+    render(
+      html`<button type="button" class="tool" @click=${toggle}>${flicker.running ? words.pause : words.play}</button><button type="button" class="tool" aria-keyshortcuts="Space" @click=${onSwitch}>${words.swap}</button><label class="frames-field">${words.rate}<input type="range" min=${RATES.least} max=${flicker.largest} step="0.5" aria-label=${words.rate} aria-valuetext=${value} .value=${String(flicker.rate)} @input=${setRate}><output class="frames-value">${value}</output></label><label class="frames-field" title=${words.fastWhy}><input type="checkbox" @change=${setFast}>${words.fast}</label>`,
+      element,
+    );
   }
   refresh();
-  const element = h(
-    'div',
-    { class: 'frames-set' },
-    play,
-    other,
-    h('label', { class: 'frames-field' }, words.rate, range, value),
-    h('label', { class: 'frames-field', title: words.fastWhy }, fast, words.fast),
-  );
   return { element, refresh };
 }
 
-function gainControls(settings: ViewSettings) {
-  const automatic = h('option', { value: '' }, words.gainAuto(null));
-  const select = dropdown(
-    [automatic, ...GAINS.map((gain) => h('option', { value: gain }, words.gainValue(gain)))],
-    (value) => {
-      settings.gain.value = value === '' ? null : Number(value);
-    },
-  );
-  settings.gain.watch((gain) => {
-    select.value = gain === null ? '' : String(gain);
-  });
-  const least = h('span');
-  const most = h('span');
-  const element = h(
-    'div',
-    { class: 'frames-set' },
-    h('label', { class: 'frames-field' }, words.gain, select),
-    h(
-      'div',
-      { class: 'frames-legend' },
-      least,
-      h('div', { class: 'frames-scale frames-signed', 'aria-hidden': 'true' }),
-      most,
-    ),
-  );
-  const found = (gain: number) => {
-    automatic.textContent = words.gainAuto(settings.gain.value === null ? gain : null);
-    const levels = words.levels((255 / gain).toFixed(gain > 16 ? 1 : 0));
-    least.textContent = `${words.darker}, ${levels}`;
-    most.textContent = `${words.brighter}, ${levels}`;
+type InputOf = Event & { readonly currentTarget: HTMLInputElement };
+
+/** A labelled list of choices; `''` stands for `null`. */
+function dropdown<T extends string | number | null>(
+  label: string,
+  cell: Cell<T>,
+  options: readonly (readonly [value: T, name: string])[],
+): TemplateResult {
+  const onchange = ({ currentTarget }: Event & { readonly currentTarget: HTMLSelectElement }) => {
+    const chosen = options[currentTarget.selectedIndex];
+    if (chosen) cell.value = chosen[0];
   };
-  found(1);
+  return html`<label class="frames-field">${label}<select @change=${onchange}>${options.map(([value, name]) => html`<option value=${value ?? ''} .selected=${value === cell.value}>${name}</option>`)}</select></label>`;
+}
+
+function gainControls({ gain: chosen }: ViewSettings) {
+  const element = h('div', { class: 'frames-set' });
+  let now = 1;
+  const show = () => {
+    const levels = words.levels((255 / now).toFixed(now > 16 ? 1 : 0));
+    const automatic = words.gainAuto(chosen.value === null ? now : null);
+    const options = [
+      [null, automatic] as const,
+      ...GAINS.map((gain) => [gain, words.gainValue(gain)] as const),
+    ];
+    render(
+      html`${dropdown<number | null>(words.gain, chosen, options)}<div class="frames-legend"><span>${words.darker}, ${levels}</span><div class="frames-scale frames-signed" aria-hidden="true"></div><span>${words.brighter}, ${levels}</span></div>`,
+      element,
+    );
+  };
+  const found = (gain: number) => {
+    now = gain;
+    show();
+  };
+  chosen.watch(show);
   return { element, found };
 }
 
@@ -188,74 +163,43 @@ export function setOptions(
   select: HTMLSelectElement,
   options: readonly (readonly [value: number | '', name: string])[],
 ): void {
-  const listed = JSON.stringify(options);
-  if (select.dataset.listed === listed) return;
-  select.dataset.listed = listed;
-  fill(select, ...options.map(([value, name]) => h('option', { value }, name)));
+  render(
+    options.map(([value, name]) => html`<option value=${value}>${name}</option>`),
+    select,
+  );
 }
 
-function dropdown(options: readonly HTMLOptionElement[], onchange: (value: string) => void) {
-  const select = h('select', { onchange: () => onchange(select.value) }, ...options);
-  return select;
-}
-
-function mapControls(settings: ViewSettings) {
-  const grid = dropdown(
-    GRIDS.map((name) => h('option', { value: name }, measureName(name))),
-    (value) => {
-      settings.grid.value = GRIDS.find((name) => name === value) ?? 'both';
-    },
-  );
-  const automatic = h('option', { value: '' }, words.fullAuto('…'));
-  const full = dropdown(
-    [automatic, ...HEATMAP_FULLS.map((loss) => h('option', { value: loss }, String(loss)))],
-    (value) => {
-      settings.full.value = value === '' ? null : Number(value);
-    },
-  );
-  const opacity = h('input', {
-    type: 'range',
-    min: 0,
-    max: 1,
-    step: 0.05,
-    oninput: () => {
-      settings.opacity.value = Number(opacity.value);
-    },
-  });
-  const base = dropdown(
-    ROLES.map((role) => h('option', { value: role }, words[role])),
-    (value) => {
-      settings.base.value = value === 'reference' ? 'reference' : 'distorted';
-    },
-  );
-  settings.grid.watch((name) => {
-    grid.value = name;
-  });
-  settings.opacity.watch((share) => {
-    opacity.value = String(share);
-    opacity.setAttribute('aria-valuetext', `${Math.round(100 * share)} %`);
-  });
-  const most = h('span');
-  const bar = h('div', { class: 'frames-scale frames-loss', 'aria-hidden': 'true' });
-  bar.style.setProperty('--colours', gradient());
-  const summary = h('p', { class: 'frames-summary' });
-  const element = h(
-    'div',
-    { class: 'frames-set frames-map-set' },
-    h('label', { class: 'frames-field' }, words.measure, grid),
-    h('label', { class: 'frames-field' }, words.full, full),
-    h('label', { class: 'frames-field' }, words.under, base),
-    h('label', { class: 'frames-field' }, words.opacity, opacity),
-    h('div', { class: 'frames-legend' }, h('span', {}, '0'), bar, most),
-    summary,
-  );
-  const found: Findings['map'] = ({ kind, full: loss, total, where }) => {
-    automatic.textContent = words.fullAuto(settings.full.value === null ? lossText(loss) : '…');
-    full.value = settings.full.value === null ? '' : String(settings.full.value);
-    most.textContent = `${loss}`;
-    const { legend, total: said } = words.mapped[kind];
-    summary.textContent = [legend, said(lossText(total)), where].filter(Boolean).join(' ');
+function mapControls({ grid, full, base, opacity }: ViewSettings) {
+  const element = h('div', { class: 'frames-set frames-map-set' });
+  let now: Parameters<Findings['map']>[0] | undefined;
+  const setOpacity = ({ currentTarget }: InputOf) => {
+    opacity.value = Number(currentTarget.value);
   };
+  const show = () => {
+    const automatic = words.fullAuto(now && full.value === null ? lossText(now.full) : '…');
+    const { legend, total } = words.mapped[now?.kind ?? 'loss'];
+    const said = now ? [legend, total(lossText(now.total)), now.where].filter(Boolean).join(' ') : '';
+    render(
+      html`${dropdown(
+        words.measure,
+        grid,
+        GRIDS.map((name) => [name, measureName(name)] as const),
+      )}${dropdown<number | null>(words.full, full, [
+        [null, automatic],
+        ...HEATMAP_FULLS.map((loss) => [loss, String(loss)] as const),
+      ])}${dropdown<Role>(
+        words.under,
+        base,
+        ROLES.map((role) => [role, words[role]] as const),
+      )}<label class="frames-field">${words.opacity}<input type="range" min="0" max="1" step="0.05" aria-valuetext="${Math.round(100 * opacity.value)} %" .value=${String(opacity.value)} @input=${setOpacity}></label><div class="frames-legend"><span>0</span><div class="frames-scale frames-loss" aria-hidden="true" .style=${`--colours:${gradient()}`}></div><span>${now?.full}</span></div><p class="frames-summary">${said}</p>`,
+      element,
+    );
+  };
+  const found: Findings['map'] = (one) => {
+    now = one;
+    show();
+  };
+  for (const cell of [grid, full, base, opacity]) cell.watch(show);
   return { element, found };
 }
 

@@ -3,6 +3,7 @@
  * The pictures: canvases with one pixel per sample, panned and zoomed together by the compositor.
  */
 import { h } from '../dom.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import type { Drawable, ShownPair } from './draw.js';
 import { bounded, fitted, isSharp, nextZoom, originOf, type Size, type View, zoomedAt } from './transform.js';
@@ -81,15 +82,15 @@ export class Pane {
 }
 
 export class Stage {
-  readonly element: HTMLDivElement;
-  readonly divider: HTMLDivElement;
+  readonly element: HTMLElement;
+  readonly divider: HTMLElement;
   readonly #listener: StageListener;
   readonly #reference = new Layer('reference');
   readonly #distorted = new Layer('distorted');
   readonly #difference = new Layer('difference');
   readonly #map = new Layer('map');
   readonly #panes: readonly [HTMLDivElement, HTMLDivElement];
-  readonly #badges: readonly [HTMLSpanElement, HTMLSpanElement];
+  readonly #badges = [h('span', { class: 'frames-badge' }), h('span', { class: 'frames-badge' })] as const;
   readonly further = FURTHER.map((name) => new Pane(name));
   readonly #pointers = new Map<number, { readonly x: number; readonly y: number }>();
   #mode: Mode = 'side';
@@ -111,25 +112,15 @@ export class Stage {
 
   constructor(listener: StageListener) {
     this.#listener = listener;
-    this.#badges = [badge(), badge()];
     this.#panes = [
       h('div', { class: 'frames-pane' }, this.#reference.element, this.#badges[0]),
       h('div', { class: 'frames-pane' }, this.#distorted.element, this.#badges[1]),
     ];
-    this.divider = h('div', {
-      class: 'frames-divider',
-      role: 'slider',
-      tabindex: 0,
-      'aria-label': words.split,
-      'aria-valuemin': 0,
-      'aria-valuemax': 100,
-      onkeydown: (event) => this.#dividerKey(event as KeyboardEvent),
-    });
-    this.element = h(
-      'div',
-      { class: 'frames-stage', role: 'group', tabindex: 0, 'aria-label': words.stage },
-      ...this.#panes,
-      this.divider,
+    this.divider = made(
+      html`<div class="frames-divider" role="slider" tabindex="0" aria-label=${words.split} aria-valuemin="0" aria-valuemax="100" @keydown=${(event: KeyboardEvent) => this.#dividerKey(event)}></div>`,
+    );
+    this.element = made(
+      html`<div class="frames-stage" role="group" tabindex="0" aria-label=${words.stage}>${[...this.#panes, this.divider]}</div>`,
     );
     this.element.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
     this.element.addEventListener('pointerdown', (event) => this.#down(event));
@@ -517,8 +508,4 @@ export class Stage {
     event.stopPropagation();
     this.split = split;
   }
-}
-
-function badge(): HTMLSpanElement {
-  return h('span', { class: 'frames-badge' });
 }

@@ -9,6 +9,7 @@ import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import { type Coded, codedOf } from '../packets/client.js';
 import type { Cursor, EncodeResult, EncodeSource, Session } from '../session.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import type { Drawable, ShownPair } from './draw.js';
 import { type Commands, runKey, tool, viewTools } from './keys.js';
@@ -145,40 +146,21 @@ export class FrameViewer {
   }
 
   #build(): HTMLDialogElement {
-    return h(
-      'dialog',
-      {
-        class: 'frames',
-        'aria-labelledby': 'frames-title',
-        onclose: () => {
-          // It may have been opened again before the event.
-          if (!this.#dialog.open) this.#session.cursor.value = null;
-        },
-        oncancel: (event) => {
-          if (this.#head.closeMenus()) event.preventDefault();
-        },
-        onpointerdown: (event) => this.#head.closeMenus(event.target as Node),
-        onkeydown: (event) => {
-          if (runKey(event as KeyboardEvent, this.#commands)) event.preventDefault();
-        },
-      },
-      this.#head.element,
-      viewTools(this.#settings, this.#commands, {
-        fit: this.#fit,
-        zoom: this.#zoom,
-        shift: this.#shiftShown,
-        zoomTo: (scale) => this.#stage.zoomTo(scale),
-      }),
-      h(
-        'div',
-        { class: 'frames-theatre' },
-        this.#stage.element,
-        this.#controls.element,
-        this.#readout.element,
-        this.#message.element,
-      ),
-      this.#transport.element,
-      this.#spoken,
+    const close = () => {
+      // It may have been opened again before the event.
+      if (!this.#dialog.open) this.#session.cursor.value = null;
+    };
+    const cancel = (event: Event) => this.#head.closeMenus() && event.preventDefault();
+    const press = (event: KeyboardEvent) => runKey(event, this.#commands) && event.preventDefault();
+    const tools = viewTools(this.#settings, this.#commands, {
+      fit: this.#fit,
+      zoom: this.#zoom,
+      shift: this.#shiftShown,
+      zoomTo: (scale) => this.#stage.zoomTo(scale),
+    });
+    const theatre = [this.#stage, this.#controls, this.#readout, this.#message];
+    return made(
+      html`<dialog class="frames" aria-labelledby="frames-title" @close=${close} @cancel=${cancel} @pointerdown=${(event: Event) => this.#head.closeMenus(event.target as Node)} @keydown=${press}>${[this.#head.element, tools]}<div class="frames-theatre">${theatre.map(({ element }) => element)}</div>${[this.#transport.element, this.#spoken]}</dialog>`,
     );
   }
 

@@ -19,11 +19,11 @@ import {
 } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
 import { Columns, type Encode, type Encodes } from './encodes.js';
 import { readBaselines } from './open.js';
-import { html, made, render, type TemplateResult } from './templates.js';
 import type { Follower, Section, View } from './view.js';
 
 const words = text.results.changes;
@@ -53,19 +53,12 @@ export class Changes implements Section {
   constructor(encodes: Encodes, view: View) {
     this.#encodes = encodes;
     this.#view = view;
-    this.#which = h('select', {
-      'aria-label': words.which,
-      onchange: () => this.#choose(this.#which.value),
-    });
-    this.#files = h('input', {
-      type: 'file',
-      class: 'unseen',
-      accept: '.json,.ndjson,.xml',
-      multiple: true,
-      tabindex: -1,
-      'aria-label': words.open,
-      onchange: () => this.#read([...(this.#files.files ?? [])]),
-    });
+    this.#which = made(
+      html`<select aria-label=${words.which} @change=${() => this.#choose(this.#which.value)}></select>`,
+    );
+    this.#files = made(
+      html`<input type="file" class="unseen" accept=".json,.ndjson,.xml" multiple tabindex="-1" aria-label=${words.open} @change=${() => this.#read([...(this.#files.files ?? [])])}>`,
+    );
     this.element = made(
       html`<section class="card changes" aria-labelledby="changes-heading"><div class="bar"><h2 id="changes-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span><span class="tools">${this.#which}${this.#files}<button type="button" class="tool" @click=${() => this.#files.click()}>${words.open}</button></span></div>${this.#said}${this.#shown}${this.#plot}</section>`,
     );

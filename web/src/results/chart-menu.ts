@@ -4,8 +4,9 @@
  */
 
 import { type FrameChart, labelOf } from 'anyvmaf/view';
-import { announce, h } from '../dom.js';
+import { announce } from '../dom.js';
 import { messageOf } from '../engine/calls.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 
 const words = text.results.chartFile;
@@ -33,20 +34,14 @@ export function chartMenu(file: ChartFile): HTMLElement {
       announce(words.failed(messageOf(error)));
     }
   };
-  const menu = h(
-    'select',
-    {
-      class: 'chart-menu',
-      onchange: () => {
-        const format = CHART_FORMATS.find((one) => one === menu.value);
-        menu.selectedIndex = 0;
-        if (format) save(format);
-      },
-      onfocus: () => menu.setAttribute('aria-label', words.of(file.title())),
-      'aria-label': words.open,
-    },
-    h('option', { value: '' }, words.open),
-    ...CHART_FORMATS.map((format) => h('option', { value: format }, words.kinds[format])),
+  const choose = () => {
+    const format = CHART_FORMATS.find((one) => one === menu.value);
+    menu.selectedIndex = 0;
+    if (format) save(format);
+  };
+  const name = () => menu.setAttribute('aria-label', words.of(file.title()));
+  const menu = made<HTMLSelectElement>(
+    html`<select class="chart-menu" aria-label=${words.open} @change=${choose} @focus=${name}><option value="">${words.open}</option>${CHART_FORMATS.map((format) => html`<option value=${format}>${words.kinds[format]}</option>`)}</select>`,
   );
   return menu;
 }

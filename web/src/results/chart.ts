@@ -16,11 +16,11 @@ import {
 } from 'anyvmaf/view';
 import { button, h } from '../dom.js';
 import { inTurn } from '../schedule.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
 import type { Encode, Encodes } from './encodes.js';
 import { type MomentPictures, MomentStrip } from './pictures.js';
-import { html, made, render, type TemplateResult } from './templates.js';
 import type { Follower, Section, View } from './view.js';
 
 const words = text.results.chart;

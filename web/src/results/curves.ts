@@ -8,8 +8,8 @@ import type { CurveResult } from 'anyvmaf';
 import { resultSections } from 'anyvmaf/result-sections';
 import { htmlSections } from 'anyvmaf/view';
 import { h } from '../dom.js';
+import { html, render, templates } from '../templates.js';
 import { text } from '../text.js';
-import { html, render, templates } from './templates.js';
 
 export function showCurves(
   element: HTMLElement,

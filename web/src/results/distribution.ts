@@ -3,10 +3,10 @@
  * Distribution of the chart's metric over the frames: a histogram or the cumulative share.
  */
 import { distribution, distributionMarks, labelOf, spreadKind } from 'anyvmaf/view';
+import { html, made, render, templates } from '../templates.js';
 import { text } from '../text.js';
 import { chartMenu } from './chart-menu.js';
 import type { Encode, Encodes } from './encodes.js';
-import { html, made, render, templates } from './templates.js';
 import type { Section, View } from './view.js';
 
 const words = text.results.distribution;

@@ -5,9 +5,9 @@
 import { FrameChart, featureMeaning, labelOf, shortText } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { inTurn } from '../schedule.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { html, made, render, type TemplateResult } from './templates.js';
 import type { Section, View } from './view.js';
 
 const words = text.results.features;

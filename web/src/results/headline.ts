@@ -31,9 +31,9 @@ import {
 } from 'anyvmaf/view';
 import type { EncodeResult } from '../session.js';
 import { differingWords } from '../setup/models.js';
+import { html, made, render, type TemplateResult, templates } from '../templates.js';
 import { text } from '../text.js';
 import { type Encode, type Encodes, type Pooled, reachedText } from './encodes.js';
-import { html, made, render, type TemplateResult, templates } from './templates.js';
 import { outdatedNote, type Remedies, verdict } from './verdict.js';
 import type { Section, View } from './view.js';
 

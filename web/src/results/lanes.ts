@@ -22,6 +22,7 @@ import { button, fill, h } from '../dom.js';
 import { type Coded, codedOf, codedText } from '../packets/client.js';
 import { KINDS } from '../packets/headers.js';
 import { inTurn } from '../schedule.js';
+import { html, made, render } from '../templates.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
 import { type Encode, type Encodes, shotsOf } from './encodes.js';
@@ -83,13 +84,8 @@ class CodedLane {
     this.quantizers = new FrameChart(below, view, 'lane', '', inTurn, (...drawing) =>
       this.#paintQuantizers(...drawing),
     );
-    this.#element = h(
-      'div',
-      { class: 'lane-box coded' },
-      h('h3', { class: 'lane-head' }, words.coded, this.#now, this.#menu()),
-      plot,
-      below,
-      this.#legend,
+    this.#element = made(
+      html`<div class="lane-box coded"><h3 class="lane-head">${words.coded}${this.#now}${this.#menu()}</h3>${plot}${below}${this.#legend}</div>`,
     );
     this.#stops = [
       listen(this.chart),
@@ -152,7 +148,7 @@ class CodedLane {
     const encode = this.#encode;
     const coded = this.of(encode);
     if (!encode || !coded) {
-      fill(this.#legend, words.reading);
+      render(words.reading, this.#legend);
       return;
     }
     const [from, to] = this.#within(coded);
@@ -162,19 +158,10 @@ class CodedLane {
     const largest = mostOf(coded.frames.bytes, from, to);
     const most = mostOf(this.#ratesOf(coded), from, to);
     const scale = words.scale(sizeText(largest) ?? '', bitrateText(most) ?? '');
-    fill(
+    const shots = this.#view.shots.value.length;
+    render(
+      html`${used.map(({ kind, count }) => html`<span class="kind kind-${kind}"><i aria-hidden="true"></i>${words.kinds[kind](count)}</span>`)}<span>${scale}</span><span>${this.#quantizersText(coded, from, to)}</span>${shots > 0 ? html`<span>${words.shots(shots)}</span>` : ''}`,
       this.#legend,
-      ...used.map(({ kind, count }) =>
-        h(
-          'span',
-          { class: `kind kind-${kind}` },
-          h('i', { 'aria-hidden': 'true' }),
-          words.kinds[kind](count),
-        ),
-      ),
-      h('span', {}, scale),
-      h('span', {}, this.#quantizersText(coded, from, to)),
-      this.#view.shots.value.length > 0 && h('span', {}, words.shots(this.#view.shots.value.length)),
     );
     this.chart.element.setAttribute('aria-label', `${encode.name}: ${this.#legend.textContent}`);
     this.#tell();
@@ -345,11 +332,13 @@ class MetricLanes {
     const shown = [this.#view.metric, ...this.lanes.map(({ chart }) => chart.metric)];
     const others = this.#encodes.ordered.filter((name) => !shown.includes(name));
     this.element.hidden = others.length + this.lanes.length === 0;
-    fill(
+    render(
+      ['', ...others].map(
+        (name) => html`<option value=${name}>${name === '' ? words.add : labelOf(name)}</option>`,
+      ),
       this.#select,
-      h('option', { value: '' }, words.add),
-      ...others.map((name) => h('option', { value: name }, labelOf(name))),
     );
+    this.#select.value = '';
     this.#select.hidden = others.length === 0;
   }
 
@@ -445,31 +434,15 @@ class SpanStatistics {
   #show(metric: string, [from, to]: readonly [number, number], values: readonly string[][]): void {
     const names = Object.values(words.statistics);
     const head = [labelOf(metric), ...names];
-    const open = (index: number) => {
-      const onclick = () => this.#view.open(index, this.#view.worstWithin(index) ?? from);
-      return button({ onclick }, words.open);
-    };
-    fill(
+    const open = (index: number) =>
+      html`<button type="button" class="tool" @click=${() => this.#view.open(index, this.#view.worstWithin(index) ?? from)}>${words.open}</button>`;
+    const rows = this.#view.visible.map(
+      ({ index, name }, row) =>
+        html`<tr .style=${colourOf(index)}><th scope="row">${name}</th>${names.map((label, i) => html`<td data-label=${label}>${values[row]?.[i] ?? '\u00a0'}</td>`)}<td>${this.#view.canOpen(index) ? open(index) : ''}</td></tr>`,
+    );
+    render(
+      html`<h3 class="lane-head">${words.span(this.#encodes.said(from), this.#encodes.said(to))}</h3><table><thead><tr>${head.map((name) => html`<th scope="col">${name}</th>`)}<td></td></tr></thead><tbody>${rows}</tbody></table>`,
       this.element,
-      h('h3', { class: 'lane-head' }, words.span(this.#encodes.said(from), this.#encodes.said(to))),
-      h(
-        'table',
-        {},
-        h('thead', {}, h('tr', {}, ...head.map((name) => h('th', { scope: 'col' }, name)), h('td'))),
-        h(
-          'tbody',
-          {},
-          ...this.#view.visible.map((encode, row) =>
-            h(
-              'tr',
-              { style: colourOf(encode.index) },
-              h('th', { scope: 'row' }, encode.name),
-              ...names.map((name, i) => h('td', { 'data-label': name }, values[row]?.[i] ?? '\u00a0')),
-              h('td', {}, this.#view.canOpen(encode.index) && open(encode.index)),
-            ),
-          ),
-        ),
-      ),
     );
   }
 

@@ -22,11 +22,11 @@ import {
 import { keyed } from 'lit-html/directives/keyed.js';
 import { h } from '../dom.js';
 import type { Session } from '../session.js';
+import { html, made, render, type TemplateResult, templates } from '../templates.js';
 import { text } from '../text.js';
 import { chartMenu } from './chart-menu.js';
 import type { Encodes } from './encodes.js';
 import type { SeriesEditor } from './series.js';
-import { html, made, render, type TemplateResult, templates } from './templates.js';
 import type { Section, View } from './view.js';
 
 const words = text.results.rates;

@@ -5,9 +5,9 @@
 import type { FrameMetrics } from 'anyvmaf';
 import { colourOf, curveNames } from 'anyvmaf/view';
 import type { Session } from '../session.js';
+import { html, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
-import { html, render, type TemplateResult } from './templates.js';
 
 const words = text.results.series;
 

@@ -3,9 +3,9 @@
  * Folded tables: pooled values, and how the run was done.
  */
 import { labelOf, percentileTable, pooledTables, runGroups } from 'anyvmaf/view';
+import { html, made, render, type TemplateResult, templates } from '../templates.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { html, made, render, type TemplateResult, templates } from './templates.js';
 import type { Section, View } from './view.js';
 
 const words = text.results;

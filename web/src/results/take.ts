@@ -25,10 +25,10 @@ import { writeSaved } from '../saved/client.js';
 import type { WriteFormat } from '../saved/functions.js';
 import { inTurn } from '../schedule.js';
 import { type Session, sourceOf } from '../session.js';
+import { html, made, render } from '../templates.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
 import { comparisonOf } from './rates.js';
-import { html, made, render } from './templates.js';
 import type { Section } from './view.js';
 
 const words = text.results.take;

@@ -4,9 +4,9 @@
  */
 import type { Finding } from 'anyvmaf';
 import { colourOf, findingValues, flawNote, flawsOf, namedCause, remarks } from 'anyvmaf/view';
+import { html, type TemplateResult, templates } from '../templates.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
-import { html, type TemplateResult, templates } from './templates.js';
 
 const words = text.results;
 

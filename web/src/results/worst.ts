@@ -4,13 +4,13 @@
  */
 import { frameGap, type Ranking, worstFrames } from 'anyvmaf';
 import { colourOf, percentOf, timeText } from 'anyvmaf/view';
-import { drawPixels, h, replacedBy, setBusy } from '../dom.js';
+import { drawPixels, fill, h, replacedBy, setBusy } from '../dom.js';
 import type { Thumb, ThumbPair } from '../frames/draw.js';
 import { spaced } from '../schedule.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import type { Encode, Encodes } from './encodes.js';
 import type { MomentPictures } from './pictures.js';
-import { html, made, render, type TemplateResult } from './templates.js';
 import type { Section, View } from './view.js';
 
 const words = text.results.worst;
@@ -269,16 +269,14 @@ function aspectOf({ facts: { pairing, reference } }: Encode): number {
 
 function awaitShots(shots: HTMLElement, aspect: number): void {
   if (!shots.hidden) return;
-  const room = (name: string) =>
-    h(
-      'span',
-      { class: 'shot' },
-      h('span', { class: 'awaited', style: `aspect-ratio:${aspect}` }),
-      h('span', { class: 'faint' }, name),
-    );
+  const room = () => h('span', { class: 'awaited', style: `aspect-ratio:${aspect}` });
   const { reference, distorted, map } = words.shots;
-  shots.replaceChildren(...[reference, distorted, map].map(room));
+  fill(shots, ...[reference, distorted, map].map((name) => shotOf(room(), name)));
   shots.hidden = false;
+}
+
+function shotOf(picture: HTMLElement, said: string): HTMLElement {
+  return h('span', { class: 'shot' }, picture, h('span', { class: 'faint' }, said));
 }
 
 function giveUpShots(shots: HTMLElement): void {
@@ -293,13 +291,10 @@ function drawShots(shots: HTMLElement, { reference, distorted, map }: ThumbPair)
   const shot = (thumb: Thumb, name: string) => {
     const canvas = drawPixels(h('canvas', { style: `aspect-ratio:${thumb.aspect}` }), thumb);
     const said = thumb.toneMapped ? `${name}: ${text.frames.toneMapped(thumb.toneMapped)}` : name;
-    return h('span', { class: 'shot' }, canvas, h('span', { class: 'faint' }, said));
+    return shotOf(canvas, said);
   };
-  shots.replaceChildren(
-    shot(reference, words.shots.reference),
-    shot(distorted, words.shots.distorted),
-    shot(map, words.shots.map),
-  );
+  const names = words.shots;
+  fill(shots, shot(reference, names.reference), shot(distorted, names.distorted), shot(map, names.map));
   shots.hidden = false;
 }
 

@@ -8,6 +8,7 @@ import { button, fill, h, storedText, storeText } from '../dom.js';
 import { Remote } from '../engine/calls.js';
 import type { Session } from '../session.js';
 import { addFiles, samples } from '../setup/files.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import type { Sampler } from './worker.js';
 
@@ -87,17 +88,9 @@ export function tour(session: Session): void {
   const onward = () => (skip.hidden ? end() : go(step + 1));
   const next = h('button', { class: 'primary', type: 'button', onclick: onward });
   const skip = button({ class: 'tool bare', onclick: () => end() }, 'Skip the tour');
-  const card = h(
-    'div',
-    {
-      class: 'card tour',
-      role: 'dialog',
-      tabindex: -1,
-      'aria-labelledby': 'tour-heading',
-      'aria-describedby': 'tour-says',
-      onkeydown: (event) => event instanceof KeyboardEvent && event.key === 'Escape' && end(),
-    },
-    ...[count, heading, says, h('div', { class: 'tools' }, skip, back, next)],
+  const onkeydown = ({ key }: KeyboardEvent) => key === 'Escape' && end();
+  const card = made(
+    html`<div class="card tour" role="dialog" tabindex="-1" aria-labelledby="tour-heading" aria-describedby="tour-says" @keydown=${onkeydown}>${[count, heading, says]}<div class="tools">${[skip, back, next]}</div></div>`,
   );
 
   function go(to: number): void {

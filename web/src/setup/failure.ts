@@ -9,6 +9,7 @@ import { button, fill, h } from '../dom.js';
 import { type Failure, messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
 import type { ChosenFile, Session, Settings } from '../session.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import { treatAsRaw } from './files.js';
 
@@ -28,29 +29,14 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
   const absent = kind === 'absent' ? absentModel(failure) : undefined;
   const why =
     absent === undefined ? sentence(failureWords(failure)) : failures.absentWhy(absent, modelServer().host);
-  return h(
-    'div',
-    {
-      class: 'failure',
-      role: 'alert',
-      // A model to fetch is not an error.
-      style: `--tone: var(--${absent === undefined ? 'bad' : 'note'})`,
-      'data-kind': kind,
-    },
-    h('span', { class: 'sign', 'aria-hidden': 'true' }, absent === undefined ? '!' : 'i'),
-    h(
-      'div',
-      { class: 'finding-text' },
-      h('h2', { class: 'failure-title' }, failures[kind]),
-      h('p', {}, of !== '' && h('b', {}, `${of}: `), why),
-      advice[kind] !== undefined && h('p', { class: 'soft small' }, advice[kind]),
-      h(
-        'div',
-        { class: 'tools' },
-        absent !== undefined && again && fetchButton(absent, again),
-        ...remedyButtons(failure, kind, session, again),
-      ),
-    ),
+  // A model to fetch is not an error.
+  const [tone, sign] = absent === undefined ? ['bad', '!'] : ['note', 'i'];
+  const tools = [
+    absent !== undefined && again && fetchButton(absent, again),
+    ...remedyButtons(failure, kind, session, again),
+  ].filter(Boolean);
+  return made(
+    html`<div class="failure" role="alert" .style=${`--tone: var(--${tone})`} data-kind=${kind}><span class="sign" aria-hidden="true">${sign}</span><div class="finding-text"><h2 class="failure-title">${failures[kind]}</h2><p>${of === '' ? '' : html`<b>${of}: </b>`}${why}</p>${advice[kind] === undefined ? '' : html`<p class="soft small">${advice[kind]}</p>`}<div class="tools">${tools}</div></div></div>`,
   );
 }
 

@@ -6,21 +6,25 @@
 
 import { formatSize, parseSize } from 'anyvmaf/core/size';
 import { h } from '../dom.js';
-import type { Settings } from '../session.js';
+import { MOST_THREADS, type Settings } from '../session.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import { formatRange, parseArea, parseOffset, parseRange } from './fixes.js';
 
 export function labelled(id: string, label: string, ...children: readonly HTMLElement[]): HTMLElement {
-  return h('div', { class: 'field' }, h('label', { for: id }, label), ...children);
+  return made(html`<div class="field"><label for=${id}>${label}</label>${children}</div>`);
+}
+
+export function fieldGroup(name: string, fields: readonly HTMLElement[], kind = 'fields'): HTMLElement {
+  return made(
+    html`<fieldset class="group"><legend>${name}</legend><div class=${kind}>${fields}</div></fieldset>`,
+  );
 }
 
 export function check(id: string, name: string, hint: string, change: (on: boolean) => void) {
   const input = h('input', { id, type: 'checkbox', onchange: () => change(input.checked) });
-  const element = h(
-    'label',
-    { class: 'check', for: id },
-    input,
-    h('span', {}, name, hint !== '' && h('span', { class: 'faint small' }, ` ${hint}`)),
+  const element = made(
+    html`<label class="check" for=${id}>${input}<span>${name}${hint === '' ? '' : html`<span class="faint small"> ${hint}</span>`}</span></label>`,
   );
   return { input, element };
 }
@@ -30,20 +34,15 @@ export function field(id: string, label: string, attributes: Readonly<Record<str
   return { input, element: labelled(`setting-${id}`, label, input) };
 }
 
-export function choice<K extends string>(
+function choice<K extends string>(
   id: string,
   label: string,
   choices: Readonly<Record<K, string>>,
   change: (value: K) => void,
 ) {
   const entries = Object.entries(choices) as [K, string][];
-  const input = h(
-    'select',
-    {
-      id: `setting-${id}`,
-      onchange: () => change(input.value as K),
-    },
-    ...entries.map(([value, shown]) => h('option', { value }, shown)),
+  const input = made<HTMLSelectElement>(
+    html`<select id="setting-${id}" @change=${() => change(input.value as K)}>${entries.map(([value, shown]) => html`<option value=${value}>${shown}</option>`)}</select>`,
   );
   return { input, element: labelled(`setting-${id}`, label, input) };
 }
@@ -56,15 +55,11 @@ function typed<T>(
   parse: (text: string) => T | undefined,
   wrong: (text: string) => string,
   change: (value: T | null) => void,
-) {
-  const { input, element } = field(id, label, {
-    type: 'text',
-    placeholder,
-    autocomplete: 'off',
-    spellcheck: 'false',
-    'aria-describedby': `setting-${id}-wrong`,
-  });
+  textOf: (settings: Settings) => string,
+): Part {
   const said = h('p', { class: 'wrong small', id: `setting-${id}-wrong`, role: 'alert' });
+  const about = { placeholder, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': said.id };
+  const { input, element } = field(id, label, { type: 'text', ...about });
   element.append(said);
   let shown = '';
   const refuse = (why: string) => {
@@ -77,16 +72,15 @@ function typed<T>(
     refuse(parsed === undefined ? wrong(text) : '');
     if (parsed !== undefined) change(parsed);
   });
-  return {
-    element,
-    /** Invalid text stays until there is another value. */
-    show(text: string): void {
-      if (text === shown && said.textContent !== '') return;
-      shown = text;
-      input.value = text;
-      refuse('');
-    },
+  /** Invalid text stays until there is another value. */
+  const show = (settings: Settings) => {
+    const text = textOf(settings);
+    if (text === shown && said.textContent !== '') return;
+    shown = text;
+    input.value = text;
+    refuse('');
   };
+  return { elements: [element], show };
 }
 
 /** Calls `change` with an integer clamped to the bounds, or `null` for an empty field. */
@@ -114,128 +108,131 @@ const words = text.settings;
 
 /** @param prefix of the ids of fields, as in the others */
 export function offsetField(set: Change, prefix: string): Part {
-  const { element, show } = typed(
-    `${prefix}offset`,
-    words.offset,
-    words.offsetExample,
-    parseOffset,
-    words.offsetWrong,
-    (offset) => set({ offset: offset ?? 0 }),
-  );
-  element.append(h('p', { class: 'faint small' }, words.offsetHint));
-  return { elements: [element], show: ({ offset }) => show(String(offset)) };
+  const { offset: label, offsetExample, offsetWrong, offsetHint } = words;
+  const change = (offset: Settings['offset'] | null) => set({ offset: offset ?? 0 });
+  const textOf = ({ offset }: Settings) => String(offset);
+  const part = typed(`${prefix}offset`, label, offsetExample, parseOffset, offsetWrong, change, textOf);
+  part.elements[0]?.append(h('p', { class: 'faint small' }, offsetHint));
+  return part;
 }
 
 export function rangeField(set: Change, prefix = ''): Part {
-  const { element, show } = typed(
-    `${prefix}range`,
-    words.range,
-    words.rangeExample,
-    parseRange,
-    words.rangeWrong,
-    (range) => set({ range }),
-  );
-  return { elements: [element], show: ({ range }) => show(formatRange(range)) };
+  const { range: label, rangeExample, rangeWrong } = words;
+  const change = (range: Settings['range']) => set({ range });
+  const textOf = ({ range }: Settings) => formatRange(range);
+  return typed(`${prefix}range`, label, rangeExample, parseRange, rangeWrong, change, textOf);
 }
 
-export function pairingFields(set: Change, prefix = ''): Part {
-  const { choices } = words;
-  const scale = choice(`${prefix}scale`, words.scale, choices.scale, (scale) => set({ scale }));
-  const scaleTo = choice(
-    `${prefix}scale-to`,
-    words.scaleTo,
-    {
-      ...choices.scaleTo,
-      '1920x1080': '1920 × 1080',
-      '3840x2160': '3840 × 2160',
-    },
-    (size) => {
-      set({ scaleTo: parseSize(size) ?? (size === 'dis' ? 'dis' : 'ref') });
-    },
-  );
-  const rate = choice(`${prefix}rate`, words.rate, choices.frameRatePolicy, (frameRatePolicy) =>
-    set({ frameRatePolicy }),
-  );
-  const pairBy = choice(`${prefix}pair-by`, words.pairBy, choices.pairBy, (by) => set({ pairBy: by }));
+/** @param read returns the value of a choice; choices that are not listed are added when set */
+function chosen<K extends keyof Settings>(
+  set: Change,
+  key: K,
+  id: string,
+  label: string,
+  choices: Readonly<Record<string, string>>,
+  read: (text: string) => Partial<Settings>,
+): Part {
+  const { input, element } = choice(id, label, choices, (text) => set(read(text)));
+  const [usual] = Object.keys(choices);
+  const show = (now: Settings) => {
+    const text = key === 'scaleTo' ? formatSize(now.scaleTo) : String(now[key] ?? usual);
+    if (![...input.options].some((option) => option.value === text))
+      input.append(h('option', { value: text }, text.replace(/^(\d+)x(\d+)$/, '$1 × $2')));
+    input.value = text;
+  };
+  return { elements: [element], show };
+}
+
+/** A setting whose values are the choices; the first, or `''`, stands for `undefined`. */
+function oneOf<K extends keyof Settings>(
+  set: Change,
+  key: K,
+  id: string,
+  label: string,
+  choices: Readonly<Record<string, string>>,
+): Part {
+  return chosen(set, key, id, label, choices, (text) => ({ [key]: text || undefined }));
+}
+
+function together(...parts: readonly Part[]): Part {
   return {
-    elements: [scale.element, scaleTo.element, rate.element, pairBy.element],
-    show(now) {
-      scale.input.value = now.scale;
-      const size = formatSize(now.scaleTo);
-      if (!scaleTo.input.querySelector(`[value="${size}"]`))
-        scaleTo.input.append(h('option', { value: size }, size.replace('x', ' × ')));
-      scaleTo.input.value = size;
-      rate.input.value = now.frameRatePolicy;
-      pairBy.input.value = now.pairBy;
+    elements: parts.flatMap(({ elements }) => elements),
+    show(settings) {
+      for (const part of parts) part.show(settings);
     },
   };
 }
 
-/** Empty for the default track. */
-function trackField(set: Change, name: 'trackReference' | 'trackDistorted', id: string) {
-  const made = field(id, words[name], {
-    type: 'number',
-    min: 0,
-    max: 999,
-    step: 1,
-    placeholder: words.trackUsual,
-  });
-  whole(made.input, 0, 999, (number) => set({ [name]: number ?? undefined }));
-  return made;
+export function pairingFields(set: Change, prefix = ''): Part {
+  const { choices, scaleTo } = words;
+  const sizes = { ...choices.scaleTo, '1920x1080': '1920 × 1080', '3840x2160': '3840 × 2160' };
+  return together(
+    oneOf(set, 'scale', `${prefix}scale`, words.scale, choices.scale),
+    chosen(set, 'scaleTo', `${prefix}scale-to`, scaleTo, sizes, (size) => ({
+      scaleTo: parseSize(size) ?? (size === 'dis' ? 'dis' : 'ref'),
+    })),
+    oneOf(set, 'frameRatePolicy', `${prefix}rate`, words.rate, choices.frameRatePolicy),
+    oneOf(set, 'pairBy', `${prefix}pair-by`, words.pairBy, choices.pairBy),
+  );
+}
+
+/** A whole number; empty for `absent`. */
+function numberField<K extends 'trackReference' | 'trackDistorted' | 'subsample' | 'threads'>(
+  set: Change,
+  key: K,
+  id: string,
+  [min, max]: readonly [number, number],
+  absent: Settings[K],
+  placeholder = '',
+): Part {
+  const { input, element } = field(id, words[key], { type: 'number', min, max, step: 1, placeholder });
+  whole(input, min, max, (number) => set({ [key]: number ?? absent }));
+  const show = (now: Settings) => {
+    input.value = String(now[key] ?? '');
+  };
+  return { elements: [element], show };
 }
 
 /** Picture processing that the library does without ffmpeg, tracks, and damage. */
 export function pictureFields(set: Change, prefix = ''): Part {
-  const { choices } = words;
-  const area = (name: 'cropReference' | 'cropDistorted', id: string) =>
-    typed(`${prefix}${id}`, words[name], words.cropExample, parseArea, words.cropWrong, (part) =>
-      // Automatic and explicit cropping exclude each other.
-      set({ [name]: part ?? undefined, ...(part !== null && { crop: undefined }) }),
-    );
-  const [ofReference, ofDistorted] = [area('cropReference', 'crop-ref'), area('cropDistorted', 'crop-dis')];
-  const crop = choice(`${prefix}crop`, words.crop, { '': words.cropNot, ...choices.crop }, (how) =>
-    set(
-      how === 'auto'
-        ? { crop: how, cropReference: undefined, cropDistorted: undefined }
-        : { crop: undefined },
-    ),
-  );
-  const range = choice(
-    `${prefix}color-range`,
-    words.colorRange,
-    { '': words.asIs, ...choices.colorRange },
-    (to) => set({ colorRange: to || undefined }),
-  );
-  const format = choice(
-    `${prefix}pix-fmt`,
-    words.pixelFormat,
-    { '': words.asIs, ...choices.pixelFormat },
-    (to) => set({ pixelFormat: to || undefined }),
-  );
-  const tracks = [
-    trackField(set, 'trackReference', `${prefix}track-ref`),
-    trackField(set, 'trackDistorted', `${prefix}track-dis`),
-  ] as const;
+  const { choices, asIs, trackUsual } = words;
+  const area = (key: 'cropReference' | 'cropDistorted', id: string) => {
+    // Automatic and explicit cropping exclude each other.
+    const change = (part: string | null) =>
+      set({ [key]: part ?? undefined, ...(part !== null && { crop: undefined }) });
+    const { [key]: label, cropExample, cropWrong } = words;
+    return typed(`${prefix}${id}`, label, cropExample, parseArea, cropWrong, change, (now) => now[key] ?? '');
+  };
+  const none = { cropReference: undefined, cropDistorted: undefined };
   const damaged = check(`setting-${prefix}damaged`, words.allowDamaged, '', (on) =>
     set({ allowDamaged: on }),
   );
-  return {
-    elements: [
-      ...[crop, ofReference, ofDistorted, range, format, ...tracks].map(({ element }) => element),
-      damaged.element,
-    ],
-    show(now) {
-      crop.input.value = now.crop ?? '';
-      ofReference.show(now.cropReference ?? '');
-      ofDistorted.show(now.cropDistorted ?? '');
-      range.input.value = now.colorRange ?? '';
-      const { pixelFormat = '' } = now;
-      if (!format.input.querySelector(`[value="${pixelFormat}"]`))
-        format.input.append(h('option', { value: pixelFormat }, pixelFormat));
-      format.input.value = pixelFormat;
-      tracks[0].input.value = String(now.trackReference ?? '');
-      tracks[1].input.value = String(now.trackDistorted ?? '');
-      damaged.input.checked = now.allowDamaged;
+  return together(
+    chosen(set, 'crop', `${prefix}crop`, words.crop, { '': words.cropNot, ...choices.crop }, (how) =>
+      how === 'auto' ? { crop: how, ...none } : { crop: undefined },
+    ),
+    area('cropReference', 'crop-ref'),
+    area('cropDistorted', 'crop-dis'),
+    oneOf(set, 'colorRange', `${prefix}color-range`, words.colorRange, { '': asIs, ...choices.colorRange }),
+    oneOf(set, 'pixelFormat', `${prefix}pix-fmt`, words.pixelFormat, { '': asIs, ...choices.pixelFormat }),
+    numberField(set, 'trackReference', `${prefix}track-ref`, [0, 999], undefined, trackUsual),
+    numberField(set, 'trackDistorted', `${prefix}track-dis`, [0, 999], undefined, trackUsual),
+    {
+      elements: [damaged.element],
+      show({ allowDamaged }) {
+        damaged.input.checked = allowDamaged;
+      },
     },
-  };
+  );
+}
+
+/** What is measured of a run, and by what. */
+export function runningFields(set: Change): Part {
+  const cores = words.threadsAuto(navigator.hardwareConcurrency || 4);
+  return together(
+    numberField(set, 'subsample', 'subsample', [1, 1e6], 1),
+    numberField(set, 'threads', 'threads', [1, MOST_THREADS], null, cores),
+    oneOf(set, 'backend', 'backend', words.backend, words.backends),
+    oneOf(set, 'decoder', 'decoder', words.decoder, words.decoders),
+  );
 }

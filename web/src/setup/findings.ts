@@ -4,9 +4,11 @@
  */
 import type { Finding, FindingValue } from 'anyvmaf';
 import { remarks, TRUST_OUTLOOK, trustOf } from 'anyvmaf/view';
+import { repeat } from 'lit-html/directives/repeat.js';
 import { button, fill, h } from '../dom.js';
 import type { Failure } from '../engine/calls.js';
 import { isActive, type Session, type Settings } from '../session.js';
+import { html, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import { fetched, pauseFetching } from './decoder.js';
 import { failureView, sentence } from './failure.js';
@@ -56,21 +58,22 @@ export function findings(session: Session): HTMLElement {
     fill(state, counts.join(' · '));
     const fine = inspections.size > 0 && !waiting && failures.length === 0 && shared.length === 0;
     const checking = encodes > 1 ? text.setup.lookingAt(waiting ?? '') : text.setup.looking;
-    fill(
+    const views = failures.map(({ failure, names }) =>
+      failureView(failure, session, undefined, encodes > names.length ? names.join(', ') : ''),
+    );
+    const untrusted =
+      encodes > 1 ? text.findings.untrusted(graveNames(shared)) : `${TRUST_OUTLOOK.untrusted}.`;
+    render(
+      html`${views}${verdict === 'untrusted' ? html`<p class="wrong">${untrusted}</p>` : ''}${
+        shared.length > 0
+          ? html`<ul class="findings">${repeat(
+              byCause(shared),
+              ([cause]) => cause,
+              ([, group]) => item(session, group, encodes),
+            )}</ul>`
+          : ''
+      }${waiting === undefined ? '' : html`<p class="soft waiting">${checking} ${loading}</p>`}${fine ? html`<p class="soft fine">${text.findings.fine}</p>` : ''}`,
       body,
-      ...failures.map(({ failure, names }) =>
-        failureView(failure, session, undefined, encodes > names.length ? names.join(', ') : ''),
-      ),
-      verdict === 'untrusted' &&
-        h(
-          'p',
-          { class: 'wrong' },
-          encodes > 1 ? text.findings.untrusted(graveNames(shared)) : `${TRUST_OUTLOOK[verdict]}.`,
-        ),
-      shared.length > 0 &&
-        h('ul', { class: 'findings' }, ...byCause(shared).map((group) => item(session, group, encodes))),
-      waiting !== undefined && h('p', { class: 'soft waiting' }, checking, ' ', loading),
-      fine && h('p', { class: 'soft fine' }, text.findings.fine),
     );
   });
   return element;
@@ -91,14 +94,14 @@ function loadingDecoder(): HTMLElement {
 }
 
 /** Groups findings by cause, in order of first occurrence. */
-function byCause(shared: readonly Shared[]): Shared[][] {
+function byCause(shared: readonly Shared[]): Map<string, Shared[]> {
   const groups = new Map<string, Shared[]>();
   for (const one of shared) {
     const { code, severity, hint } = one.finding;
     const key = JSON.stringify([code, severity, one.grave, one.follows, hint?.purpose, hint?.option]);
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
-  return [...groups.values()];
+  return groups;
 }
 
 /** Distinct findings, worst first, distinct failures, and the first encode still being inspected. */
@@ -131,7 +134,7 @@ const graveNames = (shared: readonly Shared[]) => [
 ];
 
 /** For several encodes, with a line and a button for each that can be fixed alone. */
-function item(session: Session, group: readonly Shared[], encodes: number): HTMLElement {
+function item(session: Session, group: readonly Shared[], encodes: number): TemplateResult {
   const [{ finding, grave, follows, files }] = group as [Shared];
   const { severity, message, hint, fix } = finding;
   const one = group.length === 1;
@@ -142,37 +145,12 @@ function item(session: Session, group: readonly Shared[], encodes: number): HTML
   const lines = group.flatMap((shared) => (each || !one ? linesOf(session, shared, one, each) : []));
   const label = action && (one || !each ? actionText(action) : text.findings.mendAll(all.length));
   const apply = () => (action && !each ? applyFix(session, action, files) : applyFixes(session, group));
-  return h(
-    'li',
-    {
-      class: follows ? 'finding follows' : 'finding',
-      style: `--tone: ${grave ? TONES.error : TONES[severity]}`,
-    },
-    h('span', { class: 'sign', 'aria-hidden': 'true' }, SIGNS[severity]),
-    h(
-      'div',
-      { class: 'finding-text' },
-      h('span', { class: 'unseen' }, `${text.findings.severity[severity]}: `),
-      one && h('p', {}, sentence(message)),
-      h(
-        'div',
-        { class: 'more' },
-        lines.length === 0 &&
-          encodes > 1 &&
-          all.length < encodes &&
-          h('span', {}, all.map(({ name }) => name).join(', ')),
-        ...(one ? sides(finding) : []),
-        hint?.purpose === 'prepare' &&
-          fix !== undefined &&
-          h('span', {}, `${text.findings.prepare} `, h('code', {}, fix)),
-      ),
-      lines.length > 0 && h('ul', { class: 'each' }, ...lines),
-    ),
-    label !== undefined && button({ onclick: apply }, label),
-  );
+  const named = lines.length === 0 && encodes > 1 && all.length < encodes;
+  const prepared = hint?.purpose === 'prepare' && fix !== undefined;
+  return html`<li class=${follows ? 'finding follows' : 'finding'} .style=${`--tone: ${grave ? TONES.error : TONES[severity]}`}><span class="sign" aria-hidden="true">${SIGNS[severity]}</span><div class="finding-text"><span class="unseen">${text.findings.severity[severity]}: </span>${one ? html`<p>${sentence(message)}</p>` : ''}<div class="more">${named ? html`<span>${all.map(({ name }) => name).join(', ')}</span>` : ''}${one ? sides(finding) : ''}${prepared ? html`<span>${text.findings.prepare} <code>${fix}</code></span>` : ''}</div>${lines.length > 0 ? html`<ul class="each">${lines}</ul>` : ''}</div>${label === undefined ? '' : html`<button type="button" class="tool" @click=${apply}>${label}</button>`}</li>`;
 }
 
-function sides({ reference, distorted }: Finding): HTMLElement[] {
+function sides({ reference, distorted }: Finding): TemplateResult[] {
   // Both unknown: nothing to show.
   if (reference === null && distorted === null) return [];
   const { findings } = text;
@@ -181,25 +159,22 @@ function sides({ reference, distorted }: Finding): HTMLElement[] {
     [findings.distorted, distorted],
   ] as const;
   return told.flatMap(([name, found]) =>
-    found === undefined ? [] : [h('span', {}, `${name} `, h('b', {}, value(found)))],
+    found === undefined ? [] : [html`<span>${name} <b>${value(found)}</b></span>`],
   );
 }
 
 /** @param said the message is shown above @param mends each line gets a button for its encode alone */
-function linesOf(session: Session, { finding, files }: Shared, said: boolean, mends: boolean): HTMLElement[] {
+function linesOf(
+  session: Session,
+  { finding, files }: Shared,
+  said: boolean,
+  mends: boolean,
+): TemplateResult[] {
   const action = mends ? fixOf(finding) : undefined;
   const label = action && actionText(action);
-  return files.map((file) =>
-    h(
-      'li',
-      {},
-      h('span', {}, h('b', {}, file.name), said ? '' : `: ${sentence(finding.message)}`),
-      action !== undefined &&
-        button(
-          { 'aria-label': `${label}: ${file.name}`, onclick: () => applyFix(session, action, [file]) },
-          label,
-        ),
-    ),
+  return files.map(
+    (file) =>
+      html`<li><span><b>${file.name}</b>${said ? '' : `: ${sentence(finding.message)}`}</span>${action ? html`<button type="button" class="tool" aria-label="${label}: ${file.name}" @click=${() => applyFix(session, action, [file])}>${label}</button>` : ''}</li>`,
   );
 }
 

@@ -2,8 +2,9 @@
  * @module web/setup/fold
  * Folds the setup into one line during a run and while its result is on show.
  */
-import { button, fill, h } from '../dom.js';
+import { button, h } from '../dom.js';
 import { isActive, type Session } from '../session.js';
+import { html, render } from '../templates.js';
 import { text } from '../text.js';
 import { summary } from './models.js';
 
@@ -11,10 +12,8 @@ import { summary } from './models.js';
 export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HTMLElement {
   const setup = h('div', { class: 'setup', id: 'setup' }, ...parts);
   const what = h('p', { class: 'setup-what' });
-  const change = button(
-    { 'aria-expanded': 'false', 'aria-controls': 'setup', onclick: unfold },
-    text.setup.change,
-  );
+  const controls = { 'aria-expanded': 'false', 'aria-controls': 'setup' };
+  const change = button({ ...controls, onclick: unfold }, text.setup.change);
   const line = h('div', { class: 'setup-line' }, what, change);
   const fold = (folded: boolean, byHand = false) => {
     setup.hidden = folded;
@@ -46,11 +45,8 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     what.title = [session.reference.value, ...session.distorted.value]
       .flatMap((one) => one?.file.name ?? [])
       .join('\n');
-    fill(
-      what,
-      h('b', {}, reference === undefined ? encodes : `${reference} → ${encodes}`),
-      h('span', { class: 'soft small' }, settings),
-    );
+    const pair = reference === undefined ? encodes : `${reference} → ${encodes}`;
+    render(html`<b>${pair}</b><span class="soft small">${settings}</span>`, what);
   };
   for (const cell of [session.reference, session.distorted, session.settings]) cell.watch(describe);
   for (const cell of [session.reference, session.distorted]) cell.watch(() => fold(false));

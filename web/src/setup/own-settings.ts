@@ -4,9 +4,18 @@
  */
 import { button, fill, h } from '../dom.js';
 import { type ChosenFile, type Session, settingsOf } from '../session.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import { failureWords, sentence } from './failure.js';
-import { type Change, offsetField, type Part, pairingFields, pictureFields, rangeField } from './fields.js';
+import {
+  type Change,
+  fieldGroup,
+  offsetField,
+  type Part,
+  pairingFields,
+  pictureFields,
+  rangeField,
+} from './fields.js';
 import { dropOwn, setOwn } from './fixes.js';
 import { changeWords } from './models.js';
 
@@ -21,27 +30,9 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
   const state = h('p', { class: 'small', role: 'status' });
   const refused = h('p', { class: 'wrong small', role: 'alert' });
   const reset = button({ onclick: () => dropOwn(session, id) }, text.setup.dropOwn);
-  const group = (name: string, elements: readonly HTMLElement[]) =>
-    h('fieldset', { class: 'group' }, h('legend', {}, name), h('div', { class: 'fields' }, ...elements));
-  const dialog = h(
-    'dialog',
-    { class: 'card own-dialog', 'aria-labelledby': 'own-heading' },
-    h('h2', { id: 'own-heading' }, words.heading(file.name)),
-    h('p', { class: 'soft small' }, words.explain),
-    group(
-      text.settings.pairing,
-      frames.flatMap(({ elements }) => elements),
-    ),
-    group(text.settings.pictures, pictures.elements),
-    h('p', { class: 'faint small' }, words.beyond),
-    state,
-    refused,
-    h(
-      'div',
-      { class: 'tools end' },
-      reset,
-      button({ class: 'tool strong', onclick: () => dialog.close() }, words.done),
-    ),
+  const pairing = frames.flatMap(({ elements }) => elements);
+  const dialog = made<HTMLDialogElement>(
+    html`<dialog class="card own-dialog" aria-labelledby="own-heading"><h2 id="own-heading">${words.heading(file.name)}</h2><p class="soft small">${words.explain}</p>${[fieldGroup(text.settings.pairing, pairing), fieldGroup(text.settings.pictures, pictures.elements)]}<p class="faint small">${words.beyond}</p>${[state, refused]}<div class="tools end">${reset}<button type="button" class="tool strong" @click=${() => dialog.close()}>${words.done}</button></div></dialog>`,
   );
   const update = () => {
     const one = session.distorted.value.find((other) => other.id === id);
@@ -63,7 +54,5 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
   dialog.addEventListener('close', () => {
     for (const end of ends) end();
     dialog.remove();
-    // The row that opened it was rebuilt.
-    document.getElementById(`own-${id}`)?.focus();
   });
 }

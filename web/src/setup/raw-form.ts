@@ -6,6 +6,7 @@ import type { ChromaFormat, RawVideoFormat } from 'anyvmaf';
 import { MAX_SIDE, storedFrameBytes } from 'anyvmaf/core/frame';
 import { fill, h } from '../dom.js';
 import type { ChosenFile, Session } from '../session.js';
+import { html, made, render } from '../templates.js';
 import { text } from '../text.js';
 import { labelled } from './fields.js';
 import { formatInName, guessRaw, rawFiles } from './files.js';
@@ -24,13 +25,8 @@ export function rawForm(session: Session): HTMLElement {
   const { width, height, bitDepth, chroma } = fields;
   const explain = h('p', { class: 'soft small' });
   const checks = h('ul', { class: 'checks small', 'aria-live': 'polite' });
-  const form = h(
-    'section',
-    { class: 'card raw', 'aria-labelledby': 'raw-heading', hidden: true },
-    h('h2', { id: 'raw-heading' }, text.raw.heading),
-    explain,
-    h('div', { class: 'fields four' }, ...Object.values(fields).map(({ element }) => element)),
-    checks,
+  const form = made(
+    html`<section class="card raw" aria-labelledby="raw-heading" hidden><h2 id="raw-heading">${text.raw.heading}</h2>${explain}<div class="fields four">${Object.values(fields).map(({ element }) => element)}</div>${checks}</section>`,
   );
   const write = () => {
     const format = {
@@ -59,25 +55,26 @@ export function rawForm(session: Session): HTMLElement {
       if (document.activeElement === input || (!known && input.value !== '')) continue;
       input.value = !known && 'min' in input ? '' : String(format[key]);
     }
-    fill(checks, ...checksOf(files, format, session.raw.value !== null));
+    render(checksOf(files, format, session.raw.value !== null), checks);
   };
   for (const cell of [session.reference, session.distorted, session.raw]) cell.watch(show);
   return form;
 }
 
 /** Tells which files are whole frames, and which names state a layout that is not planar. */
-function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: boolean): HTMLElement[] {
+function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: boolean) {
   const packed = files.map(({ file }) => formatInName(file.name).packed).find((layout) => layout);
   const bytes = storedFrameBytes(format);
   const sizes = files.map(({ file: { name, size } }) => {
     const frames = text.setup.frames(Math.floor(size / bytes));
     const rest = size % bytes;
-    if (rest === 0) return h('li', { class: 'fit' }, text.raw.fits(name, frames));
-    return h('li', { class: 'misfit' }, text.raw.misfits(name, frames, rest));
+    return rest === 0
+      ? html`<li class="fit">${text.raw.fits(name, frames)}</li>`
+      : html`<li class="misfit">${text.raw.misfits(name, frames, rest)}</li>`;
   });
   return [
-    ...(packed === undefined ? [] : [h('li', { class: 'misfit' }, text.raw.packed(packed))]),
-    ...(chosen ? sizes : []),
+    packed === undefined ? '' : html`<li class="misfit">${text.raw.packed(packed)}</li>`,
+    chosen ? sizes : '',
   ];
 }
 

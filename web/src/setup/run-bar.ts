@@ -7,6 +7,7 @@ import { timeText } from 'anyvmaf/view';
 import { announce, button, fill, h } from '../dom.js';
 import { BEAT, spaced } from '../schedule.js';
 import { type ActiveRun, isActive, type Run, type Session } from '../session.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import { fetched } from './decoder.js';
 import { failureView, failureWords, sentence } from './failure.js';
@@ -63,12 +64,8 @@ export function runBar(session: Session, runner: Runner): HTMLElement {
     (loses ? addEventListener : removeEventListener)('beforeunload', ask);
   };
   for (const cell of [session.run, session.unsaved]) cell.watch(guard);
-  return h(
-    'section',
-    { class: 'runner', 'aria-label': text.run.section },
-    outcome,
-    idle.element,
-    busy.element,
+  return made(
+    html`<section class="runner" aria-label=${text.run.section}>${[outcome, idle.element, busy.element]}</section>`,
   );
 }
 
@@ -113,16 +110,8 @@ function startText(session: Session): string {
 
 function progressBar(session: Session, runner: Runner) {
   const filled = h('i');
-  const meter = h(
-    'div',
-    {
-      class: 'meter',
-      role: 'progressbar',
-      'aria-label': text.run.progress,
-      'aria-valuemin': 0,
-      'aria-valuemax': 100,
-    },
-    filled,
+  const meter = made(
+    html`<div class="meter" role="progressbar" aria-label=${text.run.progress} aria-valuemin="0" aria-valuemax="100">${filled}</div>`,
   );
   const figures = h('p', { class: 'figures' });
   const pause = button({ onclick: () => runner.pause(session.run.value.phase === 'running') });

@@ -8,18 +8,20 @@ import type { TinyModelDescription } from 'anyvmaf';
 import { announce, button, fill, h } from '../dom.js';
 import { messageOf } from '../engine/calls.js';
 import { engine } from '../engine/client.js';
-import { type ChosenTiny, DEFAULT_SETTINGS, isActive, MOST_THREADS, type Session } from '../session.js';
+import { type ChosenTiny, DEFAULT_SETTINGS, isActive, type Session } from '../session.js';
+import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import {
   type Change,
   check,
-  choice,
   field,
+  fieldGroup,
   labelled,
   type Part,
   pairingFields,
   pictureFields,
   rangeField,
+  runningFields,
   whole,
 } from './fields.js';
 import { rawFiles } from './files.js';
@@ -58,24 +60,15 @@ export function settingsForm(session: Session): HTMLElement {
     },
     text.settings.reset,
   );
-  const group = (name: string, body: string, elements: readonly HTMLElement[]) =>
-    h('fieldset', { class: 'group' }, h('legend', {}, name), h('div', { class: body }, ...elements));
-  const element = h(
-    'details',
-    { class: 'card fold settings' },
-    h('summary', {}, h('h2', {}, text.settings.heading), state),
-    group(text.settings.models, 'ticks', models.elements),
-    group(text.settings.features, 'fields stacked', metrics.elements),
-    group(text.tiny.heading, 'fields two', tinyModels(session)),
-    group(
-      text.settings.pairing,
-      'fields',
-      [offset, range, sizes].flatMap(({ elements }) => elements),
-    ),
-    group(text.settings.pictures, 'fields', pictures.elements),
-    h('p', { class: 'faint small' }, text.setup.ownForm.beyond),
-    group(text.settings.running, 'fields', running.elements),
-    h('div', { class: 'tools end' }, reset),
+  const pairing = [offset, range, sizes].flatMap(({ elements }) => elements);
+  const element = made(
+    html`<details class="card fold settings"><summary><h2>${text.settings.heading}</h2>${state}</summary>${[
+      fieldGroup(text.settings.models, models.elements, 'ticks'),
+      fieldGroup(text.settings.features, metrics.elements, 'fields stacked'),
+      fieldGroup(text.tiny.heading, tinyModels(session), 'fields two'),
+      fieldGroup(text.settings.pairing, pairing),
+      fieldGroup(text.settings.pictures, pictures.elements),
+    ]}<p class="faint small">${text.setup.ownForm.beyond}</p>${fieldGroup(text.settings.running, running.elements)}<div class="tools end">${reset}</div></details>`,
   );
   settings.watch((now) => {
     fill(state, summary(now).join(' · '));
@@ -111,14 +104,14 @@ function modelBoxes({ settings }: Session, set: Change): Part {
     set({ models: withModel(settings.value.models, key, on) }),
   );
   const isFurther = (key: ModelKey) => FURTHER_KEYS.includes(key);
-  const further = h(
-    'details',
-    { class: 'further' },
-    h('summary', {}, text.settings.furtherModels),
-    h('div', { class: 'ticks' }, ...boxes.filter(({ key }) => isFurther(key)).map(({ element }) => element)),
+  const [many, few] = [true, false].map((rare) =>
+    boxes.filter(({ key }) => isFurther(key) === rare).map(({ element }) => element),
+  ) as [HTMLElement[], HTMLElement[]];
+  const further = made<HTMLDetailsElement>(
+    html`<details class="further"><summary>${text.settings.furtherModels}</summary><div class="ticks">${many}</div></details>`,
   );
   return {
-    elements: [...boxes.filter(({ key }) => !isFurther(key)).map(({ element }) => element), further],
+    elements: [...few, further],
     show({ models }) {
       for (const { key, input } of boxes) input.checked = models.includes(MODELS[key]);
       if (FURTHER_KEYS.some((key) => models.includes(MODELS[key]))) further.open = true;
@@ -150,42 +143,11 @@ function metricFields({ settings }: Session, set: Change): Part {
   };
 }
 
-function runningFields(set: Change): Part {
-  const subsample = field('subsample', text.settings.subsample, { type: 'number', min: 1, step: 1 });
-  whole(subsample.input, 1, 1e6, (n) => set({ subsample: n ?? 1 }));
-  const threads = field('threads', text.settings.threads, {
-    type: 'number',
-    min: 1,
-    max: MOST_THREADS,
-    step: 1,
-    placeholder: text.settings.threadsAuto(navigator.hardwareConcurrency || 4),
-  });
-  whole(threads.input, 1, MOST_THREADS, (threads) => set({ threads }));
-  const backend = choice('backend', text.settings.backend, text.settings.backends, (backend) =>
-    set({ backend }),
-  );
-  const decoder = choice('decoder', text.settings.decoder, text.settings.decoders, (decoder) =>
-    set({ decoder }),
-  );
-  return {
-    elements: [subsample.element, threads.element, backend.element, decoder.element],
-    show(now) {
-      subsample.input.value = String(now.subsample);
-      threads.input.value = now.threads === null ? '' : String(now.threads);
-      backend.input.value = now.backend ?? 'cpu';
-      decoder.input.value = now.decoder;
-    },
-  };
-}
-
 /** Typed, detected by a button, or detected for each encode when scoring. */
 function searchedOffset(session: Session, set: Change): Part {
   const { input, element } = field('offset', text.settings.offset, { type: 'number', step: 1 });
-  const status = h(
-    'p',
-    { class: 'faint small', id: 'offset-said', role: 'status' },
-    text.settings.offsetHint,
-  );
+  const status = h('p', { class: 'faint small', id: 'offset-said', role: 'status' });
+  fill(status, text.settings.offsetHint);
   input.setAttribute('aria-describedby', 'offset-said');
   const detect = button({ onclick: () => find() }, text.settings.detect);
   const auto = check('offset-auto', text.settings.offsetAuto, '', (on) => set({ offset: on ? 'auto' : 0 }));
@@ -253,14 +215,9 @@ function tinyModels(session: Session): readonly HTMLElement[] {
 }
 
 function ownModel({ tiny, tinyToPick }: Session): HTMLElement {
-  const input = h('input', {
-    id: 'pick-tiny',
-    type: 'file',
-    multiple: true,
-    accept: '.onnx,.json,.data,.bin',
-    'aria-describedby': 'tiny-said',
-    onchange: () => choose([...(input.files ?? [])]),
-  });
+  const input = made<HTMLInputElement>(
+    html`<input id="pick-tiny" type="file" multiple accept=".onnx,.json,.data,.bin" aria-describedby="tiny-said" @change=${() => choose([...(input.files ?? [])])}>`,
+  );
   const status = h('p', { class: 'faint small', id: 'tiny-said', role: 'status' }, text.tiny.hint);
   const drop = button({ onclick: () => choose([]) }, text.tiny.remove);
   const hint = () => fill(status, tinyToPick.value ? text.tiny.pick : text.tiny.hint);

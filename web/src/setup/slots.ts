@@ -4,11 +4,14 @@
  * picture of the first frame of each, made while no run needs the worker.
  */
 import { numberedColour, sizeText } from 'anyvmaf/view';
+import { guard } from 'lit-html/directives/guard.js';
+import { repeat } from 'lit-html/directives/repeat.js';
 import { announce, button, drawPixels, fill, h, icon, pictogram } from '../dom.js';
 import { engine } from '../engine/client.js';
 import type { Thumb } from '../frames/draw.js';
 import type { ThumbCall } from '../frames/serve.js';
-import { type ChosenFile, coloursOf, isActive, type Session, type Settings } from '../session.js';
+import { type ChosenFile, coloursOf, isActive, type Session } from '../session.js';
+import { html, made, render, type TemplateResult } from '../templates.js';
 import { text } from '../text.js';
 import { addFiles, describeFacts, handles, removeFile, type Side, swapSides } from './files.js';
 import { dropOwn } from './fixes.js';
@@ -38,15 +41,8 @@ export function slots(
     fill(error, ...refused.map((why) => h('span', {}, why)));
     error.hidden = refused.length === 0;
   };
-  const swap = button(
-    {
-      class: 'tool swap',
-      'aria-label': text.setup.swap,
-      title: text.setup.swap,
-      onclick: () => swapSides(session),
-    },
-    icon('swap'),
-  );
+  const label = { 'aria-label': text.setup.swap, title: text.setup.swap };
+  const swap = button({ class: 'tool swap', ...label, onclick: () => swapSides(session) }, icon('swap'));
   const thumbs = new FileThumbs(session);
   const element = h(
     'section',
@@ -95,21 +91,15 @@ type Add = (files: readonly File[], side: Side | null) => Promise<void>;
 
 function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLElement {
   const many = side === 'distorted';
-  const input = h('input', {
-    type: 'file',
-    class: 'unseen',
-    id: `pick-${side}`,
-    accept: ACCEPT,
-    multiple: many,
-    tabindex: -1,
-    'aria-label': `${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}`,
-    onchange: () => {
-      const files = [...(input.files ?? [])];
-      // Allows choosing the same file again.
-      input.value = '';
-      add(files, side);
-    },
-  });
+  const take = () => {
+    const files = [...(input.files ?? [])];
+    // Allows choosing the same file again.
+    input.value = '';
+    add(files, side);
+  };
+  const input = made<HTMLInputElement>(
+    html`<input type="file" class="unseen" id="pick-${side}" accept=${ACCEPT} ?multiple=${many} tabindex="-1" aria-label="${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}" @change=${take}>`,
+  );
   const onclick = async () => {
     const { showOpenFilePicker } = window as Handing;
     if (showOpenFilePicker) add(await pickFiles(showOpenFilePicker, many), side);
@@ -118,18 +108,8 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
   const pick = button({ class: 'tool pick', onclick });
   const list = h('ul', { class: 'chosen-files' });
   const hint = h('span', { class: 'faint small drop-hint' }, text.setup.drop);
-  const element = h(
-    'div',
-    { class: `slot slot-${side}`, role: 'group', 'aria-labelledby': `label-${side}`, 'data-side': side },
-    pictogram(side),
-    h(
-      'div',
-      { class: 'slot-head' },
-      h('h2', { id: `label-${side}` }, text.setup[side]),
-      h('p', { class: 'faint small' }, text.setup[`${side}Hint`]),
-    ),
-    list,
-    h('div', { class: 'slot-pick' }, pick, hint, input),
+  const element = made(
+    html`<div class="slot slot-${side}" role="group" aria-labelledby="label-${side}" data-side=${side}>${pictogram(side)}<div class="slot-head"><h2 id="label-${side}">${text.setup[side]}</h2><p class="faint small">${text.setup[`${side}Hint`]}</p></div>${list}<div class="slot-pick">${[pick, hint, input]}</div></div>`,
   );
   const show = () => {
     const files = many ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
@@ -137,7 +117,11 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     element.classList.toggle('filled', !empty);
     const colours = many ? coloursOf(session) : [];
     const rowOf = (one: ChosenFile, i: number) => row(session, one, thumbs.place(one), colours[i]);
-    putRows(list, files.map(rowOf), pick);
+    putRows(
+      list,
+      repeat(files, ({ id }) => id, rowOf),
+      pick,
+    );
     list.hidden = empty;
     hint.hidden = !empty;
     const label = pickLabel(many, empty);
@@ -156,16 +140,17 @@ function pickLabel(many: boolean, empty: boolean): string {
   return empty ? choose : replace;
 }
 
-/** Replaces rows. The focus goes from a button to its equivalent, else to its row or to `instead`. */
-function putRows(list: Element, rows: readonly HTMLElement[], instead: HTMLElement): void {
+/**
+ * Renders rows. Those that stay keep their elements, since a button that is replaced between press and release is not
+ * clicked. The focus goes from a button that is gone to the first of its row, else to `instead`.
+ */
+function putRows(list: HTMLElement, rows: unknown, instead: HTMLElement): void {
   const focused = list.contains(document.activeElement) ? document.activeElement : null;
-  fill(list, ...rows);
-  if (!focused) return;
-  const id = focused.closest('li')?.dataset.id;
-  const buttons = [...list.querySelectorAll<HTMLElement>(`[data-id="${id}"] button`)];
-  const wordsOf = (element: Element) => element.getAttribute('title') ?? element.textContent;
-  const again = buttons.find((one) => wordsOf(one) === wordsOf(focused)) ?? buttons[0] ?? instead;
-  again.focus({ preventScroll: true });
+  const around = focused?.closest('li');
+  render(rows, list);
+  if (!focused || focused.isConnected) return;
+  const next = around?.isConnected ? around.querySelector('button') : null;
+  (next ?? instead).focus({ preventScroll: true });
 }
 
 /** Sets the class `over` while something is dragged over an element or its children. */
@@ -180,64 +165,28 @@ function markDraggedOver(element: HTMLElement): void {
   element.addEventListener('drop', () => over(-depth));
 }
 
-function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour: number | undefined): HTMLElement {
+function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour?: number): TemplateResult {
   const { id, file, own } = one;
   const [first] = session.inspections.value.values();
   const found = colour === undefined ? first : session.inspections.value.get(id);
-  const facts =
-    found?.phase === 'found' ? found.inspection[colour === undefined ? 'reference' : 'distorted'] : undefined;
-  const label = text.setup.remove(file.name);
-  return h(
-    'li',
-    { class: 'file', 'data-id': String(id) },
-    colour !== undefined &&
-      h('span', {
-        class: 'swatch',
-        style: numberedColour(colour)
+  const side = colour === undefined ? 'reference' : 'distorted';
+  const facts = found?.phase === 'found' ? describeFacts(found.inspection[side]) : [];
+  const swatch =
+    colour === undefined
+      ? ''
+      : html`<span class="swatch" .style=${numberedColour(colour)
           .map((one) => one.join(':'))
-          .join(';'),
-      }),
-    thumb,
-    h(
-      'div',
-      { class: 'file-text' },
-      h('span', { class: 'file-name', title: file.name }, file.name),
-      h(
-        'span',
-        { class: 'faint small file-facts' },
-        ...[...(facts ? describeFacts(facts) : []), sizeText(file.size) ?? ''].map((fact) =>
-          h('span', {}, fact),
-        ),
-      ),
-      colour !== undefined && own && ownSettings(session, id, own),
-    ),
-    colour !== undefined && ownButton(session, one),
-    button(
-      { class: 'tool bare', 'aria-label': label, title: label, onclick: () => removeFile(session, id) },
-      icon('close'),
-    ),
-  );
+          .join(';')}></span>`;
+  const open = async () => (await import('./own-settings.js')).openOwnSettings(session, one);
+  const set = own
+    ? html`<span class="small own">${text.setup.own} ${changeWords(own).join(', ')} <button type="button" class="tool bare" @click=${() => dropOwn(session, id)}>${text.setup.dropOwn}</button></span>`
+    : '';
+  return html`<li class="file" data-id=${id}>${swatch}${thumb}<div class="file-text"><span class="file-name" title=${file.name}>${file.name}</span><span class="faint small file-facts">${[...facts, sizeText(file.size) ?? ''].map((fact) => html`<span>${fact}</span>`)}</span>${set}</div>${colour === undefined ? '' : bareButton('tune', text.setup.ownForm.open(file.name), open)}${bareButton('close', text.setup.remove(file.name), () => removeFile(session, id))}</li>`;
 }
 
-function ownButton(session: Session, one: ChosenFile): HTMLElement {
-  const label = text.setup.ownForm.open(one.file.name);
-  const onclick = async () => {
-    const { openOwnSettings } = await import('./own-settings.js');
-    openOwnSettings(session, one);
-  };
-  return button(
-    { class: 'tool bare', id: `own-${one.id}`, 'aria-label': label, title: label, onclick },
-    icon('tune'),
-  );
-}
-
-function ownSettings(session: Session, id: number, own: Partial<Settings>): HTMLElement {
-  return h(
-    'span',
-    { class: 'small own' },
-    `${text.setup.own} ${changeWords(own).join(', ')} `,
-    button({ class: 'tool bare', onclick: () => dropOwn(session, id) }, text.setup.dropOwn),
-  );
+/** The icon stays when the row is rendered again. */
+function bareButton(name: 'close' | 'tune', label: string, onclick: () => void): TemplateResult {
+  return html`<button type="button" class="tool bare" aria-label=${label} title=${label} @click=${onclick}>${guard([], () => icon(name))}</button>`;
 }
 
 /** Files dropped on a slot go there, others where files are missing; keeps the browser from opening them. */
@@ -323,12 +272,17 @@ function pasteAnywhere(add: Add, say: (what: string) => void): void {
 /** Longest side in pixels. */
 const SIDE = 192;
 
+interface Place {
+  readonly element: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
+  /** Set from the call for the picture on, also if that failed. */
+  asked: boolean;
+}
+
 class FileThumbs {
   readonly #session: Session;
-  /** By file, raw format and decoder; `null` while it is made, or if that failed. */
-  readonly #made = new Map<string, Thumb | null>();
-  /** Canvases on show; lists may be redrawn meanwhile. */
-  readonly #places = new Map<string, HTMLCanvasElement>();
+  /** By file, raw format and decoder. */
+  readonly #places = new Map<string, Place>();
   #turn: Promise<void> = Promise.resolve();
 
   constructor(session: Session) {
@@ -336,44 +290,44 @@ class FileThumbs {
   }
 
   /** Reserves the room, so that nothing moves when the picture comes. */
-  place(chosen: ChosenFile): HTMLElement {
-    const canvas = h('canvas', { hidden: true });
+  place({ id, file, kind }: ChosenFile): HTMLElement {
     const { raw, settings, run, inspections } = this.#session;
-    const format = chosen.kind === 'raw' ? raw.value : null;
-    const readable = chosen.kind !== 'raw' || format !== null;
-    const place = h('span', { class: 'file-thumb', 'aria-hidden': 'true', hidden: !readable }, canvas);
+    const format = kind === 'raw' ? raw.value : null;
+    const readable = kind !== 'raw' || format !== null;
     const { decoder } = settings.value;
-    const key = JSON.stringify([chosen.id, format, decoder]);
-    this.#places.set(key, canvas);
-    const known = this.#made.get(key);
-    if (known) drawThumb(canvas, known);
-    // Inspection comes first; lists are redrawn after it.
+    const key = JSON.stringify([id, format, decoder]);
+    const place = this.#places.get(key) ?? newPlace(readable);
+    this.#places.set(key, place);
+    // Inspection comes first; lists are rendered again after it.
     const waits =
       isActive(run.value) || [...inspections.value.values()].some(({ phase }) => phase === 'pending');
-    if (known === undefined && !waits && readable)
-      this.#make(key, { file: chosen.file, raw: format, decoder, side: SIDE });
-    return place;
+    if (!place.asked && !waits && readable) this.#make(place, { file, raw: format, decoder, side: SIDE });
+    return place.element;
   }
 
-  #make(key: string, asked: ThumbCall): void {
-    this.#made.set(key, null);
+  #make(place: Place, call: ThumbCall): void {
+    place.asked = true;
     this.#turn = this.#turn.then(async () => {
-      if (isActive(this.#session.run.value)) {
-        // Requested again after the run.
-        this.#made.delete(key);
-        return;
-      }
+      // Requested again after the run.
+      if (isActive(this.#session.run.value)) place.asked = false;
       // The inspection reports what is wrong with a file.
-      const thumb = await engine.call('thumb', asked).catch(() => undefined);
-      const place = this.#places.get(key);
-      if (!thumb || !place) return;
-      this.#made.set(key, thumb);
-      drawThumb(place, thumb);
+      else
+        await engine.call('thumb', call).then(
+          (thumb) => drawThumb(place.canvas, thumb),
+          () => {},
+        );
     });
   }
 }
 
-function drawThumb(canvas: HTMLCanvasElement, thumb: Thumb): void {
+function newPlace(readable: boolean): Place {
+  const canvas = h('canvas', { hidden: true });
+  const element = h('span', { class: 'file-thumb', 'aria-hidden': 'true', hidden: !readable }, canvas);
+  return { element, canvas, asked: false };
+}
+
+function drawThumb(canvas: HTMLCanvasElement, thumb: Thumb | undefined): void {
+  if (!thumb) return;
   drawPixels(canvas, thumb);
   canvas.style.aspectRatio = String(thumb.aspect);
   canvas.hidden = false;

@@ -5,6 +5,7 @@
 import { timeText } from 'anyvmaf/view';
 import { fill, h, icon } from '../../dom.js';
 import { type CodedFrame, codedText } from '../../packets/client.js';
+import { html, made, render } from '../../templates.js';
 import { text } from '../../text.js';
 import type { ShownPair } from '../draw.js';
 import { keyList, tool } from '../keys.js';
@@ -55,28 +56,16 @@ export class Head {
       onchange: () => actions.choose(Number(this.#encodes.value)),
     });
     this.#against = h('select', { 'aria-label': words.against, onchange: () => this.#chooseAgainst() });
-    this.#help = h('details', { class: 'frames-help' }, h('summary', { class: 'tool' }, words.keys));
     // Scrolls on small screens, which by keyboard needs focus.
-    const sheet = { class: 'frames-sheet', tabindex: 0, role: 'region', 'aria-label': words.keys };
-    this.#help.append(h('div', sheet, keyList(), h('p', {}, words.pointer)));
+    this.#help = made<HTMLDetailsElement>(
+      html`<details class="frames-help"><summary class="tool">${words.keys}</summary><div class="frames-sheet" tabindex="0" role="region" aria-label=${words.keys}>${keyList()}<p>${words.pointer}</p></div></details>`,
+    );
     this.#save = saveMenu(actions.savable, actions.save);
     const fullScreen = tool('', 'X', actions.fullScreen, words.fullScreen);
     fill(fullScreen, icon('full'));
-    this.element = h(
-      'header',
-      { class: 'frames-head' },
-      h('div', { class: 'frames-name' }, this.#title, this.#meta),
-      this.#score,
-      h(
-        'div',
-        { class: 'frames-corner' },
-        this.#encodes,
-        this.#against,
-        this.#save,
-        fullScreen,
-        this.#help,
-        tool('✕', 'Esc', actions.close, words.close),
-      ),
+    const close = tool('✕', 'Esc', actions.close, words.close);
+    this.element = made(
+      html`<header class="frames-head"><div class="frames-name">${this.#title}${this.#meta}</div>${this.#score}<div class="frames-corner">${[this.#encodes, this.#against, this.#save, fullScreen, this.#help, close]}</div></header>`,
     );
   }
 
@@ -112,10 +101,9 @@ export class Head {
 
   describe({ frame, name, metric, value, against, facts, coded, versus }: Described): void {
     this.#title.textContent = words.title(frame);
-    fill(
+    render(
+      html`${value === null ? '' : html`<span>${metric}</span><strong>${value}</strong>`}${against === undefined ? '' : html`<span>${words.against.toLowerCase()} ${against.toFixed(2)}</span>`}`,
       this.#score,
-      ...(value === null ? [] : [h('span', {}, metric), h('strong', {}, value)]),
-      against !== undefined && h('span', {}, `${words.against.toLowerCase()} ${against.toFixed(2)}`),
     );
     const time = facts?.reference.time ?? null;
     const about =

@@ -2,8 +2,9 @@
  * @module web/frames/viewer/readout
  * Shows the samples or loss under the pointer, and messages in place of pictures.
  */
-import { button, fill, h } from '../../dom.js';
+import { h } from '../../dom.js';
 import { EngineError, messageOf } from '../../engine/calls.js';
+import { html, render } from '../../templates.js';
 import { text } from '../../text.js';
 import type { Drawable, LossGrid, ShownPair } from '../draw.js';
 import type { PairSource } from '../serve.js';
@@ -34,20 +35,17 @@ export class Readout {
     clearTimeout(this.#resting);
     this.element.hidden = at === null;
     if (!at || !pair) return;
-    const place = h('span', {}, words.at(at.x, at.y));
-    if (grid) {
-      const loss = lossAt(grid, at);
-      fill(this.element, place, loss !== undefined && h('span', {}, words.here(lossText(loss))));
-      return;
-    }
-    fill(this.element, place);
-    if (pair.rough) return;
+    const tell = (more: unknown = '') =>
+      render(html`<span>${words.at(at.x, at.y)}</span>${more}`, this.element);
+    const loss = grid && lossAt(grid, at);
+    tell(loss === undefined ? '' : html`<span>${words.here(lossText(loss))}</span>`);
+    if (grid || pair.rough) return;
     this.#resting = setTimeout(() => {
       const samples = pictures.map(({ name, picture }) => {
-        const rgb = sampleOf(picture, at, pair);
-        return h('span', {}, swatch(rgb), `${name} `, rgb.join(' '));
+        const rgb = sampleOf(picture, at, pair).join(' ');
+        return html`<span><i class="frames-swatch" .style=${`background:rgb(${rgb})`}></i>${name} ${rgb}</span>`;
       });
-      fill(this.element, place, ...samples);
+      tell(samples);
     }, REST);
   }
 }
@@ -75,12 +73,6 @@ function sampleOf(
   return [...probe.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
 }
 
-function swatch(rgb: readonly number[]): HTMLElement {
-  const element = h('i', { class: 'frames-swatch' });
-  element.style.background = `rgb(${rgb.join(' ')})`;
-  return element;
-}
-
 export class Message {
   readonly element = h('div', { class: 'frames-message', hidden: true });
   readonly #retry: () => void;
@@ -102,10 +94,9 @@ export class Message {
 
   say(why: string, again = false): void {
     this.element.hidden = false;
-    fill(
+    render(
+      html`<div role="alert">${again ? html`<strong>${words.failed}</strong>` : ''}<p>${why}</p></div>${again ? html`<button type="button" class="tool" @click=${this.#retry}>${words.retry}</button>` : ''}`,
       this.element,
-      h('div', { role: 'alert' }, again && h('strong', {}, words.failed), h('p', {}, why)),
-      again && button({ onclick: this.#retry }, words.retry),
     );
   }
 }

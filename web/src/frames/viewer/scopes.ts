@@ -2,7 +2,8 @@
  * @module web/frames/viewer/scopes
  * Histogram, waveform and vectorscope of both pictures, from displayed colours. Loaded on demand.
  */
-import { fill, h } from '../../dom.js';
+import { h } from '../../dom.js';
+import { html, made, render } from '../../templates.js';
 import { text } from '../../text.js';
 import type { Stage } from '../stage.js';
 
@@ -16,12 +17,9 @@ const SIDE = 256;
 type Counts = Uint32Array;
 
 export class Scopes {
-  readonly element = h('div', {
-    class: 'frames-scopes',
-    hidden: true,
-    role: 'group',
-    'aria-label': words.label,
-  });
+  readonly element = made(
+    html`<div class="frames-scopes" hidden role="group" aria-label=${words.label}></div>`,
+  );
   readonly #stage: Stage;
   #kind = -1;
 
@@ -41,18 +39,13 @@ export class Scopes {
     if (!kind) return;
     const figures = ROLES.map((role) => {
       const name = this.#stage.look.names[role];
-      const canvas = h('canvas', {
-        width: SIDE,
-        height: SIDE,
-        class: 'frames-scope',
-        role: 'img',
-        'aria-label': `${words[kind]}: ${name}`,
-      });
+      const canvas = h('canvas', { width: SIDE, height: SIDE, class: 'frames-scope', role: 'img' });
+      canvas.setAttribute('aria-label', `${words[kind]}: ${name}`);
       const pixels = pixelsOf(this.#stage.canvasOf(role));
       if (pixels) paint(canvas, counted(kind, pixels), kind === 'histogram');
-      return h('figure', {}, canvas, h('figcaption', {}, name));
+      return html`<figure>${canvas}<figcaption>${name}</figcaption></figure>`;
     });
-    fill(this.element, h('p', {}, words[kind]), h('div', {}, ...figures));
+    render(html`<p>${words[kind]}</p><div>${figures}</div>`, this.element);
   }
 }
 

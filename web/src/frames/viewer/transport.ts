@@ -6,6 +6,7 @@
 import type { FrameMetrics, Ranking } from 'anyvmaf';
 import { fill, h } from '../../dom.js';
 import type { Cursor } from '../../session.js';
+import { html, made } from '../../templates.js';
 import { text } from '../../text.js';
 import { type Commands, tool } from '../keys.js';
 import type { Subject } from './subject.js';
@@ -22,13 +23,11 @@ export class Transport {
   readonly #number: HTMLInputElement;
   readonly #play = tool(words.playFilm, 'K', () => this.toggle());
   #step: number | undefined;
-  readonly #speed = h(
-    'select',
-    { 'aria-label': words.speed, title: words.speed },
-    ...SPEEDS.map((speed) => h('option', { value: speed, selected: speed === 1 }, words.speedValue(speed))),
+  readonly #speed = made<HTMLSelectElement>(
+    html`<select aria-label=${words.speed} title=${words.speed}>${SPEEDS.map((speed) => html`<option value=${speed} ?selected=${speed === 1}>${words.speedValue(speed)}</option>`)}</select>`,
   );
   readonly #whole: HTMLButtonElement;
-  /** True while a number is typed, which pictures that arrive must not replace. */
+  /** True while a number is selected or typed, which pictures that arrive must not replace. */
   #typing = false;
   #first = 0;
   #last = 0;
@@ -53,41 +52,28 @@ export class Transport {
         changed(playing);
       },
     );
-    this.#number = h('input', {
-      type: 'number',
-      class: 'frames-number',
-      min: 0,
-      step: 1,
-      'aria-label': words.number,
-      oninput: () => {
-        this.#typing = true;
-      },
-      onblur: () => {
-        this.#typing = false;
-      },
-      onchange: () => {
-        this.#typing = false;
-        go(Number(this.#number.value));
-      },
-    });
-    this.element = h(
-      'footer',
-      { class: 'frames-foot' },
-      this.#timeline.element,
-      h(
-        'div',
-        { class: 'frames-steps' },
-        this.#play,
-        tool('‹', 'ArrowLeft', () => step(-1), words.previous),
-        this.#number,
-        tool('›', 'ArrowRight', () => step(1), words.next),
-        tool(words.worst, 'W', worst, words.worstTitle),
-        tool(words.nextWorst, 'N', () => besideWorst(1)),
-        tool(words.previousKey, 'I', () => key(-1), words.previousKeyTitle),
-        tool(words.nextKey, 'O', () => key(1), words.nextKeyTitle),
-        this.#speed,
-        this.#whole,
-      ),
+    const types = ({ type }: Event) => {
+      this.#typing = type === 'focus' || type === 'input';
+      // A dialog that closes ends what is typed, which must not open it again.
+      if (type === 'change' && this.#number.closest('dialog')?.open) go(Number(this.#number.value));
+    };
+    this.#number = made(
+      html`<input type="number" class="frames-number" min="0" step="1" aria-label=${words.number} @focus=${types} @input=${types} @blur=${types} @change=${types}>`,
+    );
+    const steps = [
+      this.#play,
+      tool('‹', 'ArrowLeft', () => step(-1), words.previous),
+      this.#number,
+      tool('›', 'ArrowRight', () => step(1), words.next),
+      tool(words.worst, 'W', worst, words.worstTitle),
+      tool(words.nextWorst, 'N', () => besideWorst(1)),
+      tool(words.previousKey, 'I', () => key(-1), words.previousKeyTitle),
+      tool(words.nextKey, 'O', () => key(1), words.nextKeyTitle),
+      this.#speed,
+      this.#whole,
+    ];
+    this.element = made(
+      html`<footer class="frames-foot">${this.#timeline.element}<div class="frames-steps">${steps}</div></footer>`,
     );
   }
 
