@@ -84,9 +84,7 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
 }
 
 export const ADM_OPTIONS = [
-  flag('debug', false, {
-    description: 'Also emit ADM under its own name, and numerators and denominators.',
-  }),
+  flag('debug', false, { description: 'Also emit ADM under its own name, and numerators and denominators.' }),
   real('adm_csf_scale', 1, 0, 50, {
     alias: 'scf',
     description: 'Factor on the horizontal and vertical contrast sensitivity, in adm_csf_mode 1 only.',

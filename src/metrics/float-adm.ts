@@ -63,10 +63,7 @@ export const FLOAT_ADM: Metric = {
       }),
       real('adm_p_norm', 3, 1, 20, { alias: 'apn', description: 'Exponent of the pooling over a band.' }),
       ...factorOptions(),
-      integer('adm_skip_aim_scale', -1, 0, 3, {
-        alias: 'sasc',
-        description: 'Scale to exclude from aim.',
-      }),
+      integer('adm_skip_aim_scale', -1, 0, 3, { alias: 'sasc', description: 'Scale to exclude from aim.' }),
     ],
     features: [
       ...['adm2', 'aim', 'adm3', ...SCALES.map((s) => `adm_scale${s}`)].map((x) =>

@@ -169,11 +169,7 @@ function otherShape(pair: Both, { cut, alike }: ShapeClues): Explained {
   if (alike) {
     return { why: 'the pictures match in detail, so one of the labels is wrong', hint: relabel(pair) };
   }
-  return (
-    croppedPart(pair) ?? {
-      why: 'one is cropped, padded or stretched, and scaling does not align them',
-    }
-  );
+  return croppedPart(pair) ?? { why: 'one is cropped, padded or stretched, and scaling does not align them' };
 }
 
 /** True if width and height are swapped, apart from scaling. */

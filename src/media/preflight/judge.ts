@@ -130,14 +130,8 @@ const RULES: readonly Rule[] = [
     ],
     given: { offset: slipped },
   },
-  {
-    cause: 'unrelated',
-    explains: [...OF_PICTURES, ...OF_TIMING],
-  },
-  {
-    cause: 'offset',
-    explains: ['frame-count', 'duration', 'duplicate-frames', 'freeze', 'swapped'],
-  },
+  { cause: 'unrelated', explains: [...OF_PICTURES, ...OF_TIMING] },
+  { cause: 'offset', explains: ['frame-count', 'duration', 'duplicate-frames', 'freeze', 'swapped'] },
   {
     cause: 'interlaced',
     explains: ['frame-rate', 'duplicate-frames', 'freeze', 'swapped'],
