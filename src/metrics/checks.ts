@@ -44,27 +44,8 @@ export const RESAMPLING: readonly string[] = ['nearest', 'bilinear', 'bicubic', 
 
 /** Kernel scales that libvmaf supports. */
 const KERNEL_SCALES: readonly number[] = [
-  1,
-  1 / 2,
-  3 / 2,
-  2,
-  2 / 3,
-  24 / 10,
-  360 / 97,
-  4 / 3,
-  3.5 / 3,
-  3.75 / 3,
-  4.25 / 3,
-  5 / 3,
-  3,
-  1 / 2.25,
-  1.4746,
-  1.54,
-  1.6,
-  1.06667,
-  0.711111,
-  0.74074,
-  1.111111,
+  ...[1, 1 / 2, 3 / 2, 2, 2 / 3, 24 / 10, 360 / 97, 4 / 3, 3.5 / 3, 3.75 / 3, 4.25 / 3, 5 / 3, 3, 1 / 2.25],
+  ...[1.4746, 1.54, 1.6, 1.06667, 0.711111, 0.74074, 1.111111],
 ];
 
 export function resizingOptions(prefix: string, alias: string): readonly OptionSpec[] {
