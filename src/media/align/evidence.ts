@@ -13,7 +13,15 @@
  * shows all missed changes at once.
  */
 
-import { blockChange, dot, PAIR_BYTES, signThumb, squaredDistance, tellsApart } from './thumbnail.js';
+import {
+  blockChange,
+  dot,
+  PAIR_BYTES,
+  signThumb,
+  squaredDistance,
+  THUMBNAIL,
+  tellsApart,
+} from './thumbnail.js';
 
 /** Weight of a difference between residuals, chosen on encodes: see docs/alignment.md. */
 const WEIGHING = {
@@ -45,8 +53,8 @@ interface Weighing {
 /** In squared 8-bit levels; smaller residuals are rounding error. */
 const FLOOR = 0.02 ** 2;
 
-/** Side of blocks whose averages separate motion from noise, in samples. */
-const BLOCK = 8;
+/** Blocks whose averages separate motion from noise. */
+const BLOCKS = [THUMBNAIL.width, 8, 8] as const;
 
 /** Two encodes of one picture differ by at most twice the coding error of each, or four times when squared. */
 const BEYOND_CODING = 4;
@@ -129,13 +137,10 @@ export class Evidence {
   readonly #ratio: number;
   readonly #partners: ArrayLike<number> | undefined;
 
-  readonly #width: number;
-
   /** @param partners reference frame of each distorted frame at offset 0, ascending; default: by the ratio */
-  constructor(ratio: number, width: number, partners?: ArrayLike<number>) {
+  constructor(ratio: number, partners?: ArrayLike<number>) {
     this.#ratio = ratio;
     this.#partners = partners;
-    this.#width = width;
   }
 
   get oneByOne(): boolean {
@@ -292,7 +297,7 @@ export class Evidence {
       if (x && y) pairs.push([x, y]);
     }
     // No common pairs: the offsets compare different frames.
-    return pairs.length === 0 || tellsApart(pairs, this.#width);
+    return pairs.length === 0 || tellsApart(pairs);
   }
 
   /** Signatures of the pairs at an offset where frames pair one to one: reference, then distorted. */
@@ -302,8 +307,8 @@ export class Evidence {
       const [x, y] = [this.#reference[this.partner(i, offset)], this.#distorted[i]];
       if (!x || !y) return;
       const pair = new Uint8Array(PAIR_BYTES);
-      signThumb(x.samples, this.#width, pair);
-      signThumb(y.samples, this.#width, pair.subarray(PAIR_BYTES / 2));
+      signThumb(x.samples, pair);
+      signThumb(y.samples, pair.subarray(PAIR_BYTES / 2));
       yield pair;
     }
   }
@@ -322,8 +327,8 @@ export class Evidence {
       const [x, x0] = [this.#reference[now], this.#reference[before]];
       const [y, y0] = [this.#distorted[i], this.#distorted[i - 1]];
       if (now === before || !x || !x0 || !y || !y0) continue;
-      if (meanSquare(y0, y) <= still && this.#blockChange(x0, x) >= moves) counts.distorted++;
-      if (meanSquare(x0, x) <= still && this.#blockChange(y0, y) > flicker) counts.reference++;
+      if (meanSquare(y0, y) <= still && blocksMoved(x0, x) >= moves) counts.distorted++;
+      if (meanSquare(x0, x) <= still && blocksMoved(y0, y) > flicker) counts.reference++;
     }
     return counts;
   }
@@ -333,13 +338,9 @@ export class Evidence {
     const errors: number[] = [];
     for (let i = first; i < end; i++) {
       const [x, y] = [this.#reference[this.partner(i, offset)], this.#distorted[i]];
-      if (x && y) errors.push(this.#blockChange(x, y));
+      if (x && y) errors.push(blocksMoved(x, y));
     }
     return errors.sort((a, b) => a - b)[errors.length >> 1] ?? 0;
-  }
-
-  #blockChange(a: Thumb, b: Thumb): number {
-    return blockChange(a.samples, b.samples, this.#width, BLOCK, BLOCK);
   }
 
   /** Sums over the pairs of distorted frames [first, end), all of which have a partner. */
@@ -426,6 +427,10 @@ function emptySums(): Sums {
 
 function correlation({ error, variance }: Fit): number {
   return variance > FLOOR ? Math.sqrt(Math.max(0, 1 - error / variance)) : 0;
+}
+
+function blocksMoved(a: Thumb, b: Thumb): number {
+  return blockChange(a.samples, b.samples, BLOCKS);
 }
 
 function meanSquare(a: Thumb, b: Thumb): number {

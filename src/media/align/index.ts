@@ -14,7 +14,6 @@ import {
 } from '../pairing/types.js';
 import { Evidence, type Fitness } from './evidence.js';
 import { BEGINNING, SlipDetector } from './slips.js';
-import { THUMBNAIL } from './thumbnail.js';
 
 /** Pairs at the outermost offsets in the first round of reading. */
 const FIRST_PAIRS = 50;
@@ -48,7 +47,7 @@ export async function alignThumbs(
 ): Promise<AlignResult> {
   const { window = DEFAULT_WINDOW, rateRatio: ratio = 1, assumed = 0 } = options;
   const { maxFrames = Math.max(4 * window, MIN_MAX_FRAMES) } = options;
-  const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
+  const evidence = new Evidence(ratio, partners);
 
   async function readTo(frames: number): Promise<void> {
     const wanted = framesToRead(frames, ratio);
