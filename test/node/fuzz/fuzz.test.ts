@@ -167,17 +167,9 @@ function sound(): Record<string, unknown> {
   const { ref, dis } = writePair(CLIP, 'yuv');
   const y4m = writePair(CLIP, 'y4m');
   return {
-    ref,
-    dis,
-    reference: ref,
-    distorted: dis,
-    reference_encoded: y4m.ref,
-    distorted_encoded: y4m.dis,
-    width: 64,
-    height: 64,
-    pixfmt: '420',
-    bitdepth: 8,
-    name: 'vmaf_v0.6.1',
+    ...{ ref, dis, reference: ref, distorted: dis },
+    ...{ reference_encoded: y4m.ref, distorted_encoded: y4m.dis },
+    ...{ width: 64, height: 64, pixfmt: '420', bitdepth: 8, name: 'vmaf_v0.6.1' },
   };
 }
 
@@ -241,15 +233,8 @@ function mutated(tool: Tool, random: SeededRandom): Record<string, unknown> {
 
 describe('arguments of all kinds', () => {
   const seed = 20261121;
-  const tools = [
-    vmafScore,
-    vmafScoreEncoded,
-    compareEncodesTool,
-    inspectPairTool,
-    findAlignmentTool,
-    explainScoreTool,
-    describeModelTool,
-  ];
+  const scoring = [vmafScore, vmafScoreEncoded, compareEncodesTool];
+  const tools = [...scoring, inspectPairTool, findAlignmentTool, explainScoreTool, describeModelTool];
 
   it.each(tools.map((tool) => [tool.name, tool] as const))('%s', async (_, tool) => {
     const random = seeded(seed);

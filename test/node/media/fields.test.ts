@@ -131,12 +131,8 @@ const QUICK = { features: ['psnr'], threads: 0 } as const;
 
 const make = (name: string, input: readonly string[], ...output: readonly string[]) =>
   ffmpeg(join(encodeFolder(), name), [...input, '-pix_fmt', 'yuv420p', ...output]);
-const master = () =>
-  make(
-    'framed.mkv',
-    words('-f lavfi -t 1.2 -i testsrc2=size=320x180:rate=25'),
-    ...words('-c:v ffv1 -threads 1'),
-  );
+const FFV1 = words('-c:v ffv1 -threads 1');
+const master = () => make('framed.mkv', words('-f lavfi -t 1.2 -i testsrc2=size=320x180:rate=25'), ...FFV1);
 const encode = (name: string, filter: string) => make(name, ['-i', master()], '-vf', filter, ...X264);
 
 describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg})`, () => {
@@ -156,20 +152,9 @@ describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg
     expect(trustOf(wrong)).toMatchObject({ verdict: 'untrusted', fix: found?.fix });
 
     const mended = await score(pair, { ...QUICK, cropDistorted: area });
-    expect(mended.preflight?.filter(({ severity }) => severity !== 'info').map(({ code }) => code)).toEqual(
-      [],
-    );
-    const careful = make(
-      'careful.mkv',
-      ['-i', pair.distorted],
-      '-vf',
-      `crop=${area}`,
-      ...words('-c:v ffv1 -threads 1'),
-    );
-    const right = await score(
-      { reference: pair.reference, distorted: careful },
-      { ...QUICK, preflight: false },
-    );
+    expect(mended.preflight?.filter(({ severity }) => severity !== 'info')).toEqual([]);
+    const careful = make('careful.mkv', ['-i', pair.distorted], '-vf', `crop=${area}`, ...FFV1);
+    const right = await score({ ...pair, distorted: careful }, { ...QUICK, preflight: false });
     expect(mended.pooled_metrics.vmaf?.mean).toBe(right.pooled_metrics.vmaf?.mean);
     expect(right.pooled_metrics.vmaf?.mean).toBeGreaterThan((wrong.pooled_metrics.vmaf?.mean ?? 100) + 5);
   });
@@ -184,14 +169,9 @@ describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg
   it('of which one was cut, with the edges gone, are not to be trusted', async () => {
     const pair = { reference: master(), distorted: encode('cut.mp4', 'crop=320:134:0:22') };
     const { findings } = await inspect(pair);
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        code: 'framing',
-        hint: expect.objectContaining({
-          instead: [{ purpose: 'fix', option: 'cropReference', value: '320:134:0:22' }],
-        }),
-      }),
-    );
+    expect(findings.find(({ code }) => code === 'framing')?.hint).toMatchObject({
+      instead: [{ purpose: 'fix', option: 'cropReference', value: '320:134:0:22' }],
+    });
     expect(trustOf({ preflight: findings }).verdict).toBe('untrusted');
     const after = await inspect(pair, { cropReference: '320:134:0:22' });
     expect(trustOf({ preflight: after.findings }).verdict).toBe('fine');
