@@ -13,7 +13,7 @@ import type { EncodedVideo } from './decoders.js';
 import { pixelFormatName } from './delivery.js';
 import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
-import type { FrameSource, VideoInfo, VideoInput } from './types.js';
+import type { BothOf, FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** Up to this side libvmaf's ADM is undefined at its smallest scale. */
 const UNDEFINED_IN_LIBVMAF = 32;
@@ -185,10 +185,7 @@ interface SidePictures {
   readonly reshaped?: true;
 }
 
-export interface Sides {
-  readonly reference: Side;
-  readonly distorted: Side;
-}
+export type Sides = BothOf<Side>;
 
 export function factsOf(side: Side): VideoInfo | TrackFacts {
   return side.kind === 'frames' ? side.source.info : side.video.facts;

@@ -21,12 +21,7 @@ export function requireChroma(extractor: string, { chroma }: VideoFormat, option
 }
 
 /** @throws {AnyvmafError} `feature` for pictures with a side shorter than `least` */
-export function requireSide(
-  extractor: string,
-  { width, height }: VideoFormat,
-  least: number,
-  why = '',
-): void {
+export function requireSide(extractor: string, { width, height }: VideoFormat, least: number, why = '') {
   if (width >= least && height >= least) return;
   throw featureError(
     `The ${extractor} extractor needs pictures of at least ${least}x${least}${why} but the video is ` +

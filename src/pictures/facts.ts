@@ -324,13 +324,7 @@ function banding({ width, height, levels }: Luma): number {
 }
 
 /** Writes the weights of the bands of one line of `length` samples, `stride` apart. */
-function markBands(
-  levels: Float32Array,
-  start: number,
-  length: number,
-  stride: number,
-  marks: Float32Array,
-): void {
+function markBands(levels: Float32Array, start: number, length: number, stride: number, marks: Float32Array) {
   let before: { readonly from: number; readonly to: number; readonly level: number } | undefined;
   for (let from = 0; from < length; ) {
     const level = levels[start + from * stride]!;

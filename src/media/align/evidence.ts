@@ -13,6 +13,7 @@
  * shows all missed changes at once.
  */
 
+import type { BothOf } from '../types.js';
 import {
   blockChange,
   dot,
@@ -147,7 +148,7 @@ export class Evidence {
     return this.#ratio === 1 && !this.#partners;
   }
 
-  get frames(): { readonly reference: number; readonly distorted: number } {
+  get frames(): BothOf<number> {
     return { reference: this.#reference.length, distorted: this.#distorted.length };
   }
 

@@ -9,7 +9,6 @@ import {
   type AlignReason,
   type AlignResult,
   DEFAULT_WINDOW,
-  type Slip,
   type Thumbs,
 } from '../pairing/types.js';
 import { Evidence, type Fitness } from './evidence.js';
@@ -125,10 +124,7 @@ function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, b
   };
 }
 
-function firstSlip(
-  evidence: Evidence,
-  assumed: number,
-): { readonly slip: Slip; readonly before: number } | undefined {
+function firstSlip(evidence: Evidence, assumed: number) {
   const watch = new SlipDetector();
   for (const pair of evidence.signatures(assumed)) watch.add(pair);
   let before = assumed;

@@ -265,12 +265,7 @@ export class SlipDetector {
   }
 
   /** Log likelihood ratio against the current offset over the latest pairs, from where it is largest. */
-  #worth(
-    ahead: number,
-    here: Float64Array,
-    first: number,
-    end: number,
-  ): { from: number; worth: number } | undefined {
+  #worth(ahead: number, here: Float64Array, first: number, end: number) {
     const step = ahead - this.#ahead;
     const near = Math.abs(step) <= LAG;
     const usual = AS_USUAL * ((this.#usual ?? 0) + FLOOR);

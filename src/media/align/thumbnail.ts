@@ -16,11 +16,7 @@ export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
  * Positions of the samples to read along one side, box by box. The step is about odd, so that both fields of
  * interlaced video count. Positions are exact fractions, so that a picture gives the same thumbnail at any size.
  */
-function positions(
-  size: number,
-  boxes: number,
-  most: number,
-): { readonly at: Int32Array; readonly perBox: number } {
+function positions(size: number, boxes: number, most: number) {
   const box = size / boxes;
   const step = box <= WHOLE_BOX ? 1 : 2 * Math.max(1, Math.floor(box / 16)) + 1;
   const perBox = Math.min(most, Math.max(1, Math.round(box / step)));

@@ -4,6 +4,7 @@
  * full size, which sizes cannot tell.
  */
 import { type ChromaFormat, SUBSAMPLING, samplesOf, type VideoFormat } from '../../core/frame.js';
+import type { BothOf, CropArea } from '../types.js';
 
 /** Packed luma: one byte a sample at 8 bit, two (little endian) above. */
 export interface Picture {
@@ -13,15 +14,10 @@ export interface Picture {
   readonly bitDepth: number;
 }
 
-interface PicturePair {
-  readonly reference: Picture;
-  readonly distorted: Picture;
-}
-
 /** Which video to crop, and to which area. */
 export interface Framing {
   readonly whole: 'reference' | 'distorted';
-  readonly area: { readonly width: number; readonly height: number; readonly x: number; readonly y: number };
+  readonly area: CropArea;
   /** True if the area outside is padding: rows or columns that repeat the edge or are black. */
   readonly padding: boolean;
   /** True if the area was found on small pictures, and may be off by a few samples. */
@@ -70,7 +66,7 @@ function profileOf(
 export function framingOf(
   reference: Shape,
   distorted: Shape,
-  pairs: readonly PicturePair[],
+  pairs: readonly BothOf<Picture>[],
 ): Framing | undefined {
   const larger = reference.width * reference.height >= distorted.width * distorted.height;
   const whole = larger ? 'reference' : 'distorted';
@@ -122,11 +118,7 @@ interface Lines {
   readonly part: Float32Array;
 }
 
-function bestPlace(
-  lines: readonly Lines[],
-  length: number,
-  step: number,
-): { readonly at: number; readonly error: number } {
+function bestPlace(lines: readonly Lines[], length: number, step: number) {
   const parts = lines.map(({ cut, part }) => ({ cut, part: resized(part, length) }));
   let best = { at: 0, error: Number.POSITIVE_INFINITY };
   for (let at = 0; at + length <= (lines[0]?.cut.length ?? 0); at += step) {
@@ -224,19 +216,16 @@ interface Zoom {
   readonly similarity: number;
 }
 
-/** One moment in both videos, as {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever the aspect ratio. */
-export interface SmallPair {
-  readonly reference: Float32Array;
-  readonly distorted: Float32Array;
-}
-
 type Pictures = readonly Float32Array[];
 
 /** Along one side, in boxes. */
 type Edges = readonly [from: number, to: number];
 
-/** The part that one video shows of the other; `undefined` if all of it fits as well or no part fits. */
-export function zoomOf(pairs: readonly SmallPair[]): Zoom | undefined {
+/**
+ * The part that one video shows of the other; `undefined` if all of it fits as well or no part fits.
+ * @param pairs moments as {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever the aspect ratio
+ */
+export function zoomOf(pairs: readonly BothOf<Float32Array>[]): Zoom | undefined {
   const [reference, distorted] = [pairs.map((pair) => pair.reference), pairs.map((pair) => pair.distorted)];
   const same = fitOfRows(reference, distorted, ZOOM_PICTURE, [0, ZOOM_PICTURE]);
   if (pairs.length === 0 || correlation(same) > SAME_PLACES) return undefined;

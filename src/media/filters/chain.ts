@@ -182,9 +182,7 @@ const NO_SIZE =
   /^(?:flags|interl|in_.*|out_.*|force_.*|eval|param\d|color|[dfcmtprna]|dither|filter|range|primaries|transfer|matrix|.*in|npl|agamma|chromal|reset_sar)$/;
 
 /** The first filter that causes unbounded work, and the limit it breaks. Expects bare arguments. */
-function excessiveWork(
-  filters: readonly Filter[],
-): { readonly filter: Filter; readonly why: string } | undefined {
+function excessiveWork(filters: readonly Filter[]) {
   const beyond = filters[MAX_FILTERS];
   if (beyond) return { filter: beyond, why: `a chain has at most ${MAX_FILTERS} filters` };
   const resize = filters.filter(({ name }) => RESIZING.has(name))[MAX_REPEATED];

@@ -13,7 +13,7 @@ import type { DecodedSource, DecodeRequest } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../pair.js';
-import type { FrameSource, VideoInfo } from '../types.js';
+import type { BothOf, FrameSource, VideoInfo } from '../types.js';
 import { adaptSource, commonFormat, describeConversion, type LightOfSamples } from './convert.js';
 import {
   type CutOff,
@@ -53,14 +53,11 @@ interface PairingPlanOptions {
   readonly offset: number;
   readonly alignment?: AlignResult;
   /** Colours of both if only colour metrics read them; conversions then preserve light. */
-  readonly light?: Readonly<Record<'reference' | 'distorted', LightOfSamples>>;
+  readonly light?: BothOf<LightOfSamples>;
   readonly signal?: AbortSignal;
 }
 
-interface FrameNumbers {
-  readonly reference: number;
-  readonly distorted: number;
-}
+type FrameNumbers = BothOf<number>;
 
 export interface PairingPlan {
   readonly sides: Sides;
@@ -87,9 +84,7 @@ interface MappedFrames {
 }
 
 /** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which start there. */
-export interface PairSources {
-  readonly reference: FrameSource;
-  readonly distorted: FrameSource;
+export interface PairSources extends BothOf<FrameSource> {
   readonly skip: FrameNumbers;
 }
 
@@ -183,11 +178,7 @@ export function framesOfPair({ first, paired, options }: PairingPlan, index: num
 }
 
 /** Seconds to add to a reference time to get the distorted time of the same moment. */
-function shiftOf(
-  reference: Float64Array,
-  distorted: Float64Array,
-  { offset, skip }: PairingPlanOptions,
-): number {
+function shiftOf(reference: Float64Array, distorted: Float64Array, { offset, skip }: PairingPlanOptions) {
   const seconds = offset / (rateOfTimes(reference) ?? 1);
   return (distorted[skip.distorted] ?? 0) - (reference[skip.reference] ?? 0) - seconds;
 }

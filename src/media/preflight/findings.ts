@@ -20,6 +20,7 @@ import type { FieldStep } from '../evidence/fields.js';
 import type { Framing } from '../evidence/framing.js';
 import { rateOf } from '../evidence/rate.js';
 import type { AlignResult } from '../pairing/types.js';
+import type { BothOf } from '../types.js';
 
 /** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
 export const FINDING_CODES = [
@@ -190,10 +191,7 @@ export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
 
 /** Both videos of a pair. */
-export interface Both {
-  readonly reference: SideFacts;
-  readonly distorted: SideFacts;
-}
+export type Both = BothOf<SideFacts>;
 
 /** Both videos, and how they will be compared: what every check looks at. */
 export interface PairFacts extends Both, PreflightContext {}

@@ -8,6 +8,7 @@ import { counted } from '../../core/printable.js';
 import { BEGINNING, type Displacement, type Freeze } from '../align/slips.js';
 import { intervalsOf, medianInterval } from '../evidence/rate.js';
 import { type AlignReason, type AlignResult, type Slip, WIDEST_ADVISED } from '../pairing/types.js';
+import type { BothOf } from '../types.js';
 import {
   type Both,
   type Finding,
@@ -72,10 +73,7 @@ export function* timestampFindings(pair: PairFacts, partners: Partners | undefin
   yield* duplicateFrames(timing, certain ? alignment.repeated : { reference: 0, distorted: 0 });
 }
 
-function* missingFrames(
-  { ref, dis, partners, severity, fix }: Timing,
-  uncompared: boolean,
-): Generator<Finding> {
+function* missingFrames({ ref, dis, partners, severity, fix }: Timing, uncompared: boolean) {
   const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
   const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
   if (gaps.reference.length + gaps.distorted.length === 0 || pairInTime(partners)) return;
@@ -104,10 +102,7 @@ function few(shown: readonly (number | string)[]): string {
 }
 
 /** @param seen repetitions that the alignment found in the pictures */
-function* duplicateFrames(
-  { ref, dis, partners, severity, fix }: Timing,
-  seen: AlignResult['repeated'],
-): Generator<Finding> {
+function* duplicateFrames({ ref, dis, partners, severity, fix }: Timing, seen: AlignResult['repeated']) {
   const repeated = (side: Role, times: TimestampAnalysis | undefined) => {
     const doubled = times && !pairInTime(partners) ? times.doubled.length : 0;
     // A frame that only one video has fills the time of the one before it.
@@ -337,17 +332,15 @@ export function analyseTimestamps(times: Float64Array): TimestampAnalysis | unde
 
 export interface Partners {
   /** Frames without a partner while the other video runs, ascending. */
-  readonly alone: { readonly reference: readonly number[]; readonly distorted: readonly number[] };
+  readonly alone: BothOf<readonly number[]>;
   /** Number of frames after the other video's last. */
-  readonly after: { readonly reference: number; readonly distorted: number };
+  readonly after: BothOf<number>;
 }
 
 /** Presentation times in seconds, ascending. */
-interface BothTimes {
-  readonly reference: Float64Array;
-  readonly distorted: Float64Array;
+interface BothTimes extends BothOf<Float64Array> {
   /** The first compared frames, which show the same moment. Default: the first of each. */
-  readonly first?: { readonly reference: number; readonly distorted: number };
+  readonly first?: BothOf<number>;
 }
 
 /** Largest difference in seconds between two clocks of milliseconds. */

@@ -4,7 +4,7 @@
  * zooming, what preflight makes of it, and which of its findings are causes and which only follow from them.
  */
 import { describe, expect, it } from 'vitest';
-import { framingOf, type SmallPair, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/framing.js';
+import { framingOf, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/framing.js';
 import type { AlignResult } from '../../../src/media/pairing/types.js';
 import type {
   Finding,
@@ -14,6 +14,7 @@ import type {
 } from '../../../src/media/preflight/findings.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 import { judge } from '../../../src/media/preflight/judge.js';
+import type { BothOf } from '../../../src/media/types.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { ALIGNED, REFERENCE } from '../../support/align.js';
 
@@ -155,7 +156,7 @@ const small = (draw: Draw, moment: number) =>
     ),
   );
 const MOMENTS = [0, 1, 2];
-const pairsOf = (reference: Draw, distorted: Draw): SmallPair[] =>
+const pairsOf = (reference: Draw, distorted: Draw): BothOf<Float32Array>[] =>
   MOMENTS.map((moment) => ({ reference: small(reference, moment), distorted: small(distorted, moment) }));
 
 const cropped = partOf(scene, [0.05, 0.93], [0, 0.9]);
