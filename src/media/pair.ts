@@ -4,7 +4,7 @@
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
-import { formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
+import { type BothOf, formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
 import { areEqual, fractionText } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import { formatSize } from '../core/size.js';
@@ -13,7 +13,7 @@ import type { EncodedVideo } from './decoders.js';
 import { pixelFormatName } from './delivery.js';
 import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
-import type { BothOf, FrameSource, VideoInfo, VideoInput } from './types.js';
+import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
 /** Up to this side libvmaf's ADM is undefined at its smallest scale. */
 const UNDEFINED_IN_LIBVMAF = 32;

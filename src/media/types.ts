@@ -9,12 +9,6 @@ import type { Origin } from '../core/origin.js';
 import type { SampleFormat } from './delivery.js';
 import type { Deinterlacing } from './evidence/fields.js';
 
-/** Something of each of the two videos of a pair. */
-export interface BothOf<T> {
-  readonly reference: T;
-  readonly distorted: T;
-}
-
 /** Format and facts of a video. */
 export interface VideoInfo extends VideoFormat {
   /** The user's name for it, for messages: a path, a file name, `-`. */

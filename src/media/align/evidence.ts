@@ -13,7 +13,7 @@
  * shows all missed changes at once.
  */
 
-import type { BothOf } from '../types.js';
+import type { BothOf } from '../../core/frame.js';
 import {
   blockChange,
   dot,

@@ -2,8 +2,9 @@
  * @module media/evidence/averages
  * Statistics of averaged samples: mean, correlation, and whether one video of a pair was converted between BT.601 and BT.709.
  */
+
 import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
-import type { BothOf } from '../types.js';
+import type { BothOf } from '../../core/frame.js';
 
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;

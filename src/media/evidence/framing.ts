@@ -3,8 +3,13 @@
  * Decides from pixels whether one picture shows a part of the other: a crop of the larger one, or a part that is scaled up to
  * full size, which sizes cannot tell.
  */
-import { type ChromaFormat, SUBSAMPLING, samplesOf, type VideoFormat } from '../../core/frame.js';
-import type { BothOf, CropArea } from '../types.js';
+import {
+  type BothOf,
+  type ChromaFormat,
+  SUBSAMPLING,
+  samplesOf,
+  type VideoFormat,
+} from '../../core/frame.js';
 
 /** Packed luma: one byte a sample at 8 bit, two (little endian) above. */
 export interface Picture {
@@ -17,7 +22,7 @@ export interface Picture {
 /** Which video to crop, and to which area. */
 export interface Framing {
   readonly whole: 'reference' | 'distorted';
-  readonly area: CropArea;
+  readonly area: { readonly width: number; readonly height: number; readonly x: number; readonly y: number };
   /** True if the area outside is padding: rows or columns that repeat the edge or are black. */
   readonly padding: boolean;
   /** True if the area was found on small pictures, and may be off by a few samples. */

@@ -5,7 +5,7 @@
 
 import type { ScaleFilter } from '../../core/choices.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
+import type { BothOf, VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
@@ -13,7 +13,7 @@ import type { DecodedSource, DecodeRequest } from '../decoder.js';
 import { type EncodedVideo, openDecoded } from '../decoders.js';
 import { type RateFacts, rateOf, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 import { factsOf, frameCountOf, nameOf, type Side, type Sides } from '../pair.js';
-import type { BothOf, FrameSource, VideoInfo } from '../types.js';
+import type { FrameSource, VideoInfo } from '../types.js';
 import { adaptSource, commonFormat, describeConversion, type LightOfSamples } from './convert.js';
 import {
   type CutOff,

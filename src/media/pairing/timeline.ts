@@ -2,8 +2,8 @@
  * @module media/pairing/timeline
  * Pairs frames by their presentation times.
  */
+import type { BothOf } from '../../core/frame.js';
 import { medianInterval, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
-import type { BothOf } from '../types.js';
 
 /** Seconds, ascending. */
 export interface TimesToPair extends BothOf<Float64Array> {

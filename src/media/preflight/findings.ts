@@ -10,7 +10,7 @@ import {
   type OptionHint,
   type PrepareHint,
 } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
+import type { BothOf, VideoFormat } from '../../core/frame.js';
 import { type Fraction, quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
 import type { PictureSize } from '../../core/size.js';
@@ -20,7 +20,6 @@ import type { FieldStep } from '../evidence/fields.js';
 import type { Framing } from '../evidence/framing.js';
 import { rateOf } from '../evidence/rate.js';
 import type { AlignResult } from '../pairing/types.js';
-import type { BothOf } from '../types.js';
 
 /** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
 export const FINDING_CODES = [

@@ -4,11 +4,11 @@
  */
 
 import type { Hint } from '../../core/errors.js';
+import type { BothOf } from '../../core/frame.js';
 import { counted } from '../../core/printable.js';
 import { BEGINNING, type Displacement, type Freeze } from '../align/slips.js';
 import { intervalsOf, medianInterval } from '../evidence/rate.js';
 import { type AlignReason, type AlignResult, type Slip, WIDEST_ADVISED } from '../pairing/types.js';
-import type { BothOf } from '../types.js';
 import {
   type Both,
   type Finding,

@@ -3,7 +3,9 @@
  * Whether one of two pictures shows a part of the other, of different sizes by their rows and columns, of one size by
  * zooming, what preflight makes of it, and which of its findings are causes and which only follow from them.
  */
+
 import { describe, expect, it } from 'vitest';
+import type { BothOf } from '../../../src/core/frame.js';
 import { framingOf, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/framing.js';
 import type { AlignResult } from '../../../src/media/pairing/types.js';
 import type {
@@ -14,7 +16,6 @@ import type {
 } from '../../../src/media/preflight/findings.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 import { judge } from '../../../src/media/preflight/judge.js';
-import type { BothOf } from '../../../src/media/types.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { ALIGNED, REFERENCE } from '../../support/align.js';
 
