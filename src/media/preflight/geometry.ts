@@ -153,10 +153,7 @@ function relabel({ reference, distorted }: Both): Hint {
   return filterFiles([['distorted', distorted, `setsar=${ratio}`]]);
 }
 
-interface Explained {
-  readonly why: string;
-  readonly hint?: Hint;
-}
+type Explained = { readonly why: string; readonly hint?: Hint };
 
 function otherShape(pair: Both, { cut, alike }: ShapeClues): Explained {
   if (cut) return { why: 'only one has black borders', hint: cut };

@@ -97,8 +97,11 @@ function* missingFrames({ ref, dis, partners, severity, fix }: Timing, uncompare
 
 /** The first few, and how many others there are. */
 function few(shown: readonly (number | string)[]): string {
-  const more = shown.length > NAMED ? ` and ${counted(shown.length - NAMED, 'other place')}` : '';
-  return `${shown.slice(0, NAMED).join(', ')}${more}`;
+  return shown.slice(0, NAMED).join(', ') + others(shown.length);
+}
+
+function others(all: number): string {
+  return all > NAMED ? ` and ${counted(all - NAMED, 'other place')}` : '';
 }
 
 /** @param seen repetitions that the alignment found in the pictures */
@@ -140,10 +143,8 @@ export function setBackText(
       .slice(0, NAMED)
       .map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
     const seconds = setBacks.slice(0, NAMED).map((time) => `${time.toFixed(3)} s`);
-    const more = setBacks.length > NAMED ? ` and ${counted(setBacks.length - NAMED, 'other place')}` : '';
-    return [
-      `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})${more}`,
-    ];
+    const text = `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})`;
+    return [text + others(setBacks.length)];
   });
   if (said.length === 0) return undefined;
   return (
